@@ -347,6 +347,12 @@ export class Exchange {
     return () => this.#closeListeners?.delete(listener);
   }
 
+  /** Lets go of the headers, which nobody reads any more. */
+  forgetHeaders(): void {
+    this.rawHeaders.length = 0;
+    this.headers = [];
+  }
+
   decided(plugin: string | null, decision: PluginDecision = 'answered'): void {
     this.decidedBy = plugin;
     this.decision = decision;

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { serveAdmin } from '../admin/admin.ts';
 import { AdminCallers } from '../admin/caller.ts';
 import { watchSource } from '../artifact/index.ts';
+import { ClientAddress } from '../headers/client-ip.ts';
 import { messageOf } from '../message-of.ts';
 import type { ServeOptions } from '../options/serve-options.ts';
 import { watchSecrets } from '../secrets/watch.ts';
@@ -12,6 +13,7 @@ import { Fleet } from '../traffic/fleet.ts';
 import { openState } from '../traffic/open-state.ts';
 import { LocalTraffic, type Traffic, transportLimits } from '../traffic/traffic.ts';
 import { LocalConnectionSlots } from '../transport/connection-slots.ts';
+import { HeaderMemory } from '../transport/header-memory.ts';
 import { bind, isLoopback, shownAddress } from '../transport/listen-address.ts';
 import { type KeyPair, type KeyPairPaths, readKeyPair, TlsFilesError, watchKeyPair } from '../transport/tls.ts';
 import { watchExpiry } from '../transport/tls-expiry.ts';
@@ -203,9 +205,16 @@ function createAdmin(options: ServeOptions, state: Parameters<typeof serveAdmin>
     request: (x: Parameters<typeof serveAdmin>[0]) => serveAdmin(x, state),
     connectionOpened: () => {},
     connectionClosed: () => {},
+    yielded: () => {},
     refused: () => {},
   };
-  return createTransport(transportLimits(options), events, new LocalConnectionSlots(options.maxConnections));
+  const headerMemory = new HeaderMemory({
+    most: options.maxHeldHeaderBytes,
+    client: new ClientAddress([]),
+    yielded: () => {},
+  });
+  const slots = new LocalConnectionSlots(options.maxConnections);
+  return createTransport(transportLimits(options), events, { slots, headerMemory });
 }
 
 /** Null without TLS. */

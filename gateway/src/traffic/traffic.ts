@@ -20,6 +20,7 @@ import { type PipelineOptions, serve } from '../pipeline/pipeline.ts';
 import { Secrets } from '../secrets/secrets.ts';
 import type { State } from '../state/state.ts';
 import type { Level, Log } from '../telemetry/log.ts';
+import type { CountedLimit, LimitOutcome } from '../telemetry/metric-table.ts';
 import { Metrics } from '../telemetry/metrics.ts';
 import type { Refused } from '../telemetry/recorder.ts';
 import { Recorder } from '../telemetry/recorder.ts';
@@ -27,6 +28,7 @@ import { createTracing, type Tracing } from '../telemetry/tracing.ts';
 import type { TraceReport } from '../trace/report.ts';
 import type { TraceRequest } from '../trace/request.ts';
 import type { ConnectionSlots } from '../transport/connection-slots.ts';
+import { HeaderMemory } from '../transport/header-memory.ts';
 import { bind } from '../transport/listen-address.ts';
 import { SHARES_PORTS } from '../transport/reserve-port.ts';
 import type { KeyPair } from '../transport/tls.ts';
@@ -66,9 +68,15 @@ const SWEEP_MS = 250;
 /** Milliseconds that the last spans, and what plugins have left to deliver, each get, whatever is left of the time for closing. */
 const FLUSH_MS = { least: 500, most: 5_000 };
 
+/** Bytes of all headers of a request: by default, as many as their number and their size admit. */
+export function headerBytesOf({ maxHeaderBytes, maxHeaders, maxHeaderSize }: ServeOptions): number {
+  return maxHeaderBytes ?? maxHeaders * maxHeaderSize;
+}
+
 export function transportLimits(options: ServeOptions): TransportLimits {
   return {
     ...options,
+    maxHeaderBytes: headerBytesOf(options),
     keepAliveTimeoutMs: options.keepaliveTimeout * 1000,
     headersTimeoutMs: options.headersTimeout * 1000,
     bodyTimeoutMs: options.bodyTimeout * 1000,
@@ -99,6 +107,7 @@ export class LocalTraffic implements Traffic {
   readonly #deps: LocalTrafficDeps;
   readonly #metrics = new Metrics();
   readonly #guard: EgressGuard;
+  readonly #client: ClientAddress;
   readonly #budget: BufferBudget;
   readonly #responseBudget: BufferBudget;
   readonly #arriving: ArrivingBodies;
@@ -119,6 +128,7 @@ export class LocalTraffic implements Traffic {
     this.#deps = deps;
     this.registry = this.#metrics.registry;
     this.#guard = new EgressGuard({ allowInternal: options.allowInternalEgress, allow: options.egressAllow });
+    this.#client = new ClientAddress(options.trustedProxies);
     this.#budget = new BufferBudget(options.maxBufferedBytes / options.workers);
     this.#responseBudget = new BufferBudget(options.maxHeldResponseBytes / options.workers);
     const bodyDeadlineMs = options.bodyDeadline * 1000;
@@ -155,7 +165,14 @@ export class LocalTraffic implements Traffic {
     this.#metrics.mcpUpstreams = this.#mcpUpstreams;
     this.#metrics.certificateExpiry = deps.keyPair && expiryOf(deps.keyPair);
     const tls = deps.keyPair && this.#tlsSettings(deps.keyPair);
-    this.#transport = createTransport(transportLimits(options), this.#events(), deps.slots, tls);
+    const headerMemory = new HeaderMemory({
+      most: options.maxHeldHeaderBytes / options.workers,
+      client: this.#client,
+      yielded: (outcome) => this.#metrics.yielded('header-memory', outcome),
+    });
+    this.#metrics.headerMemory = headerMemory;
+    const shared = { slots: deps.slots, headerMemory };
+    this.#transport = createTransport(transportLimits(options), this.#events(), shared, tls);
   }
 
   async load({ artifact }: LoadedArchive): Promise<void> {
@@ -251,6 +268,7 @@ export class LocalTraffic implements Traffic {
       connectionClosed: () => {
         metrics.activeConnections--;
       },
+      yielded: (limit: CountedLimit, outcome: LimitOutcome) => metrics.yielded(limit, outcome),
       refused: (refused: Refused) => this.#recorder.refusedUnserved(refused),
     };
   }
@@ -258,9 +276,9 @@ export class LocalTraffic implements Traffic {
   #createPipeline(): PipelineOptions {
     const options = this.#options;
     return {
-      limits: options,
+      limits: { ...options, maxHeaderBytes: headerBytesOf(options) },
       reserved: options,
-      client: new ClientAddress(options.trustedProxies),
+      client: this.#client,
       budget: this.#budget,
       responseBudget: this.#responseBudget,
       arriving: this.#arriving,

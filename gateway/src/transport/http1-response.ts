@@ -125,6 +125,13 @@ export class Http1Response extends ServerResponse implements Responder, BodyOwne
     this.end(body);
   }
 
+  /** An answer of the transport's own, behind which the connection ends; the client gets to read it. */
+  refuse({ status, headers, body }: Refusal): void {
+    this.shouldKeepAlive = false;
+    this.#head(status, headers);
+    this.end(body);
+  }
+
   #head(status: number, headers: HeaderList): void {
     const x = this.exchange;
     const body = x?.bodyStream;

@@ -8,6 +8,8 @@ export interface Http2Request {
   readonly target: string;
   /** With `host` from `:authority`, and one `cookie` (section 8.2.3). */
   readonly headers: HeaderList;
+  /** Bytes of all fields, names and values. */
+  readonly headerBytes: number;
   /** Why the request is malformed, or null. */
   readonly fault: string | null;
   readonly waitsForContinue: boolean;
@@ -25,12 +27,14 @@ export function requestOf(raw: readonly string[]): Http2Request {
   let authority: string | undefined;
   let host: string | undefined;
   let cookie: string | undefined;
+  let headerBytes = 0;
   let fault: string | null = null;
   let waitsForContinue = false;
   const headers: HeaderList = [];
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i] as string;
     const value = raw[i + 1] as string;
+    headerBytes += name.length + value.length;
     switch (name) {
       case ':method':
         method = value;
@@ -72,5 +76,5 @@ export function requestOf(raw: readonly string[]): Http2Request {
   }
   if (cookie !== undefined) headers.push('cookie', cookie);
   if (protocol === WEB_SOCKET) method = 'GET';
-  return { method, target, headers, fault, waitsForContinue, protocol };
+  return { method, target, headers, headerBytes, fault, waitsForContinue, protocol };
 }

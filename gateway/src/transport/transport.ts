@@ -9,10 +9,12 @@ import type { Server as HttpsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Exchange } from '../exchange.ts';
+import type { CountedLimit, LimitOutcome } from '../telemetry/metric-table.ts';
 import type { Refused } from '../telemetry/recorder.ts';
 import type { ClientAuth } from './client-certificate.ts';
 import type { ConnectionSlots } from './connection-slots.ts';
 import { Drain } from './drain.ts';
+import type { HeaderMemory } from './header-memory.ts';
 import { createHttp1Server } from './http1.ts';
 import { Http2Connections } from './http2.ts';
 import { ProtocolDetector } from './protocol-detector.ts';
@@ -26,6 +28,8 @@ export interface TransportLimits {
   readonly maxHeaders: number;
   /** Bytes of one header, name and value. */
   readonly maxHeaderSize: number;
+  /** Bytes of all headers, names and values. */
+  readonly maxHeaderBytes: number;
   /** Bytes. */
   readonly maxUriLength: number;
   /** Milliseconds idle between requests. */
@@ -51,6 +55,8 @@ export interface TransportEvents {
   request(x: Exchange): void;
   connectionOpened(): void;
   connectionClosed(): void;
+  /** A limit that clients share was reached. */
+  yielded(limit: CountedLimit, outcome: LimitOutcome): void;
   /** The bytes were no request that is served: 400, 408 or 431, which the transport has sent. */
   refused(refused: Refused): void;
 }
@@ -74,11 +80,18 @@ export interface Transport {
   close(timeoutMs: number): Promise<void>;
 }
 
+/** What clients of a transport have shares of. */
+export interface SharedByClients {
+  readonly slots: ConnectionSlots;
+  readonly headerMemory: HeaderMemory;
+}
+
 /** What the two protocols share. */
 export interface TransportState {
   readonly limits: TransportLimits;
   readonly events: TransportEvents;
   readonly drain: Drain;
+  readonly headerMemory: HeaderMemory;
   readonly slowSenders: StallDetector;
   readonly slowReaders: StallDetector;
   /** Plaintext connections whose first bytes held the end of a line. */
@@ -91,7 +104,7 @@ export interface TransportState {
 export function createTransport(
   limits: TransportLimits,
   events: TransportEvents,
-  slots: ConnectionSlots,
+  { slots, headerMemory }: SharedByClients,
   tls: TlsSettings | null = null,
 ): Transport {
   const drain = new Drain();
@@ -99,7 +112,7 @@ export function createTransport(
   const slowReaders = new StallDetector(limits.sendTimeoutMs);
   const begunLines = new WeakSet<Socket>();
   const upgraded = new UpgradedConnections();
-  const state: TransportState = { limits, events, drain, slowSenders, slowReaders, begunLines, upgraded };
+  const state: TransportState = { limits, events, drain, headerMemory, slowSenders, slowReaders, begunLines, upgraded };
   const http2 = new Http2Connections(state, (tls?.clientAuth ?? 'off') !== 'off');
   const detector = new ProtocolDetector(limits.headersTimeoutMs);
   const { server, useTls } = createHttp1Server(state, tls);
