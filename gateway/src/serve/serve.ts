@@ -7,6 +7,7 @@ import { ClientAddress } from '../headers/client-ip.ts';
 import { messageOf } from '../message-of.ts';
 import type { ServeOptions } from '../options/serve-options.ts';
 import { watchSecrets } from '../secrets/watch.ts';
+import { LimitLog } from '../telemetry/limit-log.ts';
 import { linkRegistry } from '../telemetry/link-metrics.ts';
 import type { Level, Log } from '../telemetry/log.ts';
 import { Fleet } from '../traffic/fleet.ts';
@@ -69,7 +70,8 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
   let adminAddress: AddressInfo | null = null;
   // Who looks at it sees the drain to its end.
   started.defer(() => (adminAddress ? admin.close(0) : undefined));
-  const slots = new LocalConnectionSlots(options.maxConnections);
+  const limitLog = new LimitLog(log);
+  const slots = new LocalConnectionSlots(options.maxConnections, limitLog);
   const traffic = await createTraffic(options, deps, { keyPair, slots });
   started.defer(() => traffic.close(patience));
   await served.loadFirst(file, traffic, connected);
@@ -197,7 +199,9 @@ async function createTraffic(
   shared: { readonly keyPair: KeyPair | null; readonly slots: LocalConnectionSlots },
 ): Promise<Traffic> {
   if (options.workers > 1) return new Fleet(options, { log, stderr, ...shared });
-  return new LocalTraffic(options, { log, ...shared, state: await openState(options, log) });
+  const traffic = new LocalTraffic(options, { log, ...shared, state: await openState(options, log) });
+  shared.slots.endOneOf = (eviction) => traffic.endOneOf(eviction);
+  return traffic;
 }
 
 function createAdmin(options: ServeOptions, state: Parameters<typeof serveAdmin>[1]): Transport {
@@ -214,7 +218,9 @@ function createAdmin(options: ServeOptions, state: Parameters<typeof serveAdmin>
     yielded: () => {},
   });
   const slots = new LocalConnectionSlots(options.maxConnections);
-  return createTransport(transportLimits(options), events, { slots, headerMemory });
+  const transport = createTransport(transportLimits(options), events, { slots, headerMemory });
+  slots.endOneOf = transport.endOneOf;
+  return transport;
 }
 
 /** Null without TLS. */

@@ -36,7 +36,7 @@ export type ToolOutcome = (typeof TOOL_OUTCOMES)[number];
 export const LIMIT_OUTCOMES = ['refused', 'ended'] as const;
 export type LimitOutcome = (typeof LIMIT_OUTCOMES)[number];
 /** Limits that clients share and that are counted here, by their rows in shared-limits.ts. */
-export const COUNTED_LIMITS = ['header-memory'] as const;
+export const COUNTED_LIMITS = ['connections', 'header-memory'] as const;
 export type CountedLimit = (typeof COUNTED_LIMITS)[number];
 
 const REQUEST = ['method', 'path', 'status', 'api'] as const;

@@ -19,6 +19,7 @@ import { refuseWithoutArtifact } from '../pipeline/no-artifact.ts';
 import { type PipelineOptions, serve } from '../pipeline/pipeline.ts';
 import { Secrets } from '../secrets/secrets.ts';
 import type { State } from '../state/state.ts';
+import { LimitLog } from '../telemetry/limit-log.ts';
 import type { Level, Log } from '../telemetry/log.ts';
 import type { CountedLimit, LimitOutcome } from '../telemetry/metric-table.ts';
 import { Metrics } from '../telemetry/metrics.ts';
@@ -27,6 +28,7 @@ import { Recorder } from '../telemetry/recorder.ts';
 import { createTracing, type Tracing } from '../telemetry/tracing.ts';
 import type { TraceReport } from '../trace/report.ts';
 import type { TraceRequest } from '../trace/request.ts';
+import type { Eviction } from '../transport/connection-shares.ts';
 import type { ConnectionSlots } from '../transport/connection-slots.ts';
 import { HeaderMemory } from '../transport/header-memory.ts';
 import { bind } from '../transport/listen-address.ts';
@@ -106,6 +108,7 @@ export class LocalTraffic implements Traffic {
   readonly #options: ServeOptions;
   readonly #deps: LocalTrafficDeps;
   readonly #metrics = new Metrics();
+  readonly #limitLog: LimitLog;
   readonly #guard: EgressGuard;
   readonly #client: ClientAddress;
   readonly #budget: BufferBudget;
@@ -128,6 +131,7 @@ export class LocalTraffic implements Traffic {
     this.#deps = deps;
     this.registry = this.#metrics.registry;
     this.#guard = new EgressGuard({ allowInternal: options.allowInternalEgress, allow: options.egressAllow });
+    this.#limitLog = new LimitLog(deps.log);
     this.#client = new ClientAddress(options.trustedProxies);
     this.#budget = new BufferBudget(options.maxBufferedBytes / options.workers);
     this.#responseBudget = new BufferBudget(options.maxHeldResponseBytes / options.workers);
@@ -168,7 +172,7 @@ export class LocalTraffic implements Traffic {
     const headerMemory = new HeaderMemory({
       most: options.maxHeldHeaderBytes / options.workers,
       client: this.#client,
-      yielded: (outcome) => this.#metrics.yielded('header-memory', outcome),
+      yielded: (outcome, owner) => this.#yielded('header-memory', outcome, owner),
     });
     this.#metrics.headerMemory = headerMemory;
     const shared = { slots: deps.slots, headerMemory };
@@ -252,6 +256,16 @@ export class LocalTraffic implements Traffic {
     await this.#tracing?.close(left());
   }
 
+  /** See `Transport.endOneOf`. */
+  endOneOf(eviction: Eviction): string | null {
+    return this.#transport.endOneOf(eviction);
+  }
+
+  #yielded(limit: CountedLimit, outcome: LimitOutcome, owner: string): void {
+    this.#metrics.yielded(limit, outcome);
+    this.#limitLog.yielded(limit, outcome, owner);
+  }
+
   #events() {
     const metrics = this.#metrics;
     return {
@@ -268,7 +282,7 @@ export class LocalTraffic implements Traffic {
       connectionClosed: () => {
         metrics.activeConnections--;
       },
-      yielded: (limit: CountedLimit, outcome: LimitOutcome) => metrics.yielded(limit, outcome),
+      yielded: (limit: CountedLimit, outcome: LimitOutcome, owner: string) => this.#yielded(limit, outcome, owner),
       refused: (refused: Refused) => this.#recorder.refusedUnserved(refused),
     };
   }

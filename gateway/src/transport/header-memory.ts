@@ -21,7 +21,7 @@ export interface HeaderMemoryDeps {
   /** Bytes. */
   readonly most: number;
   readonly client: ClientAddress;
-  yielded(outcome: LimitOutcome): void;
+  yielded(outcome: LimitOutcome, owner: string): void;
 }
 
 export class HeaderMemory {
@@ -47,13 +47,14 @@ export class HeaderMemory {
 
   /** Holds the headers of a request until it is released; null where there is no room, which is counted. */
   hold(x: Exchange, bytes: number, holder: HeaderHolder): Holding | null {
-    const holding = this.#budget.hold(this.#ownerOf(x.peer, x.rawHeaders));
+    const owner = this.#ownerOf(x.peer, x.rawHeaders);
+    const holding = this.#budget.hold(owner);
     if (!holding.take(bytes)) {
       holding.release();
-      this.#yielded('refused');
+      this.#yielded('refused', owner);
       return null;
     }
-    holding.evictable = new HeldHeaders(x, bytes, holder, this.#yielded);
+    holding.evictable = new HeldHeaders(x, bytes, holder, (outcome) => this.#yielded(outcome, owner));
     return holding;
   }
 
@@ -66,9 +67,9 @@ class HeldHeaders implements Evictable {
   readonly #x: Exchange;
   readonly #bytes: number;
   readonly #holder: HeaderHolder;
-  readonly #yielded: HeaderMemoryDeps['yielded'];
+  readonly #yielded: (outcome: LimitOutcome) => void;
 
-  constructor(x: Exchange, bytes: number, holder: HeaderHolder, yielded: HeaderMemoryDeps['yielded']) {
+  constructor(x: Exchange, bytes: number, holder: HeaderHolder, yielded: (outcome: LimitOutcome) => void) {
     this.#x = x;
     this.#bytes = bytes;
     this.#holder = holder;

@@ -9,6 +9,7 @@ import { clientAuthOptions, clientCertificateOf } from './client-certificate.ts'
 import { Http1Response } from './http1-response.ts';
 import { asksForWebSocket, responseOnUpgrade } from './http1-upgrade.ts';
 import { inspect } from './inspect.ts';
+import type { ConnectionUse } from './open-connections.ts';
 import { GONE, noHeaderRoom, type ParserError, refuse, type UnservedRequest } from './refuse.ts';
 import type { TlsVersion } from './tls.ts';
 import type { TlsSettings, TransportLimits, TransportState } from './transport.ts';
@@ -37,6 +38,8 @@ export function peerOf(socket: Socket): string {
 export interface Http1Server {
   readonly server: HttpServer | HttpsServer;
   useTls(settings: TlsSettings): void;
+  /** Whether a request is under way on a connection, and how it ends. */
+  useOf(socket: Socket): ConnectionUse;
 }
 
 export function createHttp1Server(
@@ -191,6 +194,13 @@ export function createHttp1Server(
   }
   return {
     server,
+    useOf: (socket) => ({
+      get busy() {
+        const last = latest.get(socket);
+        return last !== undefined && !last.writableFinished;
+      },
+      close: () => socket.destroy(),
+    }),
     useTls: (settings) => secure?.setSecureContext(contextOptions(settings)),
   };
 }

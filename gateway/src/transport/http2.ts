@@ -11,6 +11,7 @@ import { clientCertificateOf } from './client-certificate.ts';
 import { parserLimit, peerOf } from './http1.ts';
 import { requestOf, WEB_SOCKET } from './http2-request.ts';
 import { Http2Response } from './http2-response.ts';
+import type { ConnectionUse } from './open-connections.ts';
 import { NO_HEADER_ROOM, noHeaderRoom, unknownProtocol } from './refuse.ts';
 import type { TransportState } from './transport.ts';
 
@@ -70,7 +71,7 @@ export class Http2Connections {
     this.#bodyLimits = { maxBodySize: state.limits.maxBodySize, slowSenders: state.slowSenders };
   }
 
-  accept(socket: Socket, scheme: string): void {
+  accept(socket: Socket, scheme: string): ConnectionUse {
     const { limits } = this.#state;
     // A client that has sent FIN has left: HTTP/2 has no half-closed connections.
     socket.allowHalfOpen = false;
@@ -113,6 +114,12 @@ export class Http2Connections {
     session.on('error', () => {});
     session.on('close', () => this.#connections.delete(connection));
     session.on('stream', (stream, _headers, _flags, raw) => this.#request(connection, stream, raw));
+    return {
+      get busy() {
+        return connection.streams > 0;
+      },
+      close: () => session.destroy(),
+    };
   }
 
   #request(connection: Connection, stream: ServerHttp2Stream, raw: readonly string[]): void {
@@ -163,7 +170,7 @@ export class Http2Connections {
     connection.refused = Math.max(0, connection.refused - forgiven) + count;
     connection.refusedAt = now;
     if (connection.refused <= MAX_REFUSED_STREAMS) return;
-    this.#state.events.yielded('header-memory', 'ended');
+    this.#state.events.yielded('header-memory', 'ended', connection.peer);
     connection.session.destroy(new Error('too many refused streams'), constants.NGHTTP2_ENHANCE_YOUR_CALM);
   }
 
