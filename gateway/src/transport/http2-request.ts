@@ -17,6 +17,10 @@ export interface Http2Request {
   readonly protocol: string | null;
 }
 
+/** A byte that no request target holds (RFC 3986, section 2): one above ASCII, a control byte, or white space. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a target must not hold
+const NOT_IN_TARGET = /[\u0000-\u0020\u007f-\uffff]/;
+
 export const WEB_SOCKET = 'websocket';
 
 /** From names and values in turn, pseudo headers first. */
@@ -35,6 +39,9 @@ export function requestOf(raw: readonly string[]): Http2Request {
     const name = raw[i] as string;
     const value = raw[i + 1] as string;
     headerBytes += name.length + value.length;
+    if (isSpace(value.charCodeAt(0)) || isSpace(value.charCodeAt(value.length - 1))) {
+      fault = 'The value of a field begins or ends with white space.';
+    }
     switch (name) {
       case ':method':
         method = value;
@@ -68,6 +75,7 @@ export function requestOf(raw: readonly string[]): Http2Request {
   if (authority !== undefined && host !== undefined && authority.toLowerCase() !== host.toLowerCase()) {
     fault = 'The Host header and :authority differ.';
   }
+  if (NOT_IN_TARGET.test(target)) fault = 'The :path holds a byte that must be percent-encoded.';
   const name = authority ?? host;
   if (name === undefined) fault = 'The :authority is missing.';
   else {
@@ -77,4 +85,9 @@ export function requestOf(raw: readonly string[]): Http2Request {
   if (cookie !== undefined) headers.push('cookie', cookie);
   if (protocol === WEB_SOCKET) method = 'GET';
   return { method, target, headers, headerBytes, fault, waitsForContinue, protocol };
+}
+
+/** RFC 9113, section 8.2.1. NaN, of an empty value, is none. */
+function isSpace(code: number): boolean {
+  return code === 32 || code === 9;
 }
