@@ -44,6 +44,14 @@ describe('a budget of bytes', () => {
     expect(endedBy(() => hold(budget, '2001:db8:1::1', 10))).toEqual(['net 9', 'net 8']);
   });
 
+  it('counts networks of one IPv6 site together before it counts them apart', () => {
+    const budget = new BufferBudget(100);
+    for (let i = 1; i <= 12; i++) hold(budget, `2001:db8:1:${i}::1`, 5, `net ${i}`, i);
+    hold(budget, '192.0.2.1', 40, 'other', 0);
+    expect(endedBy(() => hold(budget, '192.0.2.2', 10))).toEqual(['net 12', 'net 11']);
+    expect(endedBy(() => hold(budget, '2001:db8:1:20::1', 5))).toEqual(['net 10']);
+  });
+
   it('is not taken from who holds less, nor where what is held is not the client’s delay', () => {
     const budget = new BufferBudget(100);
     hold(budget, '192.0.2.1', 10, 'small', 0);

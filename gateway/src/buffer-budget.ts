@@ -2,11 +2,11 @@
  * Bytes that the process holds in memory for clients. Where there is room for no more, the address that holds most gives
  * way: the slowest of what is its own ends, not what comes new (docs/decisions.md#bodies-in-memory).
  */
-import { clientNetwork } from './client-network.ts';
+import { clientNetwork, siteOf } from './client-network.ts';
 
-/** What is held, and may end before its time because its client is slow. */
+/** What is held, and may end before its time: because its client is slow, or because it is large. */
 export interface Evictable {
-  /** Bytes a millisecond, lately. */
+  /** Bytes a millisecond, lately; or any number that is lower for what is to end sooner. */
   rate(now: number): number;
   /** Ends it. Releases its bytes, at once or soon. */
   evict(): void;
@@ -14,13 +14,22 @@ export interface Evictable {
 
 interface Client {
   readonly key: string;
+  readonly site: Site;
   bytes: number;
   readonly holdings: Set<Holding>;
+}
+
+/** Clients that count as one against others: networks of one IPv6 site. */
+interface Site {
+  readonly key: string;
+  bytes: number;
+  readonly clients: Set<Client>;
 }
 
 export class BufferBudget {
   readonly #most: number;
   readonly #clients = new Map<string, Client>();
+  readonly #sites = new Map<string, Site>();
   #used = 0;
 
   /** Bytes. */
@@ -36,14 +45,20 @@ export class BufferBudget {
   /** Holds nothing yet. `address`: of the client that it is held for. */
   hold(address: string): Holding {
     const key = clientNetwork(address);
-    let client = this.#clients.get(key);
-    if (client === undefined) {
-      client = { key, bytes: 0, holdings: new Set() };
-      this.#clients.set(key, client);
-    }
+    const client = this.#clients.get(key) ?? this.#newClient(key);
     const holding = new Holding(this, client);
     client.holdings.add(holding);
     return holding;
+  }
+
+  #newClient(key: string): Client {
+    const name = siteOf(key);
+    const site = this.#sites.get(name) ?? { key: name, bytes: 0, clients: new Set() };
+    const client = { key, site, bytes: 0, holdings: new Set<Holding>() };
+    site.clients.add(client);
+    this.#sites.set(name, site);
+    this.#clients.set(key, client);
+    return client;
   }
 
   /** For `Holding`. */
@@ -55,31 +70,56 @@ export class BufferBudget {
     }
     this.#used += bytes;
     client.bytes += bytes;
+    client.site.bytes += bytes;
     return true;
   }
 
   /** For `Holding`. */
   give(holding: Holding, client: Client, bytes: number): void {
+    const { site } = client;
     this.#used -= bytes;
     client.bytes -= bytes;
+    site.bytes -= bytes;
     client.holdings.delete(holding);
-    if (client.holdings.size === 0) this.#clients.delete(client.key);
+    if (client.holdings.size > 0) return;
+    this.#clients.delete(client.key);
+    site.clients.delete(client);
+    if (site.clients.size === 0) this.#sites.delete(site.key);
   }
 
   /** Null where nobody who holds as much as whoever wants more has something to give up. */
   #slowestOfMost(wanting: Holding, client: Client, bytes: number): Holding | null {
     const now = performance.now();
-    let most = client.bytes + bytes;
-    let found = client.bytes === 0 ? null : slowestOf(client, wanting, now);
-    for (const other of this.#clients.values()) {
-      if (other === client || other.bytes < most) continue;
-      const slowest = slowestOf(other, wanting, now);
+    let most = client.site.bytes + bytes;
+    let found = slowestWithin(client.site.clients, wanting, now, { client, bytes });
+    for (const site of this.#sites.values()) {
+      if (site === client.site || site.bytes < most) continue;
+      const slowest = slowestWithin(site.clients, wanting, now, null);
       if (slowest === null) continue;
-      most = other.bytes;
+      most = site.bytes;
       found = slowest;
     }
     return found;
   }
+}
+
+/** Of the client of a site that holds most; `own`: of one that holds as much as this client would, or of its own. */
+function slowestWithin(
+  clients: Iterable<Client>,
+  wanting: Holding,
+  now: number,
+  own: { readonly client: Client; readonly bytes: number } | null,
+): Holding | null {
+  let most = own === null ? 0 : own.client.bytes + own.bytes;
+  let found = own === null || own.client.bytes === 0 ? null : slowestOf(own.client, wanting, now);
+  for (const other of clients) {
+    if (other === own?.client || other.bytes < most) continue;
+    const slowest = slowestOf(other, wanting, now);
+    if (slowest === null) continue;
+    most = other.bytes;
+    found = slowest;
+  }
+  return found;
 }
 
 function slowestOf({ holdings }: Client, wanting: Holding, now: number): Holding | null {

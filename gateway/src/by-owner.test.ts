@@ -20,6 +20,18 @@ describe('what is held by network', () => {
     expect(Array.from({ length: 6 }, () => held.takeInTurn()?.n)).toEqual([0, 100, 101, 1, 102, 2]);
   });
 
+  it('counts networks of one IPv6 site together before it counts them apart', () => {
+    const held = new ByOwner<ReturnType<typeof item>>();
+    const network = (n: number) => `2001:db8:1:${n.toString(16)}::/64`;
+    for (let n = 0; n < 50; n++) held.add(item(network(n), n));
+    held.add(item(network(7), 50));
+    for (const n of [51, 52]) held.add(item('192.0.2.1', n));
+    expect(held.takeOldestOfBusiest()?.n).toBe(7);
+    expect(held.takeOldestOfBusiest()?.n).toBe(0);
+    expect(Array.from({ length: 4 }, () => held.takeInTurn()?.n)).toEqual([1, 51, 2, 52]);
+    expect([held.heldBySiteOf(network(9)), held.heldBySiteOf('192.0.2.1'), held.sites]).toEqual([47, 0, 1]);
+  });
+
   it('holds what was added and not taken, in any order of calls', () => {
     const step = fc.record({ what: fc.constantFrom('add', 'delete', 'busiest', 'turn'), n: fc.nat(20) });
     const all = Array.from({ length: 21 }, (_, n) => item(`network ${n % 4}`, n));

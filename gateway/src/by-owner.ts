@@ -1,34 +1,58 @@
 /**
  * What many hold, or wait for, by whom it counts for: a client's network, a project. Where there is too much, who has
- * most yields; where it is given out, they take turns.
+ * most yields; where it is given out, they take turns. Networks of one IPv6 site count together before they count apart.
  */
+import { siteOf } from './client-network.ts';
 
 interface Held {
   readonly owner: string;
 }
 
-export class ByOwner<T extends Held> {
+/** Owners that count as one against others. */
+interface Site<T> {
   /** Who came first is first, and so is what each holds. */
-  readonly #owners = new Map<string, Set<T>>();
+  readonly owners: Map<string, Set<T>>;
+  size: number;
+}
+
+export class ByOwner<T extends Held> {
+  readonly #sites = new Map<string, Site<T>>();
   #size = 0;
 
   get size(): number {
     return this.#size;
   }
 
+  /** How many owners there are, those of one site as one. */
+  get sites(): number {
+    return this.#sites.size;
+  }
+
+  /** What the site of this owner holds. */
+  heldBySiteOf(owner: string): number {
+    return this.#sites.get(siteOf(owner))?.size ?? 0;
+  }
+
   add(item: T): void {
-    const held = this.#owners.get(item.owner);
+    const name = siteOf(item.owner);
+    const site = this.#sites.get(name) ?? { owners: new Map<string, Set<T>>(), size: 0 };
+    const held = site.owners.get(item.owner);
     if (held?.has(item)) return;
     if (held) held.add(item);
-    else this.#owners.set(item.owner, new Set([item]));
+    else site.owners.set(item.owner, new Set([item]));
+    this.#sites.set(name, site);
+    site.size++;
     this.#size++;
   }
 
   /** Whether it was there. */
   delete(item: T): boolean {
-    const held = this.#owners.get(item.owner);
-    if (!held?.delete(item)) return false;
-    if (held.size === 0) this.#owners.delete(item.owner);
+    const name = siteOf(item.owner);
+    const site = this.#sites.get(name);
+    const held = site?.owners.get(item.owner);
+    if (!site || !held?.delete(item)) return false;
+    if (held.size === 0) site.owners.delete(item.owner);
+    if (--site.size === 0) this.#sites.delete(name);
     this.#size--;
     return true;
   }
@@ -47,19 +71,24 @@ export class ByOwner<T extends Held> {
 
   /** The oldest of whose turn it is, of those that `may`, taken out; then it is the next one's turn. */
   takeInTurn(may: (owner: string) => boolean = () => true): T | undefined {
-    for (const [owner, held] of this.#owners) {
-      if (!may(owner)) continue;
-      const taken = this.#taken(held);
-      if (this.#owners.delete(owner) && held.size > 0) this.#owners.set(owner, held);
-      return taken;
+    for (const [name, site] of this.#sites) {
+      for (const [owner, held] of site.owners) {
+        if (!may(owner)) continue;
+        const taken = this.#taken(held);
+        if (site.owners.delete(owner) && held.size > 0) site.owners.set(owner, held);
+        if (this.#sites.delete(name)) this.#sites.set(name, site);
+        return taken;
+      }
     }
     return undefined;
   }
 
   #busiest(): Set<T> | undefined {
-    let busiest: Set<T> | undefined;
-    for (const held of this.#owners.values()) if (held.size > (busiest?.size ?? 0)) busiest = held;
-    return busiest;
+    let busiest: Site<T> | undefined;
+    for (const site of this.#sites.values()) if (site.size > (busiest?.size ?? 0)) busiest = site;
+    let most: Set<T> | undefined;
+    for (const held of busiest?.owners.values() ?? []) if (held.size > (most?.size ?? 0)) most = held;
+    return most;
   }
 
   #taken(held: Set<T> | undefined): T | undefined {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { clientNetwork } from './client-network.ts';
+import { clientNetwork, siteOf } from './client-network.ts';
 
 describe('the network of a client', () => {
   it.each([
@@ -16,5 +16,16 @@ describe('the network of a client', () => {
     ['not an address', 'not an address'],
   ])('of %s is %s', (address, network) => {
     expect(clientNetwork(address)).toBe(network);
+  });
+});
+
+describe('the site of a network', () => {
+  it.each([
+    ['2001:db8:1:2::/64', '2001:db8:1'],
+    ['2001:db8:1:ffff::/64', '2001:db8:1'],
+    ['192.0.2.1', '192.0.2.1'],
+    ['a project', 'a project'],
+  ])('of %s is %s', (network, site) => {
+    expect(siteOf(network)).toBe(site);
   });
 });

@@ -5,6 +5,8 @@ import { BoundedMap } from './bounded-map.ts';
 /** Groups before the IPv4 address: mapped (RFC 4291, section 2.5.5.2), and of NAT64 (RFC 6052, section 2.1). */
 const IPV4_PREFIXES = ['0:0:0:0:0:ffff', '64:ff9b:0:0:0:0'];
 
+const IPV6_NETWORK = '::/64';
+
 /** Of addresses seen lately: to read one takes microseconds. */
 const known = new BoundedMap<string>(4096);
 
@@ -21,12 +23,20 @@ export function clientNetwork(address: string): string {
   return network;
 }
 
+/**
+ * The /48 that a network of IPv6 is part of, in which whoever rents it has 65,536 networks; any other owner is its own
+ * site. Shares are given to sites first, and within them to networks (docs/decisions.md#shared-limits).
+ */
+export function siteOf(owner: string): string {
+  return owner.endsWith(IPV6_NETWORK) ? owner.split(':', 3).join(':') : owner;
+}
+
 function networkOf(address: string): string {
   if (!ipaddr.IPv6.isValid(address)) return address;
   const { parts } = ipaddr.IPv6.parse(address);
   const groups = parts.map((part) => part.toString(16));
   if (IPV4_PREFIXES.includes(groups.slice(0, 6).join(':'))) return ipv4Of(parts.slice(6));
-  return `${groups.slice(0, 4).join(':')}::/64`;
+  return groups.slice(0, 4).join(':') + IPV6_NETWORK;
 }
 
 function ipv4Of(parts: readonly number[]): string {

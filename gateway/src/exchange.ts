@@ -53,8 +53,11 @@ export interface Responder {
   send(x: Exchange, status: number, headers: HeaderList, body: Uint8Array | string | null): void;
   /** Sends the head, and returns where the body goes. */
   stream(x: Exchange, status: number, headers: HeaderList): ResponseSink;
-  /** Sends an informational response (1xx) before the answer, where the client's protocol has them. */
-  inform?(x: Exchange, status: number, headers: HeaderList): void;
+  /**
+   * Sends an informational response (1xx) before the answer, where the client's protocol has them. Calls `received` when
+   * it is no longer in memory, at the latest when the exchange closes.
+   */
+  inform?(x: Exchange, status: number, headers: HeaderList, received: () => void): void;
   /**
    * Answers that the protocol of `Exchange.upgrade` begins, and gives up the connection, or stream, behind that answer;
    * null where the client has gone. `stopping` is called when the gateway stops: the connection is to be ended, and is
@@ -345,6 +348,12 @@ export class Exchange {
     this.#closeListeners ??= new Set();
     this.#closeListeners.add(listener);
     return () => this.#closeListeners?.delete(listener);
+  }
+
+  /** Lets go of the headers, which nobody reads any more. */
+  forgetHeaders(): void {
+    this.rawHeaders.length = 0;
+    this.headers = [];
   }
 
   decided(plugin: string | null, decision: PluginDecision = 'answered'): void {

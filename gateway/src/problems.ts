@@ -91,11 +91,15 @@ const table = {
     title: 'Upgrade required',
     when: 'the operation speaks WebSocket, and the request does not ask for it, or asks for another version; `Upgrade` and `Sec-WebSocket-Version` say what it speaks',
   },
-  'rate-limited': { status: 429, title: 'Too many requests', when: 'a quota is used up' },
+  'rate-limited': {
+    status: 429,
+    title: 'Too many requests',
+    when: 'a quota is used up, or requests of this client hold as many bytes of headers as the gateway admits',
+  },
   'header-too-large': {
     status: 431,
     title: 'Request header fields too large',
-    when: 'one header is larger than `--max-header-size`',
+    when: 'one header is larger than `--max-header-size`, or all together than `--max-header-bytes`',
   },
   'internal-error': { status: 500, title: 'Internal server error', when: 'the gateway failed; its log says how' },
   'plugin-failed': {

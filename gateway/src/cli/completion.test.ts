@@ -67,7 +67,9 @@ describe('gw completion', () => {
     expect(offered('gw', 'serve', '--max-h')).toEqual([
       '--max-headers',
       '--max-header-size',
+      '--max-header-bytes',
       '--max-held-response-bytes',
+      '--max-held-header-bytes',
     ]);
     expect(offered('gw', 'serve', '--log-format', '')).toEqual(['json', 'pretty']);
     expect(offered('gw', 'init', '-t', 'm')).toEqual(['minimal']);

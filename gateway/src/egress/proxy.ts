@@ -21,8 +21,13 @@ import {
 import { StallTimer, UpstreamStalled } from './stall-timer.ts';
 import type { HttpUpstream } from './upstream.ts';
 
+/** What became of an informational response: the client gets it; there are too many; or what is answered instead. */
+export type Informed = 'passed' | 'excess' | Problem;
+
 /** What the pipeline does with an upstream's answer. */
 export interface ProxyEvents {
+  /** An informational response (1xx) has arrived: what became of it. */
+  informational(x: Exchange, status: number, headers: HeaderList): Informed;
   /** The head has arrived. Returns where the body goes, at once or when response hooks are done. */
   head(x: Exchange, status: number, headers: HeaderList): ResponseSink | Promise<ResponseSink | null>;
   /** Nothing was sent to the client yet: this is the answer. `cause` is for the log. */
@@ -220,7 +225,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
     if (status === 101) return controller.abort(new Error('its answer switches to no protocol that was asked for'));
     // They have no body, and clients wait for one that a length announces (RFC 9110, section 8.6).
     if (status < 200 || status === 204) delete parsed['content-length'];
-    if (status < 200) return this.#x.responder.inform?.(this.#x, status, responseHeaders(parsed));
+    if (status < 200) return this.#inform(controller, status, responseHeaders(parsed));
     this.#timer.progressed();
     this.#upstream.breaker.succeeded();
     this.#span?.received(status);
@@ -241,6 +246,16 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
         (error: unknown) => controller.abort(errorOf(error)),
       );
     } else this.#ready(sink, null);
+  }
+
+  #inform(controller: Dispatcher.DispatchController, status: number, headers: HeaderList): void {
+    if (this.#finished) return;
+    const informed = this.#events.informational(this.#x, status, headers);
+    if (informed === 'passed') return;
+    const error = new Error('it sends informational responses without end');
+    if (informed === 'excess') this.onResponseError(controller, error);
+    else this.#refuse(new NotSendable(informed));
+    controller.abort(error);
   }
 
   #ready(sink: ResponseSink | null, paused: Dispatcher.DispatchController | null): void {

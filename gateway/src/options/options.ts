@@ -130,6 +130,17 @@ export const SERVE_OPTIONS = {
     limits: 'request body, headers, URI',
     pods: {},
   },
+  maxHeaderBytes: {
+    type: 'integer',
+    unit: 'bytes',
+    minimum: 256,
+    maximum: 32 * MIB,
+    help: 'maximum size of all headers of a request together, as decoded (default: --max-headers times --max-header-size)',
+    limits: 'request body, headers, URI',
+    pods: {
+      help: 'maximum size of all headers of a request together, as decoded (default: maxHeaders times maxHeaderSize)',
+    },
+  },
   maxUriLength: {
     type: 'integer',
     unit: 'bytes',
@@ -377,6 +388,15 @@ export const SERVE_OPTIONS = {
     default: 256 * MIB,
     help: 'maximum number of bytes of responses in memory, for validation and plugins, until clients have received them',
     limits: 'bodies in memory at once',
+    pods: {},
+  },
+  maxHeldHeaderBytes: {
+    type: 'integer',
+    unit: 'bytes',
+    minimum: 1,
+    default: 64 * MIB,
+    help: 'maximum number of bytes of headers of open requests in memory, as decoded',
+    limits: 'headers in memory at once',
     pods: {},
   },
   controlPlane: {

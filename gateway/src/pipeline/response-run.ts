@@ -6,7 +6,7 @@
  */
 import type { Duplex, Writable } from 'node:stream';
 import type { BufferBudget } from '../buffer-budget.ts';
-import type { ProxyEvents } from '../egress/proxy.ts';
+import type { Informed, ProxyEvents } from '../egress/proxy.ts';
 import {
   type AcceptedWebSocket,
   type Answer,
@@ -33,6 +33,7 @@ import { acceptClient, refusalOf } from '../websocket/handshake.ts';
 import type { Generation, LoadedOperation } from './generation.ts';
 import { HeldResponseBytes, holdResponse, noRoom } from './held-response.ts';
 import { corsOnRefusal, runResponseHook } from './hooks.ts';
+import { InformationalResponses } from './informational.ts';
 import { applyStaged, setResponse } from './response.ts';
 import { ResponseCheck } from './response-check.ts';
 import { responseBody, streamStored } from './streams.ts';
@@ -63,6 +64,7 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
   readonly #gw: Generation;
   readonly #options: ResponseOptions;
   #check: ResponseCheck | null = null;
+  #informational: InformationalResponses | null = null;
   #dispatchedAt = 0;
   /** The body is held, so that the upstream's end is not yet the response's. */
   #holds = false;
@@ -138,6 +140,11 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
     const took = performance.now() - this.#dispatchedAt;
     this.#x.dispatchMs = took;
     op.dispatchTime(upstream).observe(took / 1000);
+  }
+
+  informational(x: Exchange, status: number, headers: HeaderList): Informed {
+    this.#informational ??= new InformationalResponses(x, this.#options.responseBudget);
+    return this.#informational.pass(status, headers);
   }
 
   head(x: Exchange, status: number, headers: HeaderList): ResponseSink | Promise<ResponseSink | null> {

@@ -3,15 +3,18 @@ import type { AddressInfo } from 'node:net';
 import { serveAdmin } from '../admin/admin.ts';
 import { AdminCallers } from '../admin/caller.ts';
 import { watchSource } from '../artifact/index.ts';
+import { ClientAddress } from '../headers/client-ip.ts';
 import { messageOf } from '../message-of.ts';
 import type { ServeOptions } from '../options/serve-options.ts';
 import { watchSecrets } from '../secrets/watch.ts';
+import { LimitLog } from '../telemetry/limit-log.ts';
 import { linkRegistry } from '../telemetry/link-metrics.ts';
 import type { Level, Log } from '../telemetry/log.ts';
 import { Fleet } from '../traffic/fleet.ts';
 import { openState } from '../traffic/open-state.ts';
 import { LocalTraffic, type Traffic, transportLimits } from '../traffic/traffic.ts';
 import { LocalConnectionSlots } from '../transport/connection-slots.ts';
+import { HeaderMemory } from '../transport/header-memory.ts';
 import { bind, isLoopback, shownAddress } from '../transport/listen-address.ts';
 import { type KeyPair, type KeyPairPaths, readKeyPair, TlsFilesError, watchKeyPair } from '../transport/tls.ts';
 import { watchExpiry } from '../transport/tls-expiry.ts';
@@ -67,7 +70,8 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
   let adminAddress: AddressInfo | null = null;
   // Who looks at it sees the drain to its end.
   started.defer(() => (adminAddress ? admin.close(0) : undefined));
-  const slots = new LocalConnectionSlots(options.maxConnections);
+  const limitLog = new LimitLog(log);
+  const slots = new LocalConnectionSlots(options.maxConnections, limitLog);
   const traffic = await createTraffic(options, deps, { keyPair, slots });
   started.defer(() => traffic.close(patience));
   await served.loadFirst(file, traffic, connected);
@@ -195,7 +199,9 @@ async function createTraffic(
   shared: { readonly keyPair: KeyPair | null; readonly slots: LocalConnectionSlots },
 ): Promise<Traffic> {
   if (options.workers > 1) return new Fleet(options, { log, stderr, ...shared });
-  return new LocalTraffic(options, { log, ...shared, state: await openState(options, log) });
+  const traffic = new LocalTraffic(options, { log, ...shared, state: await openState(options, log) });
+  shared.slots.endOneOf = (eviction) => traffic.endOneOf(eviction);
+  return traffic;
 }
 
 function createAdmin(options: ServeOptions, state: Parameters<typeof serveAdmin>[1]): Transport {
@@ -203,9 +209,18 @@ function createAdmin(options: ServeOptions, state: Parameters<typeof serveAdmin>
     request: (x: Parameters<typeof serveAdmin>[0]) => serveAdmin(x, state),
     connectionOpened: () => {},
     connectionClosed: () => {},
+    yielded: () => {},
     refused: () => {},
   };
-  return createTransport(transportLimits(options), events, new LocalConnectionSlots(options.maxConnections));
+  const headerMemory = new HeaderMemory({
+    most: options.maxHeldHeaderBytes,
+    client: new ClientAddress([]),
+    yielded: () => {},
+  });
+  const slots = new LocalConnectionSlots(options.maxConnections);
+  const transport = createTransport(transportLimits(options), events, { slots, headerMemory });
+  slots.endOneOf = transport.endOneOf;
+  return transport;
 }
 
 /** Null without TLS. */

@@ -33,6 +33,15 @@ export type ToolOutcome = (typeof TOOL_OUTCOMES)[number];
 /** How a validation in a helper process ended; `failed`: the process ran out of memory, or crashed. */
 export const HELPER_OUTCOMES = ['valid', 'invalid', 'deadline', 'failed', 'overloaded'] as const;
 export type HelperOutcome = (typeof HELPER_OUTCOMES)[number];
+/**
+ * What became of who wanted a share of a limit that clients share, or held most of it: the newcomer was `refused`, or
+ * what was held `ended` for others.
+ */
+export const LIMIT_OUTCOMES = ['refused', 'ended'] as const;
+export type LimitOutcome = (typeof LIMIT_OUTCOMES)[number];
+/** Limits that clients share and that are counted here, by their rows in shared-limits.ts. */
+export const COUNTED_LIMITS = ['connections', 'header-memory'] as const;
+export type CountedLimit = (typeof COUNTED_LIMITS)[number];
 
 const REQUEST = ['method', 'path', 'status', 'api'] as const;
 
@@ -42,6 +51,7 @@ export const LABELS = {
   direction: '`received` from clients, or `sent` to them',
   dispatcher: 'name of the plugin',
   function: 'hook of the plugin: `init`, `on_request`, `on_response`, `dispatch`, or one of the chunk hooks',
+  limit: `one of ${COUNTED_LIMITS.map((each) => `\`${each}\``).join(', ')}`,
   mcp_upstream: 'name of the MCP upstream',
   method: 'method of the operation; where none matched that of the request, or `OTHER`',
   middleware: 'name of the plugin',
@@ -53,6 +63,7 @@ export const LABELS = {
     '`answered`, `failed` (it trapped, or used up its CPU time or memory) or `overloaded` (there was no instance of it)',
   reason: `one of ${VALIDATION_REASONS.map((each) => `\`${each}\``).join(', ')}`,
   result: '`applied` or `refused`',
+  yielded: '`refused`, the newcomer; or `ended`, what somebody held who held most',
   tool: 'name of the tool',
   standing: '`offered` to clients, or `held` back',
   status: 'status code of the answer; 499 where the client left before it',
@@ -133,6 +144,12 @@ const table = {
     help: 'Validations in helper processes',
     labels: ['verdict'],
   },
+  gw_shared_limit_yields_total: {
+    type: 'counter',
+    help: 'What was refused or ended because a limit that clients share was reached',
+    labels: ['limit', 'yielded'],
+  },
+  gw_held_header_bytes: { type: 'gauge', help: 'Bytes of headers of open requests, as decoded', labels: [] },
   gw_middleware_duration_seconds: {
     type: 'histogram',
     help: 'Time in a middleware',

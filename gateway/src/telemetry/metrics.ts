@@ -13,12 +13,14 @@ import type { McpUpstreamFigures, PluginFigures, StateFigures } from './figures.
 import { LabelledCounter } from './labelled-counter.ts';
 import { LabelledHistogram } from './labelled-histogram.ts';
 import {
+  type CountedLimit,
   type CounterInfo,
   DURATION_BUCKETS,
   EXECUTION_BUCKETS,
   type HelperOutcome,
   type HistogramInfo,
   type LabelledValue,
+  type LimitOutcome,
   METRICS,
   type MetricInfo,
   type MetricName,
@@ -80,6 +82,9 @@ export class Metrics {
   readonly runtimes = new Set<{ readonly figures: PluginFigures }>();
   /** Null where the state is in the process. */
   state: { readonly figures?: StateFigures } | null = null;
+  /** Null until the port is made. */
+  headerMemory: { readonly used: number } | null = null;
+  readonly #yields = new LabelledCounter(['limit', 'yielded']);
   activeConnections = 0;
   connections = 0;
   droppedHeaders = 0;
@@ -107,6 +112,8 @@ export class Metrics {
     );
     this.#register('gw_active_connections', () => one(this.activeConnections));
     this.#register('gw_connections_total', () => one(this.connections));
+    this.#register('gw_shared_limit_yields_total', () => this.#yields.samples);
+    this.#register('gw_held_header_bytes', () => one(this.headerMemory?.used ?? 0));
     this.#register('gw_websocket_connections', () => one(this.webSockets.open));
     this.#register('gw_websocket_messages_total', () => this.#byDirection('messages'));
     this.#register('gw_websocket_bytes_total', () => this.#byDirection('bytes'));
@@ -189,6 +196,10 @@ export class Metrics {
   /** A validation in a helper process has ended. */
   validatedInHelper(outcome: HelperOutcome): void {
     this.#helperVerdicts.count(outcome);
+  }
+
+  yielded(limit: CountedLimit, outcome: LimitOutcome): void {
+    this.#yields.count(limit, outcome);
   }
 
   toolCalled(tool: string, outcome: ToolOutcome): void {

@@ -11,12 +11,14 @@ import { MemoryState } from '../state/memory-state.ts';
 import type { Level, Log } from '../telemetry/log.ts';
 import type { TraceReport } from '../trace/report.ts';
 import type { TraceRequest } from '../trace/request.ts';
+import type { Eviction } from '../transport/connection-shares.ts';
 import type { LocalConnectionSlots } from '../transport/connection-slots.ts';
 import { bind } from '../transport/listen-address.ts';
 import { reservePort } from '../transport/reserve-port.ts';
 import type { KeyPair } from '../transport/tls.ts';
 import { RemoteError } from './channel.ts';
 import { FleetMetrics } from './fleet-metrics.ts';
+import { HeldConnections } from './held-connections.ts';
 import type { SharedState } from './messages.ts';
 import { stateMethods } from './shared-state.ts';
 import type { Traffic } from './traffic.ts';
@@ -43,6 +45,7 @@ export class Fleet implements Traffic {
   readonly #shared = new MemoryState();
   readonly #metrics = new FleetMetrics();
   readonly #workers = new Set<WorkerProcess>();
+  readonly #held = new Map<WorkerProcess, HeldConnections>();
   #keyPair: KeyPair | null;
   /** Null until one is loaded. */
   #archive: Uint8Array | null = null;
@@ -59,6 +62,7 @@ export class Fleet implements Traffic {
     this.#options = options;
     this.#deps = deps;
     this.#keyPair = deps.keyPair;
+    deps.slots.endOneOf = (eviction) => this.#endOneOf(eviction);
   }
 
   load({ archive }: LoadedArchive): Promise<void> {
@@ -120,6 +124,21 @@ export class Fleet implements Traffic {
     clearTimeout(late);
   }
 
+  /** Idle ones of any worker before busy ones. */
+  async #endOneOf(eviction: Eviction): Promise<string | null> {
+    for (const busy of eviction.busy ? [false, true] : [false]) {
+      for (const [worker, held] of this.#held) {
+        if (!eviction.sites.some((site) => held.has(site))) continue;
+        const asked = worker.channel.call('endOneOf', { ...eviction, busy });
+        const owner = await Promise.race([asked, worker.exited.then(() => null)]).catch(() => null);
+        if (owner === null) continue;
+        held.delete(owner);
+        return owner;
+      }
+    }
+    return null;
+  }
+
   /** The first alone, so that what is wrong is said once. */
   async #startAll(archive: Uint8Array | null): Promise<void> {
     this.#archive = archive;
@@ -140,23 +159,27 @@ export class Fleet implements Traffic {
   /** Loads what all serve, if there is anything yet; rejects with what its load rejected with. */
   async #start(): Promise<WorkerProcess> {
     const { log, stderr, slots } = this.#deps;
-    let held = 0;
+    const held = new HeldConnections();
     const state: SharedState = {
-      takeConnection: () => {
-        const taken = slots.take();
-        if (taken) held++;
-        return taken;
+      takeConnection: async (owner) => {
+        const taken = await slots.take(owner);
+        if (!taken) return false;
+        // It has died while a place was made.
+        if (held.ended) slots.release(owner);
+        else held.add(owner);
+        return true;
       },
-      releaseConnections: (count) => {
-        held -= count;
-        slots.release(count);
+      releaseConnections: (owners) => {
+        for (const owner of owners) if (held.delete(owner)) slots.release(owner);
       },
       ...stateMethods(this.#shared),
     };
     const worker = new WorkerProcess({ line: (text) => log.line(text), stderr, state });
     this.#workers.add(worker);
+    this.#held.set(worker, held);
     void worker.exited.then((exit) => {
-      slots.release(held);
+      for (const owner of held.end()) slots.release(owner);
+      this.#held.delete(worker);
       this.#workers.delete(worker);
       this.#metrics.departed(worker);
       if (this.#ending || !worker.serving) return;

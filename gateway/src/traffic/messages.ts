@@ -9,6 +9,7 @@ import type { OpenedSession } from '../state/session-store.ts';
 import type { Level } from '../telemetry/log.ts';
 import type { TraceReport } from '../trace/report.ts';
 import type { TraceRequest } from '../trace/request.ts';
+import type { Eviction } from '../transport/connection-shares.ts';
 import type { KeyPair } from '../transport/tls.ts';
 
 export interface WorkerSettings {
@@ -41,6 +42,8 @@ export interface WorkerMethods {
   trace(asked: { readonly request: TraceRequest; readonly peer: string }): Promise<TraceReport | null>;
   beginDrain(): void;
   closeKept(withinMs: number): void;
+  /** Ends a connection for others: its owner, or null where there is none to end. */
+  endOneOf(eviction: Eviction): string | null;
   /** Resolves when the last connection has ended. */
   close(timeoutMs: number): Promise<void>;
 }
@@ -63,8 +66,9 @@ export interface CacheArguments {
  * (docs/decisions.md#counted-over-workers).
  */
 export interface SharedState {
-  takeConnection(): boolean;
-  releaseConnections(count: number): void;
+  /** By their owners: the network of the client, or null where that is a trusted proxy. */
+  takeConnection(owner: string | null): boolean | Promise<boolean>;
+  releaseConnections(owners: readonly (string | null)[]): void;
   takeRateLimit(take: TakeArguments): RateLimitResult | Promise<RateLimitResult>;
   enterNonce(nonce: SignedNonce): NonceVerdict | Promise<NonceVerdict>;
   reserve(request: ReservationRequest): Reservation | Promise<Reservation>;

@@ -72,6 +72,10 @@ class Worker implements WorkerMethods {
     this.#running.beginDrain();
   }
 
+  endOneOf(eviction: Parameters<WorkerMethods['endOneOf']>[0]): string | null {
+    return this.#traffic?.endOneOf(eviction) ?? null;
+  }
+
   closeKept(withinMs: number): void {
     this.#running.closeKept(withinMs);
   }
@@ -99,16 +103,16 @@ new Channel<Record<never, never>, WorkerMethods>(
 );
 const parent = new Channel<SharedState, Record<never, never>>(linePort(new Socket({ fd: STATE_FD })), {});
 
-let released = 0;
+let released: (string | null)[] = [];
 const sharedSlots: ConnectionSlots = {
-  take: () => parent.call('takeConnection'),
-  release() {
-    if (released++ > 0) return;
+  take: (owner) => parent.call('takeConnection', owner),
+  release(owner) {
+    if (released.push(owner) > 1) return;
     atEndOfTick(() => {
-      const count = released;
-      released = 0;
+      const owners = released;
+      released = [];
       // Where the parent has gone, nobody counts any more.
-      parent.call('releaseConnections', count).catch(() => {});
+      parent.call('releaseConnections', owners).catch(() => {});
     });
   },
 };

@@ -20,14 +20,18 @@ import { type PipelineOptions, serve } from '../pipeline/pipeline.ts';
 import { Secrets } from '../secrets/secrets.ts';
 import type { State } from '../state/state.ts';
 import { EventLoopWatch } from '../telemetry/event-loop.ts';
+import { LimitLog } from '../telemetry/limit-log.ts';
 import type { Level, Log } from '../telemetry/log.ts';
+import type { CountedLimit, LimitOutcome } from '../telemetry/metric-table.ts';
 import { Metrics } from '../telemetry/metrics.ts';
 import type { Refused } from '../telemetry/recorder.ts';
 import { Recorder } from '../telemetry/recorder.ts';
 import { createTracing, type Tracing } from '../telemetry/tracing.ts';
 import type { TraceReport } from '../trace/report.ts';
 import type { TraceRequest } from '../trace/request.ts';
+import type { Eviction } from '../transport/connection-shares.ts';
 import type { ConnectionSlots } from '../transport/connection-slots.ts';
+import { HeaderMemory } from '../transport/header-memory.ts';
 import { bind } from '../transport/listen-address.ts';
 import { SHARES_PORTS } from '../transport/reserve-port.ts';
 import type { KeyPair } from '../transport/tls.ts';
@@ -73,9 +77,15 @@ function helperHeapMb(maxBodySize: number): number {
   return 128 + Math.ceil((maxBodySize * 32) / (1 << 20));
 }
 
+/** Bytes of all headers of a request: by default, as many as their number and their size admit. */
+export function headerBytesOf({ maxHeaderBytes, maxHeaders, maxHeaderSize }: ServeOptions): number {
+  return maxHeaderBytes ?? maxHeaders * maxHeaderSize;
+}
+
 export function transportLimits(options: ServeOptions): TransportLimits {
   return {
     ...options,
+    maxHeaderBytes: headerBytesOf(options),
     keepAliveTimeoutMs: options.keepaliveTimeout * 1000,
     headersTimeoutMs: options.headersTimeout * 1000,
     bodyTimeoutMs: options.bodyTimeout * 1000,
@@ -105,7 +115,9 @@ export class LocalTraffic implements Traffic {
   readonly #options: ServeOptions;
   readonly #deps: LocalTrafficDeps;
   readonly #metrics = new Metrics();
+  readonly #limitLog: LimitLog;
   readonly #guard: EgressGuard;
+  readonly #client: ClientAddress;
   readonly #budget: BufferBudget;
   readonly #responseBudget: BufferBudget;
   readonly #arriving: ArrivingBodies;
@@ -128,6 +140,8 @@ export class LocalTraffic implements Traffic {
     this.#deps = deps;
     this.registry = this.#metrics.registry;
     this.#guard = new EgressGuard({ allowInternal: options.allowInternalEgress, allow: options.egressAllow });
+    this.#limitLog = new LimitLog(deps.log);
+    this.#client = new ClientAddress(options.trustedProxies);
     this.#budget = new BufferBudget(options.maxBufferedBytes / options.workers);
     this.#responseBudget = new BufferBudget(options.maxHeldResponseBytes / options.workers);
     const bodyDeadlineMs = options.bodyDeadline * 1000;
@@ -172,7 +186,14 @@ export class LocalTraffic implements Traffic {
     this.#metrics.mcpUpstreams = this.#mcpUpstreams;
     this.#metrics.certificateExpiry = deps.keyPair && expiryOf(deps.keyPair);
     const tls = deps.keyPair && this.#tlsSettings(deps.keyPair);
-    this.#transport = createTransport(transportLimits(options), this.#events(), deps.slots, tls);
+    const headerMemory = new HeaderMemory({
+      most: options.maxHeldHeaderBytes / options.workers,
+      client: this.#client,
+      yielded: (outcome, owner) => this.#yielded('header-memory', outcome, owner),
+    });
+    this.#metrics.headerMemory = headerMemory;
+    const shared = { slots: deps.slots, headerMemory };
+    this.#transport = createTransport(transportLimits(options), this.#events(), shared, tls);
   }
 
   async load({ artifact }: LoadedArchive): Promise<void> {
@@ -254,6 +275,16 @@ export class LocalTraffic implements Traffic {
     await this.#tracing?.close(left());
   }
 
+  /** See `Transport.endOneOf`. */
+  endOneOf(eviction: Eviction): string | null {
+    return this.#transport.endOneOf(eviction);
+  }
+
+  #yielded(limit: CountedLimit, outcome: LimitOutcome, owner: string): void {
+    this.#metrics.yielded(limit, outcome);
+    this.#limitLog.yielded(limit, outcome, owner);
+  }
+
   #events() {
     const metrics = this.#metrics;
     return {
@@ -270,6 +301,7 @@ export class LocalTraffic implements Traffic {
       connectionClosed: () => {
         metrics.activeConnections--;
       },
+      yielded: (limit: CountedLimit, outcome: LimitOutcome, owner: string) => this.#yielded(limit, outcome, owner),
       refused: (refused: Refused) => this.#recorder.refusedUnserved(refused),
     };
   }
@@ -277,9 +309,9 @@ export class LocalTraffic implements Traffic {
   #createPipeline(): PipelineOptions {
     const options = this.#options;
     return {
-      limits: options,
+      limits: { ...options, maxHeaderBytes: headerBytesOf(options) },
       reserved: options,
-      client: new ClientAddress(options.trustedProxies),
+      client: this.#client,
       budget: this.#budget,
       responseBudget: this.#responseBudget,
       arriving: this.#arriving,

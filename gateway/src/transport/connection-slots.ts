@@ -1,34 +1,64 @@
 /**
  * How many client connections there may be at once (`GW_MAX_CONNECTIONS`, docs/reference/gateway.md#limits,
- * docs/decisions.md#counted-over-workers).
+ * docs/decisions.md#counted-over-workers), and whose they are (docs/decisions.md#connection-shares).
  */
+import { siteOf } from '../client-network.ts';
+import { ConnectionShares, type Eviction } from './connection-shares.ts';
 
 export interface ConnectionSlots {
-  /** True where the connection may stay; one that did not get true is not released. */
-  take(): boolean | Promise<boolean>;
-  release(): void;
+  /**
+   * `owner`: the network of the client; null: a trusted proxy, which owns no share. True where the connection may stay;
+   * one that did not get true is not released.
+   */
+  take(owner: string | null): boolean | Promise<boolean>;
+  release(owner: string | null): void;
+}
+
+/** Makes a place: the owner of the connection that has ended, or null where none has. */
+export type EndOneOf = (eviction: Eviction) => string | null | Promise<string | null>;
+
+export interface SlotEvents {
+  /** One client holds nearly all connections: another one sees it soon. */
+  crowded(owner: string, held: number): void;
 }
 
 /** Counted in this process. */
 export class LocalConnectionSlots implements ConnectionSlots {
-  readonly #most: number;
-  #taken = 0;
+  readonly #shares: ConnectionShares;
+  readonly #events: SlotEvents;
+  /** How connections end for others; set by whoever has them. */
+  endOneOf: EndOneOf = () => null;
   /** When the latest connection came, as `performance.now()`. */
   lastAt = Number.NEGATIVE_INFINITY;
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(most: number, events: SlotEvents = { crowded() {} }) {
+    this.#shares = new ConnectionShares(most);
+    this.#events = events;
   }
 
-  take(): boolean {
+  take(owner: string | null): boolean | Promise<boolean> {
     this.lastAt = performance.now();
-    if (this.#taken >= this.#most) return false;
-    this.#taken++;
+    const site = owner === null ? null : siteOf(owner);
+    const verdict = this.#shares.decide(site);
+    if (verdict === 'free') return this.#taken(site);
+    if (verdict === 'refused') return false;
+    const ended = this.endOneOf(verdict);
+    return ended instanceof Promise ? ended.then((by) => this.#replaced(by, site)) : this.#replaced(ended, site);
+  }
+
+  /** Whether there is a place now; others may have come while one was made. */
+  #replaced(ended: string | null, site: string | null): boolean {
+    if (ended !== null) this.#shares.remove(siteOf(ended));
+    return (ended !== null || this.#shares.decide(site) === 'free') && this.#taken(site);
+  }
+
+  #taken(site: string | null): true {
+    this.#shares.add(site);
+    if (site !== null && this.#shares.crowds(site)) this.#events.crowded(site, this.#shares.heldBy(site));
     return true;
   }
 
-  /** `count`: of a worker that has ended, all that it held. */
-  release(count = 1): void {
-    this.#taken -= count;
+  release(owner: string | null): void {
+    this.#shares.remove(owner === null ? null : siteOf(owner));
   }
 }

@@ -54,10 +54,11 @@ export class Http1Response extends ServerResponse implements Responder, BodyOwne
     });
   }
 
-  inform(_x: Exchange, status: number, headers: HeaderList): void {
+  inform(_x: Exchange, status: number, headers: HeaderList, received: () => void): void {
     // HTTP/1.0 knows none (RFC 9110, section 15.2).
-    if (this.headersSent || this.req.httpVersionMinor === 0) return;
+    if (this.headersSent || this.socket === null || this.req.httpVersionMinor === 0) return received();
     this.writeInformation(status, headers);
+    this.socket.write('', received);
   }
 
   upgrade(x: Exchange, headers: HeaderList, stopping: () => void): Duplex | null {
@@ -122,6 +123,13 @@ export class Http1Response extends ServerResponse implements Responder, BodyOwne
     x.close(status);
     this.shouldKeepAlive = false;
     this.writeHead(status, headers);
+    this.end(body);
+  }
+
+  /** An answer of the transport's own, behind which the connection ends; the client gets to read it. */
+  refuse({ status, headers, body }: Refusal): void {
+    this.shouldKeepAlive = false;
+    this.#head(status, headers);
     this.end(body);
   }
 

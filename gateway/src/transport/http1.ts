@@ -9,16 +9,17 @@ import { clientAuthOptions, clientCertificateOf } from './client-certificate.ts'
 import { Http1Response } from './http1-response.ts';
 import { asksForWebSocket, responseOnUpgrade } from './http1-upgrade.ts';
 import { inspect } from './inspect.ts';
-import { GONE, type ParserError, refuse, type UnservedRequest } from './refuse.ts';
+import type { ConnectionUse } from './open-connections.ts';
+import { GONE, noHeaderRoom, type ParserError, refuse, type UnservedRequest } from './refuse.ts';
 import type { TlsVersion } from './tls.ts';
 import type { TlsSettings, TransportLimits, TransportState } from './transport.ts';
 
 /**
  * The parser's own limit lies above all of ours together, so that refusals are ours
- * (docs/decisions.md#refusals-are-ours).
+ * (docs/decisions.md#refusals-are-ours), and little above them: until it is reached, a head that arrives is held.
  */
-export function parserLimit({ maxHeaders, maxHeaderSize, maxUriLength }: TransportLimits): number {
-  return Math.min(2 * (maxHeaders * maxHeaderSize + maxUriLength) + 65536, 64 << 20);
+export function parserLimit({ maxHeaderBytes, maxUriLength }: TransportLimits): number {
+  return Math.min(maxHeaderBytes + maxUriLength + 65536, 64 << 20);
 }
 
 const WEB_SOCKET: UpgradeOffer = { protocol: 'websocket', keyed: true };
@@ -37,10 +38,12 @@ export function peerOf(socket: Socket): string {
 export interface Http1Server {
   readonly server: HttpServer | HttpsServer;
   useTls(settings: TlsSettings): void;
+  /** Whether a request is under way on a connection, and how it ends. */
+  useOf(socket: Socket): ConnectionUse;
 }
 
 export function createHttp1Server(
-  { limits, events, drain, slowSenders, slowReaders, begunLines, upgraded }: TransportState,
+  { limits, events, drain, headerMemory, slowSenders, slowReaders, begunLines, upgraded }: TransportState,
   tls: TlsSettings | null,
 ): Http1Server {
   const scheme = tls ? 'https' : 'http';
@@ -71,7 +74,12 @@ export function createHttp1Server(
 
   function accept(request: IncomingMessage, response: Http1Response, waitsForContinue: boolean): void {
     const { rawHeaders, httpVersionMajor, httpVersionMinor, url = '/' } = request;
-    const { target, hasBody, upgrade, fault } = inspect({ url, rawHeaders, httpVersionMajor, httpVersionMinor });
+    const { target, hasBody, upgrade, fault, headerBytes } = inspect({
+      url,
+      rawHeaders,
+      httpVersionMajor,
+      httpVersionMinor,
+    });
     const x = new Exchange(response, {
       method: request.method ?? 'GET',
       target,
@@ -94,7 +102,15 @@ export function createHttp1Server(
     latest.set(request.socket, response);
     response.openedAt = previous?.openedAt ?? performance.now();
     if (previous === undefined) watch(request.socket);
-    if (previous === undefined || previous.writableFinished) events.request(x);
+    const holding = headerMemory.hold(x, headerBytes, response);
+    if (holding !== null) response.on('close', () => holding.release());
+    const serve = () => {
+      if (holding !== null) return events.request(x);
+      const refusal = noHeaderRoom(x);
+      response.refuse(refusal);
+      events.refused({ x, status: refusal.status, reason: null, bytes: Buffer.byteLength(refusal.body) });
+    };
+    if (previous === undefined || previous.writableFinished) serve();
     else {
       // Pipelined: one after another, since only safe requests may overlap (RFC 9112, section 9.3.2).
       const { socket } = request;
@@ -105,8 +121,10 @@ export function createHttp1Server(
           socket.resume();
         } else pauseWhileWaiting(socket);
         // Its body was not validly framed, and it was answered so.
-        if (x.closed && x.closedWith !== 0) events.refused({ x, status: x.closedWith, reason: 'malformed', bytes: 0 });
-        if (previous.shouldKeepAlive && !x.closed) events.request(x);
+        // Or it has given way to others, which says nothing of it.
+        const reason = x.closedWith === 400 ? 'malformed' : null;
+        if (x.closed && x.closedWith !== 0) events.refused({ x, status: x.closedWith, reason, bytes: 0 });
+        if (previous.shouldKeepAlive && !x.closed) serve();
       });
     }
   }
@@ -176,6 +194,13 @@ export function createHttp1Server(
   }
   return {
     server,
+    useOf: (socket) => ({
+      get busy() {
+        const last = latest.get(socket);
+        return last !== undefined && !last.writableFinished;
+      },
+      close: () => socket.destroy(),
+    }),
     useTls: (settings) => secure?.setSecureContext(contextOptions(settings)),
   };
 }

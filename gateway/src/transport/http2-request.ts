@@ -8,12 +8,18 @@ export interface Http2Request {
   readonly target: string;
   /** With `host` from `:authority`, and one `cookie` (section 8.2.3). */
   readonly headers: HeaderList;
+  /** Bytes of all fields, names and values. */
+  readonly headerBytes: number;
   /** Why the request is malformed, or null. */
   readonly fault: string | null;
   readonly waitsForContinue: boolean;
   /** What an extended CONNECT asks for (RFC 8441, section 4); null: the request is one of HTTP. */
   readonly protocol: string | null;
 }
+
+/** A byte that no request target holds (RFC 3986, section 2): one above ASCII, a control byte, or white space. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a target must not hold
+const NOT_IN_TARGET = /[\u0000-\u0020\u007f-\uffff]/;
 
 export const WEB_SOCKET = 'websocket';
 
@@ -25,12 +31,17 @@ export function requestOf(raw: readonly string[]): Http2Request {
   let authority: string | undefined;
   let host: string | undefined;
   let cookie: string | undefined;
+  let headerBytes = 0;
   let fault: string | null = null;
   let waitsForContinue = false;
   const headers: HeaderList = [];
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i] as string;
     const value = raw[i + 1] as string;
+    headerBytes += name.length + value.length;
+    if (isSpace(value.charCodeAt(0)) || isSpace(value.charCodeAt(value.length - 1))) {
+      fault = 'The value of a field begins or ends with white space.';
+    }
     switch (name) {
       case ':method':
         method = value;
@@ -64,6 +75,7 @@ export function requestOf(raw: readonly string[]): Http2Request {
   if (authority !== undefined && host !== undefined && authority.toLowerCase() !== host.toLowerCase()) {
     fault = 'The Host header and :authority differ.';
   }
+  if (NOT_IN_TARGET.test(target)) fault = 'The :path holds a byte that must be percent-encoded.';
   const name = authority ?? host;
   if (name === undefined) fault = 'The :authority is missing.';
   else {
@@ -72,5 +84,10 @@ export function requestOf(raw: readonly string[]): Http2Request {
   }
   if (cookie !== undefined) headers.push('cookie', cookie);
   if (protocol === WEB_SOCKET) method = 'GET';
-  return { method, target, headers, fault, waitsForContinue, protocol };
+  return { method, target, headers, headerBytes, fault, waitsForContinue, protocol };
+}
+
+/** RFC 9113, section 8.2.1. NaN, of an empty value, is none. */
+function isSpace(code: number): boolean {
+  return code === 32 || code === 9;
 }

@@ -66,8 +66,9 @@ export class Http2Response implements Responder, BodyOwner, WatchedClient {
     });
   }
 
-  inform(_x: Exchange, status: number, headers: HeaderList): void {
-    if (this.#gone || this.headSent) return;
+  /** node:http2 keeps it as long as the stream. */
+  inform(_x: Exchange, status: number, headers: HeaderList, received: () => void): void {
+    if (this.#gone || this.headSent) return received();
     this.#stream.additionalHeaders(Object.assign(fieldsOf(headers), { ':status': status }));
   }
 

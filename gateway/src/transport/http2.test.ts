@@ -3,13 +3,16 @@ import { connect as connectHttp2 } from 'node:http2';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Exchange } from '../exchange.ts';
+import { ClientAddress } from '../headers/client-ip.ts';
 import { LocalConnectionSlots } from './connection-slots.ts';
+import { HeaderMemory } from './header-memory.ts';
 import { createTransport, type Transport, type TransportLimits } from './transport.ts';
 
 const LIMITS: TransportLimits = {
   maxBodySize: 1 << 20,
   maxHeaders: 100,
   maxHeaderSize: 8192,
+  maxHeaderBytes: 100 * 8192,
   maxUriLength: 8192,
   keepAliveTimeoutMs: 60_000,
   headersTimeoutMs: 60_000,
@@ -49,9 +52,13 @@ describe('HTTP/2 connections', () => {
         connectionClosed: () => {
           open--;
         },
+        yielded: () => {},
         refused: () => {},
       },
-      new LocalConnectionSlots(10_000),
+      {
+        slots: new LocalConnectionSlots(10_000),
+        headerMemory: new HeaderMemory({ most: 1 << 20, client: new ClientAddress([]), yielded: () => {} }),
+      },
     );
     return (await transport.listen('127.0.0.1', 0)).port;
   }

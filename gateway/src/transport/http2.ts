@@ -11,13 +11,21 @@ import { clientCertificateOf } from './client-certificate.ts';
 import { parserLimit, peerOf } from './http1.ts';
 import { requestOf, WEB_SOCKET } from './http2-request.ts';
 import { Http2Response } from './http2-response.ts';
-import { unknownProtocol } from './refuse.ts';
+import type { ConnectionUse } from './open-connections.ts';
+import { NO_HEADER_ROOM, noHeaderRoom, unknownProtocol } from './refuse.ts';
 import type { TransportState } from './transport.ts';
 
 /** Resets each second that a client gets back after those that it may make at once, as nghttp2 has it. */
 const STREAM_RESET_RATE = 33;
 /** Invalid frames after which a connection ends. */
 const MAX_INVALID_FRAMES = 100;
+/** Streams that may be refused for their heads before a connection ends, and how many of them a second forgives. */
+const MAX_REFUSED_STREAMS = 100;
+const FORGIVEN_PER_SECOND = 1;
+/** Mebibytes of heads, and of what waits to be written, that a connection may make nghttp2 hold at once. */
+const SESSION_MEMORY = 10;
+/** Of a trusted proxy, whose streams are of many clients: what is too much for it is answered, not reset. */
+const PROXY_SESSION_MEMORY = 100;
 /** Milliseconds after which a client that answers no ping is taken to have read our GOAWAY. */
 const READS_GOAWAY_MS = 1000;
 /** The highest stream there can be: a GOAWAY that names it announces the end and refuses nothing yet (section 6.8). */
@@ -32,7 +40,17 @@ interface Connection {
   readonly certificate: ClientCertificate | null;
   /** Monotonic milliseconds. */
   readonly openedAt: number;
+  /** A trusted proxy: its clients are to blame for its streams. */
+  readonly trusted: boolean;
   streams: number;
+  /** Streams that have come to be requests. */
+  seen: number;
+  /** Streams that nghttp2 has refused, as far as is known. */
+  unseen: number;
+  /** Streams that were refused for their heads and are not forgiven yet. */
+  refused: number;
+  /** Monotonic milliseconds. */
+  refusedAt: number;
   /** Monotonic milliseconds since which no stream is open. */
   idleSince: number;
   pingedAt: number;
@@ -53,16 +71,21 @@ export class Http2Connections {
     this.#bodyLimits = { maxBodySize: state.limits.maxBodySize, slowSenders: state.slowSenders };
   }
 
-  accept(socket: Socket, scheme: string): void {
+  accept(socket: Socket, scheme: string): ConnectionUse {
     const { limits } = this.#state;
     // A client that has sent FIN has left: HTTP/2 has no half-closed connections.
     socket.allowHalfOpen = false;
+    const peer = peerOf(socket);
+    const trusted = this.#state.headerMemory.trusts(peer);
     const session = performServerHandshake(socket, {
+      maxSessionMemory: trusted ? PROXY_SESSION_MEMORY : SESSION_MEMORY,
       maxHeaderListPairs: 2 * limits.maxHeaders + 64,
       maxSessionInvalidFrames: MAX_INVALID_FRAMES,
       streamResetBurst: limits.http2MaxResets,
       streamResetRate: STREAM_RESET_RATE,
       strictSingleValueFields: false,
+      // Else nghttp2 drops fields with white space at an end of their value, and serves the rest: they are refused here.
+      strictFieldWhitespaceValidation: false,
       settings: {
         maxConcurrentStreams: limits.http2MaxStreams,
         maxHeaderListSize: parserLimit(limits),
@@ -74,10 +97,15 @@ export class Http2Connections {
     const connection: Connection = {
       session,
       scheme,
-      peer: peerOf(socket),
+      peer,
+      trusted,
       certificate: this.#asksForCertificates ? clientCertificateOf(socket) : null,
       openedAt: now,
       streams: 0,
+      seen: 0,
+      unseen: 0,
+      refused: 0,
+      refusedAt: now,
       idleSince: now,
       pingedAt: now,
       pingUnanswered: false,
@@ -88,13 +116,20 @@ export class Http2Connections {
     session.on('error', () => {});
     session.on('close', () => this.#connections.delete(connection));
     session.on('stream', (stream, _headers, _flags, raw) => this.#request(connection, stream, raw));
+    return {
+      get busy() {
+        return connection.streams > 0;
+      },
+      close: () => session.destroy(),
+    };
   }
 
   #request(connection: Connection, stream: ServerHttp2Stream, raw: readonly string[]): void {
-    const { drain, events, slowReaders, upgraded } = this.#state;
+    const { drain, events, headerMemory, limits, slowReaders, upgraded } = this.#state;
     connection.streams++;
+    connection.seen++;
     const response = new Http2Response(stream, connection, upgraded);
-    const { fault, waitsForContinue, protocol, ...request } = requestOf(raw);
+    const { fault, waitsForContinue, protocol, headerBytes, ...request } = requestOf(raw);
     const x = new Exchange(response, {
       ...request,
       scheme: connection.scheme,
@@ -106,18 +141,47 @@ export class Http2Connections {
     x.clientCertificate = connection.certificate;
     response.exchange = x;
     response.waitsForContinue = waitsForContinue;
+    const holding = headerMemory.hold(x, headerBytes, response);
     slowReaders.add(response);
     stream.on('error', () => {});
     stream.on('close', () => {
+      holding?.release();
       slowReaders.delete(response);
       if (--connection.streams === 0) connection.idleSince = performance.now();
+      if (x.closedWith === NO_HEADER_ROOM) this.#refused(connection, 1);
       x.close();
     });
     if (drain.ends(connection.openedAt)) this.#announceEnd(connection);
-    if (protocol === null || protocol === WEB_SOCKET) return events.request(x);
-    const refusal = unknownProtocol(x);
+    const tooMuch = headerBytes > limits.maxHeaderBytes || request.headers.length > 2 * limits.maxHeaders;
+    if (holding === null || tooMuch || fault !== null) this.#refused(connection, 1);
+    const served = protocol === null || protocol === WEB_SOCKET;
+    if (holding !== null && served) return events.request(x);
+    const refusal = holding === null ? noHeaderRoom(x) : unknownProtocol(x);
     response.refuse(refusal);
     events.refused({ x, status: refusal.status, reason: null, bytes: Buffer.byteLength(refusal.body) });
+  }
+
+  /**
+   * What was refused for its head costs as much as what is served: a connection that brings little else ends. One of a
+   * trusted proxy stays, since others use it.
+   */
+  #refused(connection: Connection, count: number): void {
+    if (connection.trusted || connection.session.destroyed) return;
+    const now = performance.now();
+    const forgiven = ((now - connection.refusedAt) / 1000) * FORGIVEN_PER_SECOND;
+    connection.refused = Math.max(0, connection.refused - forgiven) + count;
+    connection.refusedAt = now;
+    if (connection.refused <= MAX_REFUSED_STREAMS) return;
+    this.#state.events.yielded('header-memory', 'ended', connection.peer);
+    connection.session.destroy(new Error('too many refused streams'), constants.NGHTTP2_ENHANCE_YOUR_CALM);
+  }
+
+  /** nghttp2 resets streams with more header fields or bytes than the parser's limits, and tells nobody. */
+  #countUnseen(connection: Connection): void {
+    const opened = ((connection.session.state.lastProcStreamID ?? 0) + 1) >> 1;
+    const unseen = Math.max(0, opened - connection.seen);
+    if (unseen > connection.unseen) this.#refused(connection, unseen - connection.unseen);
+    connection.unseen = unseen;
   }
 
   /**
@@ -152,6 +216,8 @@ export class Http2Connections {
     const { keepAliveTimeoutMs, pingIntervalMs } = this.#state.limits;
     for (const connection of this.#connections) {
       const { session } = connection;
+      if (session.destroyed) continue;
+      this.#countUnseen(connection);
       if (session.destroyed) continue;
       if (connection.streams === 0 && keepAliveTimeoutMs > 0 && now - connection.idleSince >= keepAliveTimeoutMs) {
         session.close();

@@ -14,6 +14,8 @@ export interface Inspection {
   /** In origin form, or as it is where it is nothing that is served. */
   readonly target: string;
   readonly hasBody: boolean;
+  /** Bytes of all headers, names and values. */
+  readonly headerBytes: number;
   /** Asks for another protocol. */
   readonly upgrade: boolean;
   /** Why the request is malformed, or null. */
@@ -24,10 +26,12 @@ export function inspect({ url, rawHeaders: raw, httpVersionMajor, httpVersionMin
   let host: string | undefined;
   let target = url;
   let hasBody = false;
+  let headerBytes = 0;
   let upgrade = false;
   let fault: string | null = null;
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i] as string;
+    headerBytes += name.length + (raw[i + 1] as string).length;
     switch (name.length) {
       case 4:
         if (name.toLowerCase() !== 'host') break;
@@ -61,7 +65,7 @@ export function inspect({ url, rawHeaders: raw, httpVersionMajor, httpVersionMin
       if (!isSameHost(absolute.authority, host)) fault ??= 'The Host header and the request target differ.';
     }
   }
-  return { target, hasBody, upgrade, fault };
+  return { target, hasBody, headerBytes, upgrade, fault };
 }
 
 /** In HTTP/1.0 there may be no Host. */

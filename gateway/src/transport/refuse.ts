@@ -127,6 +127,16 @@ export function tooSlow(x: Exchange): Refusal {
   return refusalOf(x, problem('request-timeout', 'The request body did not arrive in time.'));
 }
 
+/** Status of a request for whose headers there is no room. */
+export const NO_HEADER_ROOM = 429;
+
+/** To such a request. */
+export function noHeaderRoom(x: Exchange): Refusal {
+  const detail =
+    'Requests of this client hold as many bytes of headers as the gateway admits. Try again when they end.';
+  return refusalOf(x, problem('rate-limited', detail));
+}
+
 /** To an extended CONNECT for another protocol than WebSocket (RFC 9220, section 3). */
 export function unknownProtocol(x: Exchange): Refusal {
   return refusalOf(x, problem('not-implemented', 'The :protocol of the request is not spoken here.'));

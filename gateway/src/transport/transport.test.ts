@@ -2,6 +2,8 @@
 import { connect, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { eventually } from '../../../test/eventually.ts';
+import { ClientAddress } from '../headers/client-ip.ts';
+import { HeaderMemory } from './header-memory.ts';
 import { createTransport, type TransportLimits } from './transport.ts';
 
 /** None of which ends anything in a test. */
@@ -9,6 +11,7 @@ const LIMITS: TransportLimits = {
   maxBodySize: 1 << 20,
   maxHeaders: 100,
   maxHeaderSize: 8192,
+  maxHeaderBytes: 100 * 8192,
   maxUriLength: 8192,
   keepAliveTimeoutMs: 600_000,
   headersTimeoutMs: 600_000,
@@ -31,8 +34,15 @@ describe('closing', () => {
       },
     };
     const nothing = () => {};
-    const events = { request: nothing, connectionOpened: nothing, connectionClosed: nothing, refused: nothing };
-    const transport = createTransport(LIMITS, events, slots);
+    const events = {
+      request: nothing,
+      connectionOpened: nothing,
+      connectionClosed: nothing,
+      yielded: nothing,
+      refused: nothing,
+    };
+    const headerMemory = new HeaderMemory({ most: 1 << 20, client: new ClientAddress([]), yielded: nothing });
+    const transport = createTransport(LIMITS, events, { slots, headerMemory });
     const { port } = await transport.listen('127.0.0.1', 0);
     const clients = Array.from({ length: 3 }, () => silent(port));
     await eventually(() => expect(held).toHaveLength(3));

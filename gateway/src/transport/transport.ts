@@ -8,13 +8,18 @@ import type { Server as HttpServer } from 'node:http';
 import type { Server as HttpsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
+import { clientNetwork } from '../client-network.ts';
 import type { Exchange } from '../exchange.ts';
+import type { CountedLimit, LimitOutcome } from '../telemetry/metric-table.ts';
 import type { Refused } from '../telemetry/recorder.ts';
 import type { ClientAuth } from './client-certificate.ts';
+import type { Eviction } from './connection-shares.ts';
 import type { ConnectionSlots } from './connection-slots.ts';
 import { Drain } from './drain.ts';
-import { createHttp1Server } from './http1.ts';
+import type { HeaderMemory } from './header-memory.ts';
+import { createHttp1Server, peerOf } from './http1.ts';
 import { Http2Connections } from './http2.ts';
+import { OpenConnections } from './open-connections.ts';
 import { ProtocolDetector } from './protocol-detector.ts';
 import { StallDetector } from './stall-detector.ts';
 import type { KeyPair, TlsVersion } from './tls.ts';
@@ -26,6 +31,8 @@ export interface TransportLimits {
   readonly maxHeaders: number;
   /** Bytes of one header, name and value. */
   readonly maxHeaderSize: number;
+  /** Bytes of all headers, names and values. */
+  readonly maxHeaderBytes: number;
   /** Bytes. */
   readonly maxUriLength: number;
   /** Milliseconds idle between requests. */
@@ -51,6 +58,8 @@ export interface TransportEvents {
   request(x: Exchange): void;
   connectionOpened(): void;
   connectionClosed(): void;
+  /** A limit that clients share was reached. */
+  yielded(limit: CountedLimit, outcome: LimitOutcome, owner: string): void;
   /** The bytes were no request that is served: 400, 408 or 431, which the transport has sent. */
   refused(refused: Refused): void;
 }
@@ -66,6 +75,8 @@ export interface Transport {
   listen(host: string, port: number, shared?: boolean): Promise<AddressInfo>;
   /** New handshakes use this pair; connections go on with theirs. Only where the transport was made with TLS. */
   useTls(settings: TlsSettings): void;
+  /** Ends a connection for others: its owner, or null where there is none to end. */
+  endOneOf(eviction: Eviction): string | null;
   /** From now on every response closes its connection (or sends GOAWAY); new ones are still accepted. */
   beginDrain(): void;
   /** Each connection that is open now ends so with an answer after a moment of its own within that time. */
@@ -74,11 +85,18 @@ export interface Transport {
   close(timeoutMs: number): Promise<void>;
 }
 
+/** What clients of a transport have shares of. */
+export interface SharedByClients {
+  readonly slots: ConnectionSlots;
+  readonly headerMemory: HeaderMemory;
+}
+
 /** What the two protocols share. */
 export interface TransportState {
   readonly limits: TransportLimits;
   readonly events: TransportEvents;
   readonly drain: Drain;
+  readonly headerMemory: HeaderMemory;
   readonly slowSenders: StallDetector;
   readonly slowReaders: StallDetector;
   /** Plaintext connections whose first bytes held the end of a line. */
@@ -91,7 +109,7 @@ export interface TransportState {
 export function createTransport(
   limits: TransportLimits,
   events: TransportEvents,
-  slots: ConnectionSlots,
+  { slots, headerMemory }: SharedByClients,
   tls: TlsSettings | null = null,
 ): Transport {
   const drain = new Drain();
@@ -99,13 +117,21 @@ export function createTransport(
   const slowReaders = new StallDetector(limits.sendTimeoutMs);
   const begunLines = new WeakSet<Socket>();
   const upgraded = new UpgradedConnections();
-  const state: TransportState = { limits, events, drain, slowSenders, slowReaders, begunLines, upgraded };
+  const state: TransportState = { limits, events, drain, headerMemory, slowSenders, slowReaders, begunLines, upgraded };
+  const open = new OpenConnections();
   const http2 = new Http2Connections(state, (tls?.clientAuth ?? 'off') !== 'off');
   const detector = new ProtocolDetector(limits.headersTimeoutMs);
-  const { server, useTls } = createHttp1Server(state, tls);
+  const { server, useTls, useOf } = createHttp1Server(state, tls);
   let closing = false;
-  dispatchByProtocol(server, tls !== null, http2, { detector, begunLines, isClosing: () => closing });
-  admitConnections(server, slots, events);
+  const protocols = {
+    http1: (socket: Socket, serve: (socket: Socket) => void) => {
+      open.used(socket, useOf(socket));
+      serve(socket);
+    },
+    http2: (socket: Socket, scheme: string) => open.used(socket, http2.accept(socket, scheme)),
+  };
+  dispatchByProtocol(server, tls !== null, protocols, { detector, begunLines, isClosing: () => closing });
+  admitConnections(server, { slots, headerMemory }, open, events);
 
   const sweeping = setInterval(() => {
     const now = performance.now();
@@ -116,6 +142,11 @@ export function createTransport(
 
   return {
     useTls,
+    endOneOf: (eviction) => {
+      const owner = open.endOneOf(eviction);
+      if (owner !== null) events.yielded('connections', 'ended', owner);
+      return owner;
+    },
     listen: (host, port, shared = false) =>
       new Promise((resolve, reject) => {
         server.once('error', reject);
@@ -151,6 +182,13 @@ export function createTransport(
   };
 }
 
+/** What takes a connection once its protocol is known. */
+interface Protocols {
+  /** `serve`: the server's own listener. */
+  http1(socket: Socket, serve: (socket: Socket) => void): void;
+  http2(socket: Socket, scheme: string): void;
+}
+
 interface Dispatching {
   readonly detector: ProtocolDetector;
   readonly begunLines: WeakSet<Socket>;
@@ -168,57 +206,70 @@ interface Dispatching {
 function dispatchByProtocol(
   server: HttpServer | HttpsServer,
   secure: boolean,
-  http2: Http2Connections,
+  protocols: Protocols,
   { detector, begunLines, isClosing }: Dispatching,
 ): void {
   const event = secure ? 'secureConnection' : 'connection';
   const [http1] = server.listeners(event);
   if (http1 === undefined) throw new Error(`node:http no longer listens for "${event}"`);
   server.removeAllListeners(event);
+  const serve = (socket: Socket) => http1.call(server, socket);
   if (secure) {
     server.on(event, (socket: TLSSocket) => {
       if (isClosing()) socket.destroy();
-      else if (socket.alpnProtocol === 'h2') http2.accept(socket, 'https');
-      else http1.call(server, socket);
+      else if (socket.alpnProtocol === 'h2') protocols.http2(socket, 'https');
+      else protocols.http1(socket, serve);
     });
   } else {
     server.on(event, (socket: Socket) => {
       if (isClosing()) return void socket.destroy();
       detector.decide(socket, (isHttp2, first) => {
         if (first.includes('\n')) begunLines.add(socket);
-        if (isHttp2) http2.accept(socket, 'http');
-        else http1.call(server, socket);
+        if (isHttp2) protocols.http2(socket, 'http');
+        else protocols.http1(socket, serve);
       });
     });
   }
 }
 
 /** Puts the slots before everything else that happens to a connection. */
-function admitConnections(server: HttpServer | HttpsServer, slots: ConnectionSlots, events: TransportEvents): void {
+function admitConnections(
+  server: HttpServer | HttpsServer,
+  { slots, headerMemory }: SharedByClients,
+  connections: OpenConnections,
+  events: TransportEvents,
+): void {
   const accept = server.listeners('connection');
   server.removeAllListeners('connection');
-  const open = (socket: Socket): void => {
-    if (socket.destroyed) return slots.release();
+  const open = (socket: Socket, owner: string | null): void => {
+    if (socket.destroyed) return slots.release(owner);
     events.connectionOpened();
+    const connection = connections.open(owner, socket);
     socket.on('close', () => {
-      slots.release();
+      if (!connection.gaveWay) slots.release(owner);
       events.connectionClosed();
     });
     for (const listener of accept) listener.call(server, socket);
   };
+  const refuse = (socket: Socket, peer: string): void => {
+    socket.destroy();
+    events.yielded('connections', 'refused', peer);
+  };
   server.on('connection', (socket: Socket) => {
-    const taken = slots.take();
+    const peer = peerOf(socket);
+    const owner = headerMemory.trusts(peer) ? null : clientNetwork(peer);
+    const taken = slots.take(owner);
     if (typeof taken === 'boolean') {
-      if (taken) open(socket);
-      else socket.destroy();
+      if (taken) open(socket, owner);
+      else refuse(socket, peer);
       return;
     }
     const dropped = () => socket.destroy();
     socket.on('error', dropped);
     taken.then((admitted) => {
       socket.off('error', dropped);
-      if (admitted) open(socket);
-      else socket.destroy();
+      if (admitted) open(socket, owner);
+      else refuse(socket, peer);
     }, dropped);
   });
 }

@@ -12,6 +12,8 @@ export interface RequestLimits {
   readonly maxHeaders: number;
   /** Bytes of one header, name and value. */
   readonly maxHeaderSize: number;
+  /** Bytes of all headers, names and values. */
+  readonly maxHeaderBytes: number;
   /** Bytes. */
   readonly maxUriLength: number;
 }
@@ -44,12 +46,16 @@ export function checkLimits(x: Exchange, limits: RequestLimits): Refusal | null 
   if (rawHeaders.length > 2 * limits.maxHeaders) {
     return refusal('header-count', `There are ${rawHeaders.length / 2} headers; the limit is ${limits.maxHeaders}.`);
   }
+  let total = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const size = (rawHeaders[i] as string).length + (rawHeaders[i + 1] as string).length;
     if (size > limits.maxHeaderSize) {
-      const detail = `A header has ${size} bytes; the limit is ${limits.maxHeaderSize} bytes.`;
-      return { reason: 'header-size', problem: problem('header-too-large', detail) };
+      return tooLarge(`A header has ${size} bytes; the limit is ${limits.maxHeaderSize} bytes.`);
     }
+    total += size;
+  }
+  if (total > limits.maxHeaderBytes) {
+    return tooLarge(`The headers together have ${total} bytes; the limit is ${limits.maxHeaderBytes} bytes.`);
   }
   if (x.fault !== null) return malformed(x.fault);
   const servesTarget = target.charCodeAt(0) === 47 || (target === '*' && x.method === 'OPTIONS');
@@ -62,6 +68,10 @@ export function checkLimits(x: Exchange, limits: RequestLimits): Refusal | null 
     if (isClimbing(x.path)) return malformed('The path must not hold "." or ".." segments.');
   }
   return null;
+}
+
+function tooLarge(detail: string): Refusal {
+  return { reason: 'header-size', problem: problem('header-too-large', detail) };
 }
 
 /**

@@ -421,6 +421,8 @@ export interface GatewayProjectSpec {
     readonly maxHeaders?: number;
     /** Maximum size of a request header. In bytes. Default: 8192. */
     readonly maxHeaderSize?: number;
+    /** Maximum size of all headers of a request together, as decoded (default: maxHeaders times maxHeaderSize). In bytes. Default: none. */
+    readonly maxHeaderBytes?: number;
     /** Maximum length of a URI. In bytes. Default: 8192. */
     readonly maxUriLength?: number;
     /** Timeout for a TLS handshake, and for the head of a request. In seconds. Default: 30. */
@@ -475,6 +477,8 @@ export interface GatewayProjectSpec {
     readonly maxBufferedBytes?: number;
     /** Maximum number of bytes of responses in memory, for validation and plugins, until clients have received them. In bytes. Default: 268435456. */
     readonly maxHeldResponseBytes?: number;
+    /** Maximum number of bytes of headers of open requests in memory, as decoded. In bytes. Default: 67108864. */
+    readonly maxHeldHeaderBytes?: number;
     /** Counters and caches shared by the pods, in Redis or Valkey. Default: each pod has its own. */
     readonly state?: {
       /** Key of a Secret in this namespace that contains the URL, including credentials. */

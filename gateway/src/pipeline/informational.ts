@@ -1,0 +1,41 @@
+/**
+ * Informational responses (1xx) of an upstream on their way to the client. undici reads on whatever becomes of them, so
+ * that what a client has not received yet is bounded by their number and bytes (docs/decisions.md#informational-bounded).
+ */
+import type { BufferBudget } from '../buffer-budget.ts';
+import type { Informed } from '../egress/proxy.ts';
+import type { Exchange, HeaderList } from '../exchange.ts';
+import { HeldResponseBytes, noRoom } from './held-response.ts';
+
+/** Of one exchange. Servers that work for an hour say so (102) now and then. */
+const MOST_RESPONSES = 100;
+const MOST_BYTES = 256 << 10;
+
+export class InformationalResponses {
+  readonly #x: Exchange;
+  readonly #budget: BufferBudget;
+  #count = 0;
+  #bytes = 0;
+
+  /** `budget`: of responses that are held. */
+  constructor(x: Exchange, budget: BufferBudget) {
+    this.#x = x;
+    this.#budget = budget;
+  }
+
+  pass(status: number, headers: HeaderList): Informed {
+    const x = this.#x;
+    const bytes = headers.reduce((sum, text) => sum + text.length, 0);
+    this.#bytes += bytes;
+    if (++this.#count > MOST_RESPONSES || this.#bytes > MOST_BYTES) return 'excess';
+    if (x.closed || x.responder.inform === undefined) return 'passed';
+    const held = new HeldResponseBytes(x, this.#budget);
+    if (!held.take(bytes)) {
+      held.release();
+      return noRoom();
+    }
+    held.sent();
+    x.responder.inform(x, status, headers, () => held.release());
+    return 'passed';
+  }
+}

@@ -1,0 +1,41 @@
+/** The connections that one worker has places for, by owner: what its parent gives back where it dies. */
+import { siteOf } from '../client-network.ts';
+
+export class HeldConnections {
+  readonly #owners = new Map<string | null, number>();
+  readonly #sites = new Map<string, number>();
+  /** The worker has died. */
+  ended = false;
+
+  add(owner: string | null): void {
+    this.#count(owner, 1);
+  }
+
+  /** Whether it was there. */
+  delete(owner: string | null): boolean {
+    if (!this.#owners.has(owner)) return false;
+    this.#count(owner, -1);
+    return true;
+  }
+
+  has(site: string): boolean {
+    return this.#sites.has(site);
+  }
+
+  /** An owner for each connection. */
+  end(): (string | null)[] {
+    this.ended = true;
+    return [...this.#owners].flatMap(([owner, count]) => Array<string | null>(count).fill(owner));
+  }
+
+  #count(owner: string | null, change: 1 | -1): void {
+    add(this.#owners, owner, change);
+    if (owner !== null) add(this.#sites, siteOf(owner), change);
+  }
+}
+
+function add<K>(counts: Map<K, number>, key: K, change: 1 | -1): void {
+  const now = (counts.get(key) ?? 0) + change;
+  if (now === 0) counts.delete(key);
+  else counts.set(key, now);
+}

@@ -1,0 +1,97 @@
+/**
+ * Decoded header bytes that open requests hold (`--max-held-header-bytes`, docs/decisions.md#shared-limits). HTTP/2
+ * clients make a thousand bytes of one, so the bytes on the wire say nothing about what a request costs.
+ */
+import { BufferBudget, type Evictable, type Holding } from '../buffer-budget.ts';
+import type { Exchange, HeaderList } from '../exchange.ts';
+import type { ClientAddress } from '../headers/client-ip.ts';
+import type { LimitOutcome } from '../telemetry/metric-table.ts';
+import { clientOfRaw } from './peer-owner.ts';
+import { noHeaderRoom, type Refusal } from './refuse.ts';
+
+/** The response to a request, as far as the request may have to end for others. */
+export interface HeaderHolder {
+  readonly headSent: boolean;
+  /** Answers the request by itself, where there is no answer yet. */
+  refuse(refusal: Refusal): void;
+  abort(): void;
+}
+
+export interface HeaderMemoryDeps {
+  /** Bytes. */
+  readonly most: number;
+  readonly client: ClientAddress;
+  yielded(outcome: LimitOutcome, owner: string): void;
+}
+
+export class HeaderMemory {
+  readonly #budget: BufferBudget;
+  readonly #client: ClientAddress;
+  readonly #yielded: HeaderMemoryDeps['yielded'];
+
+  constructor({ most, client, yielded }: HeaderMemoryDeps) {
+    this.#budget = new BufferBudget(most);
+    this.#client = client;
+    this.#yielded = yielded;
+  }
+
+  /** Bytes that are held. */
+  get used(): number {
+    return this.#budget.used;
+  }
+
+  /** Whether streams of this peer count for the clients behind it, and not for the connection. */
+  trusts(peer: string): boolean {
+    return this.#client.trusts(peer);
+  }
+
+  /** Holds the headers of a request until it is released; null where there is no room, which is counted. */
+  hold(x: Exchange, bytes: number, holder: HeaderHolder): Holding | null {
+    const owner = this.#ownerOf(x.peer, x.rawHeaders);
+    const holding = this.#budget.hold(owner);
+    if (!holding.take(bytes)) {
+      holding.release();
+      this.#yielded('refused', owner);
+      return null;
+    }
+    holding.evictable = new HeldHeaders(x, bytes, holder, (outcome) => this.#yielded(outcome, owner));
+    return holding;
+  }
+
+  #ownerOf(peer: string, raw: HeaderList): string {
+    return this.#client.trusts(peer) ? clientOfRaw(this.#client, peer, raw) : peer;
+  }
+}
+
+class HeldHeaders implements Evictable {
+  readonly #x: Exchange;
+  readonly #bytes: number;
+  readonly #holder: HeaderHolder;
+  readonly #yielded: (outcome: LimitOutcome) => void;
+
+  constructor(x: Exchange, bytes: number, holder: HeaderHolder, yielded: (outcome: LimitOutcome) => void) {
+    this.#x = x;
+    this.#bytes = bytes;
+    this.#holder = holder;
+    this.#yielded = yielded;
+  }
+
+  /** The largest ends first. */
+  rate(): number {
+    return -this.#bytes;
+  }
+
+  evict(): void {
+    const x = this.#x;
+    this.#yielded('ended');
+    const holder = this.#holder;
+    if (x.closed || holder.headSent) holder.abort();
+    else {
+      const refusal = noHeaderRoom(x);
+      x.close(refusal.status);
+      holder.refuse(refusal);
+    }
+    // Its client may read the answer late, or not at all.
+    x.forgetHeaders();
+  }
+}
