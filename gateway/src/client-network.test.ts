@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { clientNetwork } from './client-network.ts';
+import { clientNetwork, clientSite } from './client-network.ts';
 
 describe('the network of a client', () => {
   it.each([
@@ -16,5 +16,10 @@ describe('the network of a client', () => {
     ['not an address', 'not an address'],
   ])('of %s is %s', (address, network) => {
     expect(clientNetwork(address)).toBe(network);
+  });
+
+  it('belongs to the site that may have been given it', () => {
+    expect(clientSite(clientNetwork('2001:db8:1:2::1'))).toBe('2001:db8:1::/48');
+    expect(clientSite(clientNetwork('::ffff:192.0.2.1'))).toBe('192.0.2.1');
   });
 });

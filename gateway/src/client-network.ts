@@ -21,6 +21,11 @@ export function clientNetwork(address: string): string {
   return network;
 }
 
+/** Who may have been given the network: of an IPv6 network the /48, of an IPv4 address that address. */
+export function clientSite(network: string): string {
+  return network.endsWith('::/64') ? `${network.split(':', 3).join(':')}::/48` : network;
+}
+
 function networkOf(address: string): string {
   if (!ipaddr.IPv6.isValid(address)) return address;
   const { parts } = ipaddr.IPv6.parse(address);
