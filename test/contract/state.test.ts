@@ -51,7 +51,7 @@ function suite(open: () => Promise<State>): void {
 
   it('keeps sessions until they end', async () => {
     const [id, other] = [unique(), unique()];
-    await state.sessions.open({ id, owner: '192.0.2.1', revision: '2025-11-25' });
+    await state.sessions.open({ id, owner: ['192.0.2.1'], revision: '2025-11-25' });
     expect([await state.sessions.use(id), await state.sessions.use(other)]).toEqual(['2025-11-25', null]);
     expect([await state.sessions.end(id), await state.sessions.end(id)]).toEqual([true, false]);
     expect(await state.sessions.use(id)).toBeNull();

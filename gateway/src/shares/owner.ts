@@ -5,6 +5,9 @@ import { type Exchange, headerOf } from '../exchange.ts';
 /** From the outermost owner to the innermost, such as a policy, a client's site, its network, a credential's name. */
 export type OwnerPath = readonly string[];
 
+/** What counts for nobody in particular. */
+export const NOBODY: OwnerPath = ['nobody'];
+
 /** Characters of a consumer's name that tell it from others. */
 const MOST_NAME = 128;
 

@@ -57,11 +57,17 @@ export class ShareTree<T> {
     weigh(entry.owner, -entry.weight);
   }
 
-  /** Makes it the newest of its owner. */
+  /** Makes it the newest of its owner, and that the last to yield of those that hold as much. */
   touch(entry: Entry<T>): void {
-    if (entry.newer === null) return;
-    unlink(entry);
-    append(entry);
+    if (entry.newer !== null) {
+      unlink(entry);
+      append(entry);
+    }
+    for (let each: Owner<T> = entry.owner; each.parent !== null; each = each.parent) {
+      const equals = each.parent.ranks?.[rankOf(each.weight)];
+      equals?.delete(each);
+      equals?.add(each);
+    }
   }
 
   /** The same owner's, with another weight; it is the newest then. */

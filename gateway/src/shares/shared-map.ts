@@ -10,8 +10,11 @@ interface Kept<V> {
 export interface SharedMapOptions<V> {
   /** Of the weights of all values together. */
   readonly most: number;
-  /** What stands for a value that has to go, and weighs less; null: nothing does. Default: nothing. */
-  readonly remains?: (value: V) => { readonly value: V; readonly weight: number } | null;
+  /**
+   * What stands for a value that has to go for another owner, and weighs less; null: nothing does. `alone`: its owner holds
+   * nothing else. Default: nothing.
+   */
+  readonly remains?: (value: V, alone: boolean) => { readonly value: V; readonly weight: number } | null;
   /** Whether a value may be forgotten for another one of its own owner. Default: always. */
   readonly isSpent?: (value: V) => boolean;
   /** Whether it may go at all. Default: always. */
@@ -105,7 +108,7 @@ export class SharedMap<V> {
 
   #drop(entry: Entry<Kept<V>>, isSpent: boolean): void {
     const { key, value } = entry.value;
-    const left = isSpent ? null : (this.#options.remains?.(value) ?? null);
+    const left = isSpent ? null : (this.#options.remains?.(value, entry.owner.weight === entry.weight) ?? null);
     if (left === null || left.weight >= entry.weight) this.delete(key);
     else this.#entries.set(key, this.#shares.replace(entry, { key, value: left.value }, left.weight));
     this.#options.gone?.(key, value);

@@ -65,7 +65,7 @@ export class Directory {
       return Promise.reject(new DirectoryUnavailable(reason));
     }
     const key = this.#verified.keyOf(username, password);
-    const run = () => this.#checked(key, username, password);
+    const run = () => this.#checked(key, username, password, owner);
     const check = () => this.#checks.run({ key, name: username, owner, run });
     const known = this.#verified.get(key);
     if (known instanceof Promise) return known.then((verdict) => verdict ?? check());
@@ -76,11 +76,11 @@ export class Directory {
     this.#service.close();
   }
 
-  async #checked(key: string, username: string, password: string): Promise<Verdict> {
+  async #checked(key: string, username: string, password: string, owner: OwnerPath): Promise<Verdict> {
     try {
       const verdict = await this.#ask(username, password);
       this.#outage.succeeded();
-      await this.#verified.set(key, verdict);
+      await this.#verified.set(key, verdict, owner);
       return verdict;
     } catch (error) {
       if (error instanceof DirectoryUnavailable) this.#outage.failed(error.message);

@@ -35,7 +35,9 @@ export async function publishMessage<M, A>(
     return { acknowledged: await publisher.publish(message(null), terms), replayed: false };
   }
   const { windowSeconds } = idempotency;
-  return publishOnce(reservations, { once, windowSeconds, holdSeconds }, (settled) =>
+  const { operation } = x;
+  const owner = [`${operation?.api} ${x.method} ${operation?.path}`, ...terms.owner];
+  return publishOnce(reservations, { once, windowSeconds, holdSeconds, owner }, (settled) =>
     publisher.publish(message(once), { ...terms, settled }),
   );
 }

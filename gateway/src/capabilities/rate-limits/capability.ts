@@ -1,6 +1,8 @@
 /** `host_rate_limit_take`: counters that every instance, worker or pod shares. */
 
+import { hash } from 'node:crypto';
 import { capability } from '../../capability/capability.ts';
+import { networkOf } from '../../shares/owner.ts';
 import type { RateLimitResult } from '../../state/rate-limit-store.ts';
 import { StateUnavailable } from '../../state/state.ts';
 import { HostCallError } from '../../wasm/call/host-call-error.ts';
@@ -15,6 +17,8 @@ const DEADLINE_MS = 5_000;
 
 export const rateLimits = capability({
   open: ({ state }) => state,
+  /** What tells its policy from others, whatever names its buckets have. */
+  bind: (_, config) => hash('sha256', JSON.stringify(config.whole), 'base64url').slice(0, 16),
   functions: {
     host_rate_limit_take: {
       signature: 'iiiii:i',
@@ -24,11 +28,11 @@ export const rateLimits = capability({
       waits: (state) => state.rateLimits.immediate !== true,
       declared: true,
       make:
-        (call, { loaded }) =>
+        (call, { loaded, bound }) =>
         (bucket, length, quota, window, out) => {
           if (quota < 1 || window < 1)
             throw new HostCallError('host_rate_limit_take: quota and window must be 1 or more');
-          call.request();
+          const x = call.request();
           call.charge(length);
           const write = (result: RateLimitResult | null): number => {
             if (result === null) return UNAVAILABLE;
@@ -36,7 +40,10 @@ export const rateLimits = capability({
             call.memory.writeDoubles([remaining, resetAt, retryAfter, quota], out);
             return allowed ? ALLOWED : REFUSED;
           };
-          const result = loaded.rateLimits.take(call.memory.text(bucket, length), quota, window);
+          const result = loaded.rateLimits.take(call.memory.text(bucket, length), quota, window, [
+            `${call.binding.name} ${bound()}`,
+            ...networkOf(x),
+          ]);
           return result instanceof Promise ? call.wait(result.catch(nullWhereAway), DEADLINE_MS, write) : write(result);
         },
     },
