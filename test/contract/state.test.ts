@@ -51,10 +51,27 @@ function suite(open: () => Promise<State>): void {
 
   it('keeps sessions until they end', async () => {
     const [id, other] = [unique(), unique()];
-    await state.sessions.open({ id, owner: '192.0.2.1', revision: '2025-11-25' });
+    await state.sessions.open({ id, owner: ['192.0.2.1'], revision: '2025-11-25' });
     expect([await state.sessions.use(id), await state.sessions.use(other)]).toEqual(['2025-11-25', null]);
     expect([await state.sessions.end(id), await state.sessions.end(id)]).toEqual([true, false]);
     expect(await state.sessions.use(id)).toBeNull();
+  });
+
+  it('keeps sessions, values and reservations by owner', async () => {
+    const [owner, other] = [
+      ['policy', unique()],
+      ['policy', unique()],
+    ];
+    const [id, key] = [unique(), unique()];
+    await state.sessions.open({ id, owner: ['2001:db8:1::/48', '2001:db8:1:2::/64'], revision: '2025-11-25' });
+    expect(await state.sessions.use(id)).toBe('2025-11-25');
+    await state.cache.set(key, Buffer.from('first'), 60, owner);
+    await state.cache.set(key, Buffer.from('\0second\0'), 60, other);
+    expect(Buffer.from((await state.cache.get(key)) ?? []).toString()).toBe('\0second\0');
+    const request = { key, token: 't', mark: 'm', holdSeconds: 60, owner };
+    expect(await state.reservations.reserve(request)).toEqual({ state: 'reserved' });
+    await state.reservations.release(key, 't');
+    expect(await state.reservations.reserve({ ...request, owner: other })).toEqual({ state: 'reserved' });
   });
 
   it('counts down, refuses past the quota, and says when to come back', async () => {
@@ -270,5 +287,76 @@ describe.skipIf(REDIS_URL === undefined)('two gateways on one server (needs REDI
     expect(await bank.rateLimits.take(name, 1, 60)).toMatchObject({ allowed: true });
     expect(await shop.rateLimits.take(name, 1, 60)).toMatchObject({ allowed: false });
     await Promise.all([shop.close(), bank.close()]);
+  });
+});
+
+describe.skipIf(REDIS_URL === undefined)('shares of what a server keeps (needs REDIS_URL)', () => {
+  it('are by owner: who has most is refused, or loses its oldest, and no limit is new for it', async () => {
+    const prefix = crypto.randomUUID();
+    const server = { url: REDIS_URL ?? '', prefix, timeoutMs: 5_000, back: () => {} };
+    const room = { buckets: 10, sessions: 10, reservations: 10, cacheBytes: 20_000 };
+    const state = await RedisState.open({ ...server, away: (reason) => expect.fail(reason), room });
+    const take = async (name: string, owner: string) =>
+      (await state.rateLimits.take(name, 1, 600, ['policy', owner])).allowed;
+    expect(await take('victim', 'quiet')).toBe(true);
+    const made: boolean[] = [];
+    for (let i = 0; i < 20; i++) made.push(await take(`flood ${i}`, 'busy'));
+    expect(made.filter(Boolean)).toHaveLength(9);
+    expect([await take('victim', 'quiet'), await take('newcomer', 'new')]).toEqual([false, true]);
+    expect([await take('flood 0', 'busy'), await take('newcomer', 'new')]).toEqual([false, false]);
+
+    const spend = async (bucket: string, owner: string) => {
+      const terms = { bucket, id: bucket, amount: 1, quota: 1, windowSeconds: 600, leaseSeconds: 60 };
+      const { allowed } = await state.budgets.reserve({ ...terms, owner: [owner] });
+      await state.budgets.settle(terms);
+      return allowed;
+    };
+    const spent: boolean[] = [];
+    for (let i = 0; i < 20; i++) spent.push(await spend(`b${i}`, 'busy'));
+    expect(spent.filter(Boolean)).toHaveLength(10);
+    expect([await spend('new', 'quiet'), await spend('b0', 'busy'), await spend('new', 'quiet')]).toEqual([
+      ...[true, false, false],
+    ]);
+
+    const revision = '2025-11-25';
+    await state.sessions.open({ id: 'mine', owner: ['quiet'], revision });
+    for (let i = 0; i < 30; i++) await state.sessions.open({ id: `${i}`, owner: ['busy'], revision });
+    expect(await Promise.all(['mine', '0', '29'].map((id) => state.sessions.use(id)))).toEqual([
+      revision,
+      null,
+      revision,
+    ]);
+
+    await state.cache.set('mine', Buffer.alloc(1_000), 60, ['quiet']);
+    for (let i = 0; i < 30; i++) await state.cache.set(`${i}`, Buffer.alloc(3_000), 60, ['busy']);
+    const kept = await Promise.all(
+      ['mine', '0', '29'].map(async (key) => (await state.cache.get(key))?.length ?? null),
+    );
+    expect(kept).toEqual([1_000, null, 3_000]);
+
+    const publish = async (key: string, owner: string) => {
+      const { state: is } = await state.reservations.reserve({
+        key,
+        token: 't',
+        mark: 'm',
+        holdSeconds: 60,
+        owner: [owner],
+      });
+      if (is === 'reserved') await state.reservations.record({ key, token: 't', value: 'v', keepSeconds: 60 });
+      return is;
+    };
+    const keys: string[] = [];
+    for (let i = 0; i < 20; i++) keys.push(await publish(`k${i}`, 'busy'));
+    expect(keys.filter((each) => each === 'reserved')).toHaveLength(10);
+    expect(keys.at(-1)).toBe('full');
+    expect([await publish('new', 'quiet'), await publish('k0', 'busy'), await publish('k1', 'busy')]).toEqual([
+      'reserved',
+      'forgotten',
+      'recorded',
+    ]);
+    const redis = new Redis(REDIS_URL ?? '');
+    await redis.del(await redis.keys(`${prefix}:*`));
+    redis.disconnect();
+    await state.close();
   });
 });

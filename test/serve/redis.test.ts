@@ -27,7 +27,11 @@ function artifact(): Promise<Uint8Array> {
       info: { title: 'T', version: '1' },
       paths: {
         '/second': limited({ quota: QUOTA, window: WINDOW, policy_name: policy('second'), partition_key: 'all' }),
-        '/hour': limited({ quota: 1_000_000, window: 3600, policy_name: policy('hour') }),
+        '/hour': limited({
+          ...{ quota: 1_000_000, window: 3600, policy_name: policy('hour') },
+          on_state_failure: 'allow',
+        }),
+        '/local': limited({ quota: 3, window: 3600, policy_name: policy('local') }),
         '/needed': limited({
           ...{ quota: 1_000_000, window: 3600, policy_name: policy('needed') },
           on_state_failure: 'deny',
@@ -110,6 +114,9 @@ describe.skipIf(REDIS_URL === undefined)('gw serve --state (needs REDIS_URL)', (
     await heard('the state server is unavailable', () => gate?.close());
     await expect.poll(() => statuses.needed).toContain(503);
     expect(await remaining()).toBeNaN();
+    const local = [];
+    for (let i = 0; i < 4; i++) local.push((await request(`${gw.url}/local`, agent)).status);
+    expect(local).toEqual([200, 200, 200, 429]);
     await heard('the state server is available again', () => gate?.open());
     await expect.poll(remaining).toBeGreaterThan(0);
 

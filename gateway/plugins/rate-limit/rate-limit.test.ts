@@ -153,7 +153,23 @@ describe('rate-limit', () => {
     slow.close();
   });
 
-  it('lets requests pass uncounted while the counters are away, or answers 503', async () => {
+  it('counts in the process while the counters are away', async () => {
+    const away = await testPlugin(import.meta.dirname, {
+      state: {
+        ...counting(() => Promise.reject(new StateUnavailable('away'))),
+        localRateLimits: new MemoryState().rateLimits,
+      },
+    });
+    const local = { ...config, quota: 2 };
+    const answers = [];
+    for (let i = 0; i < 3; i++) answers.push((await away.onRequest({ config: local })).answer?.status);
+    expect(answers).toEqual([undefined, undefined, 429]);
+    const passed = await away.onRequest({ config: { ...local, on_state_failure: 'allow' } });
+    expect(passed).toMatchObject({ outcome: 'continue', staged: {} });
+    away.close();
+  });
+
+  it('lets requests pass uncounted where nothing can be counted, or answers 503', async () => {
     const away = await testPlugin(import.meta.dirname, {
       state: counting(() => Promise.reject(new StateUnavailable('away'))),
     });

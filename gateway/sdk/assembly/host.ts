@@ -42,6 +42,7 @@
 @external("gw_abi_1", "host_log") export declare function host_log(level: i32, msg: usize, msg_len: i32): void;
 @external("gw_abi_1", "host_nonce_enter") export declare function host_nonce_enter(credential: usize, credential_len: i32, nonce: usize, nonce_len: i32, created: f64, keep: i32): i32;
 @external("gw_abi_1", "host_rate_limit_take") export declare function host_rate_limit_take(bucket: usize, bucket_len: i32, quota: i32, window: i32, out: usize): i32;
+@external("gw_abi_1", "host_rate_limit_take_local") export declare function host_rate_limit_take_local(bucket: usize, bucket_len: i32, quota: i32, window: i32, out: usize): i32;
 @external("gw_abi_1", "host_cache_open") export declare function host_cache_open(rules: usize, rules_len: i32): i32;
 @external("gw_abi_1", "host_cache_lookup") export declare function host_cache_lookup(cache: i32, partition: usize, partition_len: i32): i32;
 @external("gw_abi_1", "host_cache_settle") export declare function host_cache_settle(cache: i32): i32;

@@ -19,14 +19,26 @@ export namespace RateLimit {
   /** Takes one from the bucket's window of `window` seconds; may wait. */
   export function take(bucket: Text, quota: i32, window: i32): RateLimitResult {
     const out = heap.alloc(32);
-    const result = new RateLimitResult();
-    const taken = host.host_rate_limit_take(bucket.ptr, bucket.length, quota, window, out);
-    result.available = taken >= 0;
-    result.allowed = taken > 0;
-    if (!result.available) return result;
-    result.remaining = load<f64>(out);
-    result.reset = load<f64>(out, 8);
-    result.retryAfter = load<f64>(out, 16);
-    return result;
+    return read(host.host_rate_limit_take(bucket.ptr, bucket.length, quota, window, out), out);
   }
+
+  /**
+   * The same, counted in this process alone: for while the shared store is away; declare `host_rate_limit_take_local`. Not
+   * available where there is no other store.
+   */
+  export function takeLocal(bucket: Text, quota: i32, window: i32): RateLimitResult {
+    const out = heap.alloc(32);
+    return read(host.host_rate_limit_take_local(bucket.ptr, bucket.length, quota, window, out), out);
+  }
+}
+
+function read(taken: i32, out: usize): RateLimitResult {
+  const result = new RateLimitResult();
+  result.available = taken >= 0;
+  result.allowed = taken > 0;
+  if (!result.available) return result;
+  result.remaining = load<f64>(out);
+  result.reset = load<f64>(out, 8);
+  result.retryAfter = load<f64>(out, 16);
+  return result;
 }

@@ -1,8 +1,10 @@
 /**
  * What waits for the acknowledgement of brokers and other servers, bounded for the process. Each broker may hold as much as is left
  * free (dynamic thresholds, as switches share their buffers): one that hangs holds half at most, and there is
- * always room for one that works.
+ * always room for one that works. Within a broker, each client or consumer may hold as much as is left free to all.
  */
+
+import type { OwnerPath } from '../shares/owner.ts';
 
 export interface InFlightLimits {
   readonly messages: number;
@@ -37,6 +39,12 @@ export class InFlight {
     return new Share(this);
   }
 
+  /** For `Share`: what is left to it. */
+  free(share: Share): InFlightLimits {
+    const { messages, bytes } = this.#limits;
+    return { messages: messages - this.#messages - share.messages, bytes: bytes - this.#bytes - share.bytes };
+  }
+
   /** For `Share`. */
   take(share: Share, bytes: number): boolean {
     const { messages, bytes: most } = this.#limits;
@@ -54,8 +62,14 @@ export class InFlight {
   }
 }
 
+interface Held {
+  messages: number;
+  bytes: number;
+}
+
 export class Share {
   readonly #all: InFlight;
+  readonly #owners = new Map<string, Held>();
   messages = 0;
   bytes = 0;
 
@@ -63,16 +77,34 @@ export class Share {
     this.#all = all;
   }
 
-  /** Takes room for a message of this size; returns the function that gives it back, or null where there is none. */
-  take(size: number): (() => void) | null {
+  /**
+   * Takes room for a message of this size; returns the function that gives it back, or null where there is none. `owner`:
+   * whom it counts for; empty for what is nobody's in particular, which has no share of its own.
+   */
+  take(size: number, owner: OwnerPath = []): (() => void) | null {
     const bytes = size + MESSAGE_BYTES;
+    const key = owner.join(' ');
+    if (owner.length > 0 && !this.#hasShare(this.#owners.get(key), bytes)) return null;
     if (!this.#all.take(this, bytes)) return null;
-    this.messages++;
-    this.bytes += bytes;
+    this.#count(key, 1, bytes);
     return () => {
-      this.messages--;
-      this.bytes -= bytes;
+      this.#count(key, -1, -bytes);
       this.#all.give(bytes);
     };
+  }
+
+  #hasShare(held: Held | undefined, bytes: number): boolean {
+    const free = this.#all.free(this);
+    return (held?.messages ?? 0) + 1 <= free.messages && (held?.bytes ?? 0) + bytes <= free.bytes;
+  }
+
+  #count(key: string, messages: number, bytes: number): void {
+    this.messages += messages;
+    this.bytes += bytes;
+    const held = this.#owners.get(key) ?? { messages: 0, bytes: 0 };
+    held.messages += messages;
+    held.bytes += bytes;
+    if (held.messages === 0) this.#owners.delete(key);
+    else this.#owners.set(key, held);
   }
 }

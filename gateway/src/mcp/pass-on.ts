@@ -15,6 +15,7 @@ import {
   errorText,
   INTERNAL_ERROR,
   INVALID_PARAMS,
+  INVALID_REQUEST,
   MISSING_CAPABILITY,
   RpcError,
   type RpcRequest,
@@ -23,6 +24,7 @@ import { ReplyStream } from './reply-stream.ts';
 import { faultResult } from './result.ts';
 import type { McpRequest, STREAMS } from './tool-methods.ts';
 import { MOST_ANSWER, type UpstreamServer } from './upstreams/upstream-server.ts';
+import { UpstreamSessionEnded, UpstreamSessionsFull } from './upstreams/upstream-sessions.ts';
 
 const PREFIX = 'io.modelcontextprotocol/';
 /** Of what an upstream says in an error. */
@@ -141,6 +143,8 @@ async function ask(
     return { counts: get(result, 'isError') === true ? 'failed' : 'succeeded', result };
   } catch (error) {
     if (giveUp.signal.aborted && giveUp.signal.reason !== LATE) return { counts: 'cancelled', cancelled: true };
+    if (error instanceof UpstreamSessionEnded) return { counts: 'failed', error: sessionEnded() };
+    if (error instanceof UpstreamSessionsFull) return { counts: 'failed', error: sessionsFull() };
     const refusal = error instanceof McpRefusal ? error : null;
     const isAboutCredentials = refusal?.status === 401 || refusal?.status === 403;
     const isOfCaller = settings.forward_authorization && (sent !== undefined || refusal?.status === 401);
@@ -152,6 +156,17 @@ async function ask(
     clearTimeout(late);
     for (const takeBack of taken) takeBack();
   }
+}
+
+/** As of any session that is not there: the client begins anew, and knows that nothing is kept. */
+function sessionEnded(): RpcError {
+  const message = 'The session had to end for other clients: begin a new one with "initialize".';
+  return new RpcError(INVALID_REQUEST, message, { status: 404 });
+}
+
+function sessionsFull(): RpcError {
+  const message = 'This client has more sessions with the upstream than its share: end some of them.';
+  return new RpcError(INTERNAL_ERROR, message, { status: 503 });
 }
 
 /** The server's own word; not on what the gateway itself has said to it. */

@@ -1,8 +1,8 @@
 /** Revisions 2025-06-18 and 2025-11-25: `initialize` opens a session, and all else belongs to one. */
 import { randomUUID } from 'node:crypto';
 import { BoundedMap } from '../bounded-map.ts';
-import { clientNetwork } from '../client-network.ts';
 import { type Answer, headerOf } from '../exchange.ts';
+import { networkOf } from '../shares/owner.ts';
 import { get, isObject, type Obj } from '../spec/json.ts';
 import { MOST_SESSIONS, type SessionStore } from '../state/session-store.ts';
 import { CallsUnderWay } from './calls.ts';
@@ -70,7 +70,7 @@ export class SessionEra {
     }
     const revision = SESSION_REVISIONS.find((each) => each === wanted) ?? (SESSION_REVISIONS[0] as string);
     const session = randomUUID();
-    await this.#sessions.open({ id: session, owner: clientNetwork(x.clientIp), revision });
+    await this.#sessions.open({ id: session, owner: networkOf(x), revision });
     const { server, instructions } = toolbox;
     const capabilities = { tools: {}, ...upstreamCapabilities(toolbox) };
     const result = { protocolVersion: revision, capabilities, serverInfo: server, instructions };

@@ -6,7 +6,11 @@
  * nothing: when the lease is up, all that was reserved counts as spent.
  */
 
+import type { OwnerPath } from '../shares/owner.ts';
+
 export interface BudgetReservation {
+  /** Whom the bucket counts for, if it is new: who has most of them gets no more. Default: nobody. */
+  readonly owner?: OwnerPath;
   /** Of a length that its caller bounds. */
   readonly bucket: string;
   /** Unique. */

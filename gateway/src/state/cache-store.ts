@@ -1,11 +1,16 @@
 /** The port behind which cached responses and verified credentials live. */
 
+import type { OwnerPath } from '../shares/owner.ts';
+
 export interface CacheStore {
   /** No method answers with a promise, so that a plugin that asks need not be made to wait. */
   readonly immediate?: boolean;
   /** Null where there is none, or its time is up. Rejects with StateUnavailable. */
   get(key: string): Uint8Array | null | Promise<Uint8Array | null>;
-  /** Kept for so many seconds, or less where room is needed. Rejects with StateUnavailable. */
-  set(key: string, value: Uint8Array, ttlSeconds: number): void | Promise<void>;
+  /**
+   * Kept for so many seconds, or less where room is needed: the oldest of `owner` goes first, where that has most. Default:
+   * nobody. Rejects with StateUnavailable.
+   */
+  set(key: string, value: Uint8Array, ttlSeconds: number, owner?: OwnerPath): void | Promise<void>;
   delete(key: string): void | Promise<void>;
 }

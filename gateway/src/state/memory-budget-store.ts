@@ -1,4 +1,6 @@
 /** Budgets in the process: exact, and bounded in memory. */
+import { NOBODY } from '../shares/owner.ts';
+import { SharedMap } from '../shares/shared-map.ts';
 import {
   type BudgetRenewal,
   type BudgetReservation,
@@ -11,25 +13,32 @@ import {
 
 export interface MemoryBudgetOptions {
   /**
-   * Buckets kept at once. Past it the one unused for longest is forgotten, and its quota is whole again; never one with
-   * something reserved. Default 100,000.
+   * Buckets kept at once. Past it the oldest of the owner that has most is closed until its window has passed, but none with
+   * something reserved; that owner gets no further one (`allowed` is false). Default 100,000.
    */
   readonly maxBuckets?: number;
   /** Milliseconds since the epoch, never going back. Default: the system's, on the monotonic clock. */
   readonly now?: () => number;
 }
 
+/** Weights of a bucket, and of what is left of one that is closed. */
+const OPEN = 4;
+const CLOSED = 1;
+
 const systemClock = () => performance.timeOrigin + performance.now();
 
 export class MemoryBudgetStore implements BudgetStore {
-  readonly #maxBuckets: number;
   readonly #now: () => number;
-  /** Least recently used first. */
-  readonly #budgets = new Map<string, Budget>();
+  readonly #budgets: SharedMap<Budget>;
 
   constructor({ maxBuckets = 100_000, now = systemClock }: MemoryBudgetOptions = {}) {
-    this.#maxBuckets = maxBuckets;
     this.#now = now;
+    this.#budgets = new SharedMap({
+      most: maxBuckets * OPEN,
+      mayGo: (budget) => !budget.isReserved,
+      isSpent: (budget) => budget.emptyAt <= this.#now(),
+      remains: (budget, alone) => (alone || !budget.close(this.#now()) ? null : { value: budget, weight: CLOSED }),
+    });
   }
 
   /** Buckets kept at present. */
@@ -40,11 +49,13 @@ export class MemoryBudgetStore implements BudgetStore {
   /** Never waits, so nothing comes between reading a budget and taking from it. */
   reserve(reservation: BudgetReservation): BudgetResult {
     const now = this.#now();
-    const { bucket, windowSeconds } = reservation;
-    const budget = this.#budgets.get(bucket) ?? new Budget();
-    this.#budgets.delete(bucket);
-    this.#budgets.set(bucket, budget);
+    const { bucket, windowSeconds, owner = NOBODY } = reservation;
     this.#forget(now);
+    const known = this.#budgets.use(bucket);
+    const budget = known === undefined || known.isOver(now) ? new Budget() : known;
+    if (budget !== known && !this.#budgets.set(bucket, budget, owner, OPEN)) {
+      return { allowed: false, remaining: 0, resetAt: now / 1000 + windowSeconds, retryAfter: RETRY_RESERVED };
+    }
     budget.advance(now, windowSeconds);
     return budget.reserve(reservation, now);
   }
@@ -63,14 +74,12 @@ export class MemoryBudgetStore implements BudgetStore {
     return budget?.renew(id, now + leaseSeconds * 1000) ?? false;
   }
 
-  /** Drops what has run out, two a reservation, so that it keeps up with what is added; and what exceeds the cap. */
+  /** Drops what has run out, two a reservation, so that it keeps up with what is added. */
   #forget(now: number): void {
     let looked = 0;
     for (const [name, budget] of this.#budgets) {
-      const over = this.#budgets.size > this.#maxBuckets;
-      if (!over && (looked === 2 || budget.emptyAt > now)) return;
-      if (this.#budgets.size === 1 || looked++ > 100) return;
-      if (!budget.isReserved) this.#budgets.delete(name);
+      if (looked++ === 2 || budget.emptyAt > now) return;
+      this.#budgets.delete(name);
     }
   }
 }
@@ -97,12 +106,29 @@ class Budget {
   #lasts = 0;
   #grain = 0;
 
+  /** When a budget that keeps no more than that is over; null: it is open. */
+  #closedUntil: number | null = null;
+
+  /** Keeps no more than when it is over: until then it allows nothing. False where it is over. */
+  close(now: number): boolean {
+    this.#closedUntil = this.emptyAt;
+    this.#grains.length = 0;
+    this.#spent = 0;
+    return this.#closedUntil > now;
+  }
+
+  /** It was closed, and its window has passed. */
+  isOver(now: number): boolean {
+    return this.#closedUntil !== null && this.#closedUntil <= now;
+  }
+
   get isReserved(): boolean {
     return this.#held.size > 0;
   }
 
   /** When nothing of it is left. */
   get emptyAt(): number {
+    if (this.#closedUntil !== null) return this.#closedUntil;
     const last = this.#grains.at(-1);
     return this.isReserved ? Number.POSITIVE_INFINITY : last === undefined ? 0 : last.at + this.#lasts;
   }
@@ -125,6 +151,10 @@ class Budget {
   }
 
   reserve({ id, amount, quota, leaseSeconds }: BudgetReservation, now: number): BudgetResult {
+    if (this.#closedUntil !== null) {
+      const [resetAt, retryAfter] = [this.#closedUntil / 1000, Math.max(0, this.#closedUntil - now) / 1000];
+      return { allowed: false, remaining: 0, resetAt, retryAfter };
+    }
     const allowed = this.#spent + this.#reserved + amount <= quota;
     if (allowed) {
       const until = now + leaseSeconds * 1000;

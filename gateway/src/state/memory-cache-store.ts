@@ -1,5 +1,6 @@
-/** A cache in the process: bounded in bytes, least recently used first out. */
-import { BoundedMap } from '../bounded-map.ts';
+/** A cache in the process: bounded in bytes, least recently used of who has most first out. */
+import { NOBODY, type OwnerPath } from '../shares/owner.ts';
+import { SharedMap } from '../shares/shared-map.ts';
 import type { CacheStore } from './cache-store.ts';
 
 export interface MemoryCacheOptions {
@@ -21,12 +22,12 @@ export class MemoryCacheStore implements CacheStore {
   readonly immediate = true;
   readonly #maxBytes: number;
   readonly #now: () => number;
-  readonly #entries: BoundedMap<Entry>;
+  readonly #entries: SharedMap<Entry>;
 
   constructor({ maxBytes = 64 << 20, now = () => performance.now() }: MemoryCacheOptions = {}) {
     this.#maxBytes = maxBytes;
     this.#now = now;
-    this.#entries = new BoundedMap(maxBytes);
+    this.#entries = new SharedMap({ most: maxBytes });
   }
 
   /** Bytes kept at present. */
@@ -42,12 +43,12 @@ export class MemoryCacheStore implements CacheStore {
     return null;
   }
 
-  /** What is larger than the whole cache is not kept. */
-  set(key: string, value: Uint8Array, ttlSeconds: number): void {
+  /** A value that is larger than the whole cache, or that would make its owner the one that has most at once, is not kept. */
+  set(key: string, value: Uint8Array, ttlSeconds: number, owner: OwnerPath = NOBODY): void {
     this.#entries.delete(key);
     const bytes = key.length * 2 + value.length + ENTRY_BYTES;
     if (bytes > this.#maxBytes || ttlSeconds <= 0) return;
-    this.#entries.set(key, { value, until: this.#now() + ttlSeconds * 1000 }, bytes);
+    this.#entries.set(key, { value, until: this.#now() + ttlSeconds * 1000 }, owner, bytes);
   }
 
   delete(key: string): void {

@@ -68,11 +68,25 @@ describe('MemoryRateLimitStore', () => {
     expect(store.size).toBeLessThanOrEqual(1_001);
   });
 
-  it('forgets the bucket unused for longest at the cap', () => {
+  it('makes no quota whole again for the buckets that another client makes up, in its policy or in another', () => {
+    const { clock, store } = storeAt(0, { maxBuckets: 10 });
+    const take = (name: string, policy: string, owner: string) => store.take(name, 1, 60, [policy, owner]).allowed;
+    expect([take('victim', 'login', 'quiet'), take('victim of flood', 'login', 'busy')]).toEqual([true, true]);
+    const made = Array.from({ length: 100 }, (_, i) => take(`flood ${i}`, 'open', 'busy'));
+    expect(made.filter(Boolean)).toHaveLength(8);
+    expect([take('victim', 'login', 'quiet'), take('victim of flood', 'login', 'busy')]).toEqual([false, false]);
+    expect(take('newcomer', 'login', 'new')).toBe(true);
+    // It had to make room, and is not whole again for that.
+    expect(take('flood 0', 'open', 'busy')).toBe(false);
+    clock.ms += 61_000;
+    expect([take('flood 0', 'open', 'busy'), take('flood 99', 'open', 'busy')]).toEqual([true, true]);
+  });
+
+  it('forgets the bucket unused for longest where each client has one', () => {
     const { store } = storeAt(0, { maxBuckets: 3 });
-    for (const name of ['a', 'b', 'c', 'a', 'd']) store.take(name, 1, 60);
+    const take = (name: string) => store.take(name, 1, 60, ['policy', name]).allowed;
+    for (const name of ['a', 'b', 'c', 'a', 'd']) take(name);
     expect(store.size).toBe(3);
-    expect(store.take('a', 1, 60).allowed).toBe(false);
-    expect(store.take('b', 1, 60).allowed).toBe(true);
+    expect([take('a'), take('b')]).toEqual([false, true]);
   });
 });

@@ -1,25 +1,39 @@
 /** Rate-limit windows in the process: sliding, exact, and bounded in memory. */
+import { NOBODY, type OwnerPath } from '../shares/owner.ts';
+import { SharedMap } from '../shares/shared-map.ts';
 import { EXACT_QUOTA, type RateLimitResult, type RateLimitStore } from './rate-limit-store.ts';
 
 export interface MemoryRateLimitOptions {
-  /** Buckets kept at once; past it the one unused for longest is forgotten, and its quota is whole again. Default 100,000. */
+  /**
+   * Buckets kept at once. Past it the oldest of the owner that has most is closed until its window has passed; that owner
+   * gets no further one (`allowed` is false). Default 100,000.
+   */
   readonly maxBuckets?: number;
   /** Milliseconds since the epoch, never going back. Default: the system's, on the monotonic clock. */
   readonly now?: () => number;
 }
 
+/** Weights of a bucket, and of what is left of one that is closed. */
+const OPEN = 4;
+const CLOSED = 1;
+/** Seconds after which to try again if there is no room for another bucket. */
+const RETRY_CROWDED = 1;
+
 const systemClock = () => performance.timeOrigin + performance.now();
 
 export class MemoryRateLimitStore implements RateLimitStore {
   readonly immediate = true;
-  readonly #maxBuckets: number;
   readonly #now: () => number;
-  /** Least recently used first. */
-  readonly #buckets = new Map<string, Bucket>();
+  readonly #buckets: SharedMap<Bucket>;
 
   constructor({ maxBuckets = 100_000, now = systemClock }: MemoryRateLimitOptions = {}) {
-    this.#maxBuckets = maxBuckets;
     this.#now = now;
+    this.#buckets = new SharedMap({
+      most: maxBuckets * OPEN,
+      isSpent: (bucket) => bucket.emptyAt <= this.#now(),
+      // A quota that would be whole again is worth a flood to its owner; to who has one bucket it is not.
+      remains: (bucket, alone) => (alone || !bucket.close(this.#now()) ? null : { value: bucket, weight: CLOSED }),
+    });
   }
 
   /** Buckets kept at present. */
@@ -28,26 +42,29 @@ export class MemoryRateLimitStore implements RateLimitStore {
   }
 
   /** Never waits, so nothing comes between reading a window and taking from it. */
-  take(name: string, quota: number, windowSeconds: number): RateLimitResult {
+  take(name: string, quota: number, windowSeconds: number, owner: OwnerPath = NOBODY): RateLimitResult {
     const now = this.#now();
-    const bucket = this.#buckets.get(name) ?? new Bucket();
-    this.#buckets.delete(name);
-    this.#buckets.set(name, bucket);
     this.#forget(now);
+    const known = this.#buckets.use(name);
+    const bucket = known === undefined || known.isOver(now) ? new Bucket() : known;
+    if (bucket !== known && !this.#buckets.set(name, bucket, owner, OPEN)) {
+      return { allowed: false, remaining: 0, resetAt: now / 1000 + windowSeconds, retryAfter: RETRY_CROWDED };
+    }
     return bucket.take(now, quota, windowSeconds * 1000);
   }
 
-  /** Drops what has run out, two a request, so that it keeps up with what is added; and what exceeds the cap. */
+  /** Drops what has run out, two a request, so that it keeps up with what is added. */
   #forget(now: number): void {
     let looked = 0;
     for (const [name, bucket] of this.#buckets) {
-      const over = this.#buckets.size > this.#maxBuckets;
-      if (!over && (looked++ === 2 || bucket.emptyAt > now)) return;
-      if (this.#buckets.size === 1) return;
+      if (looked++ === 2 || bucket.emptyAt > now) return;
       this.#buckets.delete(name);
     }
   }
 }
+
+const NO_TIMES = new Float64Array(0);
+const NO_COUNTS = new Uint32Array(0);
 
 /** A ring of times and how many requests came at each. */
 class Bucket {
@@ -56,10 +73,28 @@ class Bucket {
   #head = 0;
   #length = 0;
   #total = 0;
+  #isClosed = false;
   /** When nothing of it is left, in milliseconds since the epoch. */
   emptyAt = 0;
 
+  /** Keeps no more than when it is over: until then it allows nothing. False where it is over. */
+  close(now: number): boolean {
+    this.#isClosed = true;
+    this.#times = NO_TIMES;
+    this.#counts = NO_COUNTS;
+    return this.emptyAt > now;
+  }
+
+  /** It was closed, and its window has passed. */
+  isOver(now: number): boolean {
+    return this.#isClosed && this.emptyAt <= now;
+  }
+
   take(now: number, quota: number, windowMs: number): RateLimitResult {
+    if (this.#isClosed) {
+      const [resetAt, retryAfter] = [this.emptyAt / 1000, Math.max(0, this.emptyAt - now) / 1000];
+      return { allowed: false, remaining: 0, resetAt, retryAfter };
+    }
     const grain = quota <= EXACT_QUOTA ? 0 : windowMs / EXACT_QUOTA;
     const lasts = windowMs + grain;
     this.#expire(now - lasts);

@@ -1,9 +1,10 @@
-/** Reservations in the process: bounded in bytes, the oldest are forgotten first. */
-import { BoundedMap } from '../bounded-map.ts';
+/** Reservations in the process, bounded in bytes: none is forgotten silently while it counts. */
+import { NOBODY, type OwnerPath } from '../shares/owner.ts';
+import { SharedMap } from '../shares/shared-map.ts';
 import type { RecordRequest, Reservation, ReservationRequest, ReservationStore } from './reservation-store.ts';
 
 export interface MemoryReservationOptions {
-  /** Bytes kept at once. Default 32 MiB: some 50,000 reservations. */
+  /** Bytes kept at once. Default 48 MiB: some 50,000 reservations. */
   readonly maxBytes?: number;
   /** Milliseconds, never going back. Default: the monotonic clock. */
   readonly now?: () => number;
@@ -12,21 +13,30 @@ export interface MemoryReservationOptions {
 interface Entry {
   readonly token: string;
   readonly mark: string;
-  /** Null: nothing is recorded yet. */
-  readonly value: string | null;
+  /** Null: nothing is recorded yet; undefined: it had to go. */
+  readonly value: string | null | undefined;
   readonly until: number;
 }
 
 /** What an entry costs beside its texts. */
 const ENTRY_BYTES = 256;
+/** What is kept free for what will be recorded: most of it is shorter. */
+const VALUE_LETTERS = 256;
+/** What is left of one that had to go. */
+const FORGOTTEN_BYTES = 128;
 
 export class MemoryReservationStore implements ReservationStore {
   readonly #now: () => number;
-  readonly #entries: BoundedMap<Entry>;
+  readonly #entries: SharedMap<Entry>;
 
-  constructor({ maxBytes = 32 << 20, now = () => performance.now() }: MemoryReservationOptions = {}) {
+  constructor({ maxBytes = 48 << 20, now = () => performance.now() }: MemoryReservationOptions = {}) {
     this.#now = now;
-    this.#entries = new BoundedMap(maxBytes);
+    this.#entries = new SharedMap({
+      most: maxBytes,
+      mayGo: ({ value, until }) => value !== null || until <= this.#now(),
+      isSpent: ({ until }) => until <= this.#now(),
+      remains: ({ until }) => (until <= this.#now() ? null : { value: forgotten(until), weight: FORGOTTEN_BYTES }),
+    });
   }
 
   /** Bytes kept at present. */
@@ -34,13 +44,15 @@ export class MemoryReservationStore implements ReservationStore {
     return this.#entries.weight;
   }
 
-  reserve({ key, token, mark, holdSeconds }: ReservationRequest): Reservation {
+  reserve({ key, token, mark, holdSeconds, owner = NOBODY }: ReservationRequest): Reservation {
     const known = this.#entries.get(key);
     const left = known ? known.until - this.#now() : 0;
     if (known === undefined || left <= 0) {
-      this.#set(key, { token, mark, value: null, until: this.#now() + holdSeconds * 1000 });
-      return { state: 'reserved' };
+      this.#entries.delete(key);
+      const entry: Entry = { token, mark, value: null, until: this.#now() + holdSeconds * 1000 };
+      return { state: this.#set(key, entry, owner) ? 'reserved' : 'full' };
     }
+    if (known.value === undefined) return { state: 'forgotten' };
     if (known.value === null) return { state: 'held', mark: known.mark, secondsLeft: left / 1000 };
     return { state: 'recorded', mark: known.mark, value: known.value };
   }
@@ -48,7 +60,10 @@ export class MemoryReservationStore implements ReservationStore {
   record({ key, token, value, keepSeconds }: RecordRequest): boolean {
     const known = this.#entries.get(key);
     if (known?.token !== token || known.until <= this.#now()) return false;
-    this.#set(key, { token, mark: known.mark, value, until: this.#now() + keepSeconds * 1000 });
+    const until = this.#now() + keepSeconds * 1000;
+    // The owner of what is there stays. A value that is too long for the room is not there for repeats, which are refused.
+    const isKept = this.#set(key, { token, mark: known.mark, value, until });
+    if (!isKept) this.#entries.set(key, forgotten(until), NOBODY, FORGOTTEN_BYTES);
     return true;
   }
 
@@ -57,8 +72,13 @@ export class MemoryReservationStore implements ReservationStore {
     if (known?.token === token && known.value === null) this.#entries.delete(key);
   }
 
-  #set(key: string, entry: Entry): void {
-    const letters = key.length + entry.token.length + entry.mark.length + (entry.value?.length ?? 0);
-    this.#entries.set(key, entry, letters * 2 + ENTRY_BYTES);
+  #set(key: string, entry: Entry, owner: OwnerPath = NOBODY): boolean {
+    const value = Math.max(VALUE_LETTERS, entry.value?.length ?? 0);
+    const letters = key.length + entry.token.length + entry.mark.length + value;
+    return this.#entries.set(key, entry, owner, letters * 2 + ENTRY_BYTES);
   }
+}
+
+function forgotten(until: number): Entry {
+  return { token: '', mark: '', value: undefined, until };
 }

@@ -1,5 +1,5 @@
-/** Sessions in the process. */
-import { ByOwner } from '../by-owner.ts';
+/** Sessions in the process: past their number the oldest of who has most ends, and its client is told. */
+import { SharedMap } from '../shares/shared-map.ts';
 import { MOST_SESSIONS, type OpenedSession, SESSION_SECONDS, type SessionStore } from './session-store.ts';
 
 export interface MemorySessionOptions {
@@ -8,68 +8,57 @@ export interface MemorySessionOptions {
   readonly now?: () => number;
 }
 
-interface Kept extends OpenedSession {
+interface Kept {
+  readonly revision: string;
   /** When it ends, unless it is used before. */
   until: number;
 }
 
 export class MemorySessionStore implements SessionStore {
-  readonly #maxSessions: number;
   readonly #now: () => number;
-  /** The one that was used longest ago first. */
-  readonly #byId = new Map<string, Kept>();
-  readonly #byOwner = new ByOwner<Kept>();
+  readonly #sessions: SharedMap<Kept>;
 
   constructor({ maxSessions = MOST_SESSIONS, now = Date.now }: MemorySessionOptions = {}) {
-    this.#maxSessions = maxSessions;
     this.#now = now;
+    this.#sessions = new SharedMap({ most: maxSessions });
   }
 
   get size(): number {
-    return this.#byId.size;
+    return this.#sessions.size;
   }
 
-  open(session: OpenedSession): void {
+  open({ id, owner, revision }: OpenedSession): void {
     this.#dropEnded();
-    if (this.#byId.size >= this.#maxSessions) {
-      const oldest = this.#byOwner.takeOldestOfBusiest();
-      if (oldest) this.#byId.delete(oldest.id);
-    }
-    this.#keep({ ...session, until: 0 });
+    this.#sessions.set(id, { revision, until: this.#until() }, owner);
   }
 
   use(id: string): string | null {
-    const session = this.#byId.get(id);
+    const session = this.#sessions.use(id);
     if (session === undefined) return null;
-    this.#drop(session);
-    if (session.until <= this.#now()) return null;
-    this.#keep(session);
+    if (session.until <= this.#now()) {
+      this.#sessions.delete(id);
+      return null;
+    }
+    session.until = this.#until();
     return session.revision;
   }
 
   end(id: string): boolean {
-    const session = this.#byId.get(id);
+    const session = this.#sessions.get(id);
     if (session === undefined) return false;
-    this.#drop(session);
+    this.#sessions.delete(id);
     return session.until > this.#now();
   }
 
-  #keep(session: Kept): void {
-    session.until = this.#now() + SESSION_SECONDS * 1000;
-    this.#byId.set(session.id, session);
-    this.#byOwner.add(session);
-  }
-
-  #drop(session: Kept): void {
-    this.#byId.delete(session.id);
-    this.#byOwner.delete(session);
+  #until(): number {
+    return this.#now() + SESSION_SECONDS * 1000;
   }
 
   #dropEnded(): void {
     const now = this.#now();
-    for (const session of this.#byId.values()) {
-      if (session.until > now) return;
-      this.#drop(session);
+    for (const [id, { until }] of this.#sessions) {
+      if (until > now) return;
+      this.#sessions.delete(id);
     }
   }
 }

@@ -1,5 +1,7 @@
 /** The port behind which rate-limit windows live: in the process, shared between workers, or in Redis. */
 
+import type { OwnerPath } from '../shares/owner.ts';
+
 export interface RateLimitResult {
   readonly allowed: boolean;
   /** Requests left in the window. */
@@ -19,6 +21,14 @@ export const EXACT_QUOTA = 1024;
 export interface RateLimitStore {
   /** `take` never answers with a promise, so that a plugin that asks need not be made to wait. */
   readonly immediate?: boolean;
-  /** Takes one from the bucket's sliding window of `windowSeconds`, exactly, however many ask at once. */
-  take(bucket: string, quota: number, windowSeconds: number): RateLimitResult | Promise<RateLimitResult>;
+  /**
+   * Takes one from the bucket's sliding window of `windowSeconds`, exactly, however many ask at once. `owner`: whom the bucket
+   * counts for, if it is new: who has most of them gets no more, and nobody's is forgotten for it. Default: nobody.
+   */
+  take(
+    bucket: string,
+    quota: number,
+    windowSeconds: number,
+    owner?: OwnerPath,
+  ): RateLimitResult | Promise<RateLimitResult>;
 }

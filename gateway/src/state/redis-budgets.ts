@@ -4,15 +4,27 @@
  *
  * KEYS: a sorted set of what was spent, by time in milliseconds; a hash with the amount of each of its entries, what was
  * spent in all, and what is reserved in all; a hash of what is reserved, by id; a sorted set of ids, by the end of their
- * lease. ARGV: the id, the window and the lease in milliseconds, the amount, the quota.
+ * lease. Of a bucket that had to make room for others' (docs/decisions.md#shared-limits) a text is left instead of the first,
+ * which refuses until its window has passed. ARGV: the id, the window and the lease in milliseconds, the amount, the quota;
+ * what the keys of all buckets begin with, the owner, the bucket, and the most buckets.
  */
 import { GRAINS, RETRY_RESERVED } from './budget-store.ts';
+import { NOW, SHARES } from './redis-shares.ts';
 
 /** What all scripts begin with. */
 const BEGIN = `
 local id, window, lease = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
-local time = redis.call('TIME')
-local now = tonumber(time[1]) * 1000 + tonumber(time[2]) / 1000
+local p, owner, bucket, most = ARGV[6], ARGV[7], ARGV[8], tonumber(ARGV[9])
+${NOW}
+local function drop(each)
+  local key = p .. each
+  if redis.call('EXISTS', key .. ':held') == 1 then return end
+  local left = redis.call('PTTL', key .. ':times')
+  redis.call('DEL', key .. ':times', key .. ':amounts', key .. ':leases')
+  if left > 0 then redis.call('SET', key .. ':times', 'closed', 'PX', left) end
+end
+${SHARES}
+local isClosed = redis.call('TYPE', KEYS[1]).ok == 'string'
 local grain = window / ${GRAINS}
 local lasts = window + grain
 
@@ -41,6 +53,7 @@ local function keep()
   for i = 1, 4 do redis.call('PEXPIRE', KEYS[i], math.ceil(lasts + held) + 1000) end
 end
 
+if not isClosed then
 local late = redis.call('ZRANGEBYSCORE', KEYS[4], '-inf', now, 'WITHSCORES')
 for i = 1, #late, 2 do settle(late[i], nil, tonumber(late[i + 1])) end
 local gone = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now - lasts)
@@ -49,10 +62,20 @@ for _, entry in ipairs(gone) do
   redis.call('HDEL', KEYS[2], entry)
 end
 if #gone > 0 then redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - lasts) end
+end
 `;
 
 /** Answers with: allowed, what is left, when all is there again, and in how long as much would be; milliseconds. */
 export const RESERVE_BUDGET_SCRIPT = `${BEGIN}
+if isClosed then
+  local left = redis.call('PTTL', KEYS[1])
+  return { 0, '0', string.format('%.3f', now + left), string.format('%.3f', left) }
+end
+local ends = now + lasts + lease + 1000
+if redis.call('EXISTS', KEYS[1], KEYS[3]) > 0 then touch(owner, bucket, ends)
+elseif not admit(owner, bucket, 1, ends, most, false) then
+  return { 0, '0', string.format('%.3f', now + lasts), '${RETRY_RESERVED * 1000}' }
+end
 local amount, quota = tonumber(ARGV[4]), tonumber(ARGV[5])
 local spent = tonumber(redis.call('HGET', KEYS[2], 'spent') or 0)
 local reserved = tonumber(redis.call('HGET', KEYS[2], 'reserved') or 0)
@@ -85,6 +108,7 @@ return { allowed, string.format('%.0f', left), string.format('%.3f', reset), str
 
 /** Answers with 1 where it was reserved. */
 export const SETTLE_BUDGET_SCRIPT = `${BEGIN}
+if isClosed then return 0 end
 local settled = settle(id, tonumber(ARGV[4]), now)
 keep()
 return settled
@@ -92,6 +116,7 @@ return settled
 
 /** Answers with 1 where it is reserved. */
 export const RENEW_BUDGET_SCRIPT = `${BEGIN}
+if isClosed then return 0 end
 if redis.call('HEXISTS', KEYS[3], id) == 0 then return 0 end
 redis.call('ZADD', KEYS[4], 'XX', string.format('%.3f', now + lease), id)
 keep()

@@ -3,17 +3,43 @@
  * pods can both have the last one. Times are the server's: the clocks of pods do not matter.
  *
  * KEYS: a sorted set of entries by time in milliseconds, and a hash with the count of each entry that stands for more
- * than one request. ARGV: quota, window in milliseconds, and an id that no other call has.
+ * than one request. Of a bucket that had to make room for others' (docs/decisions.md#shared-limits) a text is left instead of
+ * the set, which refuses until its window has passed. ARGV: quota, window in milliseconds, an id that no other call has; what
+ * the keys of all buckets begin with, the owner, the bucket, and the most buckets.
  */
 import { EXACT_QUOTA } from './rate-limit-store.ts';
+import { NOW, SHARES } from './redis-shares.ts';
+
+/** When to try again if there is no room for another bucket. */
+const RETRY_CROWDED_MS = 1_000;
 
 export const TAKE_SCRIPT = `
 local quota, window = tonumber(ARGV[1]), tonumber(ARGV[2])
-local time = redis.call('TIME')
-local now = tonumber(time[1]) * 1000 + tonumber(time[2]) / 1000
+local p, owner, bucket, most = ARGV[4], ARGV[5], ARGV[6], tonumber(ARGV[7])
+${NOW}
+local function drop(each)
+  local left = redis.call('PTTL', p .. each .. ':times')
+  redis.call('DEL', p .. each .. ':times', p .. each .. ':counts')
+  if left > 0 then redis.call('SET', p .. each .. ':times', 'closed', 'PX', left) end
+end
+${SHARES}
 local grain = 0
 if quota > ${EXACT_QUOTA} then grain = window / ${EXACT_QUOTA} end
 local lasts = window + grain
+
+local kind = redis.call('TYPE', KEYS[1]).ok
+if kind == 'string' then
+  local left = redis.call('PTTL', KEYS[1])
+  return { 0, 0, string.format('%.3f', now + left), string.format('%.3f', left) }
+end
+local ends = now + lasts + 1000
+if kind == 'none' then
+  if not admit(owner, bucket, 1, ends, most, false) then
+    return { 0, 0, string.format('%.3f', now + lasts), '${RETRY_CROWDED_MS}' }
+  end
+else
+  touch(owner, bucket, ends)
+end
 
 local old = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now - lasts)
 if #old > 0 then

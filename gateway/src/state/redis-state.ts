@@ -1,21 +1,18 @@
 /** State that several pods share, in Redis or Valkey (`--state redis://…`). */
 import { hash } from 'node:crypto';
 import { Redis } from 'iovalkey';
+import { NOBODY, type OwnerPath } from '../shares/owner.ts';
 import type { StateFigures } from '../telemetry/figures.ts';
 import type { BudgetStore } from './budget-store.ts';
 import type { CacheStore } from './cache-store.ts';
+import { MemoryRateLimitStore } from './memory-rate-limit-store.ts';
 import type { NonceStore, NonceVerdict, SignedNonce } from './nonce-store.ts';
 import { EXACT_QUOTA, type RateLimitResult, type RateLimitStore } from './rate-limit-store.ts';
-import { RENEW_BUDGET_SCRIPT, RESERVE_BUDGET_SCRIPT, SETTLE_BUDGET_SCRIPT } from './redis-budgets.ts';
-import { BEGIN_SCRIPT, ENTER_SCRIPT } from './redis-nonces.ts';
-import { TAKE_SCRIPT } from './redis-rate-limit.ts';
-import {
-  RECORD_SCRIPT,
-  RELEASE_SCRIPT,
-  RESERVE_SCRIPT,
-  type ReserveReply,
-  reservationOf,
-} from './redis-reservations.ts';
+import { CACHED_ENTRY_BYTES, ownedValue, withoutOwner } from './redis-cache.ts';
+import { RedisLink } from './redis-link.ts';
+import { reservationOf } from './redis-reservations.ts';
+import { defineScripts, type Scripted } from './redis-scripts.ts';
+import { ownerKey, type RedisRoom, ROOM, roomIn } from './redis-shares.ts';
 import type { ReservationStore } from './reservation-store.ts';
 import { SESSION_SECONDS, type SessionStore } from './session-store.ts';
 import { type State, StateUnavailable } from './state.ts';
@@ -30,39 +27,15 @@ export interface RedisStateOptions {
   /** Said once when the server goes away, and once when it is back. The reason names no credentials. */
   away(reason: string): void;
   back(): void;
+  /** Something of the server limits what it is good for, and what to do about it. */
+  warn?(message: string): void;
+  /** How much it keeps. Default: by the server's memory. */
+  readonly room?: RedisRoom;
 }
 
-/** After a failure nothing is asked for so long, so that a server that hangs costs a request its time-out only now and then. */
-const REST_MS = 1_000;
 const MOST_RETRY_MS = 2_000;
-
-/** Four keys; id, window, lease, amount, quota. */
-type BudgetArguments = [string, string, string, string, string, number, number, number, number];
-
-interface Scripted {
-  gwTake(
-    key: string,
-    counts: string,
-    quota: number,
-    windowMs: number,
-    id: string,
-  ): Promise<[number, number, string, string]>;
-  gwBegin(began: string): Promise<unknown>;
-  gwEnter(
-    began: string,
-    nonces: string,
-    own: string,
-    nonce: string,
-    created: number,
-    keepSeconds: number,
-  ): Promise<NonceVerdict>;
-  gwReserve(key: string, token: string, mark: string, holdMs: number): Promise<ReserveReply>;
-  gwRecord(key: string, token: string, value: string, keepMs: number): Promise<number>;
-  gwRelease(key: string, token: string): Promise<unknown>;
-  gwReserveBudget(...budget: BudgetArguments): Promise<[number, string, string, string]>;
-  gwSettleBudget(...budget: BudgetArguments): Promise<number>;
-  gwRenewBudget(...budget: BudgetArguments): Promise<number>;
-}
+/** Milliseconds that a command with a value, which may be large, may take, as a multiple of others. */
+const VALUE_TIMES = 4;
 
 export class RedisState implements State {
   readonly rateLimits: RateLimitStore;
@@ -71,12 +44,17 @@ export class RedisState implements State {
   readonly reservations: ReservationStore;
   readonly budgets: BudgetStore;
   readonly sessions: SessionStore;
+  /** Counts for this process alone, while the server is away or full. */
+  readonly localRateLimits = new MemoryRateLimitStore();
+  /** Counters, which are small: what delays them is the server. */
   readonly #redis: Redis & Scripted;
+  readonly #link: RedisLink;
+  /** Cached values, which may be large, and sessions. */
+  readonly #values: Redis & Scripted;
+  readonly #valueLink: RedisLink;
   readonly #options: RedisStateOptions;
   readonly #prefix: string;
-  #isAway = false;
-  #failures = 0;
-  #restUntil = 0;
+  #room: RedisRoom;
 
   /** Resolves when it is connected, or after the time that connecting may take: then it goes on in the background. */
   static async open(options: RedisStateOptions): Promise<RedisState> {
@@ -86,87 +64,129 @@ export class RedisState implements State {
       );
     }
     const state = new RedisState(options);
-    await state.#redis.connect().catch(() => {});
+    await Promise.all([state.#redis.connect(), state.#values.connect()].map((each) => each.catch(() => {})));
     return state;
   }
 
   private constructor(options: RedisStateOptions) {
     this.#options = options;
+    this.#room = options.room ?? ROOM;
     this.#prefix = `${options.prefix}:`;
-    const redis = new Redis(options.url, {
-      connectTimeout: options.timeoutMs * 4,
-      commandTimeout: options.timeoutMs,
-      // A connection that has gone silent is given up, and made again.
-      socketTimeout: options.timeoutMs * 4,
-      lazyConnect: true,
-      // What waited or is sent again would be counted late or twice.
-      enableOfflineQueue: false,
-      maxRetriesPerRequest: 0,
-      autoResendUnfulfilledCommands: false,
-      enableAutoPipelining: true,
-      enableReadyCheck: false,
-      retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 10), MOST_RETRY_MS),
-      connectionName: 'gw',
-    });
-    redis.defineCommand('gwTake', { numberOfKeys: 2, lua: TAKE_SCRIPT });
-    redis.defineCommand('gwBegin', { numberOfKeys: 1, lua: BEGIN_SCRIPT });
-    redis.defineCommand('gwEnter', { numberOfKeys: 3, lua: ENTER_SCRIPT });
-    redis.defineCommand('gwReserve', { numberOfKeys: 1, lua: RESERVE_SCRIPT });
-    redis.defineCommand('gwRecord', { numberOfKeys: 1, lua: RECORD_SCRIPT });
-    redis.defineCommand('gwRelease', { numberOfKeys: 1, lua: RELEASE_SCRIPT });
-    redis.defineCommand('gwReserveBudget', { numberOfKeys: 4, lua: RESERVE_BUDGET_SCRIPT });
-    redis.defineCommand('gwSettleBudget', { numberOfKeys: 4, lua: SETTLE_BUDGET_SCRIPT });
-    redis.defineCommand('gwRenewBudget', { numberOfKeys: 4, lua: RENEW_BUDGET_SCRIPT });
-    redis.on('error', (error: Error) => this.#failed(error));
-    redis.on('ready', () => {
-      this.#succeeded();
+    const warn = (message: string) => options.warn?.(message);
+    this.#redis = this.#connection(options.timeoutMs);
+    this.#values = this.#connection(options.timeoutMs * VALUE_TIMES);
+    const refuses = (reason: string) =>
+      warn(`the state server refuses what it is asked (${reason}): rate limits count in each process meanwhile`);
+    this.#link = new RedisLink(this.#redis, { away: options.away, back: options.back, refuses });
+    const losesValues = (reason: string) => warn(`the state server keeps no cached values and sessions (${reason})`);
+    this.#valueLink = new RedisLink(this.#values, { away: losesValues, back: () => {}, refuses: losesValues });
+    this.#redis.on('ready', () => {
       // Before the first nonce comes: what is signed from now on can be told.
-      this.#redis.gwBegin(`${this.#prefix}{nonces}:began`).catch((error: unknown) => this.#failed(error));
+      this.#redis.gwBegin(`${this.#prefix}{nonces}:began`).catch((error: unknown) => this.#link.failed(error));
+      void this.#measure();
     });
-    this.#redis = redis as Redis & Scripted;
-    this.rateLimits = { take: (bucket, quota, windowSeconds) => this.#take(bucket, quota, windowSeconds) };
+    this.rateLimits = {
+      take: (bucket, quota, windowSeconds, owner = NOBODY) => this.#take(bucket, quota, windowSeconds, owner),
+    };
     this.nonces = { enter: (nonce) => this.#enter(nonce) };
     this.reservations = this.#reservations();
     this.budgets = this.#budgets();
     this.sessions = this.#sessions();
-    this.cache = {
-      get: (key) => this.#ask(() => this.#redis.getBuffer(this.#prefix + key)),
-      set: async (key, value, ttlSeconds) => {
-        await this.#ask(() =>
-          this.#redis.set(this.#prefix + key, Buffer.from(value), 'PX', Math.ceil(ttlSeconds * 1000)),
+    this.cache = this.#cache();
+  }
+
+  #connection(timeoutMs: number): Redis & Scripted {
+    return defineScripts(
+      new Redis(this.#options.url, {
+        connectTimeout: timeoutMs * 4,
+        commandTimeout: timeoutMs,
+        // A connection that has gone silent is given up, and made again.
+        socketTimeout: timeoutMs * 4,
+        lazyConnect: true,
+        // What waited or is sent again would be counted late or twice.
+        enableOfflineQueue: false,
+        maxRetriesPerRequest: 0,
+        autoResendUnfulfilledCommands: false,
+        enableAutoPipelining: true,
+        enableReadyCheck: false,
+        retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 10), MOST_RETRY_MS),
+        connectionName: 'gw',
+      }),
+    );
+  }
+
+  /** How much of the server's memory there is for what, and whether it drops what must not be dropped. */
+  async #measure(): Promise<void> {
+    let info: string;
+    try {
+      info = await this.#redis.info('memory');
+    } catch {
+      // Not every server says so, or to everyone.
+      return;
+    }
+    const most = Number(/^maxmemory:(\d+)/m.exec(info)?.[1] ?? 0);
+    const [, policy = 'noeviction'] = /^maxmemory_policy:(\S+)/m.exec(info) ?? [];
+    this.#room = this.#options.room ?? roomIn(most);
+    if (most === 0) this.#options.warn?.('the state server has no limit of memory: set its maxmemory');
+    if (policy === 'noeviction') return;
+    this.#options.warn?.(
+      `the state server drops counters when it is full (${policy}): set its maxmemory-policy to noeviction`,
+    );
+  }
+
+  #cache(): CacheStore {
+    const base = `${this.#prefix}{cache}:`;
+    const at = (key: string) => `${base}is:${key}`;
+    return {
+      get: async (key) => withoutOwner(await this.#valueLink.ask(() => this.#values.getBuffer(at(key)))),
+      set: async (key, value, ttlSeconds, owner = NOBODY) => {
+        const whose = ownerKey(owner);
+        const weight = key.length + value.length + CACHED_ENTRY_BYTES;
+        const lasts = Math.max(1, Math.ceil(ttlSeconds * 1000));
+        const owned = ownedValue(whose, value);
+        const { cacheBytes } = this.#room;
+        await this.#valueLink.ask(() =>
+          this.#values.gwSetCached(at(key), base, key, whose, owned, lasts, weight, cacheBytes),
         );
       },
       delete: async (key) => {
-        await this.#ask(() => this.#redis.del(this.#prefix + key));
+        await this.#valueLink.ask(() => this.#values.gwDeleteCached(at(key), base, key));
       },
     };
   }
 
   #reservations(): ReservationStore {
-    const at = (key: string) => `${this.#prefix}reserved:${key}`;
+    const base = `${this.#prefix}{reserved}:`;
+    const at = (key: string, owner: OwnerPath = NOBODY) => [`${base}is:${key}`, base, ownerKey(owner), key] as const;
     const ms = (seconds: number) => Math.max(1, Math.ceil(seconds * 1000));
     return {
-      reserve: async ({ key, token, mark, holdSeconds }) =>
-        reservationOf(await this.#ask(() => this.#redis.gwReserve(at(key), token, mark, ms(holdSeconds)))),
+      reserve: async ({ key, token, mark, holdSeconds, owner }) => {
+        const most = this.#room.reservations;
+        return reservationOf(
+          await this.#link.ask(() => this.#redis.gwReserve(...at(key, owner), token, mark, ms(holdSeconds), most)),
+        );
+      },
       record: async ({ key, token, value, keepSeconds }) =>
-        (await this.#ask(() => this.#redis.gwRecord(at(key), token, value, ms(keepSeconds)))) === 1,
+        (await this.#link.ask(() => this.#redis.gwRecord(...at(key), token, value, ms(keepSeconds)))) === 1,
       release: async (key, token) => {
-        await this.#ask(() => this.#redis.gwRelease(at(key), token));
+        await this.#link.ask(() => this.#redis.gwRelease(...at(key), token));
       },
     };
   }
 
   #budgets(): BudgetStore {
-    // The braces keep the keys of one bucket in one slot of a cluster.
+    const base = `${this.#prefix}{budgets}:`;
     const keys = (bucket: string) => {
-      const key = `${this.#prefix}{${bucket}}:budget`;
+      const key = base + bucket;
       return [`${key}:times`, `${key}:amounts`, `${key}:held`, `${key}:leases`] as const;
     };
+    const shares = (bucket: string, owner: OwnerPath = NOBODY) =>
+      [base, ownerKey(owner), bucket, this.#room.buckets] as const;
     return {
-      reserve: async ({ bucket, id, amount, quota, windowSeconds, leaseSeconds }) => {
+      reserve: async ({ bucket, id, amount, quota, windowSeconds, leaseSeconds, owner }) => {
         const [window, lease] = [windowSeconds * 1000, leaseSeconds * 1000];
-        const [allowed, remaining, resetAt, retryAfter] = await this.#ask(() =>
-          this.#redis.gwReserveBudget(...keys(bucket), id, window, lease, amount, quota),
+        const [allowed, remaining, resetAt, retryAfter] = await this.#link.ask(() =>
+          this.#redis.gwReserveBudget(...keys(bucket), id, window, lease, amount, quota, ...shares(bucket, owner)),
         );
         return {
           allowed: allowed === 1,
@@ -175,46 +195,52 @@ export class RedisState implements State {
           retryAfter: Number(retryAfter) / 1000,
         };
       },
-      settle: async ({ bucket, id, amount, windowSeconds }) =>
-        (await this.#ask(() => this.#redis.gwSettleBudget(...keys(bucket), id, windowSeconds * 1000, 0, amount, 0))) ===
-        1,
-      renew: async ({ bucket, id, windowSeconds, leaseSeconds }) =>
-        (await this.#ask(() =>
-          this.#redis.gwRenewBudget(...keys(bucket), id, windowSeconds * 1000, leaseSeconds * 1000, 0, 0),
-        )) === 1,
+      settle: async ({ bucket, id, amount, windowSeconds }) => {
+        const window = windowSeconds * 1000;
+        const settle = () => this.#redis.gwSettleBudget(...keys(bucket), id, window, 0, amount, 0, ...shares(bucket));
+        return (await this.#link.ask(settle)) === 1;
+      },
+      renew: async ({ bucket, id, windowSeconds, leaseSeconds }) => {
+        const [window, lease] = [windowSeconds * 1000, leaseSeconds * 1000];
+        const renew = () => this.#redis.gwRenewBudget(...keys(bucket), id, window, lease, 0, 0, ...shares(bucket));
+        return (await this.#link.ask(renew)) === 1;
+      },
     };
   }
 
-  /** The server drops those that have ended; how many there are is bounded by its memory. */
   #sessions(): SessionStore {
-    const at = (id: string) => `${this.#prefix}session:${id}`;
+    const base = `${this.#prefix}{sessions}:`;
+    const lasts = SESSION_SECONDS * 1000;
     return {
-      open: async ({ id, revision }) => {
-        await this.#ask(() => this.#redis.set(at(id), revision, 'EX', SESSION_SECONDS));
-      },
-      use: async (id) => {
-        const [revision] = await this.#ask(() =>
-          Promise.all([this.#redis.get(at(id)), this.#redis.expire(at(id), SESSION_SECONDS)]),
+      open: async ({ id, owner, revision }) => {
+        const most = this.#room.sessions;
+        const kept = await this.#valueLink.ask(() =>
+          this.#values.gwOpenSession(base, id, lasts, ownerKey(owner), revision, most),
         );
-        return revision;
+        if (kept !== 1) throw new StateUnavailable('the state server has no room for a session');
       },
-      end: async (id) => (await this.#ask(() => this.#redis.del(at(id)))) === 1,
+      use: (id) => this.#valueLink.ask(() => this.#values.gwUseSession(base, id, lasts)),
+      end: async (id) => (await this.#valueLink.ask(() => this.#values.gwEndSession(base, id, lasts))) === 1,
     };
   }
 
   get figures(): StateFigures {
-    return { away: this.#isAway, failures: this.#failures };
+    return { away: this.#link.isAway, failures: this.#link.failures + this.#valueLink.failures };
   }
 
   async close(): Promise<void> {
     this.#redis.disconnect();
+    this.#values.disconnect();
   }
 
-  async #take(bucket: string, quota: number, windowSeconds: number): Promise<RateLimitResult> {
-    // The braces keep the keys of one bucket in one slot of a cluster.
-    const key = `${this.#prefix}{${bucket}}:${quota <= EXACT_QUOTA ? 'exact' : 'grains'}`;
-    const [allowed, remaining, resetAt, retryAfter] = await this.#ask(() =>
-      this.#redis.gwTake(`${key}:times`, `${key}:counts`, quota, windowSeconds * 1000, crypto.randomUUID()),
+  async #take(name: string, quota: number, windowSeconds: number, owner: OwnerPath): Promise<RateLimitResult> {
+    const base = `${this.#prefix}{limits}:`;
+    const bucket = `${name}:${quota <= EXACT_QUOTA ? 'exact' : 'grains'}`;
+    const [times, counts] = [`${base}${bucket}:times`, `${base}${bucket}:counts`];
+    const { buckets } = this.#room;
+    const [id, whose] = [crypto.randomUUID(), ownerKey(owner)];
+    const [allowed, remaining, resetAt, retryAfter] = await this.#link.ask(() =>
+      this.#redis.gwTake(times, counts, quota, windowSeconds * 1000, id, base, whose, bucket, buckets),
     );
     return {
       allowed: allowed === 1,
@@ -228,7 +254,7 @@ export class RedisState implements State {
     const keys = `${this.#prefix}{nonces}:`;
     // Lengths of names and nonces are their senders'.
     const [whose, which] = [credential, nonce].map((text) => hash('sha256', text, 'base64url'));
-    return this.#ask(() =>
+    return this.#link.ask(() =>
       this.#redis.gwEnter(
         `${keys}began`,
         `${keys}of:${whose}`,
@@ -239,59 +265,4 @@ export class RedisState implements State {
       ),
     );
   }
-
-  /** Rejects with StateUnavailable. */
-  async #ask<T>(command: () => Promise<T>): Promise<T> {
-    const probes = this.#isAway;
-    if (probes) {
-      const now = performance.now();
-      if (now < this.#restUntil) {
-        this.#failures++;
-        throw new StateUnavailable('the state server is unavailable');
-      }
-      // One asks, and the others need not wait for what it hears.
-      this.#restUntil = now + REST_MS;
-    }
-    try {
-      const result = await command();
-      this.#succeeded();
-      return result;
-    } catch (error) {
-      this.#failures++;
-      this.#failed(error);
-      if (probes) this.#reconnect();
-      throw new StateUnavailable('the state server is unavailable', { cause: error });
-    }
-  }
-
-  /**
-   * Gives up a connection that failed a command while the server was away already. Where answers were lost, each later
-   * one is taken for that of an earlier command, every command times out, and what arrives keeps the connection from its
-   * own time-out.
-   */
-  #reconnect(): void {
-    if (this.#redis.status === 'ready') this.#redis.disconnect(true);
-  }
-
-  #failed(error: unknown): void {
-    this.#restUntil = performance.now() + REST_MS;
-    if (this.#isAway) return;
-    this.#isAway = true;
-    this.#options.away(reasonOf(error));
-  }
-
-  #succeeded(): void {
-    if (!this.#isAway) return;
-    this.#isAway = false;
-    this.#options.back();
-  }
-}
-
-/** Servers repeat in their errors what they were asked, so only the kind of an error is said. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'it failed';
-  if ('code' in error && typeof error.code === 'string') return error.code;
-  if (error.message === 'Command timed out') return 'it does not answer in time';
-  const [, kind] = /^([A-Z]{3,16})\b/.exec(error.message) ?? [];
-  return kind ?? error.name;
 }

@@ -3,7 +3,11 @@
  * others get that. In the process, shared between workers, or in Redis.
  */
 
+import type { OwnerPath } from '../shares/owner.ts';
+
 export interface ReservationRequest {
+  /** Whom it counts for: where there is no room, who has most of them gets no further one. Default: nobody. */
+  readonly owner?: OwnerPath;
   /** What is to be done once; of a length that its caller bounds. */
   readonly key: string;
   /** Whose reservation it is; unique. */
@@ -19,7 +23,11 @@ export type Reservation =
   | { readonly state: 'reserved' }
   /** Somebody else's, who has recorded nothing yet. */
   | { readonly state: 'held'; readonly mark: string; readonly secondsLeft: number }
-  | { readonly state: 'recorded'; readonly mark: string; readonly value: string };
+  | { readonly state: 'recorded'; readonly mark: string; readonly value: string }
+  /** There is no room for it: its owner has more than its share. */
+  | { readonly state: 'full' }
+  /** It was recorded, and what was had to make room for others: it must not be done again. */
+  | { readonly state: 'forgotten' };
 
 export interface RecordRequest {
   readonly key: string;

@@ -1,5 +1,7 @@
 /** The port behind which sessions of MCP clients are kept: in the process, shared between workers, or in Redis. */
 
+import type { OwnerPath } from '../shares/owner.ts';
+
 /** Seconds without a request after which a session has ended (docs/mcp.md#sessions). */
 export const SESSION_SECONDS = 1800;
 /** Sessions that a process keeps at once; a session costs some 400 bytes. */
@@ -8,7 +10,7 @@ export const MOST_SESSIONS = 50_000;
 export interface OpenedSession {
   readonly id: string;
   /** Whom it counts for: where there are too many, the oldest of who has most ends. */
-  readonly owner: string;
+  readonly owner: OwnerPath;
   /** The revision of the protocol that was agreed on. */
   readonly revision: string;
 }

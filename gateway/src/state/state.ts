@@ -12,6 +12,8 @@ import type { SessionStore } from './session-store.ts';
 
 export interface State {
   readonly rateLimits: RateLimitStore;
+  /** Counts for this process alone, while `rateLimits` is away; undefined: that is never away. */
+  readonly localRateLimits?: RateLimitStore;
   readonly cache: CacheStore;
   readonly nonces: NonceStore;
   readonly reservations: ReservationStore;

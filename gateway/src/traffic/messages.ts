@@ -1,6 +1,7 @@
 /** What the process that was started and its workers ask of each other. */
 import type { AddressInfo } from 'node:net';
 import type { ServeOptions } from '../options/serve-options.ts';
+import type { OwnerPath } from '../shares/owner.ts';
 import type { BudgetRenewal, BudgetReservation, BudgetResult, BudgetSettlement } from '../state/budget-store.ts';
 import type { NonceVerdict, SignedNonce } from '../state/nonce-store.ts';
 import type { RateLimitResult } from '../state/rate-limit-store.ts';
@@ -49,12 +50,14 @@ export interface WorkerMethods {
 }
 
 export interface TakeArguments {
+  readonly owner: OwnerPath;
   readonly bucket: string;
   readonly quota: number;
   readonly windowSeconds: number;
 }
 
 export interface CacheArguments {
+  readonly owner: OwnerPath;
   readonly key: string;
   /** Base64. */
   readonly value: string;

@@ -14,6 +14,7 @@ export async function openState({ state, statePrefix, stateTimeoutMs }: ServeOpt
     timeoutMs: stateTimeoutMs,
     away: (reason) =>
       logger.error({ reason }, 'the state server is unavailable: requests are handled as their policies say'),
+    warn: (message) => logger.warn(message),
     back: () => logger.info('the state server is available again'),
   });
 }

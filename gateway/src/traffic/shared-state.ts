@@ -1,4 +1,5 @@
 /** The state that workers share: kept by their parent, asked for over the stream between them. */
+import { NOBODY } from '../shares/owner.ts';
 import type { MemoryState } from '../state/memory-state.ts';
 import type { State } from '../state/state.ts';
 import type { Channel } from './channel.ts';
@@ -14,7 +15,7 @@ export function stateMethods({
   sessions,
 }: MemoryState): Omit<SharedState, `${string}Connection${string}`> {
   return {
-    takeRateLimit: ({ bucket, quota, windowSeconds }) => rateLimits.take(bucket, quota, windowSeconds),
+    takeRateLimit: ({ bucket, quota, windowSeconds, owner }) => rateLimits.take(bucket, quota, windowSeconds, owner),
     enterNonce: (nonce) => nonces.enter(nonce),
     reserve: (request) => reservations.reserve(request),
     recordReserved: (request) => reservations.record(request),
@@ -29,7 +30,7 @@ export function stateMethods({
       const value = cache.get(key);
       return value === null ? null : Buffer.from(value).toString('base64');
     },
-    setCached: ({ key, value, ttlSeconds }) => cache.set(key, Buffer.from(value, 'base64'), ttlSeconds),
+    setCached: ({ key, value, ttlSeconds, owner }) => cache.set(key, Buffer.from(value, 'base64'), ttlSeconds, owner),
     deleteCached: (key) => cache.delete(key),
   };
 }
@@ -38,7 +39,8 @@ export function stateMethods({
 export function channelState(channel: Channel<SharedState, Record<never, never>>): State {
   return {
     rateLimits: {
-      take: (bucket, quota, windowSeconds) => channel.call('takeRateLimit', { bucket, quota, windowSeconds }),
+      take: (bucket, quota, windowSeconds, owner = NOBODY) =>
+        channel.call('takeRateLimit', { bucket, quota, windowSeconds, owner }),
     },
     nonces: { enter: (nonce) => channel.call('enterNonce', nonce) },
     reservations: {
@@ -61,8 +63,8 @@ export function channelState(channel: Channel<SharedState, Record<never, never>>
         const value = await channel.call('getCached', key);
         return value === null ? null : Buffer.from(value, 'base64');
       },
-      set: (key, value, ttlSeconds) =>
-        channel.call('setCached', { key, value: Buffer.from(value).toString('base64'), ttlSeconds }),
+      set: (key, value, ttlSeconds, owner = NOBODY) =>
+        channel.call('setCached', { key, value: Buffer.from(value).toString('base64'), ttlSeconds, owner }),
       delete: (key) => channel.call('deleteCached', key),
     },
     close: async () => {},

@@ -34,8 +34,9 @@ let absent: Text = EMPTY;
 let quoted: Text = EMPTY;
 let limitText: Text = EMPTY;
 let policyHeader: Text = EMPTY;
-/** Where the store of counters is away, requests are refused. */
+/** Where the store of counters is away, requests are refused, or counted here; else they pass. */
 let deniesUncounted: bool = false;
+let countsLocally: bool = false;
 
 export function init(): i32 {
   quota = <i32>Config.number("/quota");
@@ -66,14 +67,17 @@ export function init(): i32 {
   quoted = new TextBuilder().byte(0x22).add(policy).byte(0x22).take();
   limitText = new TextBuilder().integer(quota).take();
   policyHeader = new TextBuilder().add(quoted).add(text(";q=")).integer(quota).add(text(";w=")).integer(window).take();
-  deniesUncounted = Config.get("/on_state_failure").equals(text("deny"));
+  const onFailure = Config.get("/on_state_failure");
+  deniesUncounted = onFailure.equals(text("deny"));
+  countsLocally = onFailure.equals(text("local"));
   return READY;
 }
 
 export function on_request(): i32 {
   const value = partitionOf();
   const bucket = value ? new TextBuilder(prefix.length + value.length).add(prefix).add(value).take() : absent;
-  const result = RateLimit.take(bucket, quota, window);
+  let result = RateLimit.take(bucket, quota, window);
+  if (!result.available && countsLocally) result = RateLimit.takeLocal(bucket, quota, window);
   if (!result.available) return deniesUncounted ? refuseUncounted() : CONTINUE;
   if (!result.allowed) return refuse(result);
   show(result);

@@ -1,5 +1,7 @@
 /** What a successful unsafe request invalidates (RFC 9111, section 4.4): its own path, and those that its response names. */
+
 import { type Exchange, headerOf } from '../../exchange.ts';
+import { ownerOf } from '../../shares/owner.ts';
 import { epochKey } from './cache-key.ts';
 import type { Maybe, ResponseStore } from './response-store.ts';
 
@@ -10,7 +12,7 @@ export function invalidate(x: Exchange, store: ResponseStore): Maybe<void> {
     const path = pathAt(origin, x.path, headerOf(x.responseHeaders, name));
     if (path !== null) paths.add(path);
   }
-  const done = [...paths].map((path) => store.invalidate(epochKey(x.operation?.api ?? '', path)));
+  const done = [...paths].map((path) => store.invalidate(epochKey(x.operation?.api ?? '', path), ownerOf(x)));
   return done.some((each) => each instanceof Promise) ? Promise.all(done).then(() => {}) : undefined;
 }
 

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { headerOf } from '../../exchange.ts';
 import { KeyedMutex } from '../../keyed-mutex.ts';
+import type { OwnerPath } from '../../shares/owner.ts';
 import type { CacheStore } from '../../state/cache-store.ts';
 import { StateUnavailable } from '../../state/state.ts';
 import { variantDigest } from './cache-key.ts';
@@ -74,10 +75,10 @@ export class ResponseStore {
     let key = transaction.key;
     if (names.length > 0) {
       const variants = await this.#withVariant(transaction, names);
-      await this.#store.set(transaction.key, encodeStored(variants), this.#longest);
+      await this.#store.set(transaction.key, encodeStored(variants), this.#longest, transaction.sharesOf);
       key = variantKey(transaction, variants);
     }
-    await this.#store.set(key, encodeStored(response), this.keeps(response));
+    await this.#store.set(key, encodeStored(response), this.keeps(response), transaction.sharesOf);
     if (transaction.keyHasHeaders || names.length > 0) await this.#list(transaction, key);
   }
 
@@ -91,7 +92,7 @@ export class ResponseStore {
       await this.#store.delete(each.key);
       if (!list.some(({ first }) => first === each.first)) await this.#store.delete(each.first);
     }
-    await this.#store.set(transaction.urlKey, encodeStoredKeys(list), this.#longest);
+    await this.#store.set(transaction.urlKey, encodeStoredKeys(list), this.#longest, transaction.sharesOf);
   }
 
   async #withVariant(transaction: Transaction, names: readonly string[]): Promise<Variants> {
@@ -102,8 +103,10 @@ export class ResponseStore {
   }
 
   /** What is stored for a path, and what is being fetched, is not used again. A store that is away has nothing to use. */
-  invalidate(key: string): Maybe<void> {
-    const done = this.#store.set(key, Buffer.from(randomUUID(), 'latin1'), this.#longest + LONGEST_FETCH);
+  invalidate(key: string, owner: OwnerPath): Maybe<void> {
+    // Apart from responses, which are large: what has lost its mark would be valid again.
+    const shares = ['invalidations', ...owner];
+    const done = this.#store.set(key, Buffer.from(randomUUID(), 'latin1'), this.#longest + LONGEST_FETCH, shares);
     return done instanceof Promise ? done.catch(nullWhereAway).then(() => {}) : done;
   }
 }

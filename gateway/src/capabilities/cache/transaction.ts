@@ -2,6 +2,7 @@
 
 import { RequestSlot } from '../../capability/request-slot.ts';
 import type { Exchange, HeaderList, RequestPart, ResponseSink, StagedHeader } from '../../exchange.ts';
+import { type OwnerPath, ownerOf } from '../../shares/owner.ts';
 import { type Directives, directivesOf } from './cache-control.ts';
 import type { Flight } from './flights.ts';
 import { type Recording, RecordingSink } from './recording.ts';
@@ -39,6 +40,8 @@ export class Transaction implements RequestPart {
   /** The request's headers as the cache saw them. */
   readonly request: HeaderList;
   readonly directives: Directives;
+  /** Whom what is stored counts for. */
+  readonly sharesOf: OwnerPath;
   key = '';
   /** Of the list of all that is stored for its URL; set where its response may be stored. */
   urlKey = '';
@@ -80,6 +83,7 @@ export class Transaction implements RequestPart {
     this.partition = partition;
     this.request = [...x.headers];
     this.directives = directivesOf(x.headers);
+    this.sharesOf = ['responses', ...ownerOf(x)];
   }
 
   get result(): CacheResult {

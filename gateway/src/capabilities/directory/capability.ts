@@ -1,6 +1,8 @@
 /** `host_directory_open` and `host_directory_verify`: names and passwords that a directory knows (LDAP). */
 import { capability } from '../../capability/capability.ts';
+import { overloadedIfCrowded } from '../../capability/crowded.ts';
 import { onlyIn, openedInInit } from '../../capability/in-hook.ts';
+import { networkOf } from '../../shares/owner.ts';
 import type { Call } from '../../wasm/call/call.ts';
 import type { CallState } from '../../wasm/call/capability.ts';
 import { HostCallError } from '../../wasm/call/host-call-error.ts';
@@ -63,7 +65,7 @@ export const directory = capability({
       make:
         (call, { bound, state }) =>
         (name, nameLength, password, passwordLength) => {
-          call.request();
+          const x = call.request();
           const directory = openedInInit(bound().directory, 'host_directory_verify', 'host_directory_open');
           call.burn(DIGESTS);
           call.charge(nameLength + passwordLength);
@@ -71,6 +73,7 @@ export const directory = capability({
           const verdict = directory.verify(
             call.memory.text(name, nameLength),
             call.memory.text(password, passwordLength),
+            networkOf(x),
           );
           if (!(verdict instanceof Promise)) return told(state, verdict);
           const settled = verdict.catch((error: unknown) => away(call, error));
@@ -121,7 +124,7 @@ function told(last: LastUser, { user }: Verdict): number {
 
 /** What is wrong is in the log once; which requests it concerned, at level debug. */
 function away(call: Call, error: unknown): null {
-  if (!(error instanceof DirectoryUnavailable)) throw error;
+  if (!(error instanceof DirectoryUnavailable)) throw overloadedIfCrowded(error);
   const { services, name } = call.binding;
   services.log('debug', name, `the directory cannot be queried: ${error.message}`, call.exchange);
   return null;

@@ -2,8 +2,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Entry } from 'ldapts';
 import { Outage } from '../../capability/outage.ts';
+import { Checks } from '../../shares/checks.ts';
+import { FairQueue } from '../../shares/fair-queue.ts';
+import type { OwnerPath } from '../../shares/owner.ts';
 import type { CacheStore } from '../../state/cache-store.ts';
-import { QueueFull, VerificationQueue } from '../passwords/verification-queue.ts';
 import { type ConnectionOptions, DirectoryConnection, DirectoryUnavailable } from './connection.ts';
 import type { DirectorySettings } from './directory-settings.ts';
 import { filterOf, firstRdnValue } from './escape.ts';
@@ -27,8 +29,8 @@ export interface DirectoryDeps extends ConnectionOptions {
 
 /** Bytes; longer ones are nobody's. */
 const MOST_NAME = 1024;
-/** Verifications at once, and those that wait: each has a connection of its own. */
-const AT_ONCE = { atOnce: 16, mostWaiting: 256 };
+/** Verifications: each has a connection of its own. */
+const AT_ONCE = { atOnce: 16, mostWaiting: 256, mostMs: 5_000 };
 const MOST_GROUPS = 1000;
 const REJECTED: Verdict = { user: null };
 
@@ -38,8 +40,7 @@ export class Directory {
   readonly #service: ServiceConnection;
   readonly #verified: VerifiedCredentials;
   readonly #outage: Outage;
-  readonly #queue = new VerificationQueue(AT_ONCE);
-  readonly #underWay = new Map<string, Promise<Verdict>>();
+  readonly #checks = new Checks<Verdict>(new FairQueue(AT_ONCE), ({ user }) => user !== null);
 
   constructor(settings: DirectorySettings, deps: DirectoryDeps) {
     this.#settings = settings;
@@ -53,8 +54,8 @@ export class Directory {
     this.#outage = new Outage(`directory ${settings.name}`, deps.log);
   }
 
-  /** Rejects with DirectoryUnavailable. */
-  verify(username: string, password: string): Verdict | Promise<Verdict> {
+  /** `owner`: who asks. Rejects with DirectoryUnavailable and Crowded. */
+  verify(username: string, password: string, owner: OwnerPath): Verdict | Promise<Verdict> {
     // An empty password never reaches the directory, which would take it for an anonymous bind.
     if (password === '' || username === '' || Buffer.byteLength(username) > MOST_NAME) return REJECTED;
     const { name, secure, starttls, allowPlaintext } = this.#settings;
@@ -64,34 +65,27 @@ export class Directory {
       return Promise.reject(new DirectoryUnavailable(reason));
     }
     const key = this.#verified.keyOf(username, password);
+    const run = () => this.#checked(key, username, password, owner);
+    const check = () => this.#checks.run({ key, name: username, owner, run });
     const known = this.#verified.get(key);
-    if (known instanceof Promise) return known.then((verdict) => verdict ?? this.#once(key, username, password));
-    return known ?? this.#once(key, username, password);
+    if (known instanceof Promise) return known.then((verdict) => verdict ?? check());
+    return known ?? check();
   }
 
   close(): void {
     this.#service.close();
   }
 
-  /** The same credentials are asked about once at a time. */
-  #once(key: string, username: string, password: string): Promise<Verdict> {
-    const before = this.#underWay.get(key);
-    if (before) return before;
-    const asked = this.#queue
-      .run(() => this.#ask(username, password))
-      .then(async (verdict) => {
-        this.#outage.succeeded();
-        await this.#verified.set(key, verdict);
-        return verdict;
-      })
-      .catch((error: unknown) => {
-        if (error instanceof QueueFull) throw new DirectoryUnavailable('too many verifications wait', { cause: error });
-        if (error instanceof DirectoryUnavailable) this.#outage.failed(error.message);
-        throw error;
-      })
-      .finally(() => this.#underWay.delete(key));
-    this.#underWay.set(key, asked);
-    return asked;
+  async #checked(key: string, username: string, password: string, owner: OwnerPath): Promise<Verdict> {
+    try {
+      const verdict = await this.#ask(username, password);
+      this.#outage.succeeded();
+      await this.#verified.set(key, verdict, owner);
+      return verdict;
+    } catch (error) {
+      if (error instanceof DirectoryUnavailable) this.#outage.failed(error.message);
+      throw error;
+    }
   }
 
   async #ask(username: string, password: string): Promise<Verdict> {

@@ -3,6 +3,7 @@
  * nothing that a password could be told by: keys are HMACs and values are sealed, by a secret that is only here.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import type { OwnerPath } from '../../shares/owner.ts';
 import type { CacheStore } from '../../state/cache-store.ts';
 import { StateUnavailable } from '../../state/state.ts';
 import type { Verdict } from './directory.ts';
@@ -40,10 +41,10 @@ export class VerifiedCredentials {
     return this.#open(key, sealed);
   }
 
-  async set(key: string, verdict: Verdict): Promise<void> {
+  async set(key: string, verdict: Verdict, owner: OwnerPath): Promise<void> {
     if (this.#ttlSeconds <= 0) return;
     try {
-      await this.#cache.set(key, this.#seal(key, verdict), this.#ttlSeconds);
+      await this.#cache.set(key, this.#seal(key, verdict), this.#ttlSeconds, ['directory', ...owner]);
     } catch (error) {
       nullWhereAway(error);
     }

@@ -2,12 +2,13 @@
 
 import { capability } from '../../capability/capability.ts';
 import { messageOf } from '../../message-of.ts';
+import { Crowded } from '../../shares/fair-queue.ts';
+import { networkOf } from '../../shares/owner.ts';
 import { PluginLoadError } from '../../wasm/binary/plugin-load-error.ts';
 import type { CredentialEntry } from '../../wasm/call/credential-marks.ts';
 import { HostCallError } from '../../wasm/call/host-call-error.ts';
 import { passwordHash } from './password-hash.ts';
 import { PasswordTable } from './password-table.ts';
-import { QueueFull } from './verification-queue.ts';
 
 /** Too many passwords wait to be verified: the plugin decides what that means. */
 const BUSY = -2;
@@ -23,13 +24,13 @@ export const passwords = capability({
       signature: 'iiiiii:i',
       parameters: '(table, len, name, len, password, len) -> index',
       meaning:
-        'the entry of the config table at JSON pointer `table` (marked `x-gw-credentials` with kind `password`) with this name and password, or -1; -2 if too many verifications are waiting. An unknown name takes as long as a known one',
+        'the entry of the config table at JSON pointer `table` (marked `x-gw-credentials` with kind `password`) with this name and password, or -1; -2 if too many verifications are waiting, and this client holds its share of them. An unknown name takes as long as a known one',
       waits: true,
       declared: true,
       make:
         (call, { bound }) =>
         (table, tableLength, name, nameLength, password, passwordLength) => {
-          call.request();
+          const x = call.request();
           const { memory } = call;
           const pointer = memory.text(table, tableLength);
           const users = bound().get(pointer);
@@ -40,7 +41,11 @@ export const passwords = capability({
           }
           call.burn(DIGESTS);
           call.charge(nameLength + passwordLength);
-          const found = users.verify(memory.text(name, nameLength), memory.text(password, passwordLength));
+          const found = users.verify(
+            memory.text(name, nameLength),
+            memory.text(password, passwordLength),
+            networkOf(x),
+          );
           return found instanceof Promise ? call.wait(found.catch(busy), DEADLINE_MS, (index) => index) : found;
         },
     },
@@ -48,7 +53,7 @@ export const passwords = capability({
 });
 
 function busy(error: unknown): number {
-  if (error instanceof QueueFull) return BUSY;
+  if (error instanceof Crowded) return BUSY;
   throw error;
 }
 

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { Crowded, FairQueue } from '../../shares/fair-queue.ts';
 import type { PasswordHash } from './password-hash.ts';
 import { passwordHash } from './password-hash.ts';
 import { NOBODY, PasswordTable, REMEMBERED_MS } from './password-table.ts';
-import { QueueFull, VerificationQueue } from './verification-queue.ts';
+
+const OWNER = ['192.0.2.1'];
 
 /** A slow hash that says when it is asked, and answers when it is told to. */
 class Counted implements PasswordHash {
@@ -37,8 +39,8 @@ describe('a table of passwords', () => {
       { name: 'alice', hash: passwordHash('one') },
       { name: 'bob', hash: new Counted('two') },
     ]);
-    expect(await table.verify('alice', 'one')).toBe(0);
-    expect(await table.verify('bob', 'two')).toBe(1);
+    expect(await table.verify('alice', 'one', OWNER)).toBe(0);
+    expect(await table.verify('bob', 'two', OWNER)).toBe(1);
     for (const [name, password] of [
       ['alice', 'two'],
       ['bob', 'one'],
@@ -47,15 +49,15 @@ describe('a table of passwords', () => {
       ['', ''],
       ['alic', 'eone'],
     ] as const) {
-      expect(await table.verify(name, password)).toBe(NOBODY);
+      expect(await table.verify(name, password, OWNER)).toBe(NOBODY);
     }
-    expect(await new PasswordTable([]).verify('alice', 'one')).toBe(NOBODY);
+    expect(await new PasswordTable([]).verify('alice', 'one', OWNER)).toBe(NOBODY);
   });
 
   it('verifies a hash for a name that nobody has too', async () => {
     const hash = new Counted('one');
     const table = new PasswordTable([{ name: 'alice', hash }]);
-    expect(await table.verify('mallory', 'one')).toBe(NOBODY);
+    expect(await table.verify('mallory', 'one', OWNER)).toBe(NOBODY);
     expect(hash.asked).toBe(1);
   });
 
@@ -63,42 +65,31 @@ describe('a table of passwords', () => {
     let now = 0;
     const hash = new Counted('one');
     const table = new PasswordTable([{ name: 'alice', hash }], { now: () => now });
-    const all = await Promise.all(Array.from({ length: 50 }, () => table.verify('alice', 'one')));
+    const all = await Promise.all(Array.from({ length: 50 }, () => table.verify('alice', 'one', OWNER)));
     expect(new Set(all)).toEqual(new Set([0]));
     expect(hash.asked).toBe(1);
-    expect(table.verify('alice', 'one')).toBe(0);
-    expect(await table.verify('alice', 'wrong')).toBe(NOBODY);
-    expect(table.verify('alice', 'wrong')).toBe(NOBODY);
+    expect(table.verify('alice', 'one', OWNER)).toBe(0);
+    expect(await table.verify('alice', 'wrong', OWNER)).toBe(NOBODY);
+    expect(table.verify('alice', 'wrong', OWNER)).toBe(NOBODY);
     expect(hash.asked).toBe(2);
     now += REMEMBERED_MS;
-    expect(await table.verify('alice', 'one')).toBe(0);
+    expect(await table.verify('alice', 'one', OWNER)).toBe(0);
     expect(hash.asked).toBe(3);
   });
 
   it('lets few hashes run at once, and no endless queue wait; passwords in plain text pass by', async () => {
     const { open, opened } = gate();
     const hash = new Counted('one', opened);
-    const queue = new VerificationQueue({ atOnce: 2, mostWaiting: 3 });
+    const queue = new FairQueue({ atOnce: 2, mostWaiting: 3, mostMs: 60_000 });
     const table = new PasswordTable([{ name: 'alice', hash }], { queue });
-    const asked = Array.from({ length: 6 }, (_, i) => Promise.resolve(table.verify('alice', `wrong ${i}`)));
-    await expect(asked[5]).rejects.toThrow(QueueFull);
+    const asked = Array.from({ length: 6 }, (_, i) => Promise.resolve(table.verify('alice', `wrong ${i}`, OWNER)));
+    await expect(asked[5]).rejects.toThrow(Crowded);
     expect(hash.asked).toBe(2);
     const plain = new PasswordTable([{ name: 'bob', hash: passwordHash('two') }], { queue });
-    expect(plain.verify('bob', 'two')).toBe(0);
+    expect(plain.verify('bob', 'two', OWNER)).toBe(0);
     open();
     expect(await Promise.all(asked.slice(0, 5))).toEqual(Array(5).fill(NOBODY));
-    expect(await table.verify('alice', 'one')).toBe(0);
-  });
-
-  it('lets nobody wait too long, and loses no place by it', async () => {
-    const { open, opened } = gate();
-    const queue = new VerificationQueue({ atOnce: 1, mostMs: 30 });
-    const table = new PasswordTable([{ name: 'alice', hash: new Counted('one', opened) }], { queue });
-    const first = table.verify('alice', 'one');
-    await expect(table.verify('alice', 'two')).rejects.toThrow(QueueFull);
-    open();
-    expect(await first).toBe(0);
-    expect(await table.verify('alice', 'two')).toBe(NOBODY);
+    expect(await table.verify('alice', 'one', OWNER)).toBe(0);
   });
 
   it('forgets a verification that failed for another reason than the password', async () => {
@@ -111,8 +102,8 @@ describe('a table of passwords', () => {
       },
     };
     const table = new PasswordTable([{ name: 'alice', hash }]);
-    await expect(table.verify('alice', 'one')).rejects.toThrow('no memory');
+    await expect(table.verify('alice', 'one', OWNER)).rejects.toThrow('no memory');
     broken = false;
-    expect(await table.verify('alice', 'one')).toBe(0);
+    expect(await table.verify('alice', 'one', OWNER)).toBe(0);
   });
 });

@@ -1,8 +1,10 @@
 /** Users and passwords of one config: stays in the host, and says of a name and password only whose they are. */
 import { hash, randomBytes } from 'node:crypto';
 import { BoundedMap } from '../../bounded-map.ts';
+import { Checks } from '../../shares/checks.ts';
+import { FairQueue } from '../../shares/fair-queue.ts';
+import type { OwnerPath } from '../../shares/owner.ts';
 import type { PasswordHash } from './password-hash.ts';
-import { VerificationQueue } from './verification-queue.ts';
 
 /** One user of the config. */
 export interface PasswordEntry {
@@ -12,7 +14,7 @@ export interface PasswordEntry {
 
 export interface PasswordTableOptions {
   /** Shared by all tables of the process where it is not given. */
-  readonly queue?: VerificationQueue;
+  readonly queue?: FairQueue;
   /** Milliseconds, never going back. Default: the monotonic clock. */
   readonly now?: () => number;
 }
@@ -23,10 +25,13 @@ export const REMEMBERED_MS = 60_000;
 const MOST_REMEMBERED = 10_000;
 export const NOBODY = -1;
 
-const sharedQueue = new VerificationQueue();
+/** Slow hashes take tens of milliseconds of a CPU and megabytes each. */
+export const AT_ONCE = { atOnce: 2, mostWaiting: 256, mostMs: 10_000 };
+
+const sharedQueue = new FairQueue(AT_ONCE);
 
 export class PasswordTable {
-  readonly #queue: VerificationQueue;
+  readonly #checks: Checks<number>;
   readonly #now: () => number;
   /** Makes what is kept useless outside this table. */
   readonly #key = randomBytes(32).toString('base64');
@@ -34,11 +39,10 @@ export class PasswordTable {
   readonly #byName = new Map<string, number>();
   /** By digest of name and password. */
   readonly #remembered = new BoundedMap<{ readonly index: number; readonly until: number }>(MOST_REMEMBERED);
-  readonly #underWay = new Map<string, Promise<number>>();
 
   /** Names must be unique. */
   constructor(entries: readonly PasswordEntry[], options: PasswordTableOptions = {}) {
-    this.#queue = options.queue ?? sharedQueue;
+    this.#checks = new Checks(options.queue ?? sharedQueue, (index) => index !== NOBODY);
     this.#now = options.now ?? (() => performance.now());
     this.#hashes = entries.map(({ hash }) => hash);
     for (const [index, { name }] of entries.entries()) this.#byName.set(this.#digest(name), index);
@@ -46,9 +50,9 @@ export class PasswordTable {
 
   /**
    * Index of the user whose name and password they are, or NOBODY. A name that nobody has takes the time of one that
-   * somebody has. Rejects with QueueFull.
+   * somebody has. `owner`: who asks. Rejects with Crowded.
    */
-  verify(name: string, password: string): number | Promise<number> {
+  verify(name: string, password: string, owner: OwnerPath): number | Promise<number> {
     const found = this.#byName.get(this.#digest(name));
     const known = this.#hashes[found ?? this.#standIn(name)];
     if (known === undefined) return NOBODY;
@@ -56,12 +60,10 @@ export class PasswordTable {
     // Passwords in plain text never wait.
     if (!known.slow) return known.matches(password) === true ? index : NOBODY;
     const key = this.#digest(name, password);
-    const before = this.#recall(key) ?? this.#underWay.get(key);
+    const before = this.#recall(key);
     if (before !== undefined) return before;
-    const work = this.#queue.run(async () => ((await known.matches(password)) ? index : NOBODY));
-    const settled = work.then((result) => this.#remember(key, result)).finally(() => this.#underWay.delete(key));
-    this.#underWay.set(key, settled);
-    return settled;
+    const run = async () => this.#remember(key, (await known.matches(password)) ? index : NOBODY);
+    return this.#checks.run({ key, name: this.#digest(name), owner, run });
   }
 
   /** The same entry each time for a name that nobody has: in a mixed table, some are quick and some slow. */

@@ -5,6 +5,7 @@
 import { hash } from 'node:crypto';
 import type { JsonObject } from '../../artifact/format.ts';
 import { type Exchange, headerOf, joinedHeader } from '../../exchange.ts';
+import type { OwnerPath } from '../../shares/owner.ts';
 import { get, isObject } from '../../spec/json.ts';
 import type { Reservation, ReservationStore } from '../../state/reservation-store.ts';
 import { StateUnavailable } from '../../state/state.ts';
@@ -74,6 +75,8 @@ function callerOf({ headers }: Exchange): readonly string[] {
 }
 
 export interface OnceOptions {
+  /** Whom its key counts for. */
+  readonly owner: OwnerPath;
   readonly once: OnceKey;
   readonly windowSeconds: number;
   /** Seconds after which a reservation of a process that has gone ends. */
@@ -96,11 +99,11 @@ export type Settled<A> = (acknowledged: A | null) => void | Promise<void>;
  */
 export async function publishOnce<A>(
   store: ReservationStore,
-  { once: { key, mark }, windowSeconds, holdSeconds }: OnceOptions,
+  { once: { key, mark }, windowSeconds, holdSeconds, owner }: OnceOptions,
   publish: (settled: Settled<A>) => Promise<A>,
 ): Promise<Publication<A>> {
   const token = crypto.randomUUID();
-  const reservation = await known(store.reserve({ key, token, mark, holdSeconds }));
+  const reservation = await known(store.reserve({ key, token, mark, holdSeconds, owner }));
   if (reservation.state !== 'reserved') return earlier(reservation, mark);
   const acknowledged = await publish(async (result) => {
     // Where the state is away, the reservation ends by itself; repeats are told to wait until then.
@@ -123,6 +126,15 @@ async function known(reservation: Reservation | Promise<Reservation>): Promise<R
 }
 
 function earlier<A>(reservation: Exclude<Reservation, { state: 'reserved' }>, mark: string): Publication<A> {
+  if (reservation.state === 'full') {
+    throw new PublishError('full', 'this client has more Idempotency-Keys than its share of the room', {
+      answered: true,
+    });
+  }
+  if (reservation.state === 'forgotten') {
+    const text = 'the message of this Idempotency-Key was published, and its answer had to make room for others';
+    throw new PublishError('state-unavailable', text, { answered: true });
+  }
   if (reservation.mark !== mark) {
     throw new PublishError('mismatch', 'the Idempotency-Key was used for another message', { answered: true });
   }

@@ -1,5 +1,6 @@
 /** Publishes a request's message, once only where it has an `Idempotency-Key` and the config says so. */
 import type { Exchange } from '../../exchange.ts';
+import { ownerOf } from '../../shares/owner.ts';
 import type { ReservationStore } from '../../state/reservation-store.ts';
 import {
   type IdempotencySettings,
@@ -29,13 +30,15 @@ export async function publishMessage<M, A>(
   { parts, idempotency, timeoutMs, holdSeconds, message }: PublishOptions<M>,
 ): Promise<Publication<A>> {
   const once = onceKeyOf(x, idempotency, parts);
-  const bytes = sizeOf(parts);
+  const terms = { bytes: sizeOf(parts), owner: ownerOf(x), timeoutMs };
   if (once === null || idempotency === null) {
-    return { acknowledged: await publisher.publish(message(null), bytes, timeoutMs), replayed: false };
+    return { acknowledged: await publisher.publish(message(null), terms), replayed: false };
   }
   const { windowSeconds } = idempotency;
-  return publishOnce(reservations, { once, windowSeconds, holdSeconds }, (settled) =>
-    publisher.publish(message(once), bytes, timeoutMs, settled),
+  const { operation } = x;
+  const owner = [`${operation?.api} ${x.method} ${operation?.path}`, ...terms.owner];
+  return publishOnce(reservations, { once, windowSeconds, holdSeconds, owner }, (settled) =>
+    publisher.publish(message(once), { ...terms, settled }),
   );
 }
 

@@ -4,6 +4,7 @@ import type { Share } from '../../capability/in-flight.ts';
 import { Outage } from '../../capability/outage.ts';
 import { CircuitBreaker } from '../../egress/breaker.ts';
 import { firstLineOf } from '../../message-of.ts';
+import type { OwnerPath } from '../../shares/owner.ts';
 import type { Settled } from './idempotency.ts';
 import { PublishError } from './publish-error.ts';
 
@@ -14,6 +15,16 @@ export interface Broker<M, A> {
   /** Resolves when the broker has acknowledged the message. Settles always, if need be late. */
   send(message: M, timeoutMs: number): Promise<A>;
   close(): void;
+}
+
+export interface PublishTerms<A> {
+  /** What the message holds while it waits. */
+  readonly bytes: number;
+  /** Whom that counts for. */
+  readonly owner: OwnerPath;
+  readonly timeoutMs: number;
+  /** Called when it is known what became of the message, which may be after `timeoutMs`. */
+  readonly settled?: Settled<A>;
 }
 
 export type PublisherLog = (level: 'info' | 'error', message: string) => void;
@@ -35,11 +46,10 @@ export class Publisher<M, A> {
   }
 
   /**
-   * Resolves with the acknowledgement; rejects with PublishError, at the latest after `timeoutMs`. `settled` is called
-   * when it is known what became of the message, which may be later than that.
+   * Resolves with the acknowledgement; rejects with PublishError, at the latest after `timeoutMs`.
    */
-  async publish(message: M, bytes: number, timeoutMs: number, settled: Settled<A> = () => {}): Promise<A> {
-    const giveBack = await this.#admit(bytes, settled);
+  async publish(message: M, { bytes, owner, timeoutMs, settled = () => {} }: PublishTerms<A>): Promise<A> {
+    const giveBack = await this.#admit(bytes, owner, settled);
     const sent = this.#broker.send(message, timeoutMs).then(
       async (acknowledged) => {
         await settled(acknowledged);
@@ -66,18 +76,18 @@ export class Publisher<M, A> {
   }
 
   /** Room for the message; throws PublishError where there is none, or the circuit is open. */
-  async #admit(bytes: number, settled: Settled<A>): Promise<() => void> {
+  async #admit(bytes: number, owner: OwnerPath, settled: Settled<A>): Promise<() => void> {
     const { name } = this.#broker;
     if (!this.#breaker.admits()) {
       await settled(null);
       const retryAfter = this.#breaker.retryAfter();
       throw new PublishError('unavailable', `${name}: the circuit breaker is open`, { retryAfter });
     }
-    const giveBack = this.#share.take(bytes);
+    const giveBack = this.#share.take(bytes, owner);
     if (giveBack !== null) return giveBack;
     this.#breaker.abandoned();
     await settled(null);
-    throw new PublishError('full', `${name}: too many messages wait for it`);
+    throw new PublishError('full', `${name}: too many messages wait for it, or too many of this client`);
   }
 
   /** Ends its connections when nothing is in flight any more. */

@@ -1,8 +1,11 @@
 /** `host_rate_limit_take`: counters that every instance, worker or pod shares. */
 
+import { hash } from 'node:crypto';
 import { capability } from '../../capability/capability.ts';
-import type { RateLimitResult } from '../../state/rate-limit-store.ts';
+import { networkOf } from '../../shares/owner.ts';
+import type { RateLimitResult, RateLimitStore } from '../../state/rate-limit-store.ts';
 import { StateUnavailable } from '../../state/state.ts';
+import type { Call } from '../../wasm/call/call.ts';
 import { HostCallError } from '../../wasm/call/host-call-error.ts';
 
 const ALLOWED = 1;
@@ -13,8 +16,12 @@ const UNAVAILABLE = -1;
 /** Counters that live elsewhere must answer within this. */
 const DEADLINE_MS = 5_000;
 
+type Take = RateLimitStore['take'];
+
 export const rateLimits = capability({
   open: ({ state }) => state,
+  /** What tells its policy from others, whatever names its buckets have. */
+  bind: (_, config) => hash('sha256', JSON.stringify(config.whole), 'base64url').slice(0, 16),
   functions: {
     host_rate_limit_take: {
       signature: 'iiiii:i',
@@ -23,25 +30,46 @@ export const rateLimits = capability({
         'takes one from a sliding window of `window` seconds; writes four f64 at `out`: remaining, reset (Unix seconds), retry-after (seconds), quota; -1 if the store is unavailable',
       waits: (state) => state.rateLimits.immediate !== true,
       declared: true,
-      make:
-        (call, { loaded }) =>
-        (bucket, length, quota, window, out) => {
-          if (quota < 1 || window < 1)
-            throw new HostCallError('host_rate_limit_take: quota and window must be 1 or more');
-          call.request();
-          call.charge(length);
-          const write = (result: RateLimitResult | null): number => {
-            if (result === null) return UNAVAILABLE;
-            const { allowed, remaining, resetAt, retryAfter } = result;
-            call.memory.writeDoubles([remaining, resetAt, retryAfter, quota], out);
-            return allowed ? ALLOWED : REFUSED;
-          };
-          const result = loaded.rateLimits.take(call.memory.text(bucket, length), quota, window);
-          return result instanceof Promise ? call.wait(result.catch(nullWhereAway), DEADLINE_MS, write) : write(result);
-        },
+      make: (call, { loaded, bound }) => {
+        const { rateLimits: store } = loaded;
+        return taking('host_rate_limit_take', call, bound, (...take) => store.take(...take));
+      },
+    },
+    host_rate_limit_take_local: {
+      signature: 'iiiii:i',
+      parameters: '(bucket, len, quota, window, out) -> allowed',
+      meaning:
+        'as `host_rate_limit_take`, counted in this process alone: for while the shared store is unavailable. -1 if there is no other store',
+      declared: true,
+      make: (call, { loaded, bound }) => {
+        const { localRateLimits: store } = loaded;
+        return taking('host_rate_limit_take_local', call, bound, (...take) => store?.take(...take) ?? null);
+      },
     },
   },
 });
+
+function taking(
+  name: string,
+  call: Call,
+  policy: () => string,
+  take: (...request: Parameters<Take>) => ReturnType<Take> | null,
+) {
+  return (bucket: number, length: number, quota: number, window: number, out: number) => {
+    if (quota < 1 || window < 1) throw new HostCallError(`${name}: quota and window must be 1 or more`);
+    const x = call.request();
+    call.charge(length);
+    const write = (result: RateLimitResult | null): number => {
+      if (result === null) return UNAVAILABLE;
+      const { allowed, remaining, resetAt, retryAfter } = result;
+      call.memory.writeDoubles([remaining, resetAt, retryAfter, quota], out);
+      return allowed ? ALLOWED : REFUSED;
+    };
+    const owner = [`${call.binding.name} ${policy()}`, ...networkOf(x)];
+    const result = take(call.memory.text(bucket, length), quota, window, owner);
+    return result instanceof Promise ? call.wait(result.catch(nullWhereAway), DEADLINE_MS, write) : write(result);
+  };
+}
 
 function nullWhereAway(error: unknown): null {
   if (error instanceof StateUnavailable) return null;

@@ -4,6 +4,7 @@
  * rest, so that nothing is lost between the two, and nothing comes twice.
  */
 import { setTimeout as pause } from 'node:timers/promises';
+import type { OwnerPath } from '../../shares/owner.ts';
 import { gapOf } from './client-event.ts';
 import { LiveBatch, type MessageForm } from './live-batch.ts';
 import type { Outbox } from './outbox.ts';
@@ -23,6 +24,8 @@ export interface CatchUpOptions {
   readonly outbox: Outbox;
   readonly key: Buffer | null;
   readonly form: MessageForm;
+  /** The client takes turns with others. */
+  readonly owner: OwnerPath;
   /** Ends it. */
   readonly signal: AbortSignal;
 }
@@ -94,7 +97,7 @@ export class CatchUp {
     while (isBehind(this.#position, target) && !this.#ended && !this.#overrun) {
       const before = this.#position;
       try {
-        const batch = await topic.turns.take(() => this.#backlog.read(before, target));
+        const batch = await topic.turns.run(this.#options.owner, () => this.#backlog.read(before, target));
         this.#position = batch.position;
         await this.#write(new LiveBatch(batch, before, (position) => topic.source.format(position)));
         if (!isBehind(before, batch.position)) await this.#pause(NOTHING_YET_MS);
@@ -126,7 +129,7 @@ export class CatchUp {
   async #answer<T>(ask: () => Promise<T>): Promise<T | null> {
     while (!this.#ended) {
       try {
-        return await this.#options.topic.turns.take(ask);
+        return await this.#options.topic.turns.run(this.#options.owner, ask);
       } catch {
         await this.#pause(PAUSE_MS);
       }

@@ -3,6 +3,7 @@
  * it up to a limit, past which it is cut off; it delays no other.
  */
 import type { Engine, EngineResponse, Exchange } from '../../exchange.ts';
+import type { OwnerPath } from '../../shares/owner.ts';
 import type { DirectionFigures } from '../../web-socket-figures.ts';
 import { CatchUp } from './catch-up.ts';
 import { type Channel, responseChannel } from './channel.ts';
@@ -15,12 +16,17 @@ import type { SubscriptionSettings } from './subscription-settings.ts';
 import type { LiveClient, Topic } from './topic.ts';
 import type { webSocketChannel } from './web-socket-channel.ts';
 
-/** Why a stream ended: the client left, read too slowly, has to open it again, or the gateway stops. */
-export type SubscriptionEnd = 'client' | 'lag' | 'duration' | 'stopping';
+/**
+ * Why a stream ended: the client left, read too slowly, has to open it again, has most of the streams while another
+ * client opens one, or the gateway stops.
+ */
+export type SubscriptionEnd = 'client' | 'lag' | 'duration' | 'share' | 'stopping';
 
 export interface SubscriberOptions {
   readonly topic: Topic;
   readonly settings: SubscriptionSettings;
+  /** Whose stream it is. */
+  readonly owner: OwnerPath;
   /** Of the messages that it wants; null: all. */
   readonly key: Buffer | null;
   /** Null where it gets all messages, whatever they are. */
@@ -60,6 +66,11 @@ export class Subscriber implements Engine, LiveClient {
   /** It is not wanted any more: the client has left, or has got another answer. */
   close(): void {
     this.#end('client');
+  }
+
+  /** Others have fewer streams, and the config has no more. */
+  yieldToOthers(): void {
+    this.#finish('share');
   }
 
   #asEvents(x: Exchange, response: EngineResponse): Promise<boolean> {
@@ -123,10 +134,10 @@ export class Subscriber implements Engine, LiveClient {
   }
 
   #catchUpFrom(from: Position | 'earliest', outbox: Outbox): void {
-    const { topic, key } = this.#options;
+    const { topic, key, owner } = this.#options;
     const form = this.#form;
     if (form === null) return;
-    this.#catchUp = new CatchUp({ topic, client: this, outbox, key, form, signal: this.#ended.signal });
+    this.#catchUp = new CatchUp({ topic, client: this, outbox, key, form, owner, signal: this.#ended.signal });
     this.#catchUp.run(from).then(
       () => {
         this.#catchUp = null;

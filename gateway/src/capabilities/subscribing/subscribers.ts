@@ -1,6 +1,8 @@
 /** Opens streams for clients: as many as each config may have. */
 import { RequestSlot } from '../../capability/request-slot.ts';
 import { type DescribedMessages, type Exchange, headerOf, type RequestPart } from '../../exchange.ts';
+import { type OwnerPath, ownerOf } from '../../shares/owner.ts';
+import { ShareTree } from '../../shares/share-tree.ts';
 import type { LabelledCounter } from '../../telemetry/labelled-counter.ts';
 import { MessageCheck } from './message-check.ts';
 import type { Position } from './position.ts';
@@ -47,7 +49,8 @@ export interface SubscriberFigures {
 export class Subscribers {
   readonly #figures: SubscriberFigures;
   readonly #checks = new WeakMap<DescribedMessages, MessageCheck>();
-  readonly #clients = new Map<string, number>();
+  /** Streams that are open, or being opened, by config. */
+  readonly #clients = new Map<string, ShareTree<OpenStream>>();
 
   constructor(figures: SubscriberFigures) {
     this.#figures = figures;
@@ -55,12 +58,14 @@ export class Subscribers {
 
   /** Streams that are open, or being opened. */
   get count(): number {
-    return [...this.#clients.values()].reduce((sum, clients) => sum + clients, 0);
+    return [...this.#clients.values()].reduce((sum, { weight }) => sum + weight, 0);
   }
 
   /** Rejects with SubscribeError. */
   async open(x: Exchange, { topic, settings, config, key, plugin }: Subscription): Promise<Subscriber> {
-    const giveBack = this.#take(config, settings.maxClients);
+    const stream: OpenStream = { subscriber: null };
+    const owner = ownerOf(x);
+    const giveBack = this.#take(config, settings.maxClients, owner, stream);
     let release = () => {};
     try {
       release = await topic.hold(settings.timeoutMs);
@@ -73,7 +78,9 @@ export class Subscribers {
       };
       const webSocket = x.upgrade === null ? null : (await import('./web-socket-channel.ts')).webSocketChannel;
       const check = this.#checkOf(x, plugin);
-      return new Subscriber({ topic, settings, key, check, from: startOf(x, topic, settings), webSocket, ended });
+      const from = startOf(x, topic, settings);
+      stream.subscriber = new Subscriber({ topic, settings, owner, key, check, from, webSocket, ended });
+      return stream.subscriber;
     } catch (error) {
       release();
       giveBack();
@@ -91,16 +98,26 @@ export class Subscribers {
     return check;
   }
 
-  #take(config: string, most: number): () => void {
-    const open = this.#clients.get(config) ?? 0;
-    if (open >= most) throw new SubscribeError('full', `${open} clients stream it already`);
-    this.#clients.set(config, open + 1);
+  /** Where there are too many, the oldest of the client that has most ends. */
+  #take(config: string, most: number, owner: OwnerPath, stream: OpenStream): () => void {
+    const streams = this.#clients.get(config) ?? new ShareTree<OpenStream>();
+    if (streams.weight >= most) {
+      const other = streams.yielding(owner);
+      if (!other?.value.subscriber) throw new SubscribeError('full', `${streams.weight} clients stream it already`);
+      other.value.subscriber.yieldToOthers();
+    }
+    this.#clients.set(config, streams);
+    const entry = streams.add(owner, stream);
     return () => {
-      const left = (this.#clients.get(config) ?? 0) - 1;
-      if (left > 0) this.#clients.set(config, left);
-      else this.#clients.delete(config);
+      streams.remove(entry);
+      if (streams.weight === 0 && this.#clients.get(config) === streams) this.#clients.delete(config);
     };
   }
+}
+
+/** Null: it is being opened. */
+interface OpenStream {
+  subscriber: Subscriber | null;
 }
 
 /** Where the client begins. Throws SubscribeError where its `Last-Event-ID` is none. */

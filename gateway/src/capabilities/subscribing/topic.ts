@@ -5,13 +5,13 @@
 
 import { Outage } from '../../capability/outage.ts';
 import { CircuitBreaker } from '../../egress/breaker.ts';
+import type { FairQueue } from '../../shares/fair-queue.ts';
 import type { PublisherLog } from '../publishing/publisher.ts';
 import { LiveBatch } from './live-batch.ts';
 import type { Position } from './position.ts';
 import { ReaderLoop, type Reading } from './reader-loop.ts';
 import { SubscribeError } from './subscribe-error.ts';
 import type { LiveReader, MessageBatch, TopicSource } from './topic-source.ts';
-import type { Turns } from './turns.ts';
 
 /** Who gets what a topic reads. Never throws. */
 export interface LiveClient {
@@ -21,7 +21,7 @@ export interface LiveClient {
 export interface TopicOptions {
   readonly log: PublisherLog;
   /** For reading what came before, over all topics. */
-  readonly turns: Turns;
+  readonly turns: FairQueue;
   /** It has ended. */
   ended(): void;
 }
@@ -32,7 +32,7 @@ const LINGER_MS = 10_000;
 
 export class Topic implements Reading {
   readonly source: TopicSource;
-  readonly turns: Turns;
+  readonly turns: FairQueue;
   readonly #ended: () => void;
   readonly #outage: Outage;
   readonly #breaker = new CircuitBreaker(BREAKER);

@@ -1,11 +1,15 @@
 /** The topics that a process reads, by the settings of their brokers and their names: plugins with equal ones share one. */
+import { FairQueue } from '../../shares/fair-queue.ts';
 import type { PublisherLog } from '../publishing/publisher.ts';
 import { Topic } from './topic.ts';
 import type { TopicSource } from './topic-source.ts';
-import { Turns } from './turns.ts';
 
-/** Reads of what came before that are under way at once, for clients that resume; others wait. */
-const MOST_BACKLOG_READS = 8;
+/** Reads of what came before that are under way at once, for clients that resume; others wait, and clients take turns. */
+const BACKLOG_READS = {
+  atOnce: 8,
+  mostWaiting: Number.POSITIVE_INFINITY,
+  mostMs: Number.POSITIVE_INFINITY,
+};
 
 export interface ArtifactTopics<S> {
   /** `log`: where outages are told of, for the first that opens it. To be held at once. */
@@ -16,7 +20,7 @@ export interface ArtifactTopics<S> {
 export class Topics<S> {
   readonly #sourceOf: (settings: S, name: string) => TopicSource;
   readonly #open = new Map<string, Topic>();
-  readonly #turns = new Turns(MOST_BACKLOG_READS);
+  readonly #turns = new FairQueue(BACKLOG_READS);
   #artifacts = 0;
 
   constructor(sourceOf: (settings: S, name: string) => TopicSource) {

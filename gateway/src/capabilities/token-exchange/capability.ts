@@ -1,5 +1,6 @@
 /** `host_token_exchange_open` and `host_token_exchange`: a token of the caller's for one that an upstream takes. */
 import { capability } from '../../capability/capability.ts';
+import { overloadedIfCrowded } from '../../capability/crowded.ts';
 import { onlyIn } from '../../capability/in-hook.ts';
 import type { CounterInfo } from '../../telemetry/metric-table.ts';
 import type { CallState } from '../../wasm/call/capability.ts';
@@ -145,5 +146,5 @@ export const tokenExchange = capability({
 /** Throws what an exchange is not known to fail by. */
 function expected(error: unknown): ExchangeFailed {
   if (error instanceof ExchangeFailed) return error;
-  throw error;
+  throw overloadedIfCrowded(error);
 }

@@ -6,6 +6,9 @@ import { HttpCallError } from '../../egress/http-call-error.ts';
 import type { HttpAnswer, HttpCaller } from '../../egress/http-client.ts';
 import type { Exchange, HeaderList } from '../../exchange.ts';
 import { messageOf } from '../../message-of.ts';
+import { Checks } from '../../shares/checks.ts';
+import { FairQueue } from '../../shares/fair-queue.ts';
+import { ownerOf } from '../../shares/owner.ts';
 import { checkBearerToken } from '../tokens/bearer-token.ts';
 import { basicCredentials } from '../tokens/client-credentials.ts';
 import { nameOf } from '../tokens/issuer-client.ts';
@@ -24,8 +27,8 @@ interface KeptToken {
 
 /** Bytes of an answer. */
 const MAX_ANSWER = 64 << 10;
-/** Exchanges under way; more are answered with 503 at once. */
-const MOST_EXCHANGING = 500;
+/** Exchanges under way. Past it the client that has most of them loses its oldest. */
+const EXCHANGING = { atOnce: 500, mostWaiting: 0, mostMs: 0 };
 /** Characters of the tokens kept at once. */
 const MOST_CHARACTERS = 8 << 20;
 /** What an entry costs beside its token, in the same measure. */
@@ -42,8 +45,8 @@ export class TokenExchanger {
   readonly #headers: HeaderList;
   /** By digest of the subject's token: everything else that is asked is the same in each exchange. */
   readonly #kept = new BoundedMap<KeptToken>(MOST_CHARACTERS);
-  /** By digest: requests with the same token share one exchange. */
-  readonly #exchanging = new Map<string, Promise<string>>();
+  /** Requests with the same token share one exchange. */
+  readonly #checks = new Checks<string>(new FairQueue(EXCHANGING), () => true);
 
   constructor(rules: ExchangeRules, client: HttpCaller, log: OutageLog) {
     this.#rules = rules;
@@ -53,44 +56,38 @@ export class TokenExchanger {
     this.#headers = headersOf(rules);
   }
 
-  /** A token for the upstream; at once where one is kept. Throws, or rejects with, ExchangeFailed. */
+  /** A token for the upstream; at once where one is kept. Throws, or rejects with, ExchangeFailed and Crowded. */
   exchange(subject: string, x: Exchange): string | Promise<string> {
     checkSubject(subject);
     const digest = digestOf(subject);
     const kept = this.#kept.use(digest);
     if (kept && performance.now() < kept.until) return kept.token;
     if (kept) this.#kept.delete(digest);
-    const underWay = this.#exchanging.get(digest);
-    if (underWay) return underWay;
-    if (this.#exchanging.size >= MOST_EXCHANGING) {
-      throw new ExchangeFailed('unavailable', `${this.#server} has too many exchanges under way`);
-    }
+    const run = (signal: AbortSignal) => this.#exchange(subject, digest, x, signal);
+    return this.#checks.run({ key: digest, name: digest, owner: ownerOf(x), run });
+  }
+
+  async #exchange(subject: string, digest: string, x: Exchange, signal: AbortSignal): Promise<string> {
     if (!this.#breaker.admits()) {
       const retryAfter = this.#breaker.retryAfter();
       throw new ExchangeFailed('unavailable', `${this.#server} has failed repeatedly`, { retryAfter });
     }
-    const exchanging = this.#exchange(subject, digest, x);
-    this.#exchanging.set(digest, exchanging);
-    return exchanging;
-  }
-
-  async #exchange(subject: string, digest: string, x: Exchange): Promise<string> {
     const askedAt = performance.now();
     try {
-      const issued = issuedToken(await this.#ask(subject, x), this.#rules.usableTypes, this.#server);
+      const issued = issuedToken(await this.#ask(subject, x, signal), this.#rules.usableTypes, this.#server);
       this.#outage.succeeded();
       this.#breaker.succeeded();
       this.#keep(subject, digest, issued, askedAt);
       return issued.token;
     } catch (error) {
-      this.#failed(error);
+      // It was ended for another client, which says nothing of the server.
+      if (signal.aborted) this.#breaker.abandoned();
+      else this.#failed(error);
       throw error;
-    } finally {
-      this.#exchanging.delete(digest);
     }
   }
 
-  async #ask(subject: string, x: Exchange): Promise<HttpAnswer> {
+  async #ask(subject: string, x: Exchange, signal: AbortSignal): Promise<HttpAnswer> {
     const { url, timeoutMs, parameters, clientAuthentication, clientId, clientSecret } = this.#rules;
     const body = new URLSearchParams({ ...parameters, subject_token: subject });
     if (clientAuthentication !== 'client_secret_basic') body.set('client_id', clientId);
@@ -105,6 +102,7 @@ export class TokenExchanger {
         maxBytes: MAX_ANSWER,
         exchange: x,
         shared: true,
+        signal,
       });
     } catch (error) {
       throw error instanceof HttpCallError ? withoutAnswer(error) : error;

@@ -1,5 +1,6 @@
 /** `host_token_open` and `host_token_verify`: bearer tokens, and the small calls that read what they claim. */
 import { capability } from '../../capability/capability.ts';
+import { overloadedIfCrowded } from '../../capability/crowded.ts';
 import { onlyIn } from '../../capability/in-hook.ts';
 import { messageOf } from '../../message-of.ts';
 import type { CallState } from '../../wasm/call/capability.ts';
@@ -147,5 +148,5 @@ class Failure {
 function fails(error: unknown): Failure {
   if (error instanceof TokenRefused) return new Failure(REFUSED, messageOf(error));
   if (error instanceof IssuerUnavailable) return new Failure(UNAVAILABLE, 'the issuer of tokens is unavailable');
-  throw error;
+  throw overloadedIfCrowded(error);
 }

@@ -5,6 +5,9 @@ import { CircuitBreaker } from '../../egress/breaker.ts';
 import type { HttpCaller } from '../../egress/http-client.ts';
 import type { Exchange } from '../../exchange.ts';
 import { messageOf } from '../../message-of.ts';
+import { Checks } from '../../shares/checks.ts';
+import { FairQueue } from '../../shares/fair-queue.ts';
+import { networkOf } from '../../shares/owner.ts';
 import { get, type Obj } from '../../spec/json.ts';
 import { checkBearerToken } from './bearer-token.ts';
 import { checkTime, type Validity } from './claims.ts';
@@ -26,8 +29,8 @@ export interface IntrospectionRules {
 
 /** Bytes of an answer. */
 const MAX_ANSWER = 32 << 10;
-/** Questions under way; more are answered with 503 at once. */
-const MOST_ASKING = 500;
+/** Questions under way. Past it the client that has most of them loses its oldest. */
+const ASKING = { atOnce: 500, mostWaiting: 0, mostMs: 0 };
 /** By how much the server's clock may be behind. */
 const CLOCK_SKEW_MS = 60_000;
 /** Statuses by which servers refuse what a token is made of, or its size. */
@@ -40,8 +43,8 @@ export class Introspector implements TokenVerifier {
   readonly #breaker = new CircuitBreaker();
   readonly #authorization: string;
   readonly #active = new VerifiedTokens();
-  /** By digest: requests with the same token share one question. */
-  readonly #asking = new Map<string, Promise<TokenClaims>>();
+  /** Requests with the same token share one question. */
+  readonly #checks = new Checks<TokenClaims>(new FairQueue(ASKING), () => true);
 
   constructor(rules: IntrospectionRules, client: HttpCaller, outage: Outage) {
     this.#rules = rules;
@@ -56,32 +59,23 @@ export class Introspector implements TokenVerifier {
     const known = this.#active.get(digest);
     if (known && Date.now() < known.validity.until) return known.claims;
     if (known) this.#active.delete(digest);
-    const asked = this.#asking.get(digest);
-    if (asked) return asked;
-    if (this.#asking.size >= MOST_ASKING || !this.#breaker.admits()) {
-      throw new IssuerUnavailable('the introspection endpoint has failed repeatedly, or has too many requests at once');
-    }
-    const asking = this.#ask(token, digest, x);
-    this.#asking.set(digest, asking);
-    return asking;
+    const run = (signal: AbortSignal) => this.#ask(token, digest, x, signal);
+    return this.#checks.run({ key: digest, name: digest, owner: networkOf(x), run });
   }
 
-  async #ask(token: string, digest: string, x: Exchange): Promise<TokenClaims> {
-    try {
-      const answer = await this.#introspect(token, x);
-      const validity = activity(answer);
-      const claims = new TokenClaims(answer);
-      const { cacheMs } = this.#rules;
-      const until = Math.min(validity.until, Date.now() + cacheMs);
-      if (cacheMs > 0)
-        this.#active.set(digest, { claims, validity: { ...validity, until } }, JSON.stringify(answer).length);
-      return claims;
-    } finally {
-      this.#asking.delete(digest);
-    }
+  async #ask(token: string, digest: string, x: Exchange, signal: AbortSignal): Promise<TokenClaims> {
+    if (!this.#breaker.admits()) throw new IssuerUnavailable('the introspection endpoint has failed repeatedly');
+    const answer = await this.#introspect(token, x, signal);
+    const validity = activity(answer);
+    const claims = new TokenClaims(answer);
+    const { cacheMs } = this.#rules;
+    const until = Math.min(validity.until, Date.now() + cacheMs);
+    if (cacheMs > 0)
+      this.#active.set(digest, { claims, validity: { ...validity, until } }, JSON.stringify(answer).length);
+    return claims;
   }
 
-  async #introspect(token: string, x: Exchange): Promise<Obj> {
+  async #introspect(token: string, x: Exchange, signal: AbortSignal): Promise<Obj> {
     try {
       const answer = await askIssuer(this.#client, {
         method: 'POST',
@@ -92,6 +86,7 @@ export class Introspector implements TokenVerifier {
         maxBytes: MAX_ANSWER,
         exchange: x,
         shared: true,
+        signal,
       });
       if (typeof get(answer, 'active') !== 'boolean') {
         throw new IssuerUnavailable('the introspection endpoint answered without "active", true or false');
@@ -104,6 +99,11 @@ export class Introspector implements TokenVerifier {
       if (error instanceof QuestionRefused) {
         this.#breaker.abandoned();
         if (ABOUT_THE_TOKEN.has(error.status)) throw new TokenRefused('the token is not one that can be introspected');
+        throw error;
+      }
+      // It was ended for another client, which says nothing of the server.
+      if (signal.aborted) {
+        this.#breaker.abandoned();
         throw error;
       }
       this.#outage.failed(messageOf(error));

@@ -2,6 +2,7 @@
 import { sha256 } from '../../artifact/hash.ts';
 import type { Exchange, HeaderList } from '../../exchange.ts';
 import { messageOf } from '../../message-of.ts';
+import { networkOf } from '../../shares/owner.ts';
 import { get, isObject, type Obj } from '../../spec/json.ts';
 import {
   type Asking,
@@ -216,7 +217,7 @@ export class UpstreamServer {
     return fault;
   }
 
-  /** The result. Throws McpRefusal, HttpCallError, AnswerTooLong. */
+  /** The result. Throws McpRefusal, HttpCallError, AnswerTooLong, UpstreamSessionsFull, UpstreamSessionEnded. */
   async pass(question: McpQuestion, passing: Passing): Promise<Obj> {
     const { exchange, session, meta, signal, onMessage } = passing;
     const headers = [...this.settings.headers, ...passing.authorization];
@@ -257,23 +258,24 @@ export class UpstreamServer {
 
   async #inSession(
     client: string,
-    { signal, logLevel }: Passing,
+    { signal, logLevel, exchange }: Passing,
     headers: HeaderList,
     ask: (opened: Session) => Promise<Obj>,
   ): Promise<Obj> {
+    const asks = { headers, owner: networkOf(exchange) };
     // Other calls of the client wait for it, too: it is opened whatever becomes of this one.
     const opening = () => {
       const asking: Asking = { headers, signal: AbortSignal.timeout(LIST_MS), most: MOST_ANSWER };
       return this.#with(LIST_MS, null, (own) => this.#openSession(own, asking, logLevel));
     };
-    const opened = await unlessAborted(this.#sessions.of(client, headers, opening), signal);
+    const opened = await unlessAborted(this.#sessions.of(client, asks, opening), signal);
     try {
       return await ask(opened);
     } catch (error) {
       if (!(error instanceof McpRefusal) || error.status !== 404) throw error;
       // The session has ended there, so that nothing has been done yet.
       this.#sessions.forget(client, opened);
-      return ask(await unlessAborted(this.#sessions.of(client, headers, opening), signal));
+      return ask(await unlessAborted(this.#sessions.of(client, asks, opening), signal));
     }
   }
 

@@ -3,11 +3,18 @@
  * a session is never another's (docs/mcp.md#upstream-sessions).
  */
 import type { HeaderList } from '../../exchange.ts';
+import type { OwnerPath } from '../../shares/owner.ts';
+import { SharedMap } from '../../shares/shared-map.ts';
 import { SESSION_SECONDS } from '../../state/session-store.ts';
 import type { Session } from '../client/client.ts';
 
-/** With one upstream; past it, the one used longest ago ends. */
+/** With one upstream. Past it the oldest of the client that has most ends; that client opens no further one. */
 const MOST = 10_000;
+/** Weights of a session, and of what says that it had to end. */
+const OPEN = 4;
+const ENDED = 1;
+/** Milliseconds. */
+const UNUSED_MS = SESSION_SECONDS * 1000;
 
 interface Kept {
   readonly opened: Promise<Session>;
@@ -17,35 +24,55 @@ interface Kept {
   usedAt: number;
   /** Null until it is open. */
   session: Session | null;
+  /** It had to end for others: what was kept in it is gone, and its client must know. */
+  hasEnded: boolean;
 }
 
+export interface SessionOwner {
+  readonly headers: HeaderList;
+  readonly owner: OwnerPath;
+}
+
+/** There is no room for a session of this client. */
+export class UpstreamSessionsFull extends Error {}
+
+/** The session had to end for others. */
+export class UpstreamSessionEnded extends Error {}
+
 export class UpstreamSessions {
-  /** By the client's session; used longest ago first. */
-  readonly #kept = new Map<string, Kept>();
+  /** By the client's session. */
+  readonly #kept: SharedMap<Kept>;
   readonly #end: (session: Session, headers: HeaderList) => void;
 
   /** `end`: tells the upstream. */
-  constructor(end: (session: Session, headers: HeaderList) => void) {
+  constructor(end: (session: Session, headers: HeaderList) => void, most = MOST) {
     this.#end = end;
+    this.#kept = new SharedMap({
+      most: most * OPEN,
+      isSpent: ({ usedAt }) => usedAt < performance.now() - UNUSED_MS,
+      remains: (kept) => (kept.hasEnded ? null : { value: { ...kept, hasEnded: true }, weight: ENDED }),
+      gone: (_, kept) => this.#told(kept),
+    });
   }
 
   get size(): number {
     return this.#kept.size;
   }
 
-  /** Rejects as `open` does; the next request then opens another. */
-  async of(client: string, headers: HeaderList, open: () => Promise<Session>): Promise<Session> {
-    const known = this.#kept.get(client);
-    this.#kept.delete(client);
-    const kept = known ?? { opened: open(), headers, usedAt: 0, session: null };
+  /**
+   * Rejects as `open` does; the next request then opens another. Rejects with UpstreamSessionsFull, and with
+   * UpstreamSessionEnded where a session had to end. `owner`: whom it counts for.
+   */
+  async of(client: string, { headers, owner }: SessionOwner, open: () => Promise<Session>): Promise<Session> {
+    const known = this.#kept.use(client);
+    if (known?.hasEnded) throw new UpstreamSessionEnded('the session had to end for other clients');
+    const kept = known ?? { opened: open(), headers, usedAt: 0, session: null, hasEnded: false };
     kept.headers = headers;
     kept.usedAt = performance.now();
-    this.#kept.set(client, kept);
-    if (this.#kept.size > MOST)
-      for (const oldest of this.#kept.keys()) {
-        this.end(oldest);
-        break;
-      }
+    if (known === undefined && !this.#kept.set(client, kept, owner, OPEN)) {
+      this.#told(kept);
+      throw new UpstreamSessionsFull('this client has more sessions than its share');
+    }
     try {
       kept.session = await kept.opened;
       return kept.session;
@@ -62,19 +89,24 @@ export class UpstreamSessions {
 
   /** Null where the client has none. */
   opened(client: string): { readonly opened: Promise<Session>; readonly headers: HeaderList } | null {
-    return this.#kept.get(client) ?? null;
+    const kept = this.#kept.get(client);
+    return kept === undefined || kept.hasEnded ? null : kept;
   }
 
   /** The client has ended its own. */
   end(client: string): void {
     const kept = this.#kept.get(client);
     this.#kept.delete(client);
-    kept?.opened.then((session) => this.#end(session, kept.headers)).catch(() => {});
+    if (kept !== undefined) this.#told(kept);
+  }
+
+  #told({ opened, headers, hasEnded }: Kept): void {
+    if (!hasEnded) opened.then((session) => this.#end(session, headers)).catch(() => {});
   }
 
   /** Ends those that clients do not use any more. */
   sweep(): void {
-    const before = performance.now() - SESSION_SECONDS * 1000;
+    const before = performance.now() - UNUSED_MS;
     for (const [client, { usedAt }] of this.#kept) {
       if (usedAt >= before) return;
       this.end(client);
@@ -82,6 +114,6 @@ export class UpstreamSessions {
   }
 
   endAll(): void {
-    for (const client of [...this.#kept.keys()]) this.end(client);
+    for (const [client] of [...this.#kept]) this.end(client);
   }
 }

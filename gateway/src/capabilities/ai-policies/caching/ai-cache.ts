@@ -4,6 +4,7 @@ import type { HttpCaller } from '../../../egress/http-client.ts';
 import { type Answer, type Exchange, type HeaderList, headerOf } from '../../../exchange.ts';
 import { messageOf } from '../../../message-of.ts';
 import { problem } from '../../../problems.ts';
+import { type OwnerPath, ownerOf } from '../../../shares/owner.ts';
 import type { CacheStore } from '../../../state/cache-store.ts';
 import { StateUnavailable } from '../../../state/state.ts';
 import { parsedRequest } from '../../ai/request/parsed-request.ts';
@@ -169,15 +170,15 @@ export class AiCache {
       ...{ kind: 'response', status: 200, headers, body, receivedAt: Date.now(), epoch: '' },
       ...{ lifetime: ttl, initialAge: 0, whileRevalidating: 0, ifError: 0 },
     });
-    this.#set(key, stored, meaning).catch((error: unknown) => {
+    this.#set(key, stored, meaning, ['answers', ...ownerOf(x)]).catch((error: unknown) => {
       if (!(error instanceof StateUnavailable))
         this.#deps.log('error', `an answer could not be stored: ${messageOf(error)}`, null);
     });
   }
 
-  async #set(key: string, stored: Uint8Array, meaning: Meaning | null): Promise<void> {
-    await this.#deps.store.set(key, stored, this.#settings.ttl);
-    if (meaning !== null) await this.#similar?.remember(meaning, key);
+  async #set(key: string, stored: Uint8Array, meaning: Meaning | null, owner: OwnerPath): Promise<void> {
+    await this.#deps.store.set(key, stored, this.#settings.ttl, owner);
+    if (meaning !== null) await this.#similar?.remember(meaning, key, owner);
   }
 }
 

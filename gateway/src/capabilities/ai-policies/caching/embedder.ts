@@ -4,6 +4,8 @@ import { HttpCallError } from '../../../egress/http-call-error.ts';
 import type { HttpCaller } from '../../../egress/http-client.ts';
 import type { Exchange } from '../../../exchange.ts';
 import { messageOf } from '../../../message-of.ts';
+import { Crowded, FairQueue } from '../../../shares/fair-queue.ts';
+import { ownerOf } from '../../../shares/owner.ts';
 import { get } from '../../../spec/json.ts';
 import type { Endpoint } from '../../ai/targets/endpoint.ts';
 import { normalised } from './vector-index.ts';
@@ -16,8 +18,11 @@ export interface EmbeddingSettings {
   readonly timeoutMs: number;
 }
 
-/** `rejected`: it answered with something else; `resting`: it failed repeatedly, and is left alone for a while. */
-export const EMBEDDING_RESULTS = ['embedded', 'failed', 'timeout', 'rejected', 'resting'] as const;
+/**
+ * `rejected`: it answered with something else; `resting`: it failed repeatedly, and is left alone for a while;
+ * `overloaded`: too many are under way, and this client or consumer has its share of them.
+ */
+export const EMBEDDING_RESULTS = ['embedded', 'failed', 'timeout', 'rejected', 'resting', 'overloaded'] as const;
 export type EmbeddingResult = (typeof EMBEDDING_RESULTS)[number];
 
 export interface EmbedderDeps {
@@ -29,12 +34,15 @@ export interface EmbedderDeps {
 /** Bytes of an answer: vectors have up to some 4000 numbers. */
 const MOST_BYTES = 1 << 20;
 const MOST_DIMENSIONS = 8_192;
+/** Under way at once for one config. Past it who has most of them loses its oldest, whose request goes on without. */
+const ASKING = { atOnce: 200, mostWaiting: 0, mostMs: 0 };
 /** Statuses by which providers refuse a text, such as one of too many tokens. */
 const ABOUT_THE_TEXT = new Set([400, 413, 422]);
 
 export class Embedder {
   readonly #settings: EmbeddingSettings;
   readonly #deps: EmbedderDeps;
+  readonly #queue = new FairQueue(ASKING);
 
   constructor(settings: EmbeddingSettings, deps: EmbedderDeps) {
     this.#settings = settings;
@@ -50,13 +58,14 @@ export class Embedder {
       return null;
     }
     try {
-      const vector = await this.#ask(text, x);
+      const vector = await this.#queue.run(ownerOf(x), (signal) => this.#ask(text, x, signal));
       breaker.succeeded();
       this.#deps.embedded('embedded');
       return vector;
     } catch (error) {
-      if (x.closed) {
+      if (x.closed || error instanceof Crowded) {
         breaker.abandoned();
+        if (!x.closed) this.#deps.embedded('overloaded');
         return null;
       }
       if (error instanceof TextRefused) breaker.abandoned();
@@ -67,7 +76,7 @@ export class Embedder {
     }
   }
 
-  async #ask(text: string, x: Exchange): Promise<Float32Array> {
+  async #ask(text: string, x: Exchange, signal: AbortSignal): Promise<Float32Array> {
     const { endpoint, model, dimensions, timeoutMs } = this.#settings;
     const asked = { model, input: text, encoding_format: 'float', ...(dimensions === null ? {} : { dimensions }) };
     const { status, body } = await this.#deps.http.call({
@@ -81,6 +90,7 @@ export class Embedder {
       maxBytes: MOST_BYTES,
       timeoutMs,
       exchange: x,
+      signal,
     });
     if (ABOUT_THE_TEXT.has(status)) throw new TextRefused(`it answered ${status}`);
     if (status !== 200) throw new EmbeddingRejected(`it answered ${status}`);

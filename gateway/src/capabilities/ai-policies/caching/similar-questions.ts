@@ -1,6 +1,7 @@
 /** Questions that differ in nothing but the words of the user's last message, found by what they mean. */
 import type { Exchange } from '../../../exchange.ts';
 import { KeyedMutex } from '../../../keyed-mutex.ts';
+import type { OwnerPath } from '../../../shares/owner.ts';
 import type { CacheStore } from '../../../state/cache-store.ts';
 import { RESTORED_PROMPT } from '../prompts/restored-prompt.ts';
 import { Embedder, type EmbedderDeps, type EmbeddingSettings } from './embedder.ts';
@@ -52,7 +53,7 @@ export class SimilarQuestions {
   }
 
   /** Rejects with StateUnavailable. */
-  remember({ vector, indexKey }: Meaning, key: string): Promise<void> {
+  remember({ vector, indexKey }: Meaning, key: string, owner: OwnerPath): Promise<void> {
     // One after another: two that read the index at once would each forget what the other has put there.
     return this.#turns.run(indexKey, async () => {
       const now = Date.now();
@@ -61,7 +62,7 @@ export class SimilarQuestions {
         (each) => each.key !== key && each.until > now && each.vector.length === vector.length,
       );
       const questions = [...kept, { key, until: now + this.#ttl * 1000, vector }].slice(-this.#settings.maxEntries);
-      await this.#store.set(indexKey, encodeIndex(questions), this.#ttl);
+      await this.#store.set(indexKey, encodeIndex(questions), this.#ttl, owner);
     });
   }
 }

@@ -134,6 +134,7 @@ export class CostTracker {
     const { start, end } = periodAt(period, now);
     const whose = partitionKey === '' ? '' : partition(x);
     return {
+      policy: `money ${this.#policy} ${partitionKey}`,
       bucket: `money|${this.#policy}|${profile}|${period}|${start}|${whose}`,
       // It is never asked for again when its period has passed.
       windowSeconds: (end - start) / 1000,

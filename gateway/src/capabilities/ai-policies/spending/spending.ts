@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { RequestSlot } from '../../../capability/request-slot.ts';
 import type { Exchange, RequestPart } from '../../../exchange.ts';
+import { ownerOf } from '../../../shares/owner.ts';
 import type { BudgetReservation, BudgetResult, BudgetStore } from '../../../state/budget-store.ts';
 import { StateUnavailable } from '../../../state/state.ts';
 import type { Closing } from '../../../web-socket-closing.ts';
@@ -21,6 +22,8 @@ const MOST_UNSETTLED = 10_000;
 
 /** What a reservation is of, and what was spent of it in the end. */
 export interface Budgeted {
+  /** Whose buckets are counted together, and apart from others'. */
+  readonly policy: string;
   readonly bucket: string;
   readonly amount: number;
   readonly quota: number;
@@ -156,7 +159,8 @@ export class Spending {
     const ledger = this.#ledgerOf(x);
     const reserved: Reserved = { ...budgeted, id: randomUUID(), spent: (tokens) => budgeted.spent(tokens) };
     const { bucket, id, amount, quota, windowSeconds } = reserved;
-    const reservation: BudgetReservation = { bucket, id, amount, quota, windowSeconds, leaseSeconds: LEASE };
+    const owner = [budgeted.policy, ...ownerOf(x)];
+    const reservation: BudgetReservation = { owner, bucket, id, amount, quota, windowSeconds, leaseSeconds: LEASE };
     try {
       const result = await this.#store.reserve(reservation);
       if (!result.allowed) return result;
@@ -173,14 +177,15 @@ export class Spending {
     }
   }
 
-  /** What the request turns out to have spent is counted, whatever is left. Null where the store is away. */
-  charge(x: Exchange, spent: Omit<Budgeted, 'amount' | 'quota'>): Promise<BudgetResult | null> {
-    return this.reserve(x, {
+  /** What the request turns out to have spent is counted, whatever is left. Null where that is not possible. */
+  async charge(x: Exchange, spent: Omit<Budgeted, 'amount' | 'quota'>): Promise<BudgetResult | null> {
+    const result = await this.reserve(x, {
       ...spent,
       amount: 0,
       quota: Number.MAX_SAFE_INTEGER,
       spent: (tokens) => spent.spent(tokens),
     });
+    return result?.allowed ? result : null;
   }
 
   /** Of a session: reserves anew, by this, when a response is over and settled; where it says why not, the session ends. */

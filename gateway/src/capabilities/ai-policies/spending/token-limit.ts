@@ -83,6 +83,7 @@ export class TokenLimit {
     const { name, settings } = this.#profiles.of(x);
     const { quota, window, counted } = settings;
     const result = await this.#spending.reserve(x, {
+      policy: `tokens ${this.#policy}`,
       bucket: this.#bucket(name, x),
       // A request that may take more than all of it is admitted where nothing else is.
       amount: Math.min(expected(settings), quota),
@@ -101,7 +102,12 @@ export class TokenLimit {
   async #charged(x: Exchange): Promise<AiRefused | null> {
     const { name, settings } = this.#profiles.of(x);
     const { window: windowSeconds, counted: spent } = settings;
-    const result = await this.#spending.charge(x, { bucket: this.#bucket(name, x), windowSeconds, spent });
+    const result = await this.#spending.charge(x, {
+      policy: `tokens ${this.#policy}`,
+      bucket: this.#bucket(name, x),
+      windowSeconds,
+      spent,
+    });
     return result === null && this.#deniesUncounted ? stateAway() : null;
   }
 

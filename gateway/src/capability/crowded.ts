@@ -1,0 +1,8 @@
+/** What a call of a plugin ends with where its client holds its share of something: 503 `overloaded`. */
+import { Crowded } from '../shares/fair-queue.ts';
+import { Overloaded } from '../wasm/call/failures.ts';
+
+/** Any other error is itself. */
+export function overloadedIfCrowded(error: unknown): unknown {
+  return error instanceof Crowded ? new Overloaded(error.message, { cause: error }) : error;
+}

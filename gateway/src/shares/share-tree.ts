@@ -1,0 +1,195 @@
+/**
+ * What owners hold of something that they share. Owners are nested (`OwnerPath`), and shares bind at each level: where
+ * there is no room, the one that holds most yields, whoever asks (docs/decisions.md#shared-limits). Every step takes the
+ * same time, however many owners there are.
+ */
+import type { OwnerPath } from './owner.ts';
+
+/** Something that is held. Entries of one owner are linked, oldest first. */
+export interface Entry<T> {
+  value: T;
+  readonly weight: number;
+  readonly owner: Owner<T>;
+  older: Entry<T> | null;
+  newer: Entry<T> | null;
+}
+
+/** An owner that holds entries itself, or whose children do. */
+interface Owner<T> {
+  readonly name: string;
+  readonly parent: Owner<T> | null;
+  weight: number;
+  /** In the order of their turns. */
+  children: Map<string, Owner<T>> | null;
+  /** Children by the class of their weight. */
+  ranks: Set<Owner<T>>[] | null;
+  oldest: Entry<T> | null;
+  newest: Entry<T> | null;
+}
+
+export class ShareTree<T> {
+  readonly #root: Owner<T> = newOwner<T>('', null);
+
+  /** Of all entries. */
+  get weight(): number {
+    return this.#root.weight;
+  }
+
+  /** What an owner holds, with all that is below it. */
+  weightOf(path: OwnerPath): number {
+    let owner: Owner<T> | undefined = this.#root;
+    for (const name of path) owner = owner?.children?.get(name);
+    return owner?.weight ?? 0;
+  }
+
+  /** All paths of a tree end at the same kind of owner: one that holds entries has no children. */
+  add(path: OwnerPath, value: T, weight = 1): Entry<T> {
+    let owner = this.#root;
+    for (const name of path) owner = childOf(owner, name);
+    const entry: Entry<T> = { value, weight, owner, older: null, newer: null };
+    append(entry);
+    weigh(owner, weight);
+    return entry;
+  }
+
+  remove(entry: Entry<T>): void {
+    unlink(entry);
+    weigh(entry.owner, -entry.weight);
+  }
+
+  /** Makes it the newest of its owner, and that the last to yield of those that hold as much. */
+  touch(entry: Entry<T>): void {
+    if (entry.newer !== null) {
+      unlink(entry);
+      append(entry);
+    }
+    for (let each: Owner<T> = entry.owner; each.parent !== null; each = each.parent) {
+      const equals = each.parent.ranks?.[rankOf(each.weight)];
+      equals?.delete(each);
+      equals?.add(each);
+    }
+  }
+
+  /** The same owner's, with another weight; it is the newest then. */
+  replace(entry: Entry<T>, value: T, weight: number): Entry<T> {
+    const replaced: Entry<T> = { value, weight, owner: entry.owner, older: null, newer: null };
+    append(replaced);
+    unlink(entry);
+    weigh(entry.owner, weight - entry.weight);
+    return replaced;
+  }
+
+  /**
+   * The oldest entry of who holds most, if `path` would hold less with `weight` more. `ties`: also if it holds nothing yet,
+   * and would hold as much. Null: `path` is the one that holds most.
+   */
+  yielding(path: OwnerPath, weight = 1, { ties = false } = {}): Entry<T> | null {
+    let owner = this.#root;
+    for (const name of path) {
+      const own = owner.children?.get(name);
+      const wanted = (own?.weight ?? 0) + weight;
+      const other = heaviest(owner, own);
+      if (other !== null && (other.weight > wanted || (ties && own === undefined && other.weight === wanted))) {
+        return heaviestOf(other).oldest;
+      }
+      if (own === undefined) return null;
+      owner = own;
+    }
+    return null;
+  }
+
+  /** The oldest entry of this very owner; null where it has none. */
+  oldestOf(path: OwnerPath): Entry<T> | null {
+    let owner: Owner<T> | undefined = this.#root;
+    for (const name of path) owner = owner?.children?.get(name);
+    return owner?.oldest ?? null;
+  }
+
+  /** The oldest entry of the owner whose turn it is; then it is the next one's. */
+  inTurn(): Entry<T> | null {
+    let owner = this.#root;
+    while (owner.children !== null) {
+      const { children }: Owner<T> = owner;
+      const [next] = children.values();
+      if (next === undefined) return null;
+      children.delete(next.name);
+      children.set(next.name, next);
+      owner = next;
+    }
+    return owner.oldest;
+  }
+}
+
+function newOwner<T>(name: string, parent: Owner<T> | null): Owner<T> {
+  return { name, parent, weight: 0, children: null, ranks: null, oldest: null, newest: null };
+}
+
+function childOf<T>(owner: Owner<T>, name: string): Owner<T> {
+  owner.children ??= new Map();
+  const known = owner.children.get(name);
+  if (known !== undefined) return known;
+  const child = newOwner(name, owner);
+  owner.children.set(name, child);
+  return child;
+}
+
+function append<T>(entry: Entry<T>): void {
+  const { owner } = entry;
+  entry.older = owner.newest;
+  entry.newer = null;
+  if (owner.newest === null) owner.oldest = entry;
+  else owner.newest.newer = entry;
+  owner.newest = entry;
+}
+
+function unlink<T>({ owner, older, newer }: Entry<T>): void {
+  if (older === null) owner.oldest = newer;
+  else older.newer = newer;
+  if (newer === null) owner.newest = older;
+  else newer.older = older;
+}
+
+function weigh<T>(owner: Owner<T>, by: number): void {
+  for (let each: Owner<T> | null = owner; each !== null; each = each.parent) {
+    const { parent }: Owner<T> = each;
+    const before = each.weight;
+    each.weight += by;
+    if (parent === null) continue;
+    if (each.weight === 0) {
+      parent.children?.delete(each.name);
+      if (parent.children?.size === 0) parent.children = null;
+    }
+    rank(parent, each, before);
+  }
+}
+
+function rank<T>(parent: Owner<T>, child: Owner<T>, before: number): void {
+  const [from, to] = [rankOf(before), rankOf(child.weight)];
+  if (from === to) return;
+  parent.ranks ??= [];
+  parent.ranks[from]?.delete(child);
+  if (child.weight === 0) return;
+  for (let each = parent.ranks.length; each <= to; each++) parent.ranks.push(new Set());
+  parent.ranks[to]?.add(child);
+}
+
+/** Weights up to 7 have a class each, larger ones four for each power of two. */
+function rankOf(weight: number): number {
+  if (weight < 8) return weight;
+  const power = 31 - Math.clz32(weight);
+  return 8 + (power - 3) * 4 + ((weight >> (power - 2)) & 3);
+}
+
+/** Of the highest class; null where there is no child but `but`. */
+function heaviest<T>({ ranks }: Owner<T>, but?: Owner<T>): Owner<T> | null {
+  for (let at = (ranks?.length ?? 0) - 1; at > 0; at--) {
+    for (const each of ranks?.[at] ?? []) if (each !== but) return each;
+  }
+  return null;
+}
+
+function heaviestOf<T>(owner: Owner<T>): Owner<T> {
+  let found = owner;
+  for (let next = heaviest(found); next !== null; next = heaviest(found)) found = next;
+  return found;
+}

@@ -1,0 +1,116 @@
+/** Values by key, of which only so much is kept. Where there is no room, the owner that holds most loses its oldest. */
+import type { OwnerPath } from './owner.ts';
+import { type Entry, ShareTree } from './share-tree.ts';
+
+interface Kept<V> {
+  readonly key: string;
+  readonly value: V;
+}
+
+export interface SharedMapOptions<V> {
+  /** Of the weights of all values together. */
+  readonly most: number;
+  /**
+   * What stands for a value that has to go for another owner, and weighs less; null: nothing does. `alone`: its owner holds
+   * nothing else. Default: nothing.
+   */
+  readonly remains?: (value: V, alone: boolean) => { readonly value: V; readonly weight: number } | null;
+  /** Whether a value may be forgotten for another one of its own owner. Default: always. */
+  readonly isSpent?: (value: V) => boolean;
+  /** Whether it may go at all. Default: always. */
+  readonly mayGo?: (value: V) => boolean;
+  /** Is told what has gone, or what remains of it, but not what was deleted. */
+  readonly gone?: (key: string, value: V) => void;
+}
+
+/** Entries that may not go are passed over so many times. */
+const MOST_PASSED = 100;
+
+export class SharedMap<V> {
+  readonly #options: SharedMapOptions<V>;
+  /** Set or used longest ago first. */
+  readonly #entries = new Map<string, Entry<Kept<V>>>();
+  readonly #shares = new ShareTree<Kept<V>>();
+
+  constructor(options: SharedMapOptions<V>) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get weight(): number {
+    return this.#shares.weight;
+  }
+
+  get(key: string): V | undefined {
+    return this.#entries.get(key)?.value.value;
+  }
+
+  /** As `get`, and it is kept longer than what was not used since. */
+  use(key: string): V | undefined {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return undefined;
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
+    this.#shares.touch(entry);
+    return entry.value.value;
+  }
+
+  /**
+   * A value that is there keeps its owner. False where `owner` holds more than its share, and has nothing that may be
+   * forgotten for it: then it is not kept, and a value that was there is.
+   */
+  set(key: string, value: V, owner: OwnerPath, weight = 1): boolean {
+    const known = this.#entries.get(key);
+    const before = known?.weight ?? 0;
+    if (weight > this.#options.most || !this.#makeRoom(owner, weight - before, known)) return false;
+    const kept = { key, value };
+    this.#entries.delete(key);
+    this.#entries.set(key, known ? this.#shares.replace(known, kept, weight) : this.#shares.add(owner, kept, weight));
+    return true;
+  }
+
+  delete(key: string): void {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return;
+    this.#entries.delete(key);
+    this.#shares.remove(entry);
+  }
+
+  clear(): void {
+    for (const key of [...this.#entries.keys()]) this.delete(key);
+  }
+
+  /** Set or used longest ago first. */
+  *[Symbol.iterator](): Generator<readonly [key: string, value: V]> {
+    for (const [key, { value }] of this.#entries) yield [key, value.value];
+  }
+
+  #makeRoom(owner: OwnerPath, weight: number, known: Entry<Kept<V>> | undefined): boolean {
+    const { most, mayGo, isSpent } = this.#options;
+    let passed = 0;
+    while (this.#shares.weight + weight > most) {
+      const other = this.#shares.yielding(owner, weight, { ties: true });
+      const entry = other ?? this.#shares.oldestOf(owner);
+      if (entry === null) return false;
+      const { value } = entry.value;
+      const isOwn = other === null;
+      if (entry === known || (mayGo && !mayGo(value))) {
+        if (passed++ === MOST_PASSED || entry.newer === null) return false;
+        this.#shares.touch(entry);
+      } else if (isOwn && isSpent && !isSpent(value)) return false;
+      else this.#drop(entry, isOwn);
+    }
+    return true;
+  }
+
+  #drop(entry: Entry<Kept<V>>, isSpent: boolean): void {
+    const { key, value } = entry.value;
+    const left = isSpent ? null : (this.#options.remains?.(value, entry.owner.weight === entry.weight) ?? null);
+    if (left === null || left.weight >= entry.weight) this.delete(key);
+    else this.#entries.set(key, this.#shares.replace(entry, { key, value: left.value }, left.weight));
+    this.#options.gone?.(key, value);
+  }
+}
