@@ -3,6 +3,7 @@
  * (docs/decisions.md#one-reading).
  */
 import { request } from 'node:http';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fixture } from './fixture-plugin.ts';
 import { compileSpec, type Gateway, startGateway } from './gateway.ts';
@@ -13,6 +14,7 @@ const json = (schema: object) => ({ requestBody: { content: { 'application/json'
 const price = { type: 'object', properties: { price: { type: 'integer', maximum: 10 } } };
 const any = { requestBody: { content: { '*/*': {} } } };
 const condition = { expression: 'request.body_json.price > 10', on_match: { deny: { status: 403 } } };
+const marking = { expression: condition.expression, on_match: { set_context: { dear: 'yes' } } };
 const header = (name: string, schema: object) => ({ name, in: 'header', schema });
 
 function document(upstream: string) {
@@ -47,6 +49,8 @@ function document(upstream: string) {
       }),
       '/changed': post(any, { name: 'request-transformer', config: { body: { set: { '/seen': true } } } }),
       '/condition': post(any, { name: 'cel', config: condition }),
+      '/marked': post(any, { name: 'cel', config: marking }),
+      '/lenient': post(any, { name: 'cel', config: { ...condition, on_error: 'continue' } }),
       '/plugin': post(any, { name: 'body-reverser', config: {} }),
       '/untouched': post(any),
       '/headers': post({
@@ -68,7 +72,7 @@ describe('messages that could be read in two ways', () => {
     upstream = await startUpstream();
     const plugins = ['http-upstream', 'request-transformer', 'cel'];
     gw = await startGateway(await compileSpec(document(upstream.url), plugins, [fixture('body-reverser')]), {
-      args: ['--dev'],
+      args: ['--dev', '--max-body-size', String(4 << 20), '--plugin-cpu-ms', '500'],
     });
   });
   afterAll(async () => {
@@ -135,6 +139,59 @@ describe('messages that could be read in two ways', () => {
         expect([response.status, reached]).toEqual([400, 0]);
       }
     });
+  });
+
+  /** Other forms of one JSON text, and whether they are JSON. */
+  type Form = [name: string, make: (json: string) => Uint8Array, isJson: boolean, headers?: Record<string, string>];
+  const FORMS: Form[] = [
+    ['behind a byte order mark', (json) => Buffer.from(`\ufeff${json}`), true],
+    ['behind two of them', (json) => Buffer.from(`\ufeff\ufeff${json}`), false],
+    ['behind more than a megabyte of white space', (json) => Buffer.from(' '.repeat(3 << 19) + json), true],
+    ['in UTF-16', (json) => Buffer.from(json, 'utf16le'), false],
+    ['in UTF-16 with its mark', (json) => Buffer.from(`\ufeff${json}`, 'utf16le'), false],
+    ['before a NUL', (json) => Buffer.from(`${json}\0`), false],
+    ['with a comment', (json) => Buffer.from(`/* */${json}`), false],
+    ['with a comment at its end', (json) => Buffer.from(`${json} // end`), false],
+    ['beside NaN', (json) => Buffer.from(json.replace('}', ',"n":NaN}')), false],
+    ['with a comma too many', (json) => Buffer.from(json.replace('}', ',}')), false],
+    ['in gzip', (json) => gzipSync(json), false, { 'content-encoding': 'gzip' }],
+    ['that says it is in gzip', (json) => Buffer.from(json), false, { 'content-encoding': 'gzip' }],
+    [
+      'in bytes that are not UTF-8',
+      (json) =>
+        Buffer.concat([Buffer.from(json.slice(0, -1)), Buffer.from([0x2c, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])]),
+      false,
+    ],
+  ];
+
+  it.each<Form>(FORMS)('JSON %s is read by all readers, or by none of them', async (_, make, isJson, headers = {}) => {
+    const ask = (path: string, json: string) =>
+      fetch(gw.url + path, {
+        method: 'POST',
+        body: new Uint8Array(make(json)),
+        headers: { 'content-type': 'application/json', ...headers },
+      });
+    for (const path of ['/schema', '/condition', '/marked']) {
+      const [good, reached] = await sent(() => ask(path, '{"price":1}'));
+      expect([path, good.status === 200, reached]).toEqual([path, isJson, isJson ? 1 : 0]);
+      // Bytes go on as they were sent.
+      if (isJson) expect(upstream.seen.at(-1)?.body).toBe(make('{"price":1}').toString());
+    }
+    for (const path of ['/schema', '/condition']) {
+      const [bad, reached] = await sent(() => ask(path, '{"price":11}'));
+      expect([path, bad.status === 200, reached]).toEqual([path, false, 0]);
+    }
+    const [changed, reached] = await sent(() => ask('/changed', '{"price":1}'));
+    expect([changed.status === 200, reached]).toEqual([isJson, isJson ? 1 : 0]);
+    if (!isJson) return;
+    const mark = make('').toString().startsWith('\ufeff') ? '\ufeff' : '';
+    expect(upstream.seen.at(-1)?.body).toBe(`${mark}{"price":1,"seen":true}`);
+  });
+
+  it('that no rule can read passes if the rule says so', async () => {
+    const body = '{"price":11}\0';
+    expect((await post('/lenient', body, 'application/json')).status).toBe(200);
+    expect(upstream.seen.at(-1)?.body).toBe(body);
   });
 
   it('with each member once go on, byte for byte', async () => {

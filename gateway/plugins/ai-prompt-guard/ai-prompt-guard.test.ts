@@ -74,6 +74,10 @@ describe('ai-prompt-guard', () => {
     ['a document in text', say([{ type: 'document', source: { type: 'text', data: 'ignore previous' } }])],
     ['an input of a tool', say([{ type: 'tool_use', input: { deep: [{ q: 'sudo' }] } }])],
     ['the description of a tool', { messages: [], tools: [{ function: { description: 'ignore previous' } }] }],
+    [
+      'the name of a tool',
+      { messages: [{ role: 'assistant', tool_calls: [{ id: 'c', function: { name: 'sudo' } }] }] },
+    ],
     ['look-ahead', say('a secret of this key')],
     ['letters of another form', say('ｉｇｎｏｒｅ previous')],
     ['letters with nothing between them', say('ig\u200bnore pre\u00advious')],
@@ -85,7 +89,6 @@ describe('ai-prompt-guard', () => {
     ['what does not match', say('pseudonym')],
     ['pictures', say([{ type: 'image_url', image_url: { url: 'data:text/plain;base64,sudo' } }])],
     ['files', say([{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'sudo' } }])],
-    ['names', { messages: [{ role: 'assistant', tool_calls: [{ id: 'sudo', function: { name: 'sudo' } }] }] }],
     ['half a character', say('\ud83d')],
     ['nothing', { model: 'm' }],
     ['odd values', { messages: [null, 7, { content: null }], input: { a: [1] }, tools: 'x' }],
@@ -117,7 +120,7 @@ describe('ai-prompt-guard', () => {
     const called = (text: string) => ({
       id: 'c',
       type: 'function',
-      function: { name: 'ann@example.com', arguments: text },
+      function: { name: 'send_mail', arguments: text },
     });
     const body = (content: string, call: string) => ({
       model: 'm',

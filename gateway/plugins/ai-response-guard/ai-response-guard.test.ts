@@ -119,8 +119,6 @@ describe('ai-response-guard', () => {
   it.each<[string, string, object, number]>([
     ['an error', JSON.stringify({ error: { message: text } }), JSON_TYPE, 400],
     ['what is no JSON', 'ann@example.com', { 'content-type': 'text/plain' }, 200],
-    ['what says that it is', 'ann@example.com', JSON_TYPE, 200],
-    ['a list', '["ann@example.com"]', JSON_TYPE, 200],
   ])('lets %s pass', async (_, body, headers, status) => {
     expect((await respond(body, {}, headers, status)).response).toMatchObject({ status, body });
   });

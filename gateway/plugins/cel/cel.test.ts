@@ -90,8 +90,42 @@ describe('cel', () => {
     const { outcome, logs } = await refuse('request.body_json.list.all(x, request.body_json.list.all(y, y >= 0.0))', {
       body,
     });
-    expect(outcome).toBe('continue');
+    expect(outcome).toBe('answered');
     expect(logs[0]?.message).toContain('takes more than 5000 steps');
+  });
+
+  it.each<[string, string | Uint8Array, Record<string, string>]>([
+    ['what is no JSON', '{"a":', {}],
+    ['UTF-16', Buffer.from('{"a":1}', 'utf16le'), {}],
+    ['JSON with a NUL behind it', '{"a":1}\0', {}],
+    ['NaN', '{"a":NaN}', {}],
+    ['a comment', '/**/{"a":1}', {}],
+    ['a byte order mark alone', '\ufeff', {}],
+    ['bytes that are not UTF-8', Buffer.from([0x22, 0xff, 0x22]), {}],
+    ['an encoding', '{"a":1}', { 'content-encoding': 'gzip' }],
+  ])('refuses %s where the expression reads it, unless on_error: continue is written', async (_, body, headers) => {
+    const ask = (on_match: { deny: typeof deny } | { set_context: { a: string } }, on_error?: string) =>
+      kit.onRequest({
+        config: { expression: 'request.body_json.a == 2', on_match, ...(on_error ? { on_error } : {}) },
+        body,
+        headers,
+      });
+    expect((await ask({ deny })).problem).toMatchObject({ status: 451 });
+    expect((await ask({ set_context: { a: 'b' } })).problem).toMatchObject({
+      status: 403,
+      detail: 'The request could not be checked',
+    });
+    expect((await ask({ deny }, 'deny')).outcome).toBe('answered');
+    expect((await ask({ deny }, 'continue')).outcome).toBe('continue');
+    // What does not look at the body does not care.
+    const config = { expression: 'request.method == "PUT" && request.body_json.a == 2', on_match: { deny } };
+    expect((await kit.onRequest({ config, body, headers })).outcome).toBe('continue');
+  });
+
+  it('reads behind a byte order mark, and as much as there is', async () => {
+    expect((await refuse('request.body_json.a == 1', { body: '\ufeff{"a":1}' })).outcome).toBe('answered');
+    const padded = `{"a":1${' '.repeat(2 << 20)}}`;
+    expect((await refuse('request.body_json.a == 1', { body: padded })).outcome).toBe('answered');
   });
 
   it('says where an expression is wrong when it is loaded', async () => {

@@ -8,6 +8,8 @@ import { Text } from "./text";
 
 /** What an evaluation came to. */
 export enum Match {
+  /** The body is there and cannot be read, or makes the evaluation too long; the host has logged why. */
+  Unreadable = -2,
   /** It could not be evaluated; the host has logged why. */
   Failed = -1,
   No = 0,

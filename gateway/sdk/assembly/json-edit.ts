@@ -136,10 +136,11 @@ export class JsonEdit {
     return node;
   }
 
-  /** The changed text; null where it is no JSON. */
+  /** The changed text; null where it is no JSON. A byte order mark stays before it. */
   apply(json: Text): Text | null {
     this.root.prepare();
     const editor = new Editor(json);
+    editor.copyMark();
     editor.edit(this.root);
     editor.skipSpace();
     return editor.failed || editor.at != json.length ? null : editor.out.take();
@@ -188,11 +189,14 @@ class Editor {
   }
 
   skipSpace(): void {
-    while (this.at < this.json.length) {
-      const byte = this.json.byteAt(this.at);
-      if (byte != 0x20 && byte != 0x0a && byte != 0x0d && byte != 0x09) return;
-      this.at++;
-    }
+    while (this.at < this.json.length && isSpace(this.json.byteAt(this.at))) this.at++;
+  }
+
+  copyMark(): void {
+    const json = this.json;
+    if (json.length < 3 || json.byteAt(0) != 0xef || json.byteAt(1) != 0xbb || json.byteAt(2) != 0xbf) return;
+    this.at = 3;
+    this.out.add(json.slice(0, 3));
   }
 
   /** Copies the value that begins here, changed as the node says. */
@@ -327,7 +331,12 @@ class Editor {
         if (depth == 0) return;
         continue;
       }
-      if (depth == 0 && (byte == COMMA || byte == 0x7d || byte == 0x5d || byte <= 0x20)) break;
+      if (depth == 0 && (byte == COMMA || byte == 0x7d || byte == 0x5d || isSpace(byte))) break;
+      if (!isSpace(byte) && byte != COMMA && byte != COLON && !isBracket(byte)) {
+        if (!this.skipScalar()) return this.fail();
+        if (depth == 0) return;
+        continue;
+      }
       this.at++;
       if (byte == 0x7b || byte == 0x5b) depth++;
       else if (byte == 0x7d || byte == 0x5d) {
@@ -337,15 +346,97 @@ class Editor {
     if (depth > 0 || this.at == start) this.fail();
   }
 
+  /** Passes over a number or a literal; false for anything else, such as NaN or a comment. */
+  private skipScalar(): bool {
+    const start = this.at;
+    while (this.at < this.json.length) {
+      const byte = this.json.byteAt(this.at);
+      if (isSpace(byte) || byte == COMMA || byte == COLON || isBracket(byte) || byte == QUOTE) break;
+      this.at++;
+    }
+    const scalar = this.json.slice(start, this.at);
+    const first = scalar.byteAt(0);
+    if (first == 0x74) return scalar.equals(text("true"));
+    if (first == 0x66) return scalar.equals(text("false"));
+    if (first == 0x6e) return scalar.equals(text("null"));
+    return isNumber(scalar);
+  }
+
   private skipString(): void {
     this.at++;
     while (this.at < this.json.length) {
       const byte = this.json.byteAt(this.at++);
       if (byte == QUOTE) return;
-      if (byte == BACKSLASH) this.at++;
+      if (byte < 0x20) break;
+      if (byte == BACKSLASH && !this.skipEscape()) break;
+      if (byte >= 0x80 && !this.skipCharacter(byte)) break;
     }
     this.fail();
   }
+
+  private skipEscape(): bool {
+    const byte = this.peek();
+    this.at++;
+    if (byte != 0x75) return text('"\\/bfnrt').indexOf(byte) >= 0;
+    for (let i = 0; i < 4; i++) {
+      const digit = this.peek();
+      const letter: u8 = digit | 0x20;
+      if (!(digit >= 0x30 && digit <= 0x39) && !(letter >= 0x61 && letter <= 0x66)) return false;
+      this.at++;
+    }
+    return true;
+  }
+
+  /** Passes over the rest of a character of several bytes of UTF-8 (RFC 3629, section 4). */
+  private skipCharacter(first: u8): bool {
+    const rest = first >= 0xc2 && first <= 0xdf ? 1 : first >= 0xe0 && first <= 0xef ? 2 : first >= 0xf0 && first <= 0xf4 ? 3 : 0;
+    if (rest == 0) return false;
+    const second = this.peek();
+    if (first == 0xe0 && second < 0xa0) return false;
+    if (first == 0xed && second > 0x9f) return false;
+    if (first == 0xf0 && second < 0x90) return false;
+    if (first == 0xf4 && second > 0x8f) return false;
+    for (let i = 0; i < rest; i++) {
+      if ((this.peek() & 0xc0) != 0x80) return false;
+      this.at++;
+    }
+    return true;
+  }
+}
+
+function isSpace(byte: u8): bool {
+  return byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09;
+}
+
+function isBracket(byte: u8): bool {
+  return byte == 0x7b || byte == 0x7d || byte == 0x5b || byte == 0x5d;
+}
+
+/** RFC 8259, section 6. */
+function isNumber(scalar: Text): bool {
+  let at = scalar.byteAt(0) == 0x2d ? 1 : 0;
+  const whole = digitsAt(scalar, at);
+  if (whole == 0 || (whole > 1 && scalar.byteAt(at) == 0x30)) return false;
+  at += whole;
+  if (at < scalar.length && scalar.byteAt(at) == 0x2e) {
+    const fraction = digitsAt(scalar, at + 1);
+    if (fraction == 0) return false;
+    at += 1 + fraction;
+  }
+  if (at < scalar.length && (scalar.byteAt(at) | 0x20) == 0x65) {
+    at++;
+    if (at < scalar.length && (scalar.byteAt(at) == 0x2b || scalar.byteAt(at) == 0x2d)) at++;
+    const exponent = digitsAt(scalar, at);
+    if (exponent == 0) return false;
+    at += exponent;
+  }
+  return at == scalar.length;
+}
+
+function digitsAt(scalar: Text, from: i32): i32 {
+  let at = from;
+  while (at < scalar.length && scalar.byteAt(at) >= 0x30 && scalar.byteAt(at) <= 0x39) at++;
+  return at - from;
 }
 
 function forget(node: Node): void {

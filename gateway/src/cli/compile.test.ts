@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -128,6 +129,37 @@ describe('gw compile', () => {
     await gwCompile([], env);
     expect((await readFile(at('out.gwa'))).equals(first)).toBe(true);
     expect((await readArtifact(first)).manifest.compiled_at).toBe('2026-01-01T00:00:00.000Z');
+  });
+
+  it('refuses a spec that is a link out of the folder, and takes links within it', async () => {
+    await writeFile(at('outside.yaml'), SPEC);
+    await symlink(at('outside.yaml'), at('specs', 'linked.yaml'));
+    const { code, stderr } = await gwCompile();
+    expect(code).toBe(1);
+    expect(stderr).toContain('linked.yaml: it is a link that leads out of');
+    // As the volume of a ConfigMap shows its keys.
+    await rm(at('specs'), { recursive: true });
+    await mkdir(at('specs', '..2026'), { recursive: true });
+    await writeFile(at('specs', '..2026', 'books.yaml'), SPEC);
+    await symlink('..2026', at('specs', '..data'));
+    await symlink('..data/books.yaml', at('specs', 'books.yaml'));
+    expect((await gwCompile()).code).toBe(0);
+  });
+
+  it('refuses what describes a plugin if it is a link to elsewhere', async () => {
+    await writeFile(at('outside.json'), '{"type":"object"}');
+    await rm(at('echo', 'config-schema.json'));
+    await symlink(at('outside.json'), at('echo', 'config-schema.json'));
+    const { code, stderr } = await gwCompile();
+    expect(code).toBe(2);
+    expect(stderr).toContain('plugin "echo": cannot read config-schema.json: it is a link that leads out of');
+  });
+
+  it('refuses a spec that is no file at once', async () => {
+    execFileSync('mkfifo', [at('specs', 'pipe.yaml')]);
+    const { code, stderr } = await gwCompile();
+    expect(code).toBe(1);
+    expect(stderr).toContain('pipe.yaml: it is not a file');
   });
 
   it('does not follow a $ref through a link out of the folder', async () => {

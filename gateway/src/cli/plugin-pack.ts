@@ -7,6 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import type { TarEntry } from '../artifact/tar.ts';
+import { fileFault } from '../file-fault.ts';
 import { messageOf } from '../message-of.ts';
 import { EXIT_FAILURE, type Program } from './program.ts';
 import { option } from './variables.ts';
@@ -65,5 +66,8 @@ async function run(folder: string, output: string | undefined, { stdout, stderr,
 }
 
 async function entryOf(folder: string, name: string): Promise<TarEntry> {
-  return { name, bytes: await readFile(join(folder, name)) };
+  const path = join(folder, name);
+  const fault = fileFault(folder, path);
+  if (fault !== null) throw new Error(`cannot read ${path}: ${fault}`);
+  return { name, bytes: await readFile(path) };
 }

@@ -6,6 +6,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { type CompileFlags, MOCK, type Project, type ProjectFile, type ProjectPlugin } from '../compiler/project.ts';
+import { fileFault } from '../file-fault.ts';
 import { loadBuiltinPlugin } from '../plugins/builtin.ts';
 import { DownloadError } from '../plugins/download.ts';
 import { PluginPackageError, readPluginPackage, wasmFileOf } from '../plugins/package.ts';
@@ -100,12 +101,24 @@ async function specFilesOf(folder: string, manifest: string): Promise<string[]> 
     const entries = await readdir(folder, { withFileTypes: true });
     const files = entries.filter((entry) => !entry.isDirectory() && isSpecName(entry.name));
     const specs = files.map(({ name }) => join(folder, name)).filter((file) => file !== manifest);
+    for (const spec of specs) mustBeOf(folder, spec);
     if (specs.length === 0) throw new ManifestError(`specs folder ${folder} holds no .yaml, .yml or .json file`);
     return specs;
   } catch (error) {
-    if (error instanceof ManifestError) throw error;
+    if (error instanceof ManifestError || error instanceof SpecFileError) throw error;
     throw new ManifestError(`cannot read specs folder ${folder}: ${reasonOf(error)}`, { cause: error });
   }
+}
+
+/** Throws SpecFileError for a link out of the folder: what it shows would be published as a spec. */
+function mustBeOf(folder: string, spec: string): void {
+  let fault: string | null;
+  try {
+    fault = fileFault(folder, spec);
+  } catch (error) {
+    fault = reasonOf(error);
+  }
+  if (fault !== null) throw new SpecFileError(`cannot read spec ${spec}: ${fault}`);
 }
 
 function isSpecName(name: string): boolean {
@@ -203,14 +216,21 @@ async function readPlugin(
 function readLocal(name: string, path: string): ProjectPlugin {
   const beside = (file: string) => join(dirname(path), file);
   const toml = beside('plugin.toml');
-  const manifest = existsSync(toml) ? readFileSync(toml) : undefined;
-  const named = manifest && wasmFileOf(manifest.toString('utf8'));
+  const manifest = existsSync(toml) ? readOwn(toml) : undefined;
+  const named = manifest && wasmFileOf(Buffer.from(manifest).toString());
   const isOurs = named === undefined || named === basename(path) || !existsSync(beside(named));
   const schema = beside('config-schema.json');
   return readPluginPackage({
     wasm: readFileSync(path),
     name,
     ...(isOurs && manifest ? { manifest } : {}),
-    ...(isOurs && existsSync(schema) ? { configSchema: readFileSync(schema) } : {}),
+    ...(isOurs && existsSync(schema) ? { configSchema: readOwn(schema) } : {}),
   });
+}
+
+/** What describes a plugin lies beside its module, and goes into the artifact. */
+function readOwn(path: string): Uint8Array {
+  const fault = fileFault(dirname(path), path);
+  if (fault !== null) throw new PluginPackageError(`cannot read ${basename(path)}: ${fault}`);
+  return readFileSync(path);
 }

@@ -85,6 +85,15 @@ const refused: readonly Refused[] = (
       moduleOf({ functions: [...HOOKS, ['s', 2]], sections: [[8, [2]]] }),
     ],
     ['garbage', /not a WebAssembly module/, Buffer.from('#!/bin/sh')],
+    [
+      'a small module that is costly to compile',
+      /too complex to compile: more than 4000000 locals and values/,
+      moduleOf({
+        functions: HOOKS,
+        locals: [1, 0x88, 0x27, 0x7f],
+        code: [...Array(20_000).fill([0x03, 0x40, 0x0b]).flat(), 0x41, 0, 0x0b],
+      }),
+    ],
     ['a dispatcher that says it is none', /is a middleware and exports dispatch/, DISPATCHER_WASM],
     [
       'a capability that does not exist',

@@ -1,5 +1,6 @@
 /** What a bare WebAssembly module is, where no plugin.toml says it (E1071). */
 import { messageOf } from '../message-of.ts';
+import { checkModule, PluginLoadError } from '../wasm/index.ts';
 import type { PluginManifest } from './project.ts';
 
 export type Bodies = Pick<PluginManifest, 'request_body' | 'response_body'>;
@@ -22,8 +23,11 @@ export function inspectModule(wasm: Uint8Array): Inspected {
   }
   let module: WebAssembly.Module;
   try {
-    module = new WebAssembly.Module(new Uint8Array(wasm));
+    const bytes = new Uint8Array(wasm);
+    checkModule(bytes);
+    module = new WebAssembly.Module(bytes);
   } catch (error) {
+    if (error instanceof PluginLoadError) return { why: error.message };
     return { why: `it is not a valid WebAssembly module: ${messageOf(error)}` };
   }
   const exports = new Set(WebAssembly.Module.exports(module).map(({ name }) => name));

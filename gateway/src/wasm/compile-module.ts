@@ -4,18 +4,21 @@ import { setFlagsFromString } from 'node:v8';
 /** Longest delay of a timer: the engine's threads keep no process alive by themselves. */
 const LONG_MS = 2 ** 30;
 
+/** Modules that this thread compiles at the moment. */
+let compiling = 0;
+
 /**
  * Every function is compiled now: at its first call, as is usual, a long one holds the event loop for 100 ms a
- * megabyte. The engine looks at the flag when compiling begins; for other modules of the process it stays as it was.
+ * megabyte. The engine reads the flag at some time while it compiles, on one of its threads, so the flag stays set until
+ * no module is being compiled; what others of the process compile meanwhile is compiled whole, too.
  */
 export async function compileModule(bytes: Uint8Array): Promise<WebAssembly.Module> {
   const alive = setInterval(() => {}, LONG_MS);
+  if (compiling++ === 0) setFlagsFromString('--no-wasm-lazy-compilation');
   try {
-    setFlagsFromString('--no-wasm-lazy-compilation');
-    const compiling = WebAssembly.compile(bytes);
-    setFlagsFromString('--wasm-lazy-compilation');
-    return await compiling;
+    return await WebAssembly.compile(bytes);
   } finally {
+    if (--compiling === 0) setFlagsFromString('--wasm-lazy-compilation');
     clearInterval(alive);
   }
 }

@@ -171,8 +171,14 @@ const cases: readonly (readonly [string, RegExp, Parts, ArtifactPlugin?])[] = [
   ['atomic instructions', /threads or atomic/, { code: [0xfe, 3, 0, 0x41, 0, 0x0b] }],
   ['garbage collection', /garbage-collected/, { code: [0x41, 0, 0xfb, 28, 0x1a, 0x41, 0, 0x0b] }],
   ['exceptions', /exceptions/, { code: [0x1f, 0x40, 0, 0x0b, 0x41, 0, 0x0b] }],
+  ['code that is not valid', /not a valid WebAssembly module/, { code: [0x1a, 0x0b] }],
+  [
+    'a small module that is costly to compile',
+    /a function of the module is too complex to compile: more than 4000000 locals and values on the stack, counted at each branch, block and call; split the function, or give it fewer locals/,
+    { locals: [1, 0x88, 0x27, 0x7f], code: [...Array(500).fill([0x03, 0x40, 0x0b]).flat(), 0x41, 0, 0x0b] },
+  ],
   ['a table that is too large', /too many tableElements/, { sections: [[4, [1, 0x70, 0, 0x80, 0x80, 8]]] }],
-  ['garbage', /not a valid WebAssembly module/, { code: [0xff, 0x0b] }],
+  ['garbage', /uses the unknown instruction 0xff/, { code: [0xff, 0x0b] }],
 ];
 
 describe('loading', () => {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -74,5 +74,15 @@ describe('manifests', () => {
     const { files, problems } = await readManifests(dir);
     expect([...files.keys()]).toEqual(['good.yaml']);
     expect(problems.get('bad.yaml')).toMatch(expected);
+  });
+
+  it('reads no manifest through a link out of the folder', async () => {
+    const elsewhere = await mkdtemp(join(tmpdir(), 'gw-elsewhere-'));
+    await writeFile(join(elsewhere, 'a.yaml'), `${PROJECT}spec: {specs: {names: [a]}}\n`);
+    await symlink(join(elsewhere, 'a.yaml'), join(dir, 'linked.yaml'));
+    const { files, problems } = await readManifests(dir);
+    await rm(elsewhere, { recursive: true });
+    expect([...files.keys()]).toEqual([]);
+    expect(problems.get('linked.yaml')).toContain('it is a link that leads out of');
   });
 });

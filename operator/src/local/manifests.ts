@@ -1,6 +1,7 @@
 /** The manifests of a folder, as objects: what `kubectl apply -f DIR` would send, read again when files change. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileFault } from '@gw/gateway/file-fault';
 import { messageOf } from '@gw/gateway/message-of';
 import { parseAllDocuments } from 'yaml';
 import { apiSpecs, configMaps, deployments, gatewayProjects, kinds, pluginRefs, secrets } from '../api/resources.ts';
@@ -48,7 +49,10 @@ export async function readManifests(dir: string): Promise<Manifests> {
     .toSorted();
   for (const name of names) {
     try {
-      const text = await readFile(join(dir, name), 'utf8');
+      const path = join(dir, name);
+      const fault = fileFault(dir, path);
+      if (fault !== null) throw new Error(fault);
+      const text = await readFile(path, 'utf8');
       if (text.length > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`);
       files.set(name, parseManifest(text, ignored));
     } catch (error) {

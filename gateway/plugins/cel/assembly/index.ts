@@ -10,6 +10,8 @@ let condition: i32 = 0;
 /** What `on_match` names; a failed evaluation is denied with it too, where there is one. */
 let denies: bool = false;
 let deniesFailures: bool = false;
+/** A rule on a body that cannot be read decides nothing: the request passes only if the config says so. */
+let deniesUnreadable: bool = true;
 let status: i32 = 403;
 let message: Text = EMPTY;
 let members: Text = EMPTY;
@@ -19,7 +21,9 @@ let values: StaticArray<Text> = new StaticArray<Text>(0);
 export function init(): i32 {
   condition = Condition.compile(Config.get("/expression"));
   if (condition < 0) return 1;
-  deniesFailures = Config.get("/on_error").equals(text("deny"));
+  const onError = Config.get("/on_error");
+  deniesFailures = onError.equals(text("deny"));
+  deniesUnreadable = !onError.equals(text("continue"));
   denies = Config.has("/on_match/deny");
   // What cannot be computed may be denied where nothing else is.
   status = denies ? <i32>Config.number("/on_match/deny/status") : 403;
@@ -47,6 +51,7 @@ export function on_request(): i32 {
   const match = Condition.evaluate(condition);
   if (match == Match.No) return CONTINUE;
   if (match == Match.Failed) return deniesFailures ? deny() : CONTINUE;
+  if (match == Match.Unreadable) return deniesUnreadable ? deny() : CONTINUE;
   if (denies) return deny();
   for (let i = 0; i < keys.length; i++) Context.set(keys[i], values[i]);
   return CONTINUE;

@@ -5,6 +5,9 @@
 import { RequestSlot } from '../../capability/request-slot.ts';
 import type { Exchange, RequestPart } from '../../exchange.ts';
 import { get, isObject, type Obj } from '../../spec/json.ts';
+import { visitMember } from './request/json-texts.ts';
+import { PROTOCOL_NAMES } from './request/known-words.ts';
+import { BESIDE, SAID } from './request/prompt-members.ts';
 import { surfaceOf } from './surfaces/surface-of.ts';
 
 /** Bytes of UTF-8 of a token: about four letters, or a character of Chinese and a third. */
@@ -13,17 +16,7 @@ const TOKEN = 4;
 const MESSAGE = 4;
 /** What a picture or a file is taken for, whatever its size. */
 const FILE = 1_000;
-const ASKED = [
-  'messages',
-  'input',
-  'instructions',
-  'system',
-  'prompt',
-  'tools',
-  'functions',
-  'response_format',
-  'text',
-];
+const ASKED: ReadonlySet<string> = new Set([...SAID, ...BESIDE]);
 const LIMITS = ['max_completion_tokens', 'max_tokens', 'max_output_tokens'];
 /** More choices than any provider makes. */
 const MOST_CHOICES = 128;
@@ -77,7 +70,8 @@ export class TokenEstimate implements RequestPart {
 
 /** Without recursion; text, names of members, and numbers, each of which is a token in the input of embeddings. */
 function promptTokens(request: Obj): number {
-  const values: unknown[] = ASKED.map((name) => get(request, name));
+  const asked = Object.keys(request).filter((name) => ASKED.has(name) || !PROTOCOL_NAMES.has(name));
+  const values: unknown[] = asked.map((name) => get(request, name));
   let [bytes, tokens] = [0, 0];
   for (const name of ['messages', 'input']) {
     const list = get(request, name);
@@ -85,27 +79,22 @@ function promptTokens(request: Obj): number {
   }
   while (values.length > 0) {
     const value = values.pop();
-    if (typeof value === 'string') {
-      if (/^data:[^,]{0,256};base64,/i.test(value)) tokens += FILE;
-      else bytes += Buffer.byteLength(value);
-    } else if (typeof value === 'number') tokens++;
+    if (typeof value === 'string') bytes += Buffer.byteLength(value);
+    else if (typeof value === 'number') tokens++;
     else if (Array.isArray(value)) for (const each of value) values.push(each);
     else if (isObject(value)) {
-      if (isFile(value)) tokens += FILE;
-      else
-        for (const [name, each] of Object.entries(value)) {
-          bytes += name.length;
-          values.push(each);
-        }
+      for (const [name, each] of Object.entries(value)) {
+        bytes += name.length;
+        values.push(each);
+      }
     }
   }
+  const file = (value: string) => {
+    tokens += FILE;
+    bytes -= value.length;
+  };
+  for (const name of asked) visitMember(request, name, { text: () => {}, file });
   return tokens + Math.ceil(bytes / TOKEN);
-}
-
-function isFile(value: Obj): boolean {
-  return (
-    get(value, 'type') === 'base64' || (typeof get(value, 'data') === 'string' && get(value, 'format') !== undefined)
-  );
 }
 
 function limitOf(request: Obj): number | null {

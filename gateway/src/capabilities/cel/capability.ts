@@ -18,6 +18,7 @@ const STEP = 200;
 const MATCHES = 1;
 const NOT = 0;
 const FAILED = -1;
+const UNREADABLE = -2;
 
 /** Loaded where a plugin asks for it: it takes time, and most gateways run without. */
 const language = () => Promise.all([import('./expression.ts'), import('./request-view.ts')]);
@@ -50,7 +51,7 @@ export const cel = capability({
       signature: 'i:i',
       parameters: '(handle) -> result',
       meaning:
-        '1: the condition is true for this request, 0: it is not, -1: it could not be evaluated, and the log says why. Needs `request_body = "buffer"`; waits for the body if the condition reads it',
+        '1: the condition is true for this request, 0: it is not, -1: it could not be evaluated, -2: it could not be because the body is there and cannot be read, or makes it too long; the log says why. Needs `request_body = "buffer"`; waits for the body if the condition reads it',
       waits: true,
       declared: true,
       body: 'request_body',
@@ -87,10 +88,12 @@ function compile(call: Call, conditions: Condition[], text: string): number {
 function evaluate(call: Call, condition: Condition): number {
   if (!loaded) throw new HostCallError('host_cel_evaluate: the language is not loaded');
   const x = call.request();
-  const { matches, error, steps } = condition.evaluate(loaded[1].requestValue(x));
+  const request = loaded[1].requestValue(x);
+  const { matches, error, steps, isTooLong } = condition.evaluate(request.value);
   call.burn(steps * STEP);
   if (matches !== null) return matches ? MATCHES : NOT;
   const { services, name } = call.binding;
   services.log('warn', name, `the expression could not be evaluated: ${error}`, x);
-  return FAILED;
+  const isOfBody = request.isBodyUnreadable || (isTooLong && condition.parts.has('body_json'));
+  return isOfBody ? UNREADABLE : FAILED;
 }

@@ -88,7 +88,7 @@ function casesOf(suite: IncrementalTestSuite, path: string): Case[] {
 }
 
 const suites = getConformanceSuite().suites.filter(({ name }) => SECTIONS.includes(name));
-const request = requestValue(recordedExchange({}));
+const request = requestValue(recordedExchange({})).value;
 
 /** True, false, or null where it cannot be evaluated, now or when it is compiled. */
 function outcome(text: string): boolean | null {

@@ -25,7 +25,7 @@ const order = {
 function evaluate(text: string, init: RequestInit = order) {
   const x = recordedExchange(init);
   x.body = init.body === undefined ? null : Buffer.from(init.body);
-  return compileCondition(text).evaluate(requestValue(x));
+  return compileCondition(text).evaluate(requestValue(x).value);
 }
 const holds = (text: string, init?: RequestInit) => evaluate(text, init).matches;
 
@@ -191,10 +191,7 @@ describe('the language', () => {
     expect(error).not.toMatch(/acme|large/);
   });
 
-  it('says which part is not JSON, or too long', () => {
-    expect(evaluate('request.body_json == 1', { body: `${' '.repeat(1 << 20)}1` }).error).toContain(
-      'longer than 1048576',
-    );
+  it('says which part is not JSON', () => {
     expect(evaluate('request.body_json.a == 1', { body: '{"a":' }).error).toContain('request.body_json is not JSON');
   });
 });
@@ -284,7 +281,7 @@ it('never throws but for what is no expression, and never for a request', () => 
     fc.property(fc.json(), fc.string(), (body, claims) => {
       const x = recordedExchange({ headers: { 'x-auth-claims': claims } });
       x.body = Buffer.from(body);
-      const { matches, error } = condition.evaluate(requestValue(x));
+      const { matches, error } = condition.evaluate(requestValue(x).value);
       expect(matches === null).toBe(error !== null);
     }),
     propertyRuns(300),

@@ -15,6 +15,8 @@ export interface Evaluation {
   readonly error: string | null;
   /** Steps that it took, of at most `MOST_STEPS`. */
   readonly steps: number;
+  /** It would have taken more. */
+  readonly isTooLong: boolean;
 }
 
 export interface Condition extends Reads {
@@ -46,10 +48,11 @@ export function compileCondition(text: string): Condition {
         meter.start();
         const result = evaluate({ request });
         const steps = meter.spent;
-        if (meter.exceeded) return { matches: null, error: new CostExceeded().message, steps };
-        if (typeof result === 'boolean') return { matches: result, error: null, steps };
-        if (!isCelError(result)) return { matches: null, error: 'the result is not a bool', steps };
-        return { matches: null, error: `${placeOf(result.exprId)}: ${reasonOf(result)}`, steps };
+        const isTooLong = meter.exceeded;
+        if (isTooLong) return { matches: null, error: new CostExceeded().message, steps, isTooLong };
+        if (typeof result === 'boolean') return { matches: result, error: null, steps, isTooLong };
+        if (!isCelError(result)) return { matches: null, error: 'the result is not a bool', steps, isTooLong };
+        return { matches: null, error: `${placeOf(result.exprId)}: ${reasonOf(result)}`, steps, isTooLong };
       },
     };
   });

@@ -1,25 +1,39 @@
 /** A request as expressions see it; each part is made when it is first looked at. */
 import { type CelInput, type CelMap, celList } from '@bufbuild/cel';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { type Exchange, type HeaderList, joinedHeader } from '../../exchange.ts';
-import { parseTextOnce } from '../../json/parse-once.ts';
+import { type Exchange, type HeaderList, headerOf, joinedHeader } from '../../exchange.ts';
+import { parseOnce, parseTextOnce } from '../../json/parse-once.ts';
 import { jsonValue, mapOf } from './json-value.ts';
 import { isRequestPart, REQUEST_PARTS, type RequestPart } from './request-types.ts';
-
-/** Longest body that is read as JSON, in bytes: reading more would hold up other requests. */
-const MOST_BODY = 1 << 20;
 
 /** A part of the request is not what expressions can read; the message says which. */
 export class PartUnreadable extends Error {}
 
-/** The value of `request`. The body must be in memory where the expression reads it. Looking at a part may throw PartUnreadable. */
-export function requestValue(x: Exchange): CelMap {
-  return mapOf(new RequestView(x));
+/** The body is there, and is no JSON that this process reads: what a rule says of it is not known. */
+export class BodyUnreadable extends PartUnreadable {}
+
+export interface RequestValue {
+  /** The value of `request`. Looking at a part may throw PartUnreadable. */
+  readonly value: CelMap;
+  /** Whether an expression has looked at a body that cannot be read. */
+  readonly isBodyUnreadable: boolean;
+}
+
+/** The body must be in memory where the expression reads it. */
+export function requestValue(x: Exchange): RequestValue {
+  const view = new RequestView(x);
+  return {
+    value: mapOf(view),
+    get isBodyUnreadable() {
+      return view.isBodyUnreadable;
+    },
+  };
 }
 
 class RequestView implements ReadonlyMap<string, CelInput> {
   readonly #x: Exchange;
   readonly #made = new Map<RequestPart, CelInput>();
+  isBodyUnreadable = false;
 
   constructor(x: Exchange) {
     this.#x = x;
@@ -37,9 +51,14 @@ class RequestView implements ReadonlyMap<string, CelInput> {
     if (!isRequestPart(key)) return undefined;
     const made = this.#made.get(key);
     if (made !== undefined) return made;
-    const value = PARTS[key](this.#x);
-    this.#made.set(key, value);
-    return value;
+    try {
+      const value = PARTS[key](this.#x);
+      this.#made.set(key, value);
+      return value;
+    } catch (error) {
+      if (error instanceof BodyUnreadable) this.isBodyUnreadable = true;
+      throw error;
+    }
   }
 
   keys(): MapIterator<string> {
@@ -69,27 +88,32 @@ const PARTS: Readonly<Record<RequestPart, (x: Exchange) => CelInput>> = {
   path_params: (x) => mapOf(new Map(x.operation?.paramNames.map((name, i) => [name, x.params[i] ?? '']))),
   query: (x) => mapOf(queryOf(x.query ?? '')),
   headers: (x) => mapOf(new HeaderView(x.headers)),
-  body_json: (x) => jsonValue(parsed(bodyText(x), 'body_json')),
+  body_json: (x) => jsonValue(bodyValue(x)),
   client_ip: (x) => x.clientIp,
   consumer: (x) => decodedName(joinedHeader(x.headers, 'x-auth-consumer') ?? ''),
   groups: (x) => celList(listed(joinedHeader(x.headers, 'x-auth-consumer-groups') ?? '')),
-  claims: (x) => jsonValue(parsed(joinedHeader(x.headers, 'x-auth-claims') ?? '{}', 'claims')),
+  claims: (x) => jsonValue(claimsOf(joinedHeader(x.headers, 'x-auth-claims') ?? '{}')),
   time: () => timestampFromMs(Date.now()),
 };
 
-function bodyText({ body }: Exchange): string {
-  if (body === null) return '';
-  if (body.length > MOST_BODY) throw new PartUnreadable(`request.body_json is longer than ${MOST_BODY} bytes`);
-  return Buffer.from(body.buffer, body.byteOffset, body.length).toString();
+/** Null for no body. Read as validation reads it (docs/decisions.md#one-reading); as long as `--max-body-size` allows. */
+function bodyValue({ body, headers }: Exchange): unknown {
+  if (body === null || body.length === 0) return null;
+  const encoding = headerOf(headers, 'content-encoding') ?? 'identity';
+  if (encoding.toLowerCase() !== 'identity') throw new BodyUnreadable('request.body_json is encoded');
+  try {
+    return parseOnce(body);
+  } catch {
+    throw new BodyUnreadable('request.body_json is not JSON in UTF-8');
+  }
 }
 
-/** Null for nothing. */
-function parsed(text: string, part: RequestPart): unknown {
+function claimsOf(text: string): unknown {
   if (text === '') return null;
   try {
     return parseTextOnce(text);
   } catch {
-    throw new PartUnreadable(`request.${part} is not JSON`);
+    throw new PartUnreadable('request.claims is not JSON');
   }
 }
 

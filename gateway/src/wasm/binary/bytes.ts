@@ -47,13 +47,13 @@ export class ByteReader {
         return value;
       }
     }
-    throw new PluginLoadError('the module holds a malformed number');
+    throw new PluginLoadError('the file is not a valid WebAssembly module: it holds a malformed number');
   }
 
   /** Passes over a LEB128 of at most 64 bits, signed or not. */
   skipLeb(): void {
     for (let i = 0; i < 10; i++) if (this.u8() < 0x80) return;
-    throw new PluginLoadError('the module holds a malformed number');
+    throw new PluginLoadError('the file is not a valid WebAssembly module: it holds a malformed number');
   }
 
   name(): string {
@@ -72,7 +72,7 @@ export class ByteReader {
 }
 
 function truncated(): PluginLoadError {
-  return new PluginLoadError('the module ends in the middle of a section');
+  return new PluginLoadError('the file is not a valid WebAssembly module: it ends in the middle of a section');
 }
 
 /** A growing buffer. */

@@ -1,7 +1,7 @@
 /** What the meter has to know of a function before it can meter any: what it costs, and what it calls. */
 import type { ByteReader } from './bytes.ts';
 import { CALL, costOf, HOST_CALL } from './costs.ts';
-import { type Instruction, readInstruction } from './instructions.ts';
+import { blankInstruction, readInstruction } from './instructions.ts';
 import { limit } from './limits.ts';
 
 /** A function that calls none and costs no more than this outside its loops is paid for by those who call it. */
@@ -46,7 +46,7 @@ export function factsOf(
   refer: (index: number) => void,
   init: (segment: number) => void,
 ): FunctionFacts {
-  const instruction: Instruction = { kind: 'plain', opcode: 0, index: 0 };
+  const instruction = blankInstruction();
   const calls: number[] = [];
   /** One entry a nesting level: whether a loop is open there. */
   const inLoop: boolean[] = [false];
@@ -60,6 +60,7 @@ export function factsOf(
     const looping = inLoop[inLoop.length - 1] ?? false;
     switch (instruction.kind) {
       case 'open':
+      case 'if':
         inLoop.push(looping);
         break;
       case 'loop':

@@ -14,8 +14,8 @@ export interface MeterLayout {
   readonly types: number;
   /** Index of the first injected function. */
   readonly functions: number;
-  /** Segments of data that memory is initialised from: each has a function for long ones. */
-  readonly initialised: readonly number[];
+  /** Segments of data that memory is initialised from, and their places: each has a function for long ones. */
+  readonly initialised: ReadonlyMap<number, number>;
 }
 
 /** Injected imports, in their order. `refuel` gives more fuel, or none where `wait` is to give it later. */
@@ -73,12 +73,12 @@ export function writeInjectedImports(out: ByteWriter, { types }: MeterLayout): v
 
 /** Types of the injected functions, in their order. */
 export function injectedFunctions({ initialised }: Pick<MeterLayout, 'initialised'>): readonly number[] {
-  return [REFILL_TYPE, BULK_TYPE, BULK_TYPE, GROW_TYPE, ...initialised.map(() => BULK_TYPE), ENTER_TYPE];
+  return [REFILL_TYPE, BULK_TYPE, BULK_TYPE, GROW_TYPE, ...Array.from(initialised, () => BULK_TYPE), ENTER_TYPE];
 }
 
 /** Index of the function that sets the fuel and every mutable global. */
 export function enterIndex({ functions, initialised }: MeterLayout): number {
-  return functions + INIT + initialised.length;
+  return functions + INIT + initialised.size;
 }
 
 export function writeInjectedCode(out: ByteWriter, layout: MeterLayout, mutable: readonly MutableGlobal[]): void {
@@ -86,7 +86,7 @@ export function writeInjectedCode(out: ByteWriter, layout: MeterLayout, mutable:
   out.block(forwards(layout, (body) => body.u8(0x20).u32(1).u8(0x20).u32(3).raw(new Uint8Array(fillCode)), false));
   out.block(copyBody(layout));
   out.block(growBody(layout));
-  for (const segment of layout.initialised) {
+  for (const segment of layout.initialised.keys()) {
     out.block(forwards(layout, (body) => initCode(body.u8(0x20).u32(1).u8(0x20).u32(3), segment), true));
   }
   const enter = new ByteWriter().u32(0).u8(0x20).u32(0).u8(0x24).u32(layout.fuel);
@@ -122,7 +122,7 @@ export function chargeBulk(out: ByteWriter, what: Bulk, scratch: number, layout:
 
 export function chargeInit(out: ByteWriter, segment: number, scratch: number, layout: MeterLayout): void {
   const own = initCode(new ByteWriter(8), segment);
-  inPieces(out, own, INIT + layout.initialised.indexOf(segment), scratch, layout);
+  inPieces(out, own, INIT + (layout.initialised.get(segment) ?? 0), scratch, layout);
 }
 
 /** Takes the place of `memory.grow`. */

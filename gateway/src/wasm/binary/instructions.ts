@@ -9,8 +9,13 @@ export type InstructionKind =
   | 'plain'
   | 'open'
   | 'loop'
+  | 'if'
   | 'else'
   | 'end'
+  | 'br'
+  | 'br_if'
+  | 'br_table'
+  | 'leave'
   | 'call'
   | 'tail call'
   | 'indirect'
@@ -24,8 +29,21 @@ export type InstructionKind =
 export interface Instruction {
   kind: InstructionKind;
   opcode: number;
-  /** Index of the function (`call`, `tail call`, `ref.func`) or of the data segment (`memory.init`). */
+  /**
+   * Index of the function (`call`, `tail call`, `ref.func`), of the type (`indirect`), of the data segment
+   * (`memory.init`), or of the block that is left (`br`, `br_if`, and by default `br_table`).
+   */
   index: number;
+  /** The block's type (`open`, `if`, `loop`), the targets of `br_table`, or the opcode behind the prefixes 0xfc and 0xfd. */
+  immediate: number;
+}
+
+/** Block types that are not the index of a type. */
+export const NO_RESULT = -1;
+export const ONE_RESULT = -2;
+
+export function blankInstruction(): Instruction {
+  return { kind: 'plain', opcode: 0, index: 0, immediate: 0 };
 }
 
 /** Reads one instruction with its immediates into `into`. Throws PluginLoadError for what the ABI refuses. */
@@ -37,27 +55,34 @@ export function readInstruction(code: ByteReader, into: Instruction): void {
   if (opcode >= 0x28 && opcode <= 0x3e) return memoryArgument(code);
   switch (opcode) {
     case 0x00: // unreachable
-    case 0x01: // nop
     case 0x0f: // return
+      into.kind = 'leave';
+      return;
+    case 0x01: // nop
     case 0x1a: // drop
     case 0x1b: // select
     case 0xd1: // ref.is_null
       return;
     case 0x02: // block
-    case 0x04: // if
       into.kind = 'open';
-      return blockType(code);
+      return blockType(code, into);
+    case 0x04:
+      into.kind = 'if';
+      return blockType(code, into);
     case 0x03:
       into.kind = 'loop';
-      return blockType(code);
+      return blockType(code, into);
     case 0x05:
       into.kind = 'else';
       return;
     case 0x0b:
       into.kind = 'end';
       return;
-    case 0x0c: // br
-    case 0x0d: // br_if
+    case 0x0c:
+    case 0x0d:
+      into.kind = opcode === 0x0c ? 'br' : 'br_if';
+      into.index = code.u32();
+      return;
     case 0x20: // local.get
     case 0x21: // local.set
     case 0x22: // local.tee
@@ -67,7 +92,9 @@ export function readInstruction(code: ByteReader, into: Instruction): void {
       code.skipLeb();
       return;
     case 0x0e: {
-      for (let left = code.u32(); left >= 0; left--) code.skipLeb();
+      into.kind = 'br_table';
+      into.immediate = code.u32();
+      for (let left = into.immediate; left >= 0; left--) into.index = code.u32();
       return;
     }
     case 0x10: // call
@@ -78,7 +105,7 @@ export function readInstruction(code: ByteReader, into: Instruction): void {
     case 0x11: // call_indirect
     case 0x13: // return_call_indirect
       into.kind = 'indirect';
-      code.skipLeb();
+      into.index = code.u32();
       code.skipLeb();
       return;
     case 0x1c: {
@@ -106,7 +133,7 @@ export function readInstruction(code: ByteReader, into: Instruction): void {
     case 0xfc:
       return prefixed(code, into);
     case 0xfd:
-      return vector(code);
+      return vector(code, into);
     default:
       throw refused(opcode);
   }
@@ -130,10 +157,14 @@ function knownType(byte: number): void {
   if (valueType(byte) === undefined) throw refused(0xfb);
 }
 
-function blockType(code: ByteReader): void {
+function blockType(code: ByteReader, into: Instruction): void {
   const first = code.peek();
-  if (first < 0x40 || first >= 0x80) return code.skipLeb(); // a type's index
+  if (first < 0x40 || first >= 0x80) {
+    into.immediate = code.u32();
+    return;
+  }
   code.u8();
+  into.immediate = first === 0x40 ? NO_RESULT : ONE_RESULT;
   if (first !== 0x40) knownType(first);
 }
 
@@ -149,6 +180,7 @@ function onlyMemory(code: ByteReader): void {
 /** Saturating conversions, bulk memory and tables. */
 function prefixed(code: ByteReader, into: Instruction): void {
   const sub = code.u32();
+  into.immediate = sub;
   if (sub <= 7) return;
   if (sub === 8) {
     into.kind = 'memory.init';
@@ -181,8 +213,9 @@ function prefixed(code: ByteReader, into: Instruction): void {
 }
 
 /** 128-bit vectors, without the relaxed ones: their results differ between machines. */
-function vector(code: ByteReader): void {
+function vector(code: ByteReader, into: Instruction): void {
   const sub = code.u32();
+  into.immediate = sub;
   if (sub > 0xff) throw new PluginLoadError('the module uses relaxed SIMD: compile it with plain SIMD');
   if (sub <= 11 || sub === 92 || sub === 93) return memoryArgument(code);
   if (sub === 12 || sub === 13) return code.skip(16);

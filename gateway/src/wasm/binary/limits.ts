@@ -25,3 +25,38 @@ export function limit(what: keyof typeof MODULE_LIMITS, count: number): number {
   if (count > most) throw new PluginLoadError(`the module has too many ${what}: ${count}, of at most ${most}`);
   return count;
 }
+
+/** What compiling costs beyond the size of the code: see `complexity.ts`. */
+export interface Complexity {
+  /** Locals and values of the stack that compilers hold, one for each place where control flow meets. */
+  readonly merges: number;
+  /** Bytes of loops' bodies, those of inner loops once for each loop around them. */
+  readonly loopBytes: number;
+  readonly loops: number;
+}
+
+export const COMPLEXITY_LIMITS: Readonly<Record<'function' | 'module', Complexity>> = {
+  function: { merges: 4_000_000, loopBytes: 8_000_000, loops: 5_000 },
+  module: { merges: 64_000_000, loopBytes: 128_000_000, loops: 200_000 },
+};
+
+const MEANINGS: Readonly<Record<keyof Complexity, string>> = {
+  merges: 'locals and values on the stack, counted at each branch, block and call',
+  loopBytes: 'bytes of code in loops, counted for each loop around them',
+  loops: 'loops',
+};
+
+/** Throws where compiling would cost more than a function, or a module, may. */
+export function limitComplexity(complexity: Complexity, scope: 'function' | 'module'): void {
+  const most = COMPLEXITY_LIMITS[scope];
+  if (complexity.merges > most.merges) throw tooComplex(scope, 'merges', most.merges);
+  if (complexity.loopBytes > most.loopBytes) throw tooComplex(scope, 'loopBytes', most.loopBytes);
+  if (complexity.loops > most.loops) throw tooComplex(scope, 'loops', most.loops);
+}
+
+function tooComplex(scope: 'function' | 'module', what: keyof Complexity, most: number): PluginLoadError {
+  const where = scope === 'function' ? 'a function of the module is' : 'the module is, all functions together,';
+  return new PluginLoadError(
+    `${where} too complex to compile: more than ${most} ${MEANINGS[what]}; split the function, or give it fewer locals`,
+  );
+}

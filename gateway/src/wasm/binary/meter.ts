@@ -11,7 +11,7 @@ import { type ByteReader, ByteWriter } from './bytes.ts';
 import { CALL, costOf, HOST_CALL } from './costs.ts';
 import { entryCost, readLocals } from './function-facts.ts';
 import { charge, chargeBulk, chargeInit, growInPieces, type MeterLayout, refillIfEmpty } from './injected.ts';
-import { type Instruction, readInstruction } from './instructions.ts';
+import { blankInstruction, type Instruction, readInstruction } from './instructions.ts';
 
 /** Units that are taken ahead at once; one instruction may cost more. */
 const STRETCH = 16_384;
@@ -95,7 +95,7 @@ class Scan {
     this.#layout = layout;
     this.#stretch = this.#begin(code.at, entryCost(locals));
     const entry = this.#stretch;
-    const instruction: Instruction = { kind: 'plain', opcode: 0, index: 0 };
+    const instruction = blankInstruction();
     while (!code.done) {
       const start = code.at;
       readInstruction(code, instruction);
@@ -113,9 +113,13 @@ class Scan {
     return stretch;
   }
 
-  /** A new stretch, and more of them where the blocks around it end. */
+  /** A new stretch, and more of them where the blocks around it end. A frame is broken only if all around it are. */
   #break(at: number): void {
-    for (const frame of this.#frames) frame.broken = true;
+    for (let depth = this.#frames.length - 1; depth >= 0; depth--) {
+      const frame = this.#frames[depth];
+      if (frame === undefined || frame.broken) break;
+      frame.broken = true;
+    }
     this.#stretch = this.#begin(at);
   }
 
@@ -128,6 +132,7 @@ class Scan {
   #pass({ kind, index }: Instruction, start: number, end: number): void {
     switch (kind) {
       case 'open':
+      case 'if':
         this.#frames.push({ around: null, broken: false });
         break;
       case 'loop':

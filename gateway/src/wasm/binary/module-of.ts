@@ -51,6 +51,8 @@ export interface Parts {
   readonly code?: readonly number[];
   /** Declarations of locals of every function. */
   readonly locals?: readonly number[];
+  /** Types after those of every module, from index 10 on. */
+  readonly types?: readonly (readonly number[])[];
   /** Further sections: id and content. */
   readonly sections?: readonly (readonly [number, readonly number[] | Uint8Array])[];
 }
@@ -70,7 +72,8 @@ export function moduleOf(parts: Parts = {}): Uint8Array {
   const given = (id: number) => {
     for (const [at, content] of parts.sections ?? []) if (at === id) section(id, new ByteWriter().raw(raw(content)));
   };
-  section(1, new ByteWriter().u32(types.length).raw(raw(types.flat())));
+  const allTypes = [...types, ...(parts.types ?? [])];
+  section(1, new ByteWriter().u32(allTypes.length).raw(raw(allTypes.flat())));
   const importSection = new ByteWriter().u32(imports.length + (rawImport ? 1 : 0));
   for (const [from, name, type = 1] of imports) importSection.name(from).name(name).u8(0).u32(type);
   section(2, rawImport ? importSection.raw(raw(rawImport)) : importSection);

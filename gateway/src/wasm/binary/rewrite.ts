@@ -5,6 +5,7 @@
 
 import { ByteReader, ByteWriter } from './bytes.ts';
 import { functionsToGuard } from './call-graph.ts';
+import { checkComplexity } from './complexity.ts';
 import { type FunctionFacts, factsOf } from './function-facts.ts';
 import {
   enterIndex,
@@ -16,12 +17,21 @@ import {
   writeInjectedImports,
   writeInjectedTypes,
 } from './injected.ts';
-import { type Instruction, readInstruction } from './instructions.ts';
+import { blankInstruction, readInstruction } from './instructions.ts';
 import { limit, MODULE_LIMITS } from './limits.ts';
 import { meterFunction } from './meter.ts';
 import { PluginLoadError } from './plugin-load-error.ts';
-import type { FunctionImport, MeteredModule, ModuleExport, MutableGlobal, Signature, ValueType } from './types.ts';
-import { valueType } from './types.ts';
+import {
+  again,
+  notValid,
+  readFunctions,
+  readImports,
+  readSections,
+  readTypes,
+  readValueType,
+  type Sections,
+} from './sections.ts';
+import type { FunctionImport, MeteredModule, ModuleExport, MutableGlobal, Signature } from './types.ts';
 
 /** Names of what is injected; a module may not export names with this prefix. */
 export const RESERVED = 'gw:';
@@ -33,39 +43,39 @@ export const FUEL = 'gw:fuel';
 export const GLOBAL = 'gw:global:';
 
 const PAGE = 65_536;
-const sectionNames = [
-  'custom',
-  'type',
-  'import',
-  'function',
-  'table',
-  'memory',
-  'global',
-  'export',
-  'start',
-  'element',
-  'code',
-  'data',
-  'data count',
-];
-
-interface Sections {
-  readonly [id: number]: ByteReader;
+interface Checked {
+  readonly sections: Sections;
+  readonly types: readonly Signature[];
+  readonly imports: readonly FunctionImport[];
+  /** Types of the module's own functions. */
+  readonly defined: readonly number[];
+  /** By index of functions, imported ones first. */
+  signatureOf(index: number): Signature | undefined;
 }
 
-/** Throws PluginLoadError where the module is not valid, too large, or uses what the ABI refuses. */
-export function rewriteModule(wasm: Uint8Array, memoryBytes: number): MeteredModule {
-  if (wasm.length > MODULE_LIMITS.bytes) {
-    throw new PluginLoadError(`the module has ${wasm.length} bytes, of at most ${MODULE_LIMITS.bytes}`);
+/**
+ * Throws PluginLoadError if the module is not valid, too large, or too complex. The engine validates it last: that
+ * holds what compiling holds, and has no limits of its own.
+ */
+export function checkModule(source: Uint8Array<ArrayBuffer>): Checked {
+  if (source.length > MODULE_LIMITS.bytes) {
+    throw new PluginLoadError(`the module has ${source.length} bytes, of at most ${MODULE_LIMITS.bytes}`);
   }
-  const source = new Uint8Array(wasm);
-  if (!WebAssembly.validate(source)) throw new PluginLoadError('the file is not a valid WebAssembly module');
   const sections = readSections(source);
   const types = readTypes(sections[1]);
   const imports = readImports(sections[2], types);
   const defined = readFunctions(sections[3]);
   const signatureOf = (index: number): Signature | undefined =>
     index < imports.length ? imports[index]?.signature : types[defined[index - imports.length] ?? -1];
+  checkComplexity(sections[10], imports.length, { ofFunction: signatureOf, ofType: (index) => types[index] });
+  if (!WebAssembly.validate(source)) throw notValid();
+  return { sections, types, imports, defined, signatureOf };
+}
+
+/** Throws PluginLoadError where the module is not valid, too large, or uses what the ABI refuses. */
+export function rewriteModule(wasm: Uint8Array, memoryBytes: number): MeteredModule {
+  const source = new Uint8Array(wasm);
+  const { sections, types, imports, defined, signatureOf } = checkModule(source);
   const globals = readGlobals(sections[6]);
   const exports = readExports(sections[7], signatureOf);
   const addedImports = REFUEL.names.length;
@@ -76,15 +86,17 @@ export function rewriteModule(wasm: Uint8Array, memoryBytes: number): MeteredMod
     if (index >= imports.length) referred.add(index - imports.length);
     return shift(index);
   };
-  const initialised = new Set<number>();
-  const facts = readCode(sections[10], imports.length, refer, (segment) => initialised.add(segment));
+  const initialised = new Map<number, number>();
+  const facts = readCode(sections[10], imports.length, refer, (segment) => {
+    if (!initialised.has(segment)) initialised.set(segment, initialised.size);
+  });
   const layout: MeterLayout = {
     importedFunctions: imports.length,
     addedImports,
     fuel: globals.count,
     types: types.length,
     functions: imports.length + addedImports + defined.length,
-    initialised: [...initialised],
+    initialised,
   };
 
   const out = new ByteWriter(source.length * 2).raw(source.subarray(0, 8));
@@ -118,34 +130,12 @@ export function rewriteModule(wasm: Uint8Array, memoryBytes: number): MeteredMod
   const paramsOf = (own: number) => types[defined[own] ?? -1]?.params.length ?? 0;
   section(10, writeCode(sections[10], { facts, guarded, paramsOf, layout, mutable: globals.mutable }));
   const data = sections[11];
-  if (data) section(11, copyOf(data));
+  if (data) section(11, checkedData(data));
 
   const bytes = new Uint8Array(out.take());
   if (!WebAssembly.validate(bytes))
     throw new PluginLoadError('the module cannot be metered: please report this module');
   return { bytes, imports, exports, mutableGlobals: globals.mutable };
-}
-
-function readSections(source: Uint8Array): Sections {
-  const reader = new ByteReader(source, 8);
-  const sections: { [id: number]: ByteReader } = {};
-  while (!reader.done) {
-    const id = reader.u8();
-    const content = reader.slice(reader.u32());
-    if (id === 0) continue;
-    if (id === 8) {
-      throw new PluginLoadError('the module has a start section: export the function as `_initialize` instead');
-    }
-    if (id === 13) throw new PluginLoadError('the module uses exceptions (a tag section): compile it without');
-    if (sectionNames[id] === undefined) throw new PluginLoadError(`the module has the unknown section ${id}`);
-    sections[id] = content;
-  }
-  return sections;
-}
-
-/** A reader over a section again from its start, so that it can be read and then copied. */
-function again(section: ByteReader | undefined): ByteReader | undefined {
-  return section && new ByteReader(section.bytes, section.at, section.end);
 }
 
 function copyOf(section: ByteReader): ByteWriter {
@@ -167,50 +157,6 @@ function appendTo(
   }
   write(out);
   return out;
-}
-
-function readValueType(reader: ByteReader): ValueType {
-  const type = valueType(reader.u8());
-  if (type === undefined) throw new PluginLoadError('the module uses garbage-collected types: compile it without');
-  return type;
-}
-
-function readTypes(section: ByteReader | undefined): Signature[] {
-  const reader = again(section);
-  const types: Signature[] = [];
-  const list = (from: ByteReader) => Array.from({ length: limit('locals', from.u32()) }, () => readValueType(from));
-  for (let left = limit('types', reader?.u32() ?? 0); reader && left > 0; left--) {
-    if (reader.u8() !== 0x60) {
-      throw new PluginLoadError('the module uses garbage-collected types: compile it without');
-    }
-    types.push({ params: list(reader), results: list(reader) });
-  }
-  return types;
-}
-
-function readImports(section: ByteReader | undefined, types: readonly Signature[]): FunctionImport[] {
-  const reader = again(section);
-  const imports: FunctionImport[] = [];
-  for (let left = limit('imports', reader?.u32() ?? 0); reader && left > 0; left--) {
-    const module = reader.name();
-    const name = reader.name();
-    const kind = reader.u8();
-    const signature = kind === 0 ? types[reader.u32()] : undefined;
-    if (signature === undefined) {
-      const what = ['function', 'table', 'memory', 'global', 'tag'][kind] ?? 'value';
-      throw new PluginLoadError(
-        `the module imports the ${what} ${module}.${name}: a plugin imports functions only and defines its own ${what}`,
-      );
-    }
-    imports.push({ module, name, signature });
-  }
-  return imports;
-}
-
-function readFunctions(section: ByteReader | undefined): number[] {
-  const reader = again(section);
-  if (!reader) return [];
-  return Array.from({ length: limit('functions', reader.u32()) }, () => reader.u32());
 }
 
 interface Globals {
@@ -259,13 +205,19 @@ function readExports(
 
 function checkedTables(section: ByteReader): ByteWriter {
   const reader = new ByteReader(section.bytes, section.at, section.end);
-  for (let left = limit('tables', reader.u32()); left > 0; left--) {
+  for (let left = limit('tables', reader.u32()), all = 0; left > 0; left--) {
     readValueType(reader);
     const flags = reader.u8();
     if (flags > 1) throw new PluginLoadError('the module has a shared or 64-bit table: compile it without');
-    limit('tableElements', reader.u32());
+    all += reader.u32();
+    limit('tableElements', all);
     if (flags === 1) reader.skipLeb();
   }
+  return copyOf(section);
+}
+
+function checkedData(section: ByteReader): ByteWriter {
+  limit('segments', new ByteReader(section.bytes, section.at, section.end).u32());
   return copyOf(section);
 }
 
@@ -287,7 +239,7 @@ function cappedMemory(section: ByteReader | undefined, memoryBytes: number): Byt
 
 /** Copies a constant expression, its function indices moved. */
 function copyExpression(from: ByteReader, to: ByteWriter, shift: (index: number) => number): void {
-  const instruction: Instruction = { kind: 'plain', opcode: 0, index: 0 };
+  const instruction = blankInstruction();
   for (;;) {
     const start = from.at;
     readInstruction(from, instruction);

@@ -2,7 +2,7 @@
 import { ByteReader, ByteWriter } from './bytes.ts';
 import { readLocals } from './function-facts.ts';
 import { REFUEL } from './injected.ts';
-import { type Instruction, readInstruction } from './instructions.ts';
+import { blankInstruction, readInstruction } from './instructions.ts';
 import { FUEL } from './rewrite.ts';
 
 const STEPS = 'steps';
@@ -48,7 +48,7 @@ function countedCode(section: ByteReader, steps: number): ByteWriter {
   const out = new ByteWriter((section.end - section.at) * 4);
   const count = section.u32();
   out.u32(count);
-  const instruction: Instruction = { kind: 'plain', opcode: 0, index: 0 };
+  const instruction = blankInstruction();
   const step = new ByteWriter().u8(0x23).u32(steps).u8(0x42).u8(1).u8(0x7c).u8(0x24).u32(steps).take();
   for (let left = count; left > 0; left--) {
     const code = section.slice(section.u32());

@@ -1,7 +1,6 @@
 /** An answer of any surface with its texts rewritten: in memory, or on its way to the client. */
 import { type Exchange, headerOf, type ResponseSink } from '../../../exchange.ts';
 import { nestsTooDeeply } from '../../../json/nesting.ts';
-import { isObject } from '../../../spec/json.ts';
 import { AnswerBlocked } from './answer-rules.ts';
 import { rewriteTexts } from './answer-texts.ts';
 import { eventsTap, GuardedStream, jsonTap } from './guarded-body.ts';
@@ -12,6 +11,7 @@ export type AnswerForm = 'events' | 'json';
 export type AnswerSink = (sink: ResponseSink) => ResponseSink;
 
 const EVENTS = /^text\/event-stream\s*(;|$)/i;
+const BYTE_ORDER_MARK = '\ufeff';
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(;|$)/i;
 
 /** Null where it is no answer of a model: an error, or another type. */
@@ -26,7 +26,7 @@ export function formOf({ responseStatus, responseHeaders }: Exchange): AnswerFor
 export function rewriteWhole(x: Exchange, form: AnswerForm, guarding: Guarding, blocked: (why: string) => void): void {
   const text = textOf(x);
   if (form === 'json') {
-    x.responseBody = rewritten(text, guarding) ?? x.responseBody;
+    if (x.responseBody !== null) x.responseBody = rewritten(text, guarding);
     return;
   }
   const stream = new GuardedStream(guarding, blocked);
@@ -42,7 +42,7 @@ export function rewritingTap(
 ): AnswerSink {
   return (sink) => {
     if (form === 'events') return eventsTap(x, new GuardedStream(guarding, blocked), sink);
-    return jsonTap(x, (body) => rewritten(body.toString(), guarding) ?? body.toString(), sink);
+    return jsonTap(x, (body) => rewritten(body.toString(), guarding), sink);
   };
 }
 
@@ -51,15 +51,15 @@ function textOf({ responseBody: body }: Exchange): string {
   return body === null ? '' : Buffer.from(body).toString();
 }
 
-/** Null where it is no object of JSON. Throws AnswerBlocked. */
-function rewritten(text: string, guarding: Guarding): string | null {
+/** What is no JSON, whatever its type says, is a text. Throws AnswerBlocked. */
+function rewritten(text: string, guarding: Guarding): string {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
   } catch {
-    return null;
+    return guarding.whole(text, false);
   }
-  if (!isObject(value)) return null;
+  if (typeof value !== 'object' || value === null) return guarding.whole(text, true);
   if (nestsTooDeeply(value)) throw new AnswerBlocked('it is nested too deep to be checked');
   rewriteTexts(value, guarding.whole);
   return JSON.stringify(value);

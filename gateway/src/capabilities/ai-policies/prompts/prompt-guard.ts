@@ -2,6 +2,7 @@
 import type { Json, JsonObject } from '../../../artifact/format.ts';
 import { changeHeader, type Exchange, headerOf } from '../../../exchange.ts';
 import { AiRefused, aiProblem, refused } from '../../ai/conversation/refusal.ts';
+import type { TextPlace } from '../../ai/request/json-texts.ts';
 import { parsedRequest, rewriteRequest } from '../../ai/request/parsed-request.ts';
 import { AnswerBlocked } from '../answers/answer-rules.ts';
 import type { Guarding } from '../answers/guarded-events.ts';
@@ -12,7 +13,7 @@ import { PII_KINDS, type PiiKind } from '../pii/kinds.ts';
 import { type PiiReplacing, PiiRules } from '../pii/pii-rules.ts';
 import { PiiScanner } from '../pii/pii-scanner.ts';
 import { numberOf, type Profile, Profiles, textsOf } from '../profiles.ts';
-import { type Prompt, promptOf, type TextPlace } from './prompt.ts';
+import { type Prompt, promptOf } from './prompt.ts';
 import { RESTORED_PROMPT, RestorableRules, RestoredPrompt, type Restoring } from './restored-prompt.ts';
 import { restoring } from './restored-text.ts';
 
@@ -96,10 +97,10 @@ export class PromptGuard {
     return this.#refuse(x, profile, { reason: 'characters', code: 'prompt_too_long', detail });
   }
 
-  *#blocked(x: Exchange, profile: Profile<PromptLimits>, { spoken }: Prompt): Generator<undefined, AiRefused | null> {
+  *#blocked(x: Exchange, profile: Profile<PromptLimits>, prompt: Prompt): Generator<undefined, AiRefused | null> {
     const { blocked } = profile.settings;
     if (blocked.isEmpty) return null;
-    for (const text of spoken.flatMap(readingsOf)) {
+    for (const text of [...prompt.spoken.flatMap(readingsOf), ...new Set(prompt.labels)]) {
       const found = yield* blocked.find(text);
       if (found === 'steps') {
         const detail = 'The prompt takes too long to check. Make it shorter.';
@@ -157,10 +158,10 @@ interface Block {
   readonly where?: string;
 }
 
-/** What stands in parts is read as one text as well: models do so. */
+/** What stands in parts is read as one text as well, with spaces between the parts or without: models do so. */
 function readingsOf(places: readonly TextPlace[]): readonly string[] {
   const texts = places.map(({ text }) => text);
-  return texts.length > 1 ? [...texts, texts.join('')] : texts;
+  return texts.length > 1 ? [...texts, texts.join(''), texts.join(' ')] : texts;
 }
 
 /** Characters of a text between two pauses. */

@@ -1,0 +1,160 @@
+/**
+ * Every string of a request to a model, or of its answer, on every surface, names of members too. All are texts but
+ * words of the protocol, names of things at the places for them, and files that are no text: exact places, and what
+ * stands there is looked at as well.
+ */
+import { get, isObject, type Obj } from '../../../spec/json.ts';
+import { type FileText, fileText } from './file-text.ts';
+import { FREE_NAMES, LABELS, PROTOCOL_NAMES, WORDS } from './known-words.ts';
+
+/** A text, and how another takes its place. */
+export interface TextPlace {
+  readonly text: string;
+  /** It is JSON, as arguments of calls are. */
+  readonly isJson: boolean;
+  replace(text: string): void;
+}
+
+export interface TextVisitor {
+  text(place: TextPlace): unknown;
+  /** The name of something, in one piece, such as an id: it must stay as it is. */
+  label?(text: string): unknown;
+  /** A file that is no text, as it stands there. */
+  file?(value: string): unknown;
+  /** The input of a call, as JSON; else its texts are visited one by one. */
+  input?(place: TextPlace): unknown;
+}
+
+type Container = Obj | unknown[];
+
+/** Where a value is: the object around its container, and the name that the container has there. */
+interface Around {
+  readonly outer: Obj | null;
+  readonly name: string;
+  /** Anything may stand here: there are no labels, and no files. */
+  readonly isFree: boolean;
+}
+
+const ROOT: Around = { outer: null, name: '', isFree: false };
+const LABEL = /^[\w.:-]{1,256}$/;
+const MODEL = /^[\w.:/@+-]{1,256}$/;
+
+/** All texts in an object, and in its names. */
+export function visitTexts(value: Container, visitor: TextVisitor): void {
+  visitWithin(value, visitor, ROOT);
+}
+
+/** The texts of a member, or of an element, and of what is below it. */
+export function visitMember(container: Container, key: string | number, visitor: TextVisitor): void {
+  visitAt(container, key, visitor, ROOT);
+}
+
+/** The name of a member of the request or the answer itself. */
+export function visitName(container: Obj, name: string, visitor: TextVisitor): void {
+  if (!isProtocolName(name, ROOT)) visitor.text(namePlace(container, name));
+}
+
+function visitWithin(value: Container, visitor: TextVisitor, around: Around): void {
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) visitAt(value, i, visitor, around);
+    return;
+  }
+  const names = Object.keys(value);
+  for (const name of names) visitAt(value, name, visitor, around);
+  // Names come last: places of their values have the names as they were.
+  for (const name of names) if (!isProtocolName(name, around)) visitor.text(namePlace(value, name));
+}
+
+function visitAt(container: Container, key: string | number, visitor: TextVisitor, around: Around): unknown {
+  const value: unknown = Array.isArray(container) ? container[Number(key)] : get(container, String(key));
+  if (typeof value === 'string') {
+    if (value !== '') visitText(container, key, value, visitor, around);
+  } else if (Array.isArray(value)) {
+    visitWithin(value, visitor, Array.isArray(container) ? around : inside(container, String(key), around, value));
+  } else if (isObject(value)) {
+    if (key === 'input' && visitor.input && !around.isFree) return visitor.input(inputPlace(container, key, value));
+    visitWithin(value, visitor, Array.isArray(container) ? around : inside(container, String(key), around, value));
+  }
+  return null;
+}
+
+function inside(outer: Obj, name: string, around: Around, value: unknown): Around {
+  const isInput = name === 'input' && !Array.isArray(value);
+  const isFree = around.isFree || isInput || FREE_NAMES.has(name) || !PROTOCOL_NAMES.has(name);
+  return { outer, name, isFree };
+}
+
+/** One that the protocol has: no text. */
+export function isProtocolName(name: string, { isFree }: { readonly isFree: boolean }): boolean {
+  return isFree ? SCHEMA_NAMES.has(name) : PROTOCOL_NAMES.has(name);
+}
+
+const SCHEMA_NAMES: ReadonlySet<string> = new Set([
+  ...['type', 'properties', 'required', 'items', 'enum', 'description', 'additionalProperties', 'format', 'title'],
+  ...['anyOf', 'oneOf', 'allOf', '$ref', '$defs', 'minimum', 'maximum', 'minLength', 'maxLength', 'pattern', 'default'],
+]);
+
+function visitText(
+  container: Container,
+  key: string | number,
+  value: string,
+  visitor: TextVisitor,
+  around: Around,
+): unknown {
+  if (Array.isArray(container)) return visitor.text(placeOf(container, key, value, null));
+  const name = String(key);
+  if (isWord(name, value)) return null;
+  if (!around.isFree) {
+    if (name === 'model' && MODEL.test(value)) return null;
+    if (LABELS.has(name) && LABEL.test(value)) return visitor.label?.(value);
+    const file = fileText(container, name, value, around.outer, around.name);
+    if (file?.kind === 'binary') return visitor.file?.(value);
+    if (file !== null) return visitor.text(placeOf(container, key, value, file));
+  }
+  return visitor.text(placeOf(container, key, value, null));
+}
+
+export function isWord(name: string, value: string): boolean {
+  return WORDS.get(name)?.has(value) ?? false;
+}
+
+function placeOf(container: Container, key: string | number, value: string, file: FileText | null): TextPlace {
+  const isText = file?.kind === 'text';
+  return {
+    text: isText ? file.text : value,
+    isJson: key === 'arguments',
+    replace(other) {
+      set(container, key, isText ? file.encode(other) : other);
+    },
+  };
+}
+
+function inputPlace(container: Container, key: string, value: Obj): TextPlace {
+  return {
+    text: JSON.stringify(value),
+    isJson: true,
+    replace(other) {
+      const replaced: unknown = JSON.parse(other);
+      set(container, key, replaced);
+    },
+  };
+}
+
+function namePlace(container: Obj, name: string): TextPlace {
+  return {
+    text: name,
+    isJson: false,
+    replace(other) {
+      let free = other;
+      while (Object.hasOwn(container, free)) free += '_';
+      const value = get(container, name);
+      delete (container as Record<string, unknown>)[name];
+      set(container, free, value);
+    },
+  };
+}
+
+function set(container: Container, key: string | number, value: unknown): void {
+  if (Array.isArray(container)) container[Number(key)] = value;
+  else Object.defineProperty(container, key, { value, enumerable: true, configurable: true, writable: true });
+}
