@@ -2,7 +2,7 @@
 import type { Manifest, Operation } from '../artifact/format.ts';
 import type { Artifact } from '../artifact/read.ts';
 import type { Tool } from '../artifact/tools.ts';
-import { type StepBudget, StepsExceeded } from '../patterns/step-budget.ts';
+import { type StepBudget, StepsExceeded, type TimeLimit } from '../patterns/step-budget.ts';
 import { isOfObjects, outputOf, schemasOfTools, toolDefinition } from '../tools/definition.ts';
 import type { SchemaLookup } from '../tools/standalone-schema.ts';
 import { Schemas, type Validator } from '../validation/schemas.ts';
@@ -38,6 +38,9 @@ interface Entry extends ServedTool {
   /** Null: nothing is said of its answers. */
   output: Output | null | undefined;
 }
+
+/** An answer that takes longer is told as one that its description does not fit. */
+const ANSWER_LIMIT: TimeLimit = { ms: 100, piece: 100_000_000 };
 
 export class Toolbox {
   readonly server: { readonly name: string; readonly version: string };
@@ -141,7 +144,7 @@ export class Toolbox {
     const { output } = entry;
     if (output === null || (era === 'sessions' && !output.ofObjects)) return false;
     try {
-      this.#steps.begin(0, 0);
+      this.#steps.begin(0, 0, ANSWER_LIMIT);
       return output.validate(value) !== null;
     } catch (error) {
       if (error instanceof StepsExceeded || error instanceof RangeError) return true;

@@ -1,10 +1,13 @@
 /** Patterns of a config over what people and models say: in bounded steps (docs/decisions.md#patterns-bounded). */
 import { patternKind } from '../../patterns/known-patterns.ts';
 import { compilePattern, type Pattern } from '../../patterns/pattern.ts';
-import { DEFAULT_STEPS, StepBudget, StepsExceeded } from '../../patterns/step-budget.ts';
+import { DEFAULT_STEPS, StepBudget, StepsExceeded, type TimeLimit } from '../../patterns/step-budget.ts';
 
 /** The place of a pattern that matches, or why nobody knows. */
 export type Finding = { readonly pattern: number } | 'steps';
+
+/** Nothing else goes on while one pattern is matched: at worst, off the engine's fast path, a quarter of a second. */
+const ONE_PATTERN: TimeLimit = { ms: 1_000, piece: 250_000_000 };
 
 interface Blocked {
   readonly pattern: Pattern;
@@ -44,7 +47,7 @@ export class BlockedPatterns {
 
   /** Null where it takes too many steps. */
   #test({ pattern, isLinear }: Blocked, text: string): boolean | null {
-    this.#budget.begin(0, isLinear ? text.length : 0);
+    this.#budget.begin(0, isLinear ? text.length : 0, ONE_PATTERN);
     try {
       return pattern.test(text);
     } catch (error) {

@@ -233,6 +233,13 @@ describe('what an evaluation may cost', () => {
     expect(holds('size(request.body_json.list.map(x, x).filter(x, x >= 0.0)) == 750', numbers(750))).toBe(true);
   });
 
+  it('charges a pattern by its states, not only by the length of the text', () => {
+    const init = { ...order, body: JSON.stringify({ tag: `${'ab'.repeat(500)}c` }) };
+    const expression = (states: number) => `request.body_json.tag.matches("a[ab]{${states}}c")`;
+    expect(evaluate(expression(5), init).error).toBeNull();
+    expect(evaluate(expression(700), init).error).toBe(`takes more than ${MOST_STEPS} steps`);
+  });
+
   it.each([
     'request.body_json.list.all(x, request.body_json.list.exists(y, y == x))',
     'request.body_json.list.map(x, request.body_json.list.map(y, y + x)) == []',
