@@ -6,7 +6,7 @@ import type { Meter } from './meter.ts';
 import { type Expr, fail } from './syntax.ts';
 
 /** Characters that matching goes through in the time of a step, and characters times states off the fast path. */
-const STEP = { characters: 8, states: 50 };
+const STEP = { characters: 8, states: 100 };
 /** Longest pattern: a repetition in it may be a thousand states. */
 const MOST_PATTERN = 1_000;
 
