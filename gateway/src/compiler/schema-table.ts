@@ -209,6 +209,7 @@ export class SchemaTable {
       }
       // What an `allOf` hides holds for its own members, and not for what lies below a property.
       const context = name === 'allOf' ? { ...outer, hidden } : { ...outer, hidden: NOTHING };
+      if (name === 'pattern' && validates) this.#warnOfLongTexts(at, value['maxLength']);
       const read = this.#keyword(name, keyword.kind, at, context);
       if (read !== undefined) normal.push([name, read]);
     }
@@ -234,23 +235,42 @@ export class SchemaTable {
     }
   }
 
+  /** Says so if texts that people may send are too long for a pattern of many states to be matched on the event loop. */
+  #warnOfLongTexts(at: Located, maxLength: unknown): void {
+    const verdict = patternKind(String(at.value));
+    if (verdict.kind !== 'linear' || verdict.mostCharacters >= LONG_TEXT) return;
+    if (typeof maxLength === 'number' && maxLength <= verdict.mostCharacters) return;
+    const pattern = shown(String(at.value));
+    const longer = `texts of more than ${verdict.mostCharacters} characters are matched in a helper process`;
+    const advice = `maxLength: ${verdict.mostCharacters} keeps them out of it`;
+    this.#diagnostics.add('E1074', placeOf(at), `pattern "${pattern}": ${longer}; ${advice}`);
+  }
+
   /** Whether a pattern can be matched; what is to be known of it is reported. */
   #isRead(pattern: string, at: Located): boolean {
     const verdict = patternKind(pattern);
-    const shown = pattern.length > 80 ? `${pattern.slice(0, 79)}…` : pattern;
     if (verdict.kind === 'unreadable') {
       this.#diagnostics.addStrict(
         'E1008',
         placeOf(at),
-        `"${shown}" is not a regular expression, and is left out`,
+        `"${shown(pattern)}" is not a regular expression, and is left out`,
         UNREAD,
       );
     } else if (verdict.kind === 'counted') {
-      this.#diagnostics.add('E1006', placeOf(at), `pattern "${shown}" has ${verdict.constructs.join(' and ')}`);
+      this.#diagnostics.add(
+        'E1006',
+        placeOf(at),
+        `pattern "${shown(pattern)}" has ${verdict.constructs.join(' and ')}`,
+      );
     }
     return verdict.kind !== 'unreadable';
   }
 }
+
+/** Characters: a pattern that takes texts of this length is not warned of. */
+const LONG_TEXT = 1_000;
+
+const shown = (pattern: string) => (pattern.length > 80 ? `${pattern.slice(0, 79)}…` : pattern);
 
 const UNREAD = 'Write it as ECMA-262 or RE2 has it; in production builds this is an error.';
 

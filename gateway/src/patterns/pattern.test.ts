@@ -29,7 +29,7 @@ describe('patterns that an automaton matches', () => {
     ['a shorter one', '^[a-z]{0,500}$', ['', 'a'.repeat(500)], ['a'.repeat(501), '1']],
     ['a class of nothing', '^a[]?$', ['a'], ['ab']],
   ])('%s', (_, source, yes, no) => {
-    expect(patternKind(source)).toEqual({ kind: 'linear' });
+    expect(patternKind(source)).toMatchObject({ kind: 'linear' });
     for (const text of yes) expect(test(source, text), text.slice(0, 20)).toBe(true);
     for (const text of no) expect(test(source, text), text.slice(0, 20)).toBe(false);
   });
@@ -83,7 +83,7 @@ describe('an automaton', () => {
   it('of many states takes steps as well', () => {
     const source = '^(?:[a-z]{0,90}[0-9]?){0,90}$';
     const text = 'a'.repeat(100_000);
-    expect(patternKind(source)).toEqual({ kind: 'linear' });
+    expect(patternKind(source)).toMatchObject({ kind: 'linear' });
     expect(() => compilePattern(source, budget(0)).test(text)).toThrow(StepsExceeded);
   });
 });

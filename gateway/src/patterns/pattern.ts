@@ -20,12 +20,18 @@ export interface Pattern {
 
 /** `linear`: by an automaton. `counted`: by a machine that goes back, with what it is that needs it, in words. */
 export type PatternKind =
-  | { readonly kind: 'linear' }
+  | {
+      readonly kind: 'linear';
+      /** Characters of the longest text that is matched on the event loop; what is longer goes to a helper process. */
+      readonly mostCharacters: number;
+    }
   | { readonly kind: 'counted'; readonly constructs: readonly string[] }
   | { readonly kind: 'unreadable' };
 
 /** Units of a character and a state, where the engine leaves its fast path. */
 const UNITS_A_STATE = 40;
+/** Units of one match on the event loop. */
+const MOST_UNITS = 5_000_000;
 /** Characters times states of an automaton that count as a step: those are far quicker than the other machine's. */
 const STATES_A_STEP = 8;
 
@@ -34,7 +40,13 @@ const FEW_REPEATS = 50;
 /** Characters of a pattern: reading one takes memory by its length. */
 const MOST_PATTERN = 100_000;
 
-type Test = (text: string, budget: StepBudget) => boolean;
+interface Automaton {
+  /** Of the engine; 0 where it only looks at each character. */
+  readonly states: number;
+  test(text: string, budget: StepBudget): boolean;
+}
+
+type Test = Automaton['test'];
 
 interface Compiled {
   readonly is: PatternKind;
@@ -76,7 +88,10 @@ function compile(source: string): Compiled {
   const read = readPattern(source);
   const constructs = read === null ? [] : constructsOf(read);
   const automaton = constructs.length > 0 ? null : (equalOf(read, true) ?? re2Test(source) ?? equalOf(read, false));
-  if (automaton !== null) return { is: { kind: 'linear' }, test: automaton };
+  if (automaton !== null) {
+    const mostCharacters = Math.floor(MOST_UNITS / (Math.max(1, automaton.states) * UNITS_A_STATE));
+    return { is: { kind: 'linear', mostCharacters }, test: automaton.test };
+  }
   if (read === null) return { is: { kind: 'unreadable' }, test: null };
   const program = countedProgram(read);
   return {
@@ -85,27 +100,28 @@ function compile(source: string): Compiled {
   };
 }
 
-function equalOf(read: ReadPattern | null, unicode: boolean): Test | null {
+function equalOf(read: ReadPattern | null, unicode: boolean): Automaton | null {
   return read?.unicode === unicode ? (lengthTest(read.ast) ?? re2Test(toRe2(read))) : null;
 }
 
-function re2Test(source: string | null): Test | null {
+function re2Test(source: string | null): Automaton | null {
   if (source === null) return null;
   try {
     const compiled = RE2JS.compile(RE2JS.translateRegExp(source));
     const states = compiled.programSize();
-    return (text, budget) => {
+    const test: Test = (text, budget) => {
       budget.admit(text.length * states * UNITS_A_STATE);
       budget.take((text.length * states) / STATES_A_STEP);
       return compiled.test(text);
     };
+    return { states, test };
   } catch {
     return null;
   }
 }
 
 /** `^[a-z]{1,4096}$`: how many characters, and that each is one of them. */
-function lengthTest({ alternatives }: AST.Pattern): Test | null {
+function lengthTest({ alternatives }: AST.Pattern): Automaton | null {
   const [start, middle, end, ...more] = alternatives.length === 1 ? (alternatives[0]?.elements ?? []) : [];
   if (start?.type !== 'Assertion' || start.kind !== 'start' || end?.type !== 'Assertion' || end.kind !== 'end')
     return null;
@@ -115,16 +131,17 @@ function lengthTest({ alternatives }: AST.Pattern): Test | null {
   const ranges = rangesOf(middle.element);
   if (ranges === null) return null;
   const every = everyTest(ranges);
-  return (text, budget) => {
+  const test: Test = (text, budget) => {
     budget.take(text.length);
     const length = charactersIn(text);
     return length >= min && length <= max && every(text, budget);
   };
+  return { states: 0, test };
 }
 
 function everyTest(ranges: Ranges): Test {
   if (isEverything(ranges)) return () => true;
-  return re2Test(`^${classText(ranges)}*$`) ?? (() => false);
+  return re2Test(`^${classText(ranges)}*$`)?.test ?? (() => false);
 }
 
 function charactersIn(text: string): number {

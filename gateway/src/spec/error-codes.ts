@@ -245,6 +245,12 @@ export const ERROR_CODES = {
     title: 'setting not allowed in production builds',
     hint: 'Remove the setting, or build without --production.',
   },
+  E1074: {
+    category: 'spec validity',
+    severity: 'warning',
+    title: 'pattern is expensive on long texts',
+    hint: 'Add the maxLength that the message names, or write the pattern without large counts: longer texts are matched in a helper process, within --validation-deadline.',
+  },
 } as const satisfies Readonly<Record<string, ErrorCode>>;
 
 export type Code = keyof typeof ERROR_CODES;
