@@ -151,8 +151,14 @@ describe('patterns', () => {
     );
 
   it('that an automaton matches have nothing to say', async () => {
-    expect(await said('^arn:([a-z0-9-]+:?)+[/]{0,1024}$')).toEqual([]);
+    expect(await said('^arn:([a-z0-9-]+:?)+[/]{0,64}$')).toEqual([]);
     expect(await said('^[\\=\\+]+$')).toEqual([]);
+  });
+
+  it('of many states are named with the length of the texts that they take', async () => {
+    const message = 'pattern "^arn:([a-z0-9-]+:?)+[/]{0,1024}$": texts of more than 60 characters';
+    const expected = `warning E1074 ${message} are matched in a helper process; maxLength: 60 keeps them out of it`;
+    expect(await said('^arn:([a-z0-9-]+:?)+[/]{0,1024}$')).toEqual([expected]);
   });
 
   it('that none matches are named for what is in them', async () => {
