@@ -98,6 +98,11 @@ export class ShareTree<T> {
     return null;
   }
 
+  /** What is held, by owner. */
+  *[Symbol.iterator](): Generator<T> {
+    yield* valuesOf(this.#root);
+  }
+
   /** The oldest entry of this very owner; null where it has none. */
   oldestOf(path: OwnerPath): Entry<T> | null {
     let owner: Owner<T> | undefined = this.#root;
@@ -105,12 +110,13 @@ export class ShareTree<T> {
     return owner?.oldest ?? null;
   }
 
-  /** The oldest entry of the owner whose turn it is; then it is the next one's. */
-  inTurn(): Entry<T> | null {
+  /** The oldest entry of the owner whose turn it is, of those that `may`, by their outermost names; then it is the next one's. */
+  inTurn(may: (name: string) => boolean = () => true): Entry<T> | null {
     let owner = this.#root;
     while (owner.children !== null) {
       const { children }: Owner<T> = owner;
-      const [next] = children.values();
+      const next =
+        owner === this.#root ? children.values().find(({ name }) => may(name)) : children.values().next().value;
       if (next === undefined) return null;
       children.delete(next.name);
       children.set(next.name, next);
@@ -118,6 +124,11 @@ export class ShareTree<T> {
     }
     return owner.oldest;
   }
+}
+
+function* valuesOf<T>(owner: Owner<T>): Generator<T> {
+  for (const child of owner.children?.values() ?? []) yield* valuesOf(child);
+  for (let each = owner.oldest; each !== null; each = each.newer) yield each.value;
 }
 
 function newOwner<T>(name: string, parent: Owner<T> | null): Owner<T> {
