@@ -83,7 +83,7 @@ export class UploadQueue {
     if (this.#waiting.weight >= this.#limits.mostWaiting) {
       const other = this.#waiting.yielding(path);
       if (other === null) throw crowded();
-      (other.owner.newest ?? other).value.refuse(crowded());
+      (other.owner.entries.newest ?? other).value.refuse(crowded());
     }
     const { promise, resolve, reject } = Promise.withResolvers<Running>();
     const settle = (then: () => void) => {
@@ -163,7 +163,7 @@ export class UploadQueue {
 /** Of the same owner as `entry`; null where all of them have come. */
 function slowestOf(entry: Entry<Running> | null): Running | null {
   let found: Running | null = null;
-  for (let each = entry?.owner.oldest ?? null; each !== null; each = each.newer) {
+  for (let each = entry?.owner.entries.oldest ?? null; each !== null; each = each.newer) {
     const { rate } = each.value;
     if (!rate.isWhole && (found === null || rate.lately < found.rate.lately)) found = each.value;
   }
