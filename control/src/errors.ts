@@ -7,6 +7,7 @@ export const PROBLEMS = {
   'not-found': { status: 404, title: 'Not found' },
   'method-not-allowed': { status: 405, title: 'Method not allowed' },
   'not-acceptable': { status: 406, title: 'Not acceptable' },
+  'request-timeout': { status: 408, title: 'Request timeout' },
   conflict: { status: 409, title: 'Conflict' },
   'precondition-failed': { status: 412, title: 'Precondition failed' },
   'payload-too-large': { status: 413, title: 'Payload too large' },
@@ -59,3 +60,6 @@ export class ControlError extends Error {
     return new ControlError('not-found', `there is no ${what}`);
   }
 }
+
+/** The request ended before its time: what is left of it is not read, and its connection ends behind the answer. */
+export class RequestEnded extends ControlError {}

@@ -6,6 +6,8 @@ export interface UploadForm {
   readonly fields?: Readonly<Record<string, string>>;
   readonly filename: string;
   readonly bytes: Uint8Array;
+  /** Default: the admin's. */
+  readonly token?: string;
 }
 
 /** The status, or in words how the connection broke. */
@@ -20,11 +22,14 @@ export interface HalfUpload {
 }
 
 /** Sends the first half of the file. */
-export async function halfUpload(url: string, { fields = {}, filename, bytes }: UploadForm): Promise<HalfUpload> {
+export async function halfUpload(
+  url: string,
+  { fields = {}, filename, bytes, token = ADMIN_TOKEN }: UploadForm,
+): Promise<HalfUpload> {
   const boundary = crypto.randomUUID();
   const asked = request(url, {
     method: 'POST',
-    headers: { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': `multipart/form-data; boundary=${boundary}` },
+    headers: { authorization: `Bearer ${token}`, 'content-type': `multipart/form-data; boundary=${boundary}` },
   });
   const outcome = new Promise<UploadOutcome>((resolve) => {
     asked.once('response', (response) => resolve({ status: response.statusCode ?? 0 }));

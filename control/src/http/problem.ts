@@ -3,7 +3,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { PROBLEM_TYPE } from '../api/media-types.ts';
 import { isTransient } from '../db/transient.ts';
-import { ControlError, PROBLEMS, type ProblemName } from '../errors.ts';
+import { ControlError, PROBLEMS, type ProblemName, RequestEnded } from '../errors.ts';
 import { validationProblem } from './validation.ts';
 
 /** Of every error response. */
@@ -86,6 +86,8 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   if (status === 401) reply.header('www-authenticate', challengeTo(request));
   if (status === 426) reply.header('upgrade', 'websocket').header('connection', 'upgrade');
   if (status === 503) reply.header('retry-after', '5');
+  // What is left of the request is not read.
+  if (failure instanceof RequestEnded) reply.header('connection', 'close');
   return reply
     .code(status)
     .type(PROBLEM_TYPE)

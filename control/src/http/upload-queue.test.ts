@@ -6,7 +6,7 @@ import { eventually } from '../../../test/eventually.ts';
 import { ControlError } from '../errors.ts';
 import { UploadQueue } from './upload-queue.ts';
 
-const LIMITS = { most: 4, mostOfProject: 2, mostWaiting: 20 };
+const LIMITS = { most: 4, mostOfProject: 2, mostWaiting: 20, lookMs: 60_000 };
 
 describe('uploads', () => {
   let server: ReturnType<typeof createServer>;
@@ -20,20 +20,21 @@ describe('uploads', () => {
     server.close();
   });
 
-  async function start(): Promise<void> {
-    const queue = new UploadQueue(LIMITS);
+  async function start(limits: object = LIMITS): Promise<void> {
+    const queue = new UploadQueue(limits);
     [begun, ends, underWay, peak] = [[], [], new Map(), { all: 0, project: 0 }];
     server = createServer((request, response) => {
       const project = request.url ?? '';
       const take = async () => {
         begun.push(project);
+        request.resume();
         underWay.set(project, (underWay.get(project) ?? 0) + 1);
         peak.all = Math.max(peak.all, sum(underWay.values()));
         peak.project = Math.max(peak.project, ...underWay.values());
         await new Promise<void>((resolve) => ends.push(resolve));
         underWay.set(project, (underWay.get(project) ?? 0) - 1);
       };
-      queue.run(project, request, take).then(
+      queue.run({ project, person: String(request.headers['x-person'] ?? 'one') }, request, take).then(
         () => response.writeHead(201).end(),
         (error: unknown) => response.writeHead(error instanceof ControlError ? error.status : 500).end(),
       );
@@ -42,11 +43,12 @@ describe('uploads', () => {
   }
 
   /** Its answer, and what leaves before there is one. */
-  function upload(project: string) {
+  function upload(project: string, { person = 'one', whole = true } = {}) {
     const { port } = server.address() as AddressInfo;
-    const request = send({ port, path: project, method: 'POST', agent: false });
+    const request = send({ port, path: project, method: 'POST', agent: false, headers: { 'x-person': person } });
     request.on('error', () => {});
-    request.end();
+    if (whole) request.end();
+    else request.write('x');
     const status = new Promise<number>((resolve) => {
       request.once('response', (answer) => resolve(answer.resume().statusCode ?? 0));
       request.once('close', () => resolve(0));
@@ -110,6 +112,34 @@ describe('uploads', () => {
     const last = upload('/a');
     expect(await answers([...first, last])).toEqual([201, 201, 201]);
     expect(underWay.get('/a')).toBe(0);
+  });
+
+  it('give way to those of another person, the slowest of who has most first', async () => {
+    await start();
+    const slow = Array.from({ length: 3 }, () => upload('/a', { person: 'slow', whole: false }));
+    await eventually(() => expect(begun.length).toBe(2));
+    const other = upload('/a', { person: 'other' });
+    await eventually(() => expect(begun.length).toBe(3));
+    const statuses = slow.map(({ status }) => status);
+    expect(await Promise.race(statuses)).toBe(503);
+    expect((await answers([other]))[0]).toBe(201);
+    for (const each of slow) each.leave();
+  });
+
+  it('that have come are not ended for others', async () => {
+    await start();
+    const first = Array.from({ length: 2 }, () => upload('/a', { person: 'quick' }));
+    await eventually(() => expect(begun.length).toBe(2));
+    const other = upload('/a', { person: 'other' });
+    expect(await answers([...first, other])).toEqual([201, 201, 201]);
+  });
+
+  it('that stall are ended, and those that wait for the server are not', async () => {
+    await start({ ...LIMITS, lookMs: 5 });
+    const whole = upload('/a');
+    const stalled = upload('/a', { whole: false });
+    expect(await stalled.status).toBe(408);
+    expect(await answers([whole])).toEqual([201]);
   });
 });
 

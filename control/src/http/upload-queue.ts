@@ -1,88 +1,189 @@
 /**
- * Uploads, from the first byte of their body until they are read: so many at once, in all and of a project, and
- * projects take turns. Of one that waits nothing is read: its bytes stay with the client.
+ * Uploads, from the first byte of their body until they are read: so many at once, in all and of a project. Projects take
+ * turns, and within them people; who has most under way gives up the slowest for one that has less. Of one that waits
+ * nothing is read: its bytes stay with the client.
  */
 import type { IncomingMessage } from 'node:http';
-import { ByOwner } from '@gw/gateway/by-owner';
-import { ControlError } from '../errors.ts';
+import { type Entry, ShareTree } from '@gw/gateway/share-tree';
+import { ControlError, RequestEnded } from '../errors.ts';
+import { LEAST_RATE, UploadRate } from './upload-rate.ts';
 
 export interface UploadLimits {
   /** Under way at once; default 32. */
   readonly most: number;
   /** Of one project; default 4: what has come is read one at a time in any case. */
   readonly mostOfProject: number;
-  /** That wait; default 256. Past it the latest of the project that has most of them is refused. */
+  /** That wait; default 256. Past it the latest of who has most of them is refused. */
   readonly mostWaiting: number;
+  /** Milliseconds between looks at how fast they come; default 1,000, for which the least rate is made. */
+  readonly lookMs: number;
 }
 
-const LIMITS: UploadLimits = { most: 32, mostOfProject: 4, mostWaiting: 256 };
+const LIMITS: UploadLimits = { most: 32, mostOfProject: 4, mostWaiting: 256, lookMs: 1_000 };
+
+/** Whose upload it is. */
+export interface UploadOwner {
+  /** Empty: it is of none. */
+  readonly project: string;
+  /** Who asks, as the audit log names them. */
+  readonly person: string;
+}
 
 interface Waiting {
-  readonly owner: string;
-  begin(): void;
+  readonly owner: UploadOwner;
+  readonly request: IncomingMessage;
+  begin(running: Running): void;
   refuse(error: ControlError): void;
+}
+
+/** One that has its turn. */
+interface Running {
+  readonly rate: UploadRate;
+  readonly request: IncomingMessage;
+  /** Rejects where it has to end before its time. */
+  readonly ended: Promise<never>;
+  refuse(error: ControlError): void;
+  /** Gives its place back, once. */
+  release(): void;
 }
 
 export class UploadQueue {
   readonly #limits: UploadLimits;
-  readonly #waiting = new ByOwner<Waiting>();
-  /** Under way, by project. */
-  readonly #running = new Map<string, number>();
-  #total = 0;
+  readonly #waiting = new ShareTree<Waiting>();
+  /** Under way, by project and person; and by person, over all projects. */
+  readonly #projects = new Map<string, ShareTree<Running>>();
+  readonly #people = new ShareTree<Running>();
+  #looks: NodeJS.Timeout | null = null;
 
-  constructor(limits: UploadLimits = LIMITS) {
-    this.#limits = limits;
+  constructor(limits: Partial<UploadLimits> = {}) {
+    this.#limits = { ...LIMITS, ...limits };
   }
 
   /**
-   * `take` when it is the turn of `owner`, the project. Rejects as `take` does; with `unavailable` (503, to be sent again)
-   * where too many wait, and where the client leaves first.
+   * `take` when it is the turn of `owner`. Rejects as `take` does; with `request-timeout` (408) where it comes too slowly; with
+   * `unavailable` (503, to be sent again) where too many wait, where it gives way to others, and where the client leaves first.
    */
-  async run<T>(owner: string, { socket }: IncomingMessage, take: () => Promise<T>): Promise<T> {
-    await this.#turn(owner, socket);
+  async run<T>(owner: UploadOwner, request: IncomingMessage, take: () => Promise<T>): Promise<T> {
+    const running = await this.#turn(owner, request);
     try {
-      if (socket.destroyed) throw left();
-      return await take();
+      if (request.socket.destroyed) throw left();
+      const taken = take();
+      // Where it has to end, the form ends with its connection.
+      taken.catch(() => {});
+      return await Promise.race([taken, running.ended]);
     } finally {
-      this.#count(owner, -1);
+      running.release();
       this.#next();
     }
   }
 
-  async #turn(owner: string, socket: IncomingMessage['socket']): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const waiting = { owner, begin: resolve, refuse: reject };
-    const gone = () => {
-      if (this.#waiting.delete(waiting)) reject(left());
+  async #turn(owner: UploadOwner, request: IncomingMessage): Promise<Running> {
+    const { socket } = request;
+    const path = [owner.project, owner.person];
+    if (this.#waiting.weight >= this.#limits.mostWaiting) {
+      const other = this.#waiting.yielding(path);
+      if (other === null) throw crowded();
+      (other.owner.entries.newest ?? other).value.refuse(crowded());
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<Running>();
+    const settle = (then: () => void) => {
+      this.#waiting.remove(entry);
+      then();
     };
+    const gone = () => settle(() => reject(left()));
+    const begin = (running: Running) => settle(() => resolve(running));
+    const refuse = (error: ControlError) => settle(() => reject(error));
+    const entry = this.#waiting.add(path, { owner, request, begin, refuse });
     socket.once('close', gone);
-    this.#waiting.add(waiting);
+    promise.catch(() => {}).finally(() => socket.off('close', gone));
     this.#next();
-    if (this.#waiting.size > this.#limits.mostWaiting) this.#waiting.takeLatestOfBusiest()?.refuse(crowded());
-    await promise.finally(() => socket.off('close', gone));
+    this.#makeRoomFor(entry);
+    return promise;
   }
 
   #next(): void {
     const { most, mostOfProject } = this.#limits;
-    while (this.#total < most) {
-      const next = this.#waiting.takeInTurn((owner) => (this.#running.get(owner) ?? 0) < mostOfProject);
+    while (this.#people.weight < most) {
+      const next = this.#waiting.inTurn((project) => (this.#projects.get(project)?.weight ?? 0) < mostOfProject);
       if (!next) return;
-      this.#count(next.owner, 1);
-      next.begin();
+      next.value.begin(this.#start(next.value));
     }
   }
 
-  #count(owner: string, by: 1 | -1): void {
-    this.#total += by;
-    const now = (this.#running.get(owner) ?? 0) + by;
-    if (now === 0) this.#running.delete(owner);
-    else this.#running.set(owner, now);
+  /** Where one still waits whose person has less under way than another, the slowest of that one ends. */
+  #makeRoomFor({ value: { owner } }: Entry<Waiting>): void {
+    const { most, mostOfProject } = this.#limits;
+    const project = this.#projects.get(owner.project);
+    const isProjectFull = project !== undefined && project.weight >= mostOfProject;
+    if (!isProjectFull && this.#people.weight < most) return;
+    const shares = isProjectFull ? project : this.#people;
+    const slowest = slowestOf(shares.yielding([owner.person]));
+    slowest?.refuse(gaveWay());
   }
+
+  #start({ owner: { project, person }, request }: Waiting): Running {
+    const { promise: ended, reject } = Promise.withResolvers<never>();
+    ended.catch(() => {});
+    const shares = this.#projects.get(project) ?? new ShareTree<Running>();
+    this.#projects.set(project, shares);
+    let isOver = false;
+    const release = () => {
+      if (isOver) return;
+      isOver = true;
+      shares.remove(ofProject);
+      this.#people.remove(ofPerson);
+      if (shares.weight === 0) this.#projects.delete(project);
+      if (this.#people.weight === 0) this.#stopLooking();
+    };
+    const refuse = (error: ControlError) => {
+      // Nothing of it goes on to be stored; what is left of it is not read.
+      request.unpipe();
+      release();
+      reject(error);
+      this.#next();
+    };
+    const running = { rate: new UploadRate(request), request, ended, refuse, release };
+    const ofProject = shares.add([person], running);
+    const ofPerson = this.#people.add([person], running);
+    this.#looks ??= setInterval(() => this.#look(), this.#limits.lookMs).unref();
+    return running;
+  }
+
+  /** Ends those that come too slowly. */
+  #look(): void {
+    for (const each of [...this.#people]) if (each.rate.tick()) each.refuse(tooSlow());
+  }
+
+  #stopLooking(): void {
+    if (this.#looks !== null) clearInterval(this.#looks);
+    this.#looks = null;
+  }
+}
+
+/** Of the same owner as `entry`; null where all of them have come. */
+function slowestOf(entry: Entry<Running> | null): Running | null {
+  let found: Running | null = null;
+  for (let each = entry?.owner.entries.oldest ?? null; each !== null; each = each.newer) {
+    const { rate } = each.value;
+    if (!rate.isWhole && (found === null || rate.lately < found.rate.lately)) found = each.value;
+  }
+  return found;
 }
 
 function crowded(): ControlError {
   const detail = 'too many uploads of this project are waiting: send it again later, and fewer at once';
   return new ControlError('unavailable', detail);
+}
+
+function gaveWay(): ControlError {
+  const detail = 'the upload was ended for that of someone who had fewer: send it again later, and fewer at once';
+  return new RequestEnded('unavailable', detail);
+}
+
+function tooSlow(): ControlError {
+  const { bytesPerSecond, seconds } = LEAST_RATE;
+  const detail = `less than ${bytesPerSecond} bytes a second came in the last ${seconds} seconds: send it again, over a better connection`;
+  return new RequestEnded('request-timeout', detail);
 }
 
 function left(): ControlError {

@@ -114,5 +114,5 @@ const NEVER = new AbortController().signal;
 
 /** Of the same owner: those that came before are nearer to their turn. */
 function latestOf<T>(entry: Entry<T>): Entry<T> {
-  return entry.owner.newest ?? entry;
+  return entry.owner.entries.newest ?? entry;
 }

@@ -3,28 +3,26 @@
  * there is no room, the one that holds most yields, whoever asks (docs/decisions.md#shared-limits). Every step takes the
  * same time, however many owners there are.
  */
+import { Chain, type Link } from './chain.ts';
 import type { OwnerPath } from './owner.ts';
 
-/** Something that is held. Entries of one owner are linked, oldest first. */
-export interface Entry<T> {
+/** Something that is held. */
+export interface Entry<T> extends Link<Entry<T>> {
   value: T;
   readonly weight: number;
   readonly owner: Owner<T>;
-  older: Entry<T> | null;
-  newer: Entry<T> | null;
 }
 
-/** An owner that holds entries itself, or whose children do. */
-interface Owner<T> {
+/** An owner that holds entries itself, or whose children do. Linked with those that weigh about as much. */
+interface Owner<T> extends Link<Owner<T>> {
   readonly name: string;
   readonly parent: Owner<T> | null;
   weight: number;
   /** In the order of their turns. */
   children: Map<string, Owner<T>> | null;
   /** Children by the class of their weight. */
-  ranks: Set<Owner<T>>[] | null;
-  oldest: Entry<T> | null;
-  newest: Entry<T> | null;
+  ranks: Chain<Owner<T>>[] | null;
+  readonly entries: Chain<Entry<T>>;
 }
 
 export class ShareTree<T> {
@@ -47,34 +45,29 @@ export class ShareTree<T> {
     let owner = this.#root;
     for (const name of path) owner = childOf(owner, name);
     const entry: Entry<T> = { value, weight, owner, older: null, newer: null };
-    append(entry);
+    owner.entries.append(entry);
     weigh(owner, weight);
     return entry;
   }
 
   remove(entry: Entry<T>): void {
-    unlink(entry);
+    entry.owner.entries.unlink(entry);
     weigh(entry.owner, -entry.weight);
   }
 
   /** Makes it the newest of its owner, and that the last to yield of those that hold as much. */
   touch(entry: Entry<T>): void {
-    if (entry.newer !== null) {
-      unlink(entry);
-      append(entry);
-    }
+    entry.owner.entries.touch(entry);
     for (let each: Owner<T> = entry.owner; each.parent !== null; each = each.parent) {
-      const equals = each.parent.ranks?.[rankOf(each.weight)];
-      equals?.delete(each);
-      equals?.add(each);
+      each.parent.ranks?.[rankOf(each.weight)]?.touch(each);
     }
   }
 
   /** The same owner's, with another weight; it is the newest then. */
   replace(entry: Entry<T>, value: T, weight: number): Entry<T> {
     const replaced: Entry<T> = { value, weight, owner: entry.owner, older: null, newer: null };
-    append(replaced);
-    unlink(entry);
+    entry.owner.entries.append(replaced);
+    entry.owner.entries.unlink(entry);
     weigh(entry.owner, weight - entry.weight);
     return replaced;
   }
@@ -90,7 +83,7 @@ export class ShareTree<T> {
       const wanted = (own?.weight ?? 0) + weight;
       const other = heaviest(owner, own);
       if (other !== null && (other.weight > wanted || (ties && own === undefined && other.weight === wanted))) {
-        return heaviestOf(other).oldest;
+        return heaviestOf(other).entries.oldest;
       }
       if (own === undefined) return null;
       owner = own;
@@ -98,30 +91,41 @@ export class ShareTree<T> {
     return null;
   }
 
+  /** What is held, by owner. */
+  *[Symbol.iterator](): Generator<T> {
+    yield* valuesOf(this.#root);
+  }
+
   /** The oldest entry of this very owner; null where it has none. */
   oldestOf(path: OwnerPath): Entry<T> | null {
     let owner: Owner<T> | undefined = this.#root;
     for (const name of path) owner = owner?.children?.get(name);
-    return owner?.oldest ?? null;
+    return owner?.entries.oldest ?? null;
   }
 
-  /** The oldest entry of the owner whose turn it is; then it is the next one's. */
-  inTurn(): Entry<T> | null {
+  /** The oldest entry of the owner whose turn it is, of those that `may`, by their outermost names; then it is the next one's. */
+  inTurn(may: (name: string) => boolean = () => true): Entry<T> | null {
     let owner = this.#root;
     while (owner.children !== null) {
       const { children }: Owner<T> = owner;
-      const [next] = children.values();
+      const next =
+        owner === this.#root ? children.values().find(({ name }) => may(name)) : children.values().next().value;
       if (next === undefined) return null;
       children.delete(next.name);
       children.set(next.name, next);
       owner = next;
     }
-    return owner.oldest;
+    return owner.entries.oldest;
   }
 }
 
+function* valuesOf<T>(owner: Owner<T>): Generator<T> {
+  for (const child of owner.children?.values() ?? []) yield* valuesOf(child);
+  for (let each = owner.entries.oldest; each !== null; each = each.newer) yield each.value;
+}
+
 function newOwner<T>(name: string, parent: Owner<T> | null): Owner<T> {
-  return { name, parent, weight: 0, children: null, ranks: null, oldest: null, newest: null };
+  return { name, parent, weight: 0, children: null, ranks: null, entries: new Chain(), older: null, newer: null };
 }
 
 function childOf<T>(owner: Owner<T>, name: string): Owner<T> {
@@ -131,22 +135,6 @@ function childOf<T>(owner: Owner<T>, name: string): Owner<T> {
   const child = newOwner(name, owner);
   owner.children.set(name, child);
   return child;
-}
-
-function append<T>(entry: Entry<T>): void {
-  const { owner } = entry;
-  entry.older = owner.newest;
-  entry.newer = null;
-  if (owner.newest === null) owner.oldest = entry;
-  else owner.newest.newer = entry;
-  owner.newest = entry;
-}
-
-function unlink<T>({ owner, older, newer }: Entry<T>): void {
-  if (older === null) owner.oldest = newer;
-  else older.newer = newer;
-  if (newer === null) owner.newest = older;
-  else newer.older = older;
 }
 
 function weigh<T>(owner: Owner<T>, by: number): void {
@@ -167,10 +155,10 @@ function rank<T>(parent: Owner<T>, child: Owner<T>, before: number): void {
   const [from, to] = [rankOf(before), rankOf(child.weight)];
   if (from === to) return;
   parent.ranks ??= [];
-  parent.ranks[from]?.delete(child);
+  if (before > 0) parent.ranks[from]?.unlink(child);
   if (child.weight === 0) return;
-  for (let each = parent.ranks.length; each <= to; each++) parent.ranks.push(new Set());
-  parent.ranks[to]?.add(child);
+  while (parent.ranks.length <= to) parent.ranks.push(new Chain());
+  parent.ranks[to]?.append(child);
 }
 
 /** Weights up to 7 have a class each, larger ones four for each power of two. */
@@ -183,7 +171,9 @@ function rankOf(weight: number): number {
 /** Of the highest class; null where there is no child but `but`. */
 function heaviest<T>({ ranks }: Owner<T>, but?: Owner<T>): Owner<T> | null {
   for (let at = (ranks?.length ?? 0) - 1; at > 0; at--) {
-    for (const each of ranks?.[at] ?? []) if (each !== but) return each;
+    const oldest = ranks?.[at]?.oldest ?? null;
+    const found = oldest !== null && oldest === but ? oldest.newer : oldest;
+    if (found !== null) return found;
   }
   return null;
 }

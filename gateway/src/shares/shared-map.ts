@@ -1,8 +1,9 @@
 /** Values by key, of which only so much is kept. Where there is no room, the owner that holds most loses its oldest. */
+import { Chain, type Link } from './chain.ts';
 import type { OwnerPath } from './owner.ts';
 import { type Entry, ShareTree } from './share-tree.ts';
 
-interface Kept<V> {
+interface Kept<V> extends Link<Kept<V>> {
   readonly key: string;
   readonly value: V;
 }
@@ -28,8 +29,9 @@ const MOST_PASSED = 100;
 
 export class SharedMap<V> {
   readonly #options: SharedMapOptions<V>;
-  /** Set or used longest ago first. */
   readonly #entries = new Map<string, Entry<Kept<V>>>();
+  /** Set or used longest ago first. */
+  readonly #order = new Chain<Kept<V>>();
   readonly #shares = new ShareTree<Kept<V>>();
 
   constructor(options: SharedMapOptions<V>) {
@@ -52,8 +54,7 @@ export class SharedMap<V> {
   use(key: string): V | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
-    this.#entries.delete(key);
-    this.#entries.set(key, entry);
+    this.#order.touch(entry.value);
     this.#shares.touch(entry);
     return entry.value.value;
   }
@@ -66,8 +67,9 @@ export class SharedMap<V> {
     const known = this.#entries.get(key);
     const before = known?.weight ?? 0;
     if (weight > this.#options.most || !this.#makeRoom(owner, weight - before, known)) return false;
-    const kept = { key, value };
-    this.#entries.delete(key);
+    const kept = keptOf(key, value);
+    if (known) this.#order.unlink(known.value);
+    this.#order.append(kept);
     this.#entries.set(key, known ? this.#shares.replace(known, kept, weight) : this.#shares.add(owner, kept, weight));
     return true;
   }
@@ -76,6 +78,7 @@ export class SharedMap<V> {
     const entry = this.#entries.get(key);
     if (entry === undefined) return;
     this.#entries.delete(key);
+    this.#order.unlink(entry.value);
     this.#shares.remove(entry);
   }
 
@@ -85,7 +88,12 @@ export class SharedMap<V> {
 
   /** Set or used longest ago first. */
   *[Symbol.iterator](): Generator<readonly [key: string, value: V]> {
-    for (const [key, { value }] of this.#entries) yield [key, value.value];
+    for (let kept = this.#order.oldest; kept !== null; ) {
+      // What is given may be deleted meanwhile.
+      const { newer }: Kept<V> = kept;
+      yield [kept.key, kept.value];
+      kept = newer;
+    }
   }
 
   #makeRoom(owner: OwnerPath, weight: number, known: Entry<Kept<V>> | undefined): boolean {
@@ -110,7 +118,16 @@ export class SharedMap<V> {
     const { key, value } = entry.value;
     const left = isSpent ? null : (this.#options.remains?.(value, entry.owner.weight === entry.weight) ?? null);
     if (left === null || left.weight >= entry.weight) this.delete(key);
-    else this.#entries.set(key, this.#shares.replace(entry, { key, value: left.value }, left.weight));
+    else {
+      const kept = keptOf(key, left.value);
+      this.#order.unlink(entry.value);
+      this.#order.append(kept);
+      this.#entries.set(key, this.#shares.replace(entry, kept, left.weight));
+    }
     this.#options.gone?.(key, value);
   }
+}
+
+function keptOf<V>(key: string, value: V): Kept<V> {
+  return { key, value, older: null, newer: null };
 }

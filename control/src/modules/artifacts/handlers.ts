@@ -16,7 +16,7 @@ export const artifactResource = resource(
     'artifacts.import': async (call) => {
       const { actor, params, request, reply } = call;
       await artifacts.mayImport(actor, params.id);
-      return request.server.uploads.run(params.id, request.raw, async () => {
+      return request.server.uploads.run({ project: params.id, person: actor.name }, request.raw, async () => {
         const { fields, file } = await readForm(request, ArtifactForm, (content) => artifacts.storeFile(content));
         const production = fields.production === 'true';
         return idempotently(call, JSON.stringify([production, file.sha256]), async () => {

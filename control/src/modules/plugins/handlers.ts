@@ -19,7 +19,7 @@ export const pluginResource = resource(
       const { actor, request, reply } = call;
       // Before anything of the form is read.
       actor.mustBeGlobal('admin');
-      return request.server.uploads.run('', request.raw, async () => {
+      return request.server.uploads.run({ project: '', person: actor.name }, request.raw, async () => {
         const { fields, file } = await readForm(request, PluginForm, readModule);
         const sha256 = createHash('sha256').update(file).digest('hex');
         return idempotently(call, JSON.stringify([fields, sha256]), async () => {

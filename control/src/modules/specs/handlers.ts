@@ -42,7 +42,9 @@ type UploadCall = Pick<Call, 'actor' | 'request' | 'reply'>;
 async function upload(specs: Specs, call: UploadCall, projectId: string | null): Promise<SpecUpload> {
   const { actor, request } = call;
   await specs.mayUpload(actor, projectId);
-  return request.server.uploads.run(projectId ?? '', request.raw, () => take(specs, call, projectId));
+  return request.server.uploads.run({ project: projectId ?? '', person: actor.name }, request.raw, () =>
+    take(specs, call, projectId),
+  );
 }
 
 async function take(specs: Specs, { actor, request, reply }: UploadCall, projectId: string | null) {

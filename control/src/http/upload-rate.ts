@@ -1,0 +1,41 @@
+/** How fast an upload comes, as far as that is up to its client. */
+import type { IncomingMessage } from 'node:http';
+
+/** As for bodies of the gateway (docs/decisions.md#bodies-in-memory). */
+export const LEAST_RATE = { bytesPerSecond: 1_024, seconds: 10 };
+
+export class UploadRate {
+  readonly #request: IncomingMessage;
+  /** Bytes of the last seconds, but for those in which the server read nothing. */
+  readonly #seconds: number[] = [];
+  #before: number;
+
+  constructor(request: IncomingMessage) {
+    this.#request = request;
+    this.#before = request.socket.bytesRead;
+  }
+
+  /** Bytes of the seconds that count. */
+  get lately(): number {
+    const { bytesRead } = this.#request.socket;
+    return this.#seconds.reduce((sum, bytes) => sum + bytes, bytesRead - this.#before);
+  }
+
+  /** All of it is there: what it waits for now is the server. */
+  get isWhole(): boolean {
+    return this.#request.complete;
+  }
+
+  /** A second has passed. True where it has been too slow. */
+  tick(): boolean {
+    const { socket, readableLength, complete } = this.#request;
+    const bytes = socket.bytesRead - this.#before;
+    this.#before = socket.bytesRead;
+    // What has come is not read yet.
+    if (complete || (bytes === 0 && readableLength > 0)) return false;
+    this.#seconds.push(bytes);
+    if (this.#seconds.length > LEAST_RATE.seconds) this.#seconds.shift();
+    const isFull = this.#seconds.length === LEAST_RATE.seconds;
+    return isFull && this.lately < LEAST_RATE.bytesPerSecond * LEAST_RATE.seconds;
+  }
+}
