@@ -11,6 +11,7 @@ import { renderCli } from '../gateway/src/cli/cli-doc.ts';
 import { renderProtocol } from '../gateway/src/link/protocol-doc.ts';
 import { renderLimits, renderServeOptions } from '../gateway/src/options/option-docs.ts';
 import { renderProblems } from '../gateway/src/problems-doc.ts';
+import { renderSharedLimits } from '../gateway/src/shared-limits-doc.ts';
 import { renderErrorCodes } from '../gateway/src/spec/error-codes-doc.ts';
 import { renderOperatorCli } from '../operator/src/cli/cli-doc.ts';
 import { generatedFiles as operatorFiles } from '../operator/src/install/generate.ts';
@@ -42,6 +43,7 @@ const steps: readonly (() => readonly GeneratedFile[])[] = [
   () => [{ path: 'docs/metrics.md', content: renderMetrics() }],
   () => [{ path: 'docs/data-plane-protocol.md', content: renderProtocol() }],
   () => [{ path: 'docs/problems.md', content: renderProblems() }],
+  () => [{ path: 'docs/shared-limits.md', content: renderSharedLimits() }],
   () => [{ path: 'docs/host-functions.md', content: renderHostFunctions() }],
   () => [
     { path: 'gateway/sdk/ABI.md', content: withCapabilities('gateway/sdk/ABI.md', ['<!-- ', ' -->'], renderAbiRows()) },

@@ -6,11 +6,12 @@ const COMMA: u8 = 0x2c;
 const PERCENT: u8 = 0x25;
 
 /**
- * One name as `x-auth-*` headers have it: percent signs are encoded, so that no name looks like another one encoded;
- * what is not ASCII the host encodes (docs/decisions.md#identity-headers).
+ * One name as `x-auth-*` headers have it: percent signs are encoded, so that no name looks like another one encoded, and
+ * a blank at either end, which readers of headers take away; what is not ASCII the host encodes
+ * (docs/decisions.md#identity-headers).
  */
 export function encodedName(name: Text): Text {
-  if (name.indexOf(PERCENT) < 0) return name;
+  if (name.indexOf(PERCENT) < 0 && !isBlankAt(name, 0) && !isBlankAt(name, name.length - 1)) return name;
   const out = new TextBuilder(name.length + 16);
   addEncoded(out, name, PERCENT);
   return out.take();
@@ -25,9 +26,16 @@ export function addGroup(out: TextBuilder, name: Text): void {
 function addEncoded(out: TextBuilder, name: Text, other: u8): void {
   for (let i = 0; i < name.length; i++) {
     const byte = name.byteAt(i);
-    if (byte == PERCENT || byte == other) out.percent(byte);
+    const outermost = i == 0 || i == name.length - 1;
+    if (byte == PERCENT || byte == other || (outermost && isBlankAt(name, i))) out.percent(byte);
     else out.byte(byte);
   }
+}
+
+function isBlankAt(name: Text, index: i32): bool {
+  if (index < 0 || index >= name.length) return false;
+  const byte = name.byteAt(index);
+  return byte == 0x20 || byte == 0x09;
 }
 
 /** The list of the config at a JSON pointer, joined; empty where there is none. */

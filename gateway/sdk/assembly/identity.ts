@@ -58,7 +58,8 @@ export function namesAt(pointer: Text, separator: u8): Text {
   if (!whole) return EMPTY;
   const out = new TextBuilder(whole.length + 16);
   if (count < 0) {
-    if (separator == 0x20) return whole;
+    // Blanks at the ends of a list are no part of a name.
+    if (separator == 0x20) return whole.trim();
     addGroup(out, whole);
     return out.take();
   }

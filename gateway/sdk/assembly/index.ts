@@ -17,7 +17,7 @@ export {
 } from "./http-call";
 export { DIRECTORY_REJECTED, DIRECTORY_UNAVAILABLE, DIRECTORY_VERIFIED, Directory } from "./directory";
 export { Examples } from "./examples";
-export { addGroup, groupsAt } from "./groups";
+export { addGroup, encodedName, groupsAt } from "./groups";
 export { HmacKeys } from "./hmac-keys";
 export { GraphQL } from "./graphql";
 export { commaSeparated, Identity, namesAt, scopesOfToken } from "./identity";

@@ -20,10 +20,10 @@ let message: Text = EMPTY;
 let challenge: Text = EMPTY;
 
 export function init(): i32 {
-  allowConsumers = Names.read("/allow_consumers");
-  denyConsumers = Names.read("/deny_consumers");
-  allowGroups = Names.read("/allow_groups");
-  denyGroups = Names.read("/deny_groups");
+  allowConsumers = Names.read("/allow_consumers", false);
+  denyConsumers = Names.read("/deny_consumers", false);
+  allowGroups = Names.read("/allow_groups", true);
+  denyGroups = Names.read("/deny_groups", true);
   allowsAll = allowConsumers.isEmpty && allowGroups.isEmpty;
   message = Config.get("/message");
   challenge = Config.get("/challenge");

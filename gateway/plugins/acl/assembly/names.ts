@@ -1,8 +1,7 @@
 /** Sets of names as they stand in `x-auth-*` headers. */
-import { Config, Text, TextBuilder } from "@gw/plugin-sdk/assembly";
+import { addGroup, Config, encodedName, Text, TextBuilder } from "@gw/plugin-sdk/assembly";
 
 const COMMA: u8 = 0x2c;
-const PERCENT: u8 = 0x25;
 
 @unmanaged
 export class Names {
@@ -13,12 +12,12 @@ export class Names {
   }
 
   /**
-   * The array of strings at a pointer of the config, encoded as the headers are. Decoding the headers instead would
-   * take a group that is called `%61dmin` for `admin`.
+   * The array of strings at a pointer of the config, encoded as `x-auth-consumer` is, or as a member of
+   * `x-auth-consumer-groups`. Decoding the headers instead would take a group that is called `%61dmin` for `admin`.
    */
-  static read(pointer: string): Names {
+  static read(pointer: string, inList: bool): Names {
     const list = Config.list(pointer);
-    for (let i = 0; i < list.length; i++) list[i] = encoded(list[i]);
+    for (let i = 0; i < list.length; i++) list[i] = inAscii(inList ? member(list[i]) : encodedName(list[i]));
     return new Names(list);
   }
 
@@ -45,12 +44,18 @@ export class Names {
   }
 }
 
-/** Printable ASCII but for commas and percent signs; all else is percent-encoded. */
-function encoded(name: Text): Text {
+function member(name: Text): Text {
+  const out = new TextBuilder(64);
+  addGroup(out, name);
+  return out.take();
+}
+
+/** As the host has it in a header: percent-encoded beyond printable ASCII. */
+function inAscii(name: Text): Text {
   const out = new TextBuilder(64);
   for (let i = 0; i < name.length; i++) {
     const byte = name.byteAt(i);
-    if (byte >= 0x20 && byte <= 0x7e && byte != COMMA && byte != PERCENT) out.byte(byte);
+    if (byte >= 0x20 && byte <= 0x7e) out.byte(byte);
     else out.percent(byte);
   }
   return out.take();

@@ -47,6 +47,8 @@ describe('the key', () => {
   it('keeps one header from reading as another', apart(by({ 'x-trace-a': 'b' }), by({ 'x-trace-b': 'b' })));
   it('leaves out what is ignored', same({}, by({ 'X-Tenant': 'b' }), { ignore_headers: ['X-Tenant'] }));
   it('keeps headers of vary', apart(by({ accept: 'a' }), by({ accept: 'b' }), { vary: ['Accept'] }));
+  it('keeps blanks in headers of vary', apart(by({ 'x-a': 'a,b' }), by({ 'x-a': 'a, b' }), { vary: ['X-A'] }));
+  it('keeps no blanks in lists', same(by({ accept: 'a,b' }), by({ accept: 'a, b' }), { vary: ['Accept'] }));
   it('has parameters in any order', same({ path: '/a?x=1&y=2' }, { path: '/a?y=2&x=1' }));
   it('has hosts in any case', same(by({ host: 'A.example' }), by({ host: 'a.Example' })));
   it(

@@ -79,10 +79,13 @@ export function variantDigest(names: readonly string[], request: HeaderList): st
   return digest(JSON.stringify(names.map((name) => [name, variantValue(request, name)])));
 }
 
-/** Spaces around commas say nothing, and content codings are in no order (RFC 9111, section 4.1). */
+/**
+ * Spaces around commas say nothing in headers that are known to be lists, and content codings are in no order (RFC 9111,
+ * section 4.1). In any other header they may be part of a name.
+ */
 function variantValue(headers: HeaderList, name: string): string | undefined {
   const value = joinedHeader(headers, name);
-  if (value === undefined) return undefined;
+  if (value === undefined || !name.startsWith('accept')) return value;
   const members = value.split(',').map((member) => member.trim());
   return name === 'accept-encoding' ? members.join(',').toLowerCase().split(',').sort().join(',') : members.join(',');
 }

@@ -104,7 +104,7 @@ export class Directory {
     }
     if (!(await this.#accepts(found.dn, password))) return REJECTED;
     const [consumer = username] = valuesOf(found, userAttr);
-    return { user: { dn: found.dn, consumer, groups: await this.#groupsOf(found, username) } };
+    return { user: { dn: found.dn, consumer: readable(consumer), groups: await this.#groupsOf(found, username) } };
   }
 
   /**
@@ -148,10 +148,16 @@ export class Directory {
 
 /** Groups left out could be those that a later plugin refuses: rather nobody is let in. */
 function atMost(groups: readonly string[]): readonly string[] {
-  if (groups.length <= MOST_GROUPS) return groups.filter((each) => each !== '');
+  if (groups.length <= MOST_GROUPS) return groups.filter((each) => each !== '').map(readable);
   throw new DirectoryUnavailable(
     `too_many_groups: more than ${MOST_GROUPS}: narrow them by group_base_dn and group_filter`,
   );
+}
+
+/** Bytes that are no UTF-8, such as those of an objectGUID, all read alike: one name would be many users'. */
+function readable(name: string): string {
+  if (!name.includes('\ufffd')) return name;
+  throw new DirectoryUnavailable('unreadable_name: a name of a user or group is not UTF-8: choose another attribute');
 }
 
 /** Names of attributes have no case. */

@@ -1,15 +1,27 @@
-/** JSON objects of tokens: UTF-8, and no member twice, of which two readers could take different ones (RFC 7515, section 4). */
+/**
+ * JSON objects of tokens: UTF-8, no member twice, of which two readers could take different ones (RFC 7515, section 4),
+ * and no half of a surrogate pair: it has no UTF-8, and names that differ in it alone would become one.
+ */
 import { parseTextOnce } from '../../json/parse-once.ts';
 import { isObject, type Obj } from '../../spec/json.ts';
 
+/** As escapes: bytes of UTF-8 hold none. */
+const SURROGATE = /\\u[dD][89a-fA-F]/;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Null where the bytes are not such an object. */
 export function strictObject(bytes: Uint8Array): Obj | null {
   try {
-    const value = parseTextOnce(utf8.decode(bytes));
-    return isObject(value) ? value : null;
+    const text = utf8.decode(bytes);
+    const value = parseTextOnce(text);
+    if (!isObject(value) || (SURROGATE.test(text) && hasLoneSurrogate(value))) return null;
+    return value;
   } catch {
     return null;
   }
+}
+
+/** JSON.stringify escapes them, and them alone (ECMA-262, QuoteJSONString); what was escaped itself has two backslashes. */
+function hasLoneSurrogate(value: Obj): boolean {
+  return /(?<!\\)(?:\\\\)*\\ud[89a-f]/.test(JSON.stringify(value));
 }

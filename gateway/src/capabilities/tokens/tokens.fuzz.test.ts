@@ -58,6 +58,17 @@ describe('objects of tokens', () => {
     expect(strictObject(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]))).toBeNull();
     expect(strictObject(Buffer.from('\ufeff{"a":1}'))).toBeNull();
   });
+
+  it('hold no half of a surrogate pair, which would read like any other', () => {
+    for (const half of ['\\ud800', '\\uDFFF', 'a\\\\\\udabc']) {
+      expect(strictObject(bytes(`{"sub":"${half}"}`))).toBeNull();
+      expect(strictObject(bytes(`{"${half}":1}`))).toBeNull();
+      expect(strictObject(bytes(`{"groups":["x","${half}"]}`))).toBeNull();
+    }
+    for (const whole of ['\\ud83d\\ude00', '\\\\ud800', '\\ufffd']) {
+      expect(strictObject(bytes(`{"sub":"${whole}"}`))).toEqual({ sub: JSON.parse(`"${whole}"`) });
+    }
+  });
 });
 
 describe('tokens', () => {

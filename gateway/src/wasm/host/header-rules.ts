@@ -77,19 +77,22 @@ export const AUTH_PREFIX = 'x-auth-';
 /** `x-auth-claims` past this is left out (docs/decisions.md#identity-headers). */
 export const MAX_CLAIMS = 8192;
 
+/** Whether a header's reader takes it as it is: printable ASCII, without a blank at an end, which readers take away. */
+const PLAIN_AUTH = /^(?! )[\x20-\x7e]*(?<! )$/;
+
 /**
- * An `x-auth-*` value: printable ASCII, every other byte of its UTF-8 percent-encoded
- * (docs/decisions.md#identity-headers).
+ * An `x-auth-*` value: printable ASCII; every other byte, and a blank at either end, is percent-encoded
+ * (docs/decisions.md#identity-headers). By bytes: texts that are no UTF-8 would become equal.
  */
 export function authValue(call: Call, name: string, pointer: number, length: number): string {
   if (length >>> 0 > MAX_VALUE) throw new HostCallError(`a value of ${length >>> 0} bytes for the header ${name}`);
   call.charge(length);
-  const text = call.memory.text(pointer, length);
-  if (!/[^\x20-\x7e]/.test(text)) return text;
-  let encoded = '';
-  for (const byte of Buffer.from(text)) {
-    encoded +=
-      byte >= 0x20 && byte <= 0x7e ? String.fromCharCode(byte) : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
-  }
-  return encoded;
+  const bytes = call.memory.latin1(pointer, length);
+  if (PLAIN_AUTH.test(bytes)) return bytes;
+  const inner = bytes.replace(/[^\x20-\x7e]/g, percentEncoded);
+  return inner.replace(/^ | $/g, percentEncoded);
+}
+
+function percentEncoded(byte: string): string {
+  return `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
 }

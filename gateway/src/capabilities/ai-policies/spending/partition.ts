@@ -12,16 +12,17 @@ const MOST_LENGTH = 128;
 export function partitionOf(key: string): Partition {
   if (key === 'client_ip') return (x) => `ip=${clientNetwork(x.clientIp)}`;
   const [, kind, name] = /^(header|context):(.*)$/s.exec(key) ?? [];
-  if (kind === undefined || name === undefined) return () => `static=${bounded(key)}`;
+  if (kind === undefined || name === undefined) return () => `static${bounded(key)}`;
   const wanted = kind === 'header' ? name.trim().toLowerCase() : name;
   if (wanted === '') throw new Error('partition_key: a name must follow the colon');
   return (x) => {
     const value = kind === 'header' ? joinedHeader(x.headers, wanted) : x.context?.get(wanted);
     // All requests without one share a bucket.
-    return value === undefined ? `${kind}:${wanted}` : `${kind}:${wanted}=${bounded(value)}`;
+    return value === undefined ? `${kind}:${wanted}` : `${kind}:${wanted}${bounded(value)}`;
   };
 }
 
+/** A value that looks like the digest of a longer one is another value. */
 function bounded(value: string): string {
-  return value.length <= MOST_LENGTH ? value : hash('sha256', value, 'base64url');
+  return value.length <= MOST_LENGTH ? `=${value}` : `#${hash('sha256', value, 'base64url')}`;
 }

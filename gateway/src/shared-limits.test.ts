@@ -1,0 +1,69 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { METRICS } from './capabilities/metrics.ts';
+import type { OptionTable } from './options/option-table.ts';
+import { SERVE_OPTIONS } from './options/options.ts';
+import { SHARED_LIMITS, type SharedLimit } from './shared-limits.ts';
+import { renderSharedLimits } from './shared-limits-doc.ts';
+import { COUNTED_LIMITS } from './telemetry/metric-table.ts';
+
+const OPTIONS: OptionTable = SERVE_OPTIONS;
+const rows: readonly [string, SharedLimit][] = Object.entries(SHARED_LIMITS);
+const source = (file: string) => readFileSync(join(import.meta.dirname, file), 'utf8');
+
+/** What makes something that clients share, or may. */
+const MAKERS = /new (BufferBudget|ByOwner|InFlight|BoundedMap|ConnectionShares|VerificationQueue|InstanceCap)\b/;
+/** Files that make such a thing of which clients share nothing, and why. */
+const NOT_SHARED: Readonly<Record<string, string>> = {
+  'buffer-budget.ts': 'the mechanism',
+  'client-network.ts': 'what an address is part of, which anybody can read again',
+  'compiler/load-check.ts': 'modules of one compilation',
+  'capabilities/http-call/breakers.ts': 'servers that configs name',
+  'capabilities/nats/nats-connection.ts': 'subjects that configs name',
+  'capabilities/standalone.ts': 'a gateway without clients',
+  'capabilities/tokens/issuer-tokens.ts': 'answers of issuers',
+  'mcp/session-era.ts': 'levels of logs, of as many sessions as there are',
+  'wasm/runtime.ts': 'made of the limits of wasm/call/plugin.ts',
+};
+
+/** The numbers that a constant, a default or a member of this name has in a file. */
+function valuesIn(file: string, name: string): number[] {
+  const found = source(file).matchAll(new RegExp(`\\b${name}(?: =|:|'\\],) ([\\d_]+)(?: << (\\d+))?\\b`, 'g'));
+  return [...found].map(([, number = '', shift = '0']) => Number(number.replaceAll('_', '')) << Number(shift));
+}
+
+describe('the table of limits that clients share', () => {
+  it.each(rows)('%s has a most that the code or an option has', (_, { most, files }) => {
+    if ('option' in most) expect(OPTIONS[most.option]).toMatchObject({ type: 'integer', default: expect.any(Number) });
+    else expect(files.flatMap((file) => valuesIn(file, most.constant))).toContain(most.value);
+  });
+
+  it.each(rows)('%s names a metric that is there', (name, { metric }) => {
+    if (metric !== null) expect(METRICS).toHaveProperty(metric);
+    const counted = COUNTED_LIMITS.some((each) => each === name);
+    expect(metric === 'gw_shared_limit_yields_total').toBe(counted);
+  });
+
+  it('has every option that limits what clients share', () => {
+    const shared = Object.entries(OPTIONS).filter(([, { limits }]) => /at once|^connections$/.test(limits ?? ''));
+    const named = rows.flatMap(([, { most }]) => ('option' in most ? [most.option as string] : []));
+    expect(shared.length).toBeGreaterThanOrEqual(4);
+    for (const [option] of shared) expect(named).toContain(option);
+  });
+
+  it('has a row for each file that makes one', () => {
+    const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' });
+    const making = files.filter((file) => /(?<!\.test|\.bench|-doc)\.ts$/.test(file) && MAKERS.test(source(file)));
+    const known = new Set([...rows.flatMap(([, row]) => row.files), ...Object.keys(NOT_SHARED)]);
+    expect(making.filter((file) => !known.has(file))).toEqual([]);
+  });
+
+  it('says of each whether it has shares', () => {
+    const page = renderSharedLimits();
+    for (const [name, { owner }] of rows) {
+      const line = page.split('\n').find((each) => each.startsWith(`| \`${name}\` |`));
+      expect(line?.includes('| none yet |')).toBe(owner === null);
+    }
+  });
+});
