@@ -41,7 +41,7 @@ export function readDeep(parameter: string, entries: readonly Entry[]): Value | 
 /** `[a][b]` as its keys; null where it is anything else, or too deep. */
 function keysOf(brackets: string): readonly string[] | null {
   if (!brackets.endsWith(']')) return null;
-  const keys = brackets.slice(1, -1).split('][');
+  const keys = brackets.slice(1, -1).split('][', DEEPEST + 1);
   return keys.length > DEEPEST || keys.some((key) => key.includes('[') || key.includes(']')) ? null : keys;
 }
 

@@ -2,6 +2,7 @@
 import type { FormField } from '../artifact/format.ts';
 import { parseOnce, parseTextOnce } from '../json/parse-once.ts';
 import type { ProblemError } from '../problems.ts';
+import { ItemBudget, MOST_ITEMS } from './item-budget.ts';
 import { covers, isJson } from './media-type.ts';
 import { MOST_FIELDS, type Part, readMultipart } from './multipart.ts';
 import { MALFORMED, type Pairs, readPairs, splitQuery } from './styles.ts';
@@ -28,9 +29,11 @@ export function readUrlencoded(fields: readonly FormField[], text: string): Read
     if (decode(part, true) === undefined) return failed('/', 'is badly percent-encoded');
   }
   const pairs = splitQuery(text);
+  const items = new ItemBudget();
   const entries: [string, unknown][] = [];
   for (const field of fields) {
-    const value = field.content_type === undefined ? readPairs(field, pairs, true) : readByContent(field, pairs);
+    const value = field.content_type === undefined ? readPairs(field, pairs, true, items) : readByContent(field, pairs);
+    if (items.isExceeded) return failed(pointer(field.name), `has more than ${MOST_ITEMS} items`);
     if (value === MALFORMED) return failed(pointer(field.name), 'is not written as the API description says');
     if (value !== undefined) entries.push([field.name, value]);
   }

@@ -2,7 +2,9 @@
 
 /** Lower case, without parameters. */
 export function mediaTypeOf(contentType: string | undefined): string {
-  return (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
+  const text = contentType ?? '';
+  const end = text.indexOf(';');
+  return (end < 0 ? text : text.slice(0, end)).trim().toLowerCase();
 }
 
 /** `application/json`, `application/problem+json` and the like; of a type without parameters. */
@@ -30,7 +32,7 @@ const PARAMETER = /[ \t]*;[ \t]*([A-Za-z0-9!#$&^_.+*-]+)=(?:"([^"\\\r\n]*)"|([^\
 export function parametersOf(header: string): ReadonlyMap<string, string> | null {
   const found = new Map<string, string>();
   let end = header.length;
-  while (end > 0 && ' \t;'.includes(header.charAt(end - 1))) end--;
+  while (end > 0 && isFiller(header.charCodeAt(end - 1))) end--;
   PARAMETER.lastIndex = header.includes(';') ? Math.min(header.indexOf(';'), end) : end;
   while (PARAMETER.lastIndex < end) {
     const match = PARAMETER.exec(header);
@@ -40,6 +42,11 @@ export function parametersOf(header: string): ReadonlyMap<string, string> | null
     found.set(name, match[2] ?? match[3] ?? '');
   }
   return found;
+}
+
+/** A space, a tab or a semicolon. */
+function isFiller(code: number): boolean {
+  return code === 0x20 || code === 0x09 || code === 0x3b;
 }
 
 /** Whether text of this content type is UTF-8: it says so, says nothing, or says ASCII. */

@@ -5,6 +5,7 @@
 import type { Parameter as Declared, FormField } from '../artifact/format.ts';
 import { parseTextOnce } from '../json/parse-once.ts';
 import { type Entry, readDeep } from './deep-object.ts';
+import { ItemBudget } from './item-budget.ts';
 import { isJson } from './media-type.ts';
 import { decode, readAs } from './text.ts';
 
@@ -55,8 +56,11 @@ export function splitCookies(header: string): Pairs {
   });
 }
 
-/** Query and cookie parameters: form, spaceDelimited, pipeDelimited, deepObject, cookie. */
-export function readPairs(parameter: Parameter, pairs: Pairs, plus: boolean): Value {
+/**
+ * Query and cookie parameters: form, spaceDelimited, pipeDelimited, deepObject, cookie. `items`: what the lists of one
+ * form have together.
+ */
+export function readPairs(parameter: Parameter, pairs: Pairs, plus: boolean, items = new ItemBudget()): Value {
   const text = parameter.style === 'cookie' ? asIs : (raw: string) => decode(raw, plus);
   if (parameter.style === 'deepObject') return readDeepObject(parameter, pairs, text);
   if (isObject(parameter) && parameter.explode) return readExplodedObject(parameter, pairs, text);
@@ -82,7 +86,7 @@ export function readPairs(parameter: Parameter, pairs: Pairs, plus: boolean): Va
   // The delimiter separates before decoding, so that an encoded one stays inside its value; `%20` and `%7C` are
   // how the two other styles must write theirs in a URL.
   const delimiter = { spaceDelimited: /%20|\+| /, pipeDelimited: /%7[Cc]|\|/ }[parameter.style as string] ?? ',';
-  return delimited(parameter, first === '' ? [] : first.split(delimiter), text);
+  return delimited(parameter, items.split(first, delimiter), text);
 }
 
 /** Path and header parameters: simple, label, matrix. The text of a path parameter is still encoded. */
@@ -106,6 +110,7 @@ const asIs: Text = (raw) => raw;
 function readMatrix(parameter: Parameter, raw: string, text: Text): Value {
   if (!raw.startsWith(';')) return MALFORMED;
   const pairs = splitPairs(raw.slice(1), ';', text);
+  if (pairs === null) return MALFORMED;
   if (parameter.explode && isObject(parameter)) return readExplodedObject(parameter, pairs, text);
   const own = pairs.filter(([name]) => name === parameter.name).map(([, value]) => value);
   if (own.length === 0 || own.length !== pairs.length) return MALFORMED;
@@ -113,25 +118,31 @@ function readMatrix(parameter: Parameter, raw: string, text: Text): Value {
   return delimitedOrPlain(parameter, own[0] as string, ',', text);
 }
 
-/** Names decoded, values not yet; a name that cannot be decoded is no property's. */
-function splitPairs(raw: string, delimiter: string, text: Text): Pairs {
-  return raw.split(delimiter).map((part): [string, string] => {
+/** Names decoded, values not yet; a name that cannot be decoded is no property's. Null if there are too many. */
+function splitPairs(raw: string, delimiter: string, text: Text): Pairs | null {
+  const parts = raw === '' ? [''] : new ItemBudget().split(raw, delimiter);
+  if (parts === null) return null;
+  return parts.map((part): [string, string] => {
     const mark = part.indexOf('=');
     return mark < 0 ? [text(part) ?? part, ''] : [text(part.slice(0, mark)) ?? part, part.slice(mark + 1)];
   });
 }
 
 function delimitedOrPlain(parameter: Parameter, raw: string, delimiter: string, text: Text): Value {
-  if (isArray(parameter)) return delimited(parameter, raw === '' ? [] : raw.split(delimiter), text);
+  if (isArray(parameter) || (isObject(parameter) && !parameter.explode)) {
+    return delimited(parameter, new ItemBudget().split(raw, delimiter), text);
+  }
   if (isObject(parameter)) {
-    if (!parameter.explode) return delimited(parameter, raw === '' ? [] : raw.split(delimiter), text);
-    return readExplodedObject(parameter, splitPairs(raw, delimiter, text), text);
+    const pairs = splitPairs(raw, delimiter, text);
+    return pairs === null ? MALFORMED : readExplodedObject(parameter, pairs, text);
   }
   const value = text(raw);
   return value === undefined ? MALFORMED : readAs(value, parameter.types);
 }
 
-function delimited(parameter: Parameter, parts: readonly string[], text: Text): Value {
+/** `parts`: null if there are too many. */
+function delimited(parameter: Parameter, parts: readonly string[] | null, text: Text): Value {
+  if (parts === null) return MALFORMED;
   // White space around the commas of a header's list is not part of the values (RFC 9110, section 5.6.1).
   const values = parts.map((part) => text(parameter.in === 'header' ? part.trim() : part));
   if (!isObject(parameter)) return all(values.map((each) => item(parameter, each)));

@@ -23,9 +23,21 @@ export function readAs(text: string, types: readonly string[]): unknown {
   return text;
 }
 
+/** Characters from which on copying a text costs less than replacing in it. */
+const LONG = 256;
+const [PLUS, SPACE] = [0x2b, 0x20];
+
+/** `+` as spaces. Replacing each costs 100 ns, which of a megabyte is as long as many requests. */
+function withSpaces(text: string): string {
+  if (text.length < LONG) return text.replaceAll('+', ' ');
+  const units = Buffer.from(text, 'utf16le');
+  for (let i = 0; i < units.length; i += 2) if (units[i] === PLUS && units[i + 1] === 0) units[i] = SPACE;
+  return units.toString('utf16le');
+}
+
 /** Percent-decodes; `undefined` for what is not valid UTF-8. `plus`: `+` is a space, as in forms. */
 export function decode(text: string, plus: boolean): string | undefined {
-  const spaced = plus && text.includes('+') ? text.replaceAll('+', ' ') : text;
+  const spaced = plus && text.includes('+') ? withSpaces(text) : text;
   if (!spaced.includes('%')) return spaced;
   try {
     return decodeURIComponent(spaced);

@@ -110,6 +110,19 @@ describe('ai-prompt-guard', () => {
     },
   );
 
+  it('finds a name in one piece, but for that of the model that is asked', async () => {
+    const named = { default_profile: 'p', profiles: { p: { blocked_patterns: ['zq-mark'] } } };
+    const code = async (body: object) => {
+      const { problem } = await prompts.onRequest({ config: named, method: 'POST', body: JSON.stringify(body) });
+      return problem?.['code'] ?? null;
+    };
+    expect(await code({ model: 'zq-mark', messages: [] })).toBeNull();
+    expect(await code({ messages: [{ role: 'user', content: 'x', model: 'zq-mark' }] })).toBe('prompt_blocked');
+    expect(await code({ messages: [{ role: 'user', content: 'x', name: 'zq-mark' }] })).toBe('prompt_blocked');
+    expect(await code({ messages: [{ role: 'zq-mark', content: 'x' }] })).toBe('prompt_blocked');
+    expect(await code({ messages: [], user: 'zq-mark' })).toBe('prompt_blocked');
+  });
+
   it('finds a text in a file of text, where a file may stand', async () => {
     const text = base64('the zq mark 7');
     const file = (part: object) => ({ messages: [{ role: 'user', content: [part] }] });
@@ -199,6 +212,30 @@ describe('ai-response-guard', () => {
       expect(missed).toEqual([]);
     },
   );
+
+  it.each<[string, (text: string) => object]>([
+    ['content', (content) => ({ content })],
+    ['a part of it', (text) => ({ content: [{ type: 'text', text }] })],
+    ['a transcript', (transcript) => ({ audio: { transcript } })],
+    ['details of reasoning', (text) => ({ reasoning_details: [{ type: 'reasoning.text', text, index: 0 }] })],
+    ['the input of a custom tool', (input) => ({ tool_calls: [{ index: 1, custom: { input } }] })],
+  ])('takes a text out of pieces of %s, wherever it is cut', async (_, delta) => {
+    const text = `to ${MAIL} now`;
+    const chunk = (change: object, finish_reason: string | null = null) => ({
+      choices: [{ index: 0, delta: change, finish_reason }],
+    });
+    for (let at = 1; at < text.length; at++) {
+      const pieces = [chunk(delta(text.slice(0, at))), chunk(delta(text.slice(at))), chunk({}, 'stop')];
+      const { response } = await respond(eventsOf(pieces), 'text/event-stream');
+      const deltas = [...response.body.matchAll(/^data: (.*)$/gm)].map(
+        ([, data = '']) => JSON.parse(data).choices[0].delta,
+      );
+      const whole = deltas.flatMap(
+        (each) => JSON.stringify(each).match(/(?<="(?:content|text|transcript|input)":")[^"]*/g) ?? [],
+      );
+      expect([at, whole.join('')]).toEqual([at, 'to [EMAIL] now']);
+    }
+  });
 
   it('reads JSON behind a byte order mark, lists, and what only says that it is JSON', async () => {
     for (const body of [`\ufeff{"any":"${MAIL}"}`, `["${MAIL}"]`, `"${MAIL}"`, MAIL]) {

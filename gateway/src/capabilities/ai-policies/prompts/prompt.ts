@@ -17,17 +17,19 @@ export function promptOf(request: Obj): Prompt {
   let messages = 0;
   const spoken: TextPlace[][] = [];
   const labels: string[] = [];
-  const visitor = () => {
+  const visitor = (hasLabels = true) => {
     const places: TextPlace[] = [];
     spoken.push(places);
-    return { text: (place: TextPlace) => places.push(place), label: (text: string) => labels.push(text) };
+    const text = (place: TextPlace) => places.push(place);
+    return hasLabels ? { text, label: (label: string) => labels.push(label) } : { text };
   };
   const names = Object.keys(request);
   for (const name of names) {
     const list = get(request, name);
     const isSaid = SAID.includes(name);
     if (isSaid) messages += Array.isArray(list) ? list.length : typeof list === 'string' ? 1 : 0;
-    if (!isSaid || !Array.isArray(list)) visitMember(request, name, visitor());
+    // The model's own name says where the request goes, and nothing to the model.
+    if (!isSaid || !Array.isArray(list)) visitMember(request, name, visitor(name !== 'model'));
     else for (let i = 0; i < list.length; i++) visitMember(list, i, visitor());
   }
   for (const name of names) visitName(request, name, visitor());

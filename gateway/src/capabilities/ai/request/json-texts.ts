@@ -105,7 +105,7 @@ function visitText(
   const name = String(key);
   if (isWord(name, value)) return null;
   if (!around.isFree) {
-    if (name === 'model' && MODEL.test(value)) return null;
+    if (name === 'model' && MODEL.test(value)) return visitor.label?.(value);
     if (LABELS.has(name) && LABEL.test(value)) return visitor.label?.(value);
     const file = fileText(container, name, value, around.outer, around.name);
     if (file?.kind === 'binary') return visitor.file?.(value);
