@@ -224,7 +224,7 @@ describe.skipIf(REDIS_URL === undefined)('two gateways on one Redis (needs REDIS
     const [fits, quota] = [40, each * 40 + 7];
     const policy = limit(quota);
     const redis = new Redis(REDIS_URL ?? '');
-    const key = `gw:{tokens|${policy.config.policy_name}|all|static=all}:budget`;
+    const key = `gw:{budgets}:tokens|${policy.config.policy_name}|all|static=all`;
     const counted = async (name: string) => Number((await redis.hget(`${key}:amounts`, name)) ?? 0);
     // Streams that stall stay open until the test ends them, however slowly the others begin.
     const bytes = await artifact([policy], { timeout: 600 });

@@ -350,7 +350,7 @@ export const SERVE_OPTIONS = {
     type: 'integer',
     unit: 'count',
     minimum: 1,
-    maximum: 64,
+    maximum: 256,
     default: 2,
     help: 'maximum number of processes that validate what takes long, for each worker; half of them serve authenticated requests only',
     pods: {},

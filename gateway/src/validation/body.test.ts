@@ -221,3 +221,15 @@ it('never throws and never hangs, whatever the form', () => {
     validateNow(made.get(FORM) as BodyValidator, FORM, Buffer.from('a[b]='.repeat(200_000)));
   }, 1000);
 });
+
+it('takes a byte order mark for part of a form or a text, as upstreams do', () => {
+  const form = validator(FORM, person, { fields });
+  expect(verdict(form, FORM, 'name=ann')).toBe('ok');
+  expect(verdict(form, FORM, '\ufeffname=ann')).toEqual([
+    "/ must have required property 'name'",
+    '/ must NOT have additional properties: "\ufeffname"',
+  ]);
+  const text = validator('text/plain', { type: 'string', maxLength: 1 }, { types: ['string'] });
+  expect(verdict(text, 'text/plain', 'a')).toBe('ok');
+  expect(verdict(text, 'text/plain', '\ufeffa')).toEqual(['/ must NOT have more than 1 characters']);
+});

@@ -100,7 +100,8 @@ export class ContentRules {
   }
 }
 
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
+/** A byte order mark is a character of a form or text: upstreams that do not skip it see one there, too. */
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 function decoded(body: Uint8Array, read: (text: string) => Reading): Reading {
   let text: string;
