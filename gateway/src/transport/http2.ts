@@ -22,10 +22,12 @@ const MAX_INVALID_FRAMES = 100;
 /** Streams that may be refused for their heads before a connection ends, and how many of them a second forgives. */
 const MAX_REFUSED_STREAMS = 100;
 const FORGIVEN_PER_SECOND = 1;
-/** Mebibytes of heads, and of what waits to be written, that a connection may make nghttp2 hold at once. */
-const SESSION_MEMORY = 10;
-/** Of a trusted proxy, whose streams are of many clients: what is too much for it is answered, not reset. */
-const PROXY_SESSION_MEMORY = 100;
+/**
+ * Mebibytes of heads, as decoded, and of what waits to be written on a connection, past which node:http2 resets streams
+ * in the middle of their heads: more than there can be. What is left of such a stream is freed after its session, which
+ * ends the process (an assertion of ~Http2Session in Node.js 26.10); `HeaderMemory` counts heads instead.
+ */
+const SESSION_MEMORY = 1000;
 /** Milliseconds after which a client that answers no ping is taken to have read our GOAWAY. */
 const READS_GOAWAY_MS = 1000;
 /** The highest stream there can be: a GOAWAY that names it announces the end and refuses nothing yet (section 6.8). */
@@ -78,7 +80,7 @@ export class Http2Connections {
     const peer = peerOf(socket);
     const trusted = this.#state.headerMemory.trusts(peer);
     const session = performServerHandshake(socket, {
-      maxSessionMemory: trusted ? PROXY_SESSION_MEMORY : SESSION_MEMORY,
+      maxSessionMemory: SESSION_MEMORY,
       maxHeaderListPairs: 2 * limits.maxHeaders + 64,
       maxSessionInvalidFrames: MAX_INVALID_FRAMES,
       streamResetBurst: limits.http2MaxResets,
