@@ -1,7 +1,7 @@
 /** What tokens cost, by provider and model. In billionths of a dollar: those are whole numbers, and exact to 9 million dollars. */
 import type { JsonObject } from '../../../artifact/format.ts';
 import type { SpentTokens } from '../../ai/spent-tokens.ts';
-import { Glob } from '../../ai/targets/glob.ts';
+import { bySpecificity, Glob } from '../../ai/targets/glob.ts';
 import { numberOf, objectOf } from '../profiles.ts';
 
 export const NANOS = 1e9;
@@ -31,10 +31,12 @@ export class Prices {
   /** `config`: of `ai-cost-tracker`. */
   constructor(config: JsonObject) {
     const unit = Number(config['price_unit']);
-    this.#entries = Object.entries(objectOf(config['prices'])).map(([key, each]) => entryOf(key, objectOf(each), unit));
+    this.#entries = Object.entries(objectOf(config['prices']))
+      .sort(([a], [b]) => bySpecificity(a, b))
+      .map(([key, each]) => entryOf(key, objectOf(each), unit));
   }
 
-  /** The first one that matches; null: there is none. */
+  /** Of the most specific entry that matches, wherever it stands; null if none matches. */
   of({ provider, model }: Pick<SpentTokens, 'provider' | 'model'>): Price | null {
     const found = this.#entries.find((each) => each.provider.matches(provider) && each.model.matches(model));
     return found?.price ?? null;

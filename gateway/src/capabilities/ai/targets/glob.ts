@@ -7,8 +7,7 @@ export class Glob {
 
   /** The schema of the config has refused what is none. */
   constructor(pattern: string) {
-    const parts = pattern.match(/\[!?[^\]]+\]|[\s\S]/gu) ?? [];
-    this.#tokens = parts.map(tokenOf);
+    this.#tokens = partsOf(pattern).map(tokenOf);
   }
 
   /** In steps that the lengths of pattern and name bound: a name comes from a client. */
@@ -31,6 +30,33 @@ export class Glob {
     }
     return this.#tokens.slice(token).every(({ many }) => many);
   }
+}
+
+function partsOf(pattern: string): readonly string[] {
+  return pattern.match(/\[!?[^\]]+\]|[\s\S]/gu) ?? [];
+}
+
+const isWildcard = (part: string) => part === '*' || part === '?' || (part.length > 2 && part.startsWith('['));
+
+/**
+ * Orders globs so that the one that counts comes first where several match (docs/decisions.md#most-specific-member): one
+ * without wildcards, then the one with more literal characters, then with the longer literal prefix, then by code points.
+ */
+export function bySpecificity(a: string, b: string): number {
+  const [one, other] = [specificityOf(a), specificityOf(b)];
+  if (one.isExact !== other.isExact) return one.isExact ? -1 : 1;
+  return other.literals - one.literals || other.prefix - one.prefix || byCodePoints(a, b);
+}
+
+function specificityOf(pattern: string) {
+  const parts = partsOf(pattern);
+  const wildcards = parts.filter(isWildcard).length;
+  const first = parts.findIndex(isWildcard);
+  return { isExact: wildcards === 0, literals: parts.length - wildcards, prefix: first < 0 ? parts.length : first };
+}
+
+function byCodePoints(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
 function tokenOf(part: string): Token {
