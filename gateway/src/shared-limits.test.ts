@@ -13,7 +13,8 @@ const rows: readonly [string, SharedLimit][] = Object.entries(SHARED_LIMITS);
 const source = (file: string) => readFileSync(join(import.meta.dirname, file), 'utf8');
 
 /** What makes something that clients share, or may. */
-const MAKERS = /new (BufferBudget|ByOwner|InFlight|BoundedMap|ConnectionShares|VerificationQueue|InstanceCap)\b/;
+const MAKERS =
+  /new (BufferBudget|ByOwner|InFlight|BoundedMap|ConnectionShares|InstanceCap|ShareTree|SharedMap|FairQueue|Checks|ValidationHelpers)\b|\$\{SHARES\}/;
 /** Files that make such a thing of which clients share nothing, and why. */
 const NOT_SHARED: Readonly<Record<string, string>> = {
   'buffer-budget.ts': 'the mechanism',
@@ -24,13 +25,15 @@ const NOT_SHARED: Readonly<Record<string, string>> = {
   'capabilities/standalone.ts': 'a gateway without clients',
   'capabilities/tokens/issuer-tokens.ts': 'answers of issuers',
   'mcp/session-era.ts': 'levels of logs, of as many sessions as there are',
+  'shares/fair-queue.ts': 'the mechanism',
+  'shares/shared-map.ts': 'the mechanism',
   'wasm/runtime.ts': 'made of the limits of wasm/call/plugin.ts',
 };
 
 /** The numbers that a constant, a default or a member of this name has in a file. */
 function valuesIn(file: string, name: string): number[] {
-  const found = source(file).matchAll(new RegExp(`\\b${name}(?: =|:|'\\],) ([\\d_]+)(?: << (\\d+))?\\b`, 'g'));
-  return [...found].map(([, number = '', shift = '0']) => Number(number.replaceAll('_', '')) << Number(shift));
+  const found = source(file).matchAll(new RegExp(`\\b${name}(?: =|:|'\\],) ([\\d_.]+)(?: << (\\d+))?\\b`, 'g'));
+  return [...found].map(([, number = '', shift = '0']) => Number(number.replaceAll('_', '')) * 2 ** Number(shift));
 }
 
 describe('the table of limits that clients share', () => {
@@ -40,7 +43,7 @@ describe('the table of limits that clients share', () => {
   });
 
   it.each(rows)('%s names a metric that is there', (name, { metric }) => {
-    if (metric !== null) expect(METRICS).toHaveProperty(metric);
+    for (const each of metric === null ? [] : [metric].flat()) expect(METRICS).toHaveProperty(each);
     const counted = COUNTED_LIMITS.some((each) => each === name);
     expect(metric === 'gw_shared_limit_yields_total').toBe(counted);
   });

@@ -1,6 +1,6 @@
 /**
- * Every limit that several clients share (docs/reference/gateway.md#shared-limits, docs/decisions.md#shared-limits), one
- * row each; docs/shared-limits.md is generated from it. A row says what is so today: `owner` is null where a limit has no
+ * Every limit that several clients share (docs/reference/gateway.md#shared-limits, docs/decisions.md#shared-limits,
+ * docs/decisions.md#shares-by-nested-owners), one row each; docs/shared-limits.md is generated from it. A row says what is so today: `owner` is null where a limit has no
  * shares yet, and one client can take all of it. shared-limits.test.ts holds it together with options, metrics and code.
  */
 import type { SERVE_OPTIONS } from './options/options.ts';
@@ -12,27 +12,39 @@ export interface SharedLimit {
   /** How much: an option, or a constant of the code, with its value, which each file of `files` may hold. */
   readonly most:
     | { readonly option: keyof typeof SERVE_OPTIONS }
-    | { readonly constant: string; readonly value: number };
-  /** What has so much: all clients of a process, of all workers, of a config; or a connection. */
-  readonly scope: 'process' | 'workers' | 'config' | 'issuer' | 'connection';
-  /** Whose shares are: `client network` is an IPv4 address, or an IPv6 /64, those of a /48 together. Null: nobody's. */
+    | { readonly constant: string; readonly value: number }
+    /** A part of something that is not the gateway's. */
+    | { readonly constant: string; readonly value: number; readonly of: string };
+  /** What has so much: all clients of a process, of all workers, of a config, of a state server; or a connection. */
+  readonly scope: 'process' | 'workers' | 'config' | 'issuer' | 'upstream' | 'connection' | 'state';
+  /**
+   * Whose shares are, the outermost owner first: `client network` is an IPv4 address, or an IPv6 /64, those of a /48
+   * together. Null: nobody's.
+   */
   readonly owner: string | null;
   /** Who gives way when it is reached. */
   readonly yields: string;
   /** What whoever gives way gets. */
   readonly answer: string;
   /** Where that is counted; null: nowhere. */
-  readonly metric: string | null;
+  readonly metric: string | readonly string[] | null;
   /** Where it is kept, from gateway/src. */
   readonly files: readonly [string, ...string[]];
 }
 
 const CLIENT = 'client network';
+const CONSUMER = `consumer, else ${CLIENT}`;
 const NEWCOMER = 'the newcomer';
 const OLDEST = 'what was used longest ago';
+const OLDEST_OF_MOST = 'the oldest of whoever has most; a newcomer that has as much as any other';
+/** Calls of a server that are given up for others. */
+const GIVEN_UP = 'the oldest call of whoever has most; a newcomer that has as many as any other';
+const NEWEST_OF_MOST = 'the newest check of whoever has most waiting';
+const CLOSED = 'the old one refuses (429) until its window has passed';
 const YIELDS = 'gw_shared_limit_yields_total';
 const DECISIONS = 'gw_plugin_decisions_total';
 const REQUESTS = 'gw_requests_total';
+const REFUSED_SPENDING = ['gw_plugin_ai_token_limit_refused_total', 'gw_plugin_ai_cost_tracker_refused_total'];
 
 const table = {
   connections: {
@@ -107,29 +119,51 @@ const table = {
     most: { constant: 'queue', value: 10_000 },
     scope: 'process',
     owner: null,
-    yields: NEWCOMER,
+    yields: `${NEWCOMER}, and who has waited for 10 s`,
     answer: '503 `overloaded`',
     metric: DECISIONS,
     files: ['wasm/call/plugin.ts', 'wasm/pool.ts'],
   },
+  'validation-helpers': {
+    what: 'validations that wait for one of `--validation-helpers` processes, and as many again of authenticated requests',
+    unit: 'calls',
+    most: { constant: 'MOST_WAITING', value: 64 },
+    scope: 'process',
+    owner: CLIENT,
+    yields: 'the newest validation of the client that has most waiting',
+    answer: '503 `overloaded`; a response or a message of a WebSocket counts as invalid',
+    metric: 'gw_validation_helper_total',
+    files: ['validation/helpers/validation-helpers.ts', 'traffic/traffic.ts'],
+  },
   'password-checks': {
     what: 'passwords that wait to be verified',
     unit: 'calls',
-    most: { constant: 'mostWaiting', value: 64 },
+    most: { constant: 'mostWaiting', value: 256 },
     scope: 'process',
-    owner: null,
-    yields: `${NEWCOMER}, and who has waited for 5 s`,
+    owner: `${CLIENT}, then passwords that held before, then name`,
+    yields: `${NEWEST_OF_MOST}, and who has waited for 10 s`,
     answer: '503 `overloaded`',
     metric: DECISIONS,
-    files: ['capabilities/passwords/verification-queue.ts', 'capabilities/passwords/password-table.ts'],
+    files: ['capabilities/passwords/password-table.ts'],
+  },
+  'proven-credentials': {
+    what: 'credentials that held before, and have turns of their own at checks',
+    unit: 'entries',
+    most: { constant: 'MOST_PROVEN', value: 10_000 },
+    scope: 'config',
+    owner: null,
+    yields: OLDEST,
+    answer: 'none: the next check of it waits with those that have not held before',
+    metric: null,
+    files: ['shares/checks.ts'],
   },
   'remembered-passwords': {
-    what: 'passwords that were verified',
+    what: 'results of password checks, of wrong passwords too',
     unit: 'entries',
     most: { constant: 'MOST_REMEMBERED', value: 10_000 },
     scope: 'config',
     owner: null,
-    yields: OLDEST,
+    yields: 'what was verified longest ago',
     answer: 'none: it is verified again',
     metric: null,
     files: ['capabilities/passwords/password-table.ts'],
@@ -139,20 +173,20 @@ const table = {
     unit: 'calls',
     most: { constant: 'mostWaiting', value: 256 },
     scope: 'config',
-    owner: null,
-    yields: `${NEWCOMER}, and who has waited for 5 s`,
-    answer: '503 `ldap-unavailable`',
+    owner: `${CLIENT}, then passwords that held before, then name`,
+    yields: `${NEWEST_OF_MOST}, and who has waited for 5 s`,
+    answer: '503 `overloaded`',
     metric: DECISIONS,
     files: ['capabilities/directory/directory.ts'],
   },
   introspections: {
-    what: 'tokens that wait for an introspection endpoint',
+    what: 'tokens that an introspection endpoint is asked about',
     unit: 'calls',
-    most: { constant: 'MOST_ASKING', value: 500 },
+    most: { constant: 'atOnce', value: 500 },
     scope: 'config',
-    owner: null,
-    yields: NEWCOMER,
-    answer: '503 `issuer-unavailable`',
+    owner: `${CLIENT}, then token`,
+    yields: GIVEN_UP,
+    answer: '503 `overloaded`',
     metric: DECISIONS,
     files: ['capabilities/tokens/introspector.ts'],
   },
@@ -179,14 +213,14 @@ const table = {
     files: ['capabilities/tokens/verified-tokens.ts'],
   },
   'token-exchanges': {
-    what: 'tokens that wait to be exchanged',
+    what: 'tokens that are being exchanged',
     unit: 'calls',
-    most: { constant: 'MOST_EXCHANGING', value: 500 },
+    most: { constant: 'atOnce', value: 500 },
     scope: 'config',
-    owner: null,
-    yields: NEWCOMER,
-    answer: '503 `issuer-unavailable`',
-    metric: 'gw_token_exchanges_total',
+    owner: `${CONSUMER}, then token`,
+    yields: GIVEN_UP,
+    answer: '503 `overloaded`',
+    metric: DECISIONS,
     files: ['capabilities/token-exchange/token-exchanger.ts'],
   },
   'exchanged-tokens': {
@@ -200,13 +234,24 @@ const table = {
     metric: 'gw_token_exchanges_total',
     files: ['capabilities/token-exchange/token-exchanger.ts'],
   },
+  embeddings: {
+    what: 'embeddings that `ai-cache` asks a provider for',
+    unit: 'calls',
+    most: { constant: 'atOnce', value: 200 },
+    scope: 'config',
+    owner: CONSUMER,
+    yields: GIVEN_UP,
+    answer: 'none: the request goes on without one',
+    metric: 'gw_plugin_ai_cache_embeddings_total',
+    files: ['capabilities/ai-policies/caching/embedder.ts'],
+  },
   cache: {
     what: 'stored responses and other cached values, without `--state`',
     unit: 'bytes',
     most: { constant: 'maxBytes', value: 64 << 20 },
     scope: 'workers',
-    owner: null,
-    yields: OLDEST,
+    owner: `what it is (a response, an invalidation, an answer of \`ai-cache\`, a user of a directory), then ${CONSUMER}`,
+    yields: 'what was used longest ago of whoever has most',
     answer: 'none: it is fetched again',
     metric: 'gw_cache_requests_total',
     files: ['state/memory-cache-store.ts'],
@@ -234,14 +279,14 @@ const table = {
     files: ['capabilities/graphql/capability.ts'],
   },
   'rate-limit-counters': {
-    what: 'counters of `rate-limit`, of all policies, without `--state`',
+    what: 'counters of `rate-limit`, of all policies, without `--state`; while the state server is away, as many in each worker',
     unit: 'entries',
     most: { constant: 'maxBuckets', value: 100_000 },
     scope: 'workers',
-    owner: null,
-    yields: OLDEST,
-    answer: 'none: its quota begins anew',
-    metric: null,
+    owner: `policy, then ${CLIENT}`,
+    yields: OLDEST_OF_MOST,
+    answer: `429 \`rate-limited\` for the newcomer; ${CLOSED}, and is new if it is the only one of its owner`,
+    metric: DECISIONS,
     files: ['state/memory-rate-limit-store.ts'],
   },
   'spending-counters': {
@@ -249,21 +294,44 @@ const table = {
     unit: 'entries',
     most: { constant: 'maxBuckets', value: 100_000 },
     scope: 'workers',
-    owner: null,
-    yields: OLDEST,
-    answer: 'none: its budget begins anew',
-    metric: null,
+    owner: `policy, then ${CONSUMER}`,
+    yields: 'the oldest without a reservation of whoever has most; a newcomer that has as much as any other',
+    answer: `429 for the newcomer; ${CLOSED}, and is new if it is the only one of its owner`,
+    metric: REFUSED_SPENDING,
     files: ['state/memory-budget-store.ts'],
+  },
+  'unsettled-spending': {
+    what: 'tokens and cost that are to be counted when the state server is there again',
+    unit: 'entries',
+    most: { constant: 'MOST_UNSETTLED', value: 10_000 },
+    scope: 'process',
+    owner: null,
+    yields: NEWCOMER,
+    answer: 'none: what was reserved counts as spent',
+    metric: null,
+    files: ['capabilities/ai-policies/spending/spending.ts'],
+  },
+  'cost-consumers': {
+    what: 'consumers that the metric of cost names',
+    unit: 'entries',
+    most: { constant: 'MOST_CONSUMERS', value: 1000 },
+    scope: 'process',
+    owner: null,
+    yields: NEWCOMER,
+    answer: 'none: its cost is counted as `other`',
+    metric: 'gw_plugin_ai_cost_tracker_cost_usd_total',
+    files: ['capabilities/ai-policies/spending/capability.ts'],
   },
   'idempotency-keys': {
     what: 'idempotency keys and what became of them, without `--state`',
     unit: 'bytes',
-    most: { constant: 'maxBytes', value: 32 << 20 },
+    most: { constant: 'maxBytes', value: 48 << 20 },
     scope: 'workers',
-    owner: null,
-    yields: OLDEST,
-    answer: 'none: the key counts as a new one',
-    metric: null,
+    owner: CONSUMER,
+    yields: 'the oldest with an answer of whoever has most; a newcomer that has as much as any other',
+    answer:
+      '503 `overloaded` for the newcomer; 503 `state-unavailable` for repeats of the old one, which is not published again',
+    metric: DECISIONS,
     files: ['state/memory-reservation-store.ts'],
   },
   nonces: {
@@ -288,6 +356,17 @@ const table = {
     metric: null,
     files: ['state/session-store.ts', 'state/memory-session-store.ts'],
   },
+  'mcp-upstream-sessions': {
+    what: 'sessions with an MCP upstream',
+    unit: 'entries',
+    most: { constant: 'MOST', value: 10_000 },
+    scope: 'upstream',
+    owner: CLIENT,
+    yields: OLDEST_OF_MOST,
+    answer: '503 for the newcomer; 404 for the next request in the old one',
+    metric: 'gw_mcp_upstream_calls_total',
+    files: ['mcp/upstreams/upstream-sessions.ts'],
+  },
   'mcp-subscriptions': {
     what: 'open streams of MCP that tell of changed tools',
     unit: 'streams',
@@ -300,18 +379,18 @@ const table = {
     files: ['mcp/subscriptions.ts'],
   },
   'broker-messages': {
-    what: 'messages that wait for a broker',
+    what: 'messages that wait for a broker, by kind of broker (Kafka, NATS); 64 MiB of them',
     unit: 'messages',
     most: { constant: 'messages', value: 20_000 },
     scope: 'process',
-    owner: 'broker: each may hold as much as is left free',
+    owner: `broker: each may hold as much as is left free; then ${CONSUMER}: each as much as is left free to the broker`,
     yields: NEWCOMER,
     answer: '503 `overloaded`',
     metric: DECISIONS,
     files: ['capability/in-flight.ts', 'capabilities/kafka/capability.ts', 'capabilities/nats/capability.ts'],
   },
   deliveries: {
-    what: 'entries and copies that wait for a server (`http-log`, `fire-and-forget`)',
+    what: 'entries and copies that wait for a server (`http-log`, `fire-and-forget`); 64 MiB of them',
     unit: 'messages',
     most: { constant: 'messages', value: 100_000 },
     scope: 'process',
@@ -326,22 +405,88 @@ const table = {
     unit: 'clients',
     most: { constant: 'max_clients', value: 1000 },
     scope: 'config',
-    owner: null,
-    yields: NEWCOMER,
-    answer: '503 `overloaded`',
-    metric: DECISIONS,
+    owner: CONSUMER,
+    yields: OLDEST_OF_MOST,
+    answer: 'the stream ends, counted as `share`; 503 `overloaded` for the newcomer',
+    metric: ['gw_kafka_streams_total', 'gw_nats_streams_total'],
     files: ['capabilities/subscribing/subscription-settings.ts', 'capabilities/subscribing/subscribers.ts'],
   },
   'backlog-reads': {
-    what: 'streams of events that catch up with a broker at once; the others wait',
-    unit: 'streams',
-    most: { constant: 'MOST_BACKLOG_READS', value: 8 },
+    what: 'reads of what came before, for streams of events that catch up, by kind of broker',
+    unit: 'calls',
+    most: { constant: 'atOnce', value: 8 },
     scope: 'process',
-    owner: null,
-    yields: 'nobody: they wait',
+    owner: CONSUMER,
+    yields: 'nobody: they wait, and owners take turns',
     answer: 'none',
     metric: null,
     files: ['capabilities/subscribing/topics.ts'],
+  },
+  'state-rate-limit-counters': {
+    what: 'counters of `rate-limit` on a state server; fewer if its `maxmemory` is small',
+    unit: 'entries',
+    most: { constant: 'buckets', value: 1_000_000 },
+    scope: 'state',
+    owner: `policy and ${CLIENT}`,
+    yields: OLDEST_OF_MOST,
+    answer: `429 \`rate-limited\` for the newcomer; ${CLOSED}`,
+    metric: DECISIONS,
+    files: ['state/redis-shares.ts', 'state/redis-rate-limit.ts'],
+  },
+  'state-spending-counters': {
+    what: 'counters of tokens and cost on a state server; fewer if its `maxmemory` is small',
+    unit: 'entries',
+    most: { constant: 'buckets', value: 1_000_000 },
+    scope: 'state',
+    owner: `policy and ${CONSUMER}`,
+    yields: OLDEST_OF_MOST,
+    answer: `429 for the newcomer; ${CLOSED}`,
+    metric: REFUSED_SPENDING,
+    files: ['state/redis-shares.ts', 'state/redis-budgets.ts'],
+  },
+  'state-mcp-sessions': {
+    what: 'sessions of MCP on a state server; fewer if its `maxmemory` is small',
+    unit: 'entries',
+    most: { constant: 'sessions', value: 500_000 },
+    scope: 'state',
+    owner: CLIENT,
+    yields: 'the session that ends first, of the client that has most',
+    answer: '404 for its next request',
+    metric: null,
+    files: ['state/redis-shares.ts', 'state/redis-sessions.ts'],
+  },
+  'state-idempotency-keys': {
+    what: 'idempotency keys on a state server; fewer if its `maxmemory` is small',
+    unit: 'entries',
+    most: { constant: 'reservations', value: 500_000 },
+    scope: 'state',
+    owner: CONSUMER,
+    yields: OLDEST_OF_MOST,
+    answer: '503 `overloaded` for the newcomer; 503 `state-unavailable` for repeats of the old one',
+    metric: DECISIONS,
+    files: ['state/redis-shares.ts', 'state/redis-reservations.ts'],
+  },
+  'state-cache': {
+    what: 'stored responses and other cached values on a state server; without `maxmemory` as much as it takes',
+    unit: 'bytes',
+    most: { constant: 'cache', value: 0.25, of: '`maxmemory` of the state server' },
+    scope: 'state',
+    owner: `what it is, as in \`cache\`, and ${CONSUMER}`,
+    yields: 'what ends first, of whoever has most',
+    answer: 'none: it is fetched again',
+    metric: 'gw_cache_requests_total',
+    files: ['state/redis-shares.ts', 'state/redis-cache.ts'],
+  },
+  'log-lines': {
+    what: 'lines of the log that wait for its reader',
+    unit: 'characters',
+    most: { constant: 'MOST', value: 16 << 20 },
+    scope: 'process',
+    owner: null,
+    yields: NEWCOMER,
+    answer: 'none: the line is dropped, and the log says how many were',
+    metric: null,
+    files: ['telemetry/line-writer.ts'],
   },
 } as const satisfies Record<string, SharedLimit>;
 
