@@ -11,6 +11,7 @@ import { compileMs } from './compile-time.ts';
 import { addEnum } from './enum.ts';
 import { addAllFormats } from './formats.ts';
 import type { TableHelpers } from './helpers/validation-helpers.ts';
+import { addMultipleOf } from './multiple-of.ts';
 import { validateTyped } from './typed.ts';
 import { addUnevaluated } from './unevaluated.ts';
 import { addUniqueItems } from './unique-items.ts';
@@ -63,6 +64,7 @@ export class Schemas {
     addAllFormats(this.#ajv);
     addSteps(this.#ajv, steps);
     addEnum(this.#ajv, steps);
+    addMultipleOf(this.#ajv);
     addUniqueItems(this.#ajv, steps);
     addUnevaluated(this.#ajv, (ref) => this.#prepared(ref), read, steps);
   }

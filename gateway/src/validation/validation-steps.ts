@@ -97,7 +97,7 @@ function counted(schema: Json, isBranch: boolean): Json {
 
 /** Keywords of schemas that cost next to nothing: whoever looks at the value has counted it. */
 const LIGHT: ReadonlySet<string> = new Set([
-  ...(['type', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'enum', 'const'] as const),
+  ...(['type', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'enum', 'const'] as const),
   ...(['format', 'title', 'description', 'default', 'example', 'examples', 'deprecated', 'readOnly'] as const),
   ...(['writeOnly', 'minLength', 'maxLength', '$comment', '$ref'] as const),
 ]);
