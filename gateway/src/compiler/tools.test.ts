@@ -110,7 +110,7 @@ describe('arguments', () => {
       },
       { components: { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-Key' } } } },
     );
-    expect(definitions[0]?.inputSchema).toEqual({ type: 'object', additionalProperties: false });
+    expect(definitions[0]?.inputSchema).toEqual({ type: 'object', properties: {}, additionalProperties: false });
   });
 
   it('that are recursive stand under $defs once, and what is used once in its place', async () => {

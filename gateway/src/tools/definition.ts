@@ -31,11 +31,16 @@ export function toolDefinition(tool: Tool, lookup: SchemaLookup): ToolDefinition
     name,
     ...(title === undefined ? {} : { title }),
     ...(description === undefined ? {} : { description }),
-    inputSchema: standalone(tool.input, lookup),
+    inputSchema: withProperties(standalone(tool.input, lookup)),
     ...(outputSchema === null ? {} : { outputSchema }),
     annotations,
     ...(group === undefined ? {} : { _meta: { [GROUP]: group } }),
   };
+}
+
+/** Clients of OpenAI and others refuse an object that has no `properties`, also where there are no arguments. */
+function withProperties(schema: JsonObject): JsonObject {
+  return 'properties' in schema ? schema : { ...schema, properties: {} };
 }
 
 /** The schema of what a tool answers with; null where it says nothing. */
