@@ -57,6 +57,7 @@ function schema(depth: number): Json {
     () => ({ oneOf: many(width, inner) }),
     () => ({ allOf: many(width, inner) }),
     () => ({ not: inner() }),
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema; this object is never awaited
     () => ({ if: inner(), then: inner(), else: inner() }),
     () => ({ properties: Object.fromEntries(many(NAMES.length, () => [oneOf(NAMES), inner()])) }),
     () => ({ properties: Object.fromEntries(many(300, (i) => [`p${i}`, leaf()])) }),
