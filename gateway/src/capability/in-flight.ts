@@ -4,7 +4,7 @@
  * always room for one that works. Within a broker, each client or consumer may hold as much as is left free to all.
  */
 
-import type { OwnerPath } from '../shares/owner.ts';
+import type { OwnerPath } from '../shares/owner-path.ts';
 
 export interface InFlightLimits {
   readonly messages: number;

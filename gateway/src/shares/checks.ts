@@ -4,7 +4,7 @@
  */
 import { BoundedMap } from '../bounded-map.ts';
 import { Crowded, type FairQueue } from './fair-queue.ts';
-import type { OwnerPath } from './owner.ts';
+import type { OwnerPath } from './owner-path.ts';
 
 /** Credentials that held, as far as they are remembered. */
 const MOST_PROVEN = 10_000;

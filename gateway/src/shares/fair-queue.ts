@@ -2,7 +2,7 @@
  * Work that is expensive for the gateway or for a server that it asks: so much at once, and owners take turns
  * (docs/decisions.md#shared-limits).
  */
-import type { OwnerPath } from './owner.ts';
+import type { OwnerPath } from './owner-path.ts';
 import { type Entry, ShareTree } from './share-tree.ts';
 
 /** There is no room for this owner, which holds its share: the answer is 503 `overloaded`. */

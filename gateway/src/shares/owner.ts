@@ -1,12 +1,7 @@
 /** Whom counts what is held or waits: owners are nested, so that neither many addresses nor many names are many owners. */
 import { clientNetwork, siteOf } from '../client-network.ts';
 import { type Exchange, headerOf } from '../exchange.ts';
-
-/** From the outermost owner to the innermost, such as a policy, a client's site, its network, a credential's name. */
-export type OwnerPath = readonly string[];
-
-/** What counts for nobody in particular. */
-export const NOBODY: OwnerPath = ['nobody'];
+import type { OwnerPath } from './owner-path.ts';
 
 /** Characters of a consumer's name that tell it from others. */
 const MOST_NAME = 128;

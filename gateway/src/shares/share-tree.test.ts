@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { propertyRuns } from '../../../test/property-runs.ts';
-import type { OwnerPath } from './owner.ts';
+import type { OwnerPath } from './owner-path.ts';
 import { type Entry, ShareTree } from './share-tree.ts';
 
 describe('a tree of shares', () => {

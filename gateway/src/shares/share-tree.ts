@@ -4,7 +4,7 @@
  * same time, however many owners there are.
  */
 import { Chain, type Link } from './chain.ts';
-import type { OwnerPath } from './owner.ts';
+import type { OwnerPath } from './owner-path.ts';
 
 /** Something that is held. */
 export interface Entry<T> extends Link<Entry<T>> {

@@ -1,6 +1,6 @@
 /** Values by key, of which only so much is kept. Where there is no room, the owner that holds most loses its oldest. */
 import { Chain, type Link } from './chain.ts';
-import type { OwnerPath } from './owner.ts';
+import type { OwnerPath } from './owner-path.ts';
 import { type Entry, ShareTree } from './share-tree.ts';
 
 interface Kept<V> extends Link<Kept<V>> {

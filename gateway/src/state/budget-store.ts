@@ -6,7 +6,7 @@
  * nothing: when the lease is up, all that was reserved counts as spent.
  */
 
-import type { OwnerPath } from '../shares/owner.ts';
+import type { OwnerPath } from '../shares/owner-path.ts';
 
 export interface BudgetReservation {
   /** Whom the bucket counts for, if it is new: who has most of them gets no more. Default: nobody. */

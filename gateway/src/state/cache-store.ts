@@ -1,6 +1,6 @@
 /** The port behind which cached responses and verified credentials live. */
 
-import type { OwnerPath } from '../shares/owner.ts';
+import type { OwnerPath } from '../shares/owner-path.ts';
 
 export interface CacheStore {
   /** No method answers with a promise, so that a plugin that asks need not be made to wait. */

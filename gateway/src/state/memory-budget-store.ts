@@ -1,5 +1,5 @@
 /** Budgets in the process: exact, and bounded in memory. */
-import { NOBODY } from '../shares/owner.ts';
+import { NOBODY } from '../shares/owner-path.ts';
 import { SharedMap } from '../shares/shared-map.ts';
 import {
   type BudgetRenewal,

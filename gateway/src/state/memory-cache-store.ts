@@ -1,5 +1,5 @@
 /** A cache in the process: bounded in bytes, least recently used of who has most first out. */
-import { NOBODY, type OwnerPath } from '../shares/owner.ts';
+import { NOBODY, type OwnerPath } from '../shares/owner-path.ts';
 import { SharedMap } from '../shares/shared-map.ts';
 import type { CacheStore } from './cache-store.ts';
 

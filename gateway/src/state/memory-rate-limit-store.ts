@@ -1,5 +1,5 @@
 /** Rate-limit windows in the process: sliding, exact, and bounded in memory. */
-import { NOBODY, type OwnerPath } from '../shares/owner.ts';
+import { NOBODY, type OwnerPath } from '../shares/owner-path.ts';
 import { SharedMap } from '../shares/shared-map.ts';
 import { EXACT_QUOTA, type RateLimitResult, type RateLimitStore } from './rate-limit-store.ts';
 

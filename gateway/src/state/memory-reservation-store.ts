@@ -1,5 +1,5 @@
 /** Reservations in the process, bounded in bytes: none is forgotten silently while it counts. */
-import { NOBODY, type OwnerPath } from '../shares/owner.ts';
+import { NOBODY, type OwnerPath } from '../shares/owner-path.ts';
 import { SharedMap } from '../shares/shared-map.ts';
 import type { RecordRequest, Reservation, ReservationRequest, ReservationStore } from './reservation-store.ts';
 

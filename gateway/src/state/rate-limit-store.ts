@@ -1,6 +1,6 @@
 /** The port behind which rate-limit windows live: in the process, shared between workers, or in Redis. */
 
-import type { OwnerPath } from '../shares/owner.ts';
+import type { OwnerPath } from '../shares/owner-path.ts';
 
 export interface RateLimitResult {
   readonly allowed: boolean;

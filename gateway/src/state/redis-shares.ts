@@ -8,7 +8,7 @@
  * `total`.
  */
 import { hash } from 'node:crypto';
-import type { OwnerPath } from '../shares/owner.ts';
+import type { OwnerPath } from '../shares/owner-path.ts';
 
 export const SHARES = `
 local function count(owner, by)

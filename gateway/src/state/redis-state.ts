@@ -1,7 +1,7 @@
 /** State that several pods share, in Redis or Valkey (`--state redis://…`). */
 import { hash } from 'node:crypto';
 import { Redis } from 'iovalkey';
-import { NOBODY, type OwnerPath } from '../shares/owner.ts';
+import { NOBODY, type OwnerPath } from '../shares/owner-path.ts';
 import type { StateFigures } from '../telemetry/figures.ts';
 import type { BudgetStore } from './budget-store.ts';
 import type { CacheStore } from './cache-store.ts';

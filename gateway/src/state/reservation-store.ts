@@ -3,7 +3,7 @@
  * others get that. In the process, shared between workers, or in Redis.
  */
 
-import type { OwnerPath } from '../shares/owner.ts';
+import type { OwnerPath } from '../shares/owner-path.ts';
 
 export interface ReservationRequest {
   /** Whom it counts for: where there is no room, who has most of them gets no further one. Default: nobody. */

@@ -1,6 +1,6 @@
 /** The port behind which sessions of MCP clients are kept: in the process, shared between workers, or in Redis. */
 
-import type { OwnerPath } from '../shares/owner.ts';
+import type { OwnerPath } from '../shares/owner-path.ts';
 
 /** Seconds without a request after which a session has ended (docs/mcp.md#sessions). */
 export const SESSION_SECONDS = 1800;

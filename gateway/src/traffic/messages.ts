@@ -1,7 +1,7 @@
 /** What the process that was started and its workers ask of each other. */
 import type { AddressInfo } from 'node:net';
 import type { ServeOptions } from '../options/serve-options.ts';
-import type { OwnerPath } from '../shares/owner.ts';
+import type { OwnerPath } from '../shares/owner-path.ts';
 import type { BudgetRenewal, BudgetReservation, BudgetResult, BudgetSettlement } from '../state/budget-store.ts';
 import type { NonceVerdict, SignedNonce } from '../state/nonce-store.ts';
 import type { RateLimitResult } from '../state/rate-limit-store.ts';

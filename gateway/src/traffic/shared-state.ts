@@ -1,5 +1,5 @@
 /** The state that workers share: kept by their parent, asked for over the stream between them. */
-import { NOBODY } from '../shares/owner.ts';
+import { NOBODY } from '../shares/owner-path.ts';
 import type { MemoryState } from '../state/memory-state.ts';
 import type { State } from '../state/state.ts';
 import type { Channel } from './channel.ts';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { headerOf } from '../../exchange.ts';
 import { KeyedMutex } from '../../keyed-mutex.ts';
-import type { OwnerPath } from '../../shares/owner.ts';
+import type { OwnerPath } from '../../shares/owner-path.ts';
 import type { CacheStore } from '../../state/cache-store.ts';
 import { StateUnavailable } from '../../state/state.ts';
 import { variantDigest } from './cache-key.ts';

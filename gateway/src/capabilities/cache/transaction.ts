@@ -2,7 +2,8 @@
 
 import { RequestSlot } from '../../capability/request-slot.ts';
 import type { Exchange, HeaderList, RequestPart, ResponseSink, StagedHeader } from '../../exchange.ts';
-import { type OwnerPath, ownerOf } from '../../shares/owner.ts';
+import { ownerOf } from '../../shares/owner.ts';
+import type { OwnerPath } from '../../shares/owner-path.ts';
 import { type Directives, directivesOf } from './cache-control.ts';
 import type { Flight } from './flights.ts';
 import { type Recording, RecordingSink } from './recording.ts';

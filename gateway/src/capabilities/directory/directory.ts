@@ -4,7 +4,7 @@ import type { Entry } from 'ldapts';
 import { Outage } from '../../capability/outage.ts';
 import { Checks } from '../../shares/checks.ts';
 import { FairQueue } from '../../shares/fair-queue.ts';
-import type { OwnerPath } from '../../shares/owner.ts';
+import type { OwnerPath } from '../../shares/owner-path.ts';
 import type { CacheStore } from '../../state/cache-store.ts';
 import { type ConnectionOptions, DirectoryConnection, DirectoryUnavailable } from './connection.ts';
 import type { DirectorySettings } from './directory-settings.ts';

@@ -3,7 +3,7 @@
  * nothing that a password could be told by: keys are HMACs and values are sealed, by a secret that is only here.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
-import type { OwnerPath } from '../../shares/owner.ts';
+import type { OwnerPath } from '../../shares/owner-path.ts';
 import type { CacheStore } from '../../state/cache-store.ts';
 import { StateUnavailable } from '../../state/state.ts';
 import type { Verdict } from './directory.ts';

@@ -3,7 +3,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { BoundedMap } from '../../bounded-map.ts';
 import { Checks } from '../../shares/checks.ts';
 import { FairQueue } from '../../shares/fair-queue.ts';
-import type { OwnerPath } from '../../shares/owner.ts';
+import type { OwnerPath } from '../../shares/owner-path.ts';
 import type { PasswordHash } from './password-hash.ts';
 
 /** One user of the config. */

@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto';
 import type { JsonObject } from '../../artifact/format.ts';
 import { type Exchange, headerOf, joinedHeader } from '../../exchange.ts';
-import type { OwnerPath } from '../../shares/owner.ts';
+import type { OwnerPath } from '../../shares/owner-path.ts';
 import { get, isObject } from '../../spec/json.ts';
 import type { Reservation, ReservationStore } from '../../state/reservation-store.ts';
 import { StateUnavailable } from '../../state/state.ts';

@@ -4,7 +4,7 @@ import type { Share } from '../../capability/in-flight.ts';
 import { Outage } from '../../capability/outage.ts';
 import { CircuitBreaker } from '../../egress/breaker.ts';
 import { firstLineOf } from '../../message-of.ts';
-import type { OwnerPath } from '../../shares/owner.ts';
+import type { OwnerPath } from '../../shares/owner-path.ts';
 import type { Settled } from './idempotency.ts';
 import { PublishError } from './publish-error.ts';
 

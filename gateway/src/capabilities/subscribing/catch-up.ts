@@ -4,7 +4,7 @@
  * rest, so that nothing is lost between the two, and nothing comes twice.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { OwnerPath } from '../../shares/owner.ts';
+import type { OwnerPath } from '../../shares/owner-path.ts';
 import { gapOf } from './client-event.ts';
 import { LiveBatch, type MessageForm } from './live-batch.ts';
 import type { Outbox } from './outbox.ts';

@@ -3,7 +3,7 @@
  * it up to a limit, past which it is cut off; it delays no other.
  */
 import type { Engine, EngineResponse, Exchange } from '../../exchange.ts';
-import type { OwnerPath } from '../../shares/owner.ts';
+import type { OwnerPath } from '../../shares/owner-path.ts';
 import type { DirectionFigures } from '../../web-socket-figures.ts';
 import { CatchUp } from './catch-up.ts';
 import { type Channel, responseChannel } from './channel.ts';

@@ -1,7 +1,8 @@
 /** Opens streams for clients: as many as each config may have. */
 import { RequestSlot } from '../../capability/request-slot.ts';
 import { type DescribedMessages, type Exchange, headerOf, type RequestPart } from '../../exchange.ts';
-import { type OwnerPath, ownerOf } from '../../shares/owner.ts';
+import { ownerOf } from '../../shares/owner.ts';
+import type { OwnerPath } from '../../shares/owner-path.ts';
 import { ShareTree } from '../../shares/share-tree.ts';
 import type { LabelledCounter } from '../../telemetry/labelled-counter.ts';
 import { MessageCheck } from './message-check.ts';

@@ -3,7 +3,7 @@
  * a session is never another's (docs/mcp.md#upstream-sessions).
  */
 import type { HeaderList } from '../../exchange.ts';
-import type { OwnerPath } from '../../shares/owner.ts';
+import type { OwnerPath } from '../../shares/owner-path.ts';
 import { SharedMap } from '../../shares/shared-map.ts';
 import { SESSION_SECONDS } from '../../state/session-store.ts';
 import type { Session } from '../client/client.ts';

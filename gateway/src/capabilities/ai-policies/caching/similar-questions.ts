@@ -1,7 +1,7 @@
 /** Questions that differ in nothing but the words of the user's last message, found by what they mean. */
 import type { Exchange } from '../../../exchange.ts';
 import { KeyedMutex } from '../../../keyed-mutex.ts';
-import type { OwnerPath } from '../../../shares/owner.ts';
+import type { OwnerPath } from '../../../shares/owner-path.ts';
 import type { CacheStore } from '../../../state/cache-store.ts';
 import { RESTORED_PROMPT } from '../prompts/restored-prompt.ts';
 import { Embedder, type EmbedderDeps, type EmbeddingSettings } from './embedder.ts';

@@ -1,0 +1,7 @@
+/** Whom something that clients share counts for. */
+
+/** From the outermost owner to the innermost, such as a policy, a client's site, its network, a credential's name. */
+export type OwnerPath = readonly string[];
+
+/** What counts for nobody in particular. */
+export const NOBODY: OwnerPath = ['nobody'];
