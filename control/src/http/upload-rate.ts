@@ -31,7 +31,7 @@ export class UploadRate {
     const { socket, readableLength, complete } = this.#request;
     const bytes = socket.bytesRead - this.#before;
     this.#before = socket.bytesRead;
-    // What has come is not read yet.
+    // The bytes that have arrived are not read yet.
     if (complete || (bytes === 0 && readableLength > 0)) return false;
     this.#seconds.push(bytes);
     if (this.#seconds.length > LEAST_RATE.seconds) this.#seconds.shift();

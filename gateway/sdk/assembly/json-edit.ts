@@ -136,7 +136,7 @@ export class JsonEdit {
     return node;
   }
 
-  /** The changed text; null where it is no JSON. A byte order mark stays before it. */
+  /** Returns the changed text, or null if it is not JSON. A byte order mark stays before it. */
   apply(json: Text): Text | null {
     this.root.prepare();
     const editor = new Editor(json);

@@ -8,7 +8,7 @@ import { isEverything, type Ranges, rangesOf } from './char-ranges.ts';
 import { countedTest } from './counted-match.ts';
 import { countedProgram } from './counted-program.ts';
 import { childrenOf, type ReadPattern, readPattern } from './read-pattern.ts';
-import type { StepBudget } from './step-budget.ts';
+import { MOST_INLINE_UNITS, type StepBudget } from './step-budget.ts';
 import { classText, toRe2 } from './to-re2.ts';
 
 export interface Pattern {
@@ -30,8 +30,6 @@ export type PatternKind =
 
 /** Units of a character and a state, where the engine leaves its fast path. */
 const UNITS_A_STATE = 40;
-/** Units of one match on the event loop. */
-const MOST_UNITS = 5_000_000;
 /** Characters times states of an automaton that count as a step: those are far quicker than the other machine's. */
 const STATES_A_STEP = 8;
 
@@ -89,7 +87,7 @@ function compile(source: string): Compiled {
   const constructs = read === null ? [] : constructsOf(read);
   const automaton = constructs.length > 0 ? null : (equalOf(read, true) ?? re2Test(source) ?? equalOf(read, false));
   if (automaton !== null) {
-    const mostCharacters = Math.floor(MOST_UNITS / (Math.max(1, automaton.states) * UNITS_A_STATE));
+    const mostCharacters = Math.floor(MOST_INLINE_UNITS / (Math.max(1, automaton.states) * UNITS_A_STATE));
     return { is: { kind: 'linear', mostCharacters }, test: automaton.test };
   }
   if (read === null) return { is: { kind: 'unreadable' }, test: null };

@@ -25,6 +25,9 @@ export interface TimeLimit {
   readonly piece: number;
 }
 
+/** Units of the longest piece of work on the event loop: about 5 ms. */
+export const MOST_INLINE_UNITS = 5_000_000;
+
 const NO_TIME_LIMIT: TimeLimit = { ms: Number.POSITIVE_INFINITY, piece: Number.POSITIVE_INFINITY };
 
 /** Thrown by work that needs more steps than are left. */

@@ -6,7 +6,7 @@
  */
 import { performance } from 'node:perf_hooks';
 import type { Json, JsonObject } from '../artifact/format.ts';
-import { StepBudget, StepsExceeded } from '../patterns/step-budget.ts';
+import { MOST_INLINE_UNITS, StepBudget, StepsExceeded } from '../patterns/step-budget.ts';
 import { Schemas } from './schemas.ts';
 
 const SECONDS = Number(process.argv[2] ?? 30);
@@ -15,8 +15,8 @@ const SEED = Number(process.argv[3] ?? 1);
 const MOST_BYTES = 128 << 10;
 /** What is kept to be changed further. */
 const POOL = 24;
-/** Milliseconds that a schema may take to compile to be of interest: others are compiled in helpers. */
-const LIMIT = { ms: 5, piece: 5_000_000 };
+/** As on the event loop. */
+const LIMIT = { ms: 5, piece: MOST_INLINE_UNITS };
 
 /** Mulberry32: the same numbers for the same seed. */
 function numbers(seed: number): () => number {

@@ -1,5 +1,5 @@
 /** How long validation may take on the event loop before it starts over in a helper process. */
-import type { TimeLimit } from '../patterns/step-budget.ts';
+import { MOST_INLINE_UNITS, type TimeLimit } from '../patterns/step-budget.ts';
 
 /** Bytes of the longest body that is read on the event loop: parsing this much may take 5 to 10 ms. */
 export const MOST_INLINE_BYTES = 128 << 10;
@@ -7,15 +7,13 @@ export const MOST_INLINE_BYTES = 128 << 10;
 /** Milliseconds: at first, and after many validations that were given up. */
 const MOST_MS = 5;
 const LEAST_MS = 0.2;
-/** Units of a piece of work that cannot be interrupted, for a millisecond of the limit. */
-const UNITS_A_MS = 1_000_000;
 
 /**
  * The limit of one operation. Time that is spent before a validation is given up is lost, so the limit is halved each
  * time, and grows with each validation that ends within it.
  */
 export class InlinePace {
-  limit: TimeLimit = { ms: MOST_MS, piece: MOST_MS * UNITS_A_MS };
+  limit: TimeLimit = { ms: MOST_MS, piece: MOST_INLINE_UNITS };
 
   exceeded(): void {
     this.#set(Math.max(LEAST_MS, this.limit.ms / 2));
@@ -26,6 +24,6 @@ export class InlinePace {
   }
 
   #set(ms: number): void {
-    this.limit = { ms, piece: MOST_MS * UNITS_A_MS };
+    this.limit = { ms, piece: MOST_INLINE_UNITS };
   }
 }

@@ -75,10 +75,6 @@ export class HelperProcess {
     this.#child.channel?.unref();
   }
 
-  get pid(): number | undefined {
-    return this.#child.pid;
-  }
-
   /** One at a time, when it is ready. `table`: the number of the schemas. */
   run(table: number, given: SchemaTable, work: Work): Promise<Outcome> {
     const now = performance.now();

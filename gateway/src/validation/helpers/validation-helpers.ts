@@ -96,11 +96,6 @@ export class ValidationHelpers {
     return new TableHelpers(this, ++this.#lastTable, given);
   }
 
-  /** Validations that wait or run. */
-  get pending(): number {
-    return this.#anonymous.size + this.#authenticated.size + this.#slots.filter(({ busy }) => busy).length;
-  }
-
   /** For `TableHelpers`. */
   validate(table: number, given: SchemaTable, work: Work, asker: Asker): Promise<Verdict> {
     return new Promise((resolve) => {
