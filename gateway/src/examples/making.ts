@@ -62,6 +62,16 @@ export class Making {
     if (++this.#steps > MOST_STEPS || depth > MOST_DEPTH) throw new Unmakeable('it is too large or too deep');
   }
 
+  /** Throws Unmakeable if `count` more values are past the limit: before any of them is made. */
+  expect(count: number): void {
+    if (this.#steps + count > MOST_STEPS) throw new Unmakeable('it is too large');
+  }
+
+  /** Schemas visited so far. */
+  get steps(): number {
+    return this.#steps;
+  }
+
   /** Throws Unmakeable past the limit. */
   takeText(length: number): void {
     this.#text += length;

@@ -1,10 +1,11 @@
 /** Values made from schemas: valid, bounded, and the same for the same seed. */
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { propertyRuns } from '../../../test/property-runs.ts';
 import { breakCycles } from '../compiler/schema-cycles.ts';
 import type { Json, JsonObject } from '../spec/json.ts';
 import { Schemas } from '../validation/schemas.ts';
+import { Making } from './making.ts';
 import { ValueMaker } from './valid-value.ts';
 
 const REF = { $ref: 'gw:root' };
@@ -178,6 +179,17 @@ describe('a value made from a schema', () => {
     ['no type', { allOf: [{ type: 'string' }, { type: 'integer' }] }],
   ])('is not made where the schema asks for %s', (_, schema) => {
     expect(made(schema).valid).toBe(false);
+  });
+
+  it('is given up after so many visits in all manners together', () => {
+    const step = vi.spyOn(Making.prototype, 'step');
+    const list = (items: Json): Json => ({ type: 'array', minItems: 150, items });
+    expect(made(list(list({ type: 'string' }))).valid).toBe(false);
+    expect(step.mock.calls.length).toBeLessThan(80_010);
+    step.mockClear();
+    expect(made(list({ type: 'array', minItems: 1e9 })).valid).toBe(false);
+    expect(step.mock.calls.length).toBeLessThan(100);
+    step.mockRestore();
   });
 
   it('ends for any schema, and is what it says it is', () => {
