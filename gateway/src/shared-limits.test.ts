@@ -5,7 +5,6 @@ import { METRICS } from './capabilities/metrics.ts';
 import type { OptionTable } from './options/option-table.ts';
 import { SERVE_OPTIONS } from './options/options.ts';
 import { SHARED_LIMITS, type SharedLimit } from './shared-limits.ts';
-import { renderSharedLimits } from './shared-limits-doc.ts';
 import { COUNTED_LIMITS } from './telemetry/metric-table.ts';
 
 const OPTIONS: OptionTable = SERVE_OPTIONS;
@@ -62,11 +61,8 @@ describe('the table of limits that clients share', () => {
     expect(making.filter((file) => !known.has(file))).toEqual([]);
   });
 
-  it('says of each whether it has shares', () => {
-    const page = renderSharedLimits();
-    for (const [name, { owner }] of rows) {
-      const line = page.split('\n').find((each) => each.startsWith(`| \`${name}\` |`));
-      expect(line?.includes('| none yet |')).toBe(owner === null);
-    }
+  it.each(rows)('%s names a test that is there', (_, { test }) => {
+    const [file = '', title = ''] = test.split(/: (.*)/s);
+    expect(readFileSync(join(import.meta.dirname, '..', '..', file), 'utf8')).toContain(title);
   });
 });

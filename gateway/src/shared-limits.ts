@@ -1,7 +1,7 @@
 /**
  * Every limit that several clients share (docs/reference/gateway.md#shared-limits, docs/decisions.md#shared-limits,
- * docs/decisions.md#shares-by-nested-owners), one row each; docs/shared-limits.md is generated from it. A row says what is so today: `owner` is null where a limit has no
- * shares yet, and one client can take all of it. shared-limits.test.ts holds it together with options, metrics and code.
+ * docs/decisions.md#shares-by-nested-owners), one row each; docs/shared-limits.md is generated from it. Each has owners, and a test
+ * in which one owner takes all that it can. shared-limits.test.ts holds it together with options, metrics and code.
  */
 import type { SERVE_OPTIONS } from './options/options.ts';
 
@@ -19,9 +19,9 @@ export interface SharedLimit {
   readonly scope: 'process' | 'workers' | 'config' | 'issuer' | 'upstream' | 'connection' | 'state';
   /**
    * Whose shares are, the outermost owner first: `client network` is an IPv4 address, or an IPv6 /64, those of a /48
-   * together. Null: nobody's.
+   * together.
    */
-  readonly owner: string | null;
+  readonly owner: string;
   /** Who gives way when it is reached. */
   readonly yields: string;
   /** What whoever gives way gets. */
@@ -30,12 +30,14 @@ export interface SharedLimit {
   readonly metric: string | readonly string[] | null;
   /** Where it is kept, from gateway/src. */
   readonly files: readonly [string, ...string[]];
+  /** In which one owner takes all that it can, and another is served: `path/to/file.test.ts: its title`. */
+  readonly test: string;
 }
 
 const CLIENT = 'client network';
 const CONSUMER = `consumer, else ${CLIENT}`;
 const NEWCOMER = 'the newcomer';
-const OLDEST = 'what was used longest ago';
+const OLDEST_OF_MOST_USED = 'what was used longest ago of whoever has most';
 const OLDEST_OF_MOST = 'the oldest of whoever has most; a newcomer that has as much as any other';
 /** Calls of a server that are given up for others. */
 const GIVEN_UP = 'the oldest call of whoever has most; a newcomer that has as many as any other';
@@ -57,17 +59,19 @@ const table = {
     answer: 'the connection is closed (GOAWAY in HTTP/2)',
     metric: YIELDS,
     files: ['transport/connection-shares.ts', 'transport/connection-slots.ts', 'transport/open-connections.ts'],
+    test: 'test/serve/connection-shares.test.ts: that are silent or idle yield, those of who holds most',
   },
   'http2-streams': {
     what: 'open streams of an HTTP/2 connection; clients behind one proxy share them',
     unit: 'streams',
     most: { option: 'http2MaxStreams' },
     scope: 'connection',
-    owner: null,
+    owner: 'the client of the connection; a proxy opens another one',
     yields: NEWCOMER,
     answer: 'the stream is reset (REFUSED_STREAM)',
     metric: null,
     files: ['transport/http2.ts'],
+    test: 'test/serve/http2.test.ts: tells clients how many streams they may open',
   },
   'header-memory': {
     what: 'headers of open requests, as decoded',
@@ -79,6 +83,7 @@ const table = {
     answer: '429 `rate-limited`',
     metric: YIELDS,
     files: ['transport/header-memory.ts'],
+    test: 'test/serve/header-memory.test.ts: are shared: the client that holds most gives way to others, and to itself',
   },
   'request-bodies': {
     what: 'request bodies in memory',
@@ -90,6 +95,7 @@ const table = {
     answer: '408 `request-timeout`; 503 `overloaded` for a newcomer that holds as much',
     metric: REQUESTS,
     files: ['traffic/traffic.ts'],
+    test: 'test/serve/held-bodies.test.ts: that do not go on give way, the slowest of the address with most, and not the newcomer',
   },
   'held-responses': {
     what: 'responses in memory, informational ones (1xx) too',
@@ -101,6 +107,7 @@ const table = {
     answer: 'the response is cut off; 503 `overloaded` for a newcomer',
     metric: REQUESTS,
     files: ['traffic/traffic.ts'],
+    test: 'test/serve/informational.test.ts: count in the budget of held responses, of which the client that holds most gives way',
   },
   'plugin-instances': {
     what: 'plugin instances whose calls wait for something',
@@ -112,17 +119,19 @@ const table = {
     answer: '503 `overloaded`',
     metric: DECISIONS,
     files: ['wasm/call/plugin.ts', 'wasm/pool.ts', 'wasm/shares.ts'],
+    test: 'test/serve/slow-bodies.test.ts: keep no instance from others',
   },
   'plugin-queue': {
     what: 'calls that wait for a plugin instance; those below their share are served first',
     unit: 'calls',
     most: { constant: 'queue', value: 10_000 },
     scope: 'process',
-    owner: null,
-    yields: `${NEWCOMER}, and who has waited for 10 s`,
+    owner: `module, then ${CLIENT}`,
+    yields: 'the newest call of whoever has most waiting, and who has waited for 10 s',
     answer: '503 `overloaded`',
     metric: DECISIONS,
     files: ['wasm/call/plugin.ts', 'wasm/pool.ts'],
+    test: 'gateway/src/wasm/runtime.test.ts: are waited for in shares: past the queue the newest call of the client with most gives way',
   },
   'validation-helpers': {
     what: 'validations that wait for one of `--validation-helpers` processes, and as many again of authenticated requests',
@@ -134,6 +143,7 @@ const table = {
     answer: '503 `overloaded`; a response or a message of a WebSocket counts as invalid',
     metric: 'gw_validation_helper_total',
     files: ['validation/helpers/validation-helpers.ts', 'traffic/traffic.ts'],
+    test: 'test/serve/validation-helpers.test.ts: gives each client its turn, and refuses those who have most waiting',
   },
   'password-checks': {
     what: 'passwords that wait to be verified',
@@ -145,28 +155,31 @@ const table = {
     answer: '503 `overloaded`',
     metric: DECISIONS,
     files: ['capabilities/passwords/password-table.ts'],
+    test: 'test/serve/crowded-checks.test.ts: lets another client in with a password, and refuses the flood',
   },
   'proven-credentials': {
     what: 'credentials that held before, and have turns of their own at checks',
     unit: 'entries',
     most: { constant: 'MOST_PROVEN', value: 10_000 },
     scope: 'config',
-    owner: null,
-    yields: OLDEST,
+    owner: CLIENT,
+    yields: OLDEST_OF_MOST_USED,
     answer: 'none: the next check of it waits with those that have not held before',
     metric: null,
     files: ['shares/checks.ts'],
+    test: 'gateway/src/shares/caches.test.ts: credentials that held before, which wait in turns of their own',
   },
   'remembered-passwords': {
     what: 'results of password checks, of wrong passwords too',
     unit: 'entries',
     most: { constant: 'MOST_REMEMBERED', value: 10_000 },
     scope: 'config',
-    owner: null,
-    yields: 'what was verified longest ago',
+    owner: CLIENT,
+    yields: OLDEST_OF_MOST_USED,
     answer: 'none: it is verified again',
     metric: null,
     files: ['capabilities/passwords/password-table.ts'],
+    test: 'gateway/src/shares/caches.test.ts: results of password checks',
   },
   'directory-checks': {
     what: 'users that wait for a directory',
@@ -178,6 +191,7 @@ const table = {
     answer: '503 `overloaded`',
     metric: DECISIONS,
     files: ['capabilities/directory/directory.ts'],
+    test: 'gateway/src/shares/crowds.test.ts: users that wait for a directory',
   },
   introspections: {
     what: 'tokens that an introspection endpoint is asked about',
@@ -189,28 +203,31 @@ const table = {
     answer: '503 `overloaded`',
     metric: DECISIONS,
     files: ['capabilities/tokens/introspector.ts'],
+    test: 'test/serve/crowded-checks.test.ts: lets another client in with a token at %s',
   },
   'key-fetches': {
     what: 'requests that wait for keys of an issuer',
     unit: 'calls',
-    most: { constant: 'MOST_WAITING', value: 500 },
+    most: { constant: 'atOnce', value: 500 },
     scope: 'issuer',
-    owner: null,
-    yields: NEWCOMER,
+    owner: CLIENT,
+    yields: 'the oldest request of whoever has most waiting',
     answer: 'the keys that are known count: 401 for a key that is none of them',
     metric: DECISIONS,
     files: ['capabilities/tokens/remote-keys.ts'],
+    test: 'test/serve/key-sets.test.ts: are looked for on behalf of a client, however many tokens of another name keys',
   },
   'verified-tokens': {
     what: 'tokens that were verified or introspected',
     unit: 'characters',
     most: { constant: 'MOST_CHARACTERS', value: 8 << 20 },
     scope: 'config',
-    owner: null,
-    yields: OLDEST,
+    owner: CLIENT,
+    yields: OLDEST_OF_MOST_USED,
     answer: 'none: it is verified again',
     metric: null,
     files: ['capabilities/tokens/verified-tokens.ts'],
+    test: 'gateway/src/shares/caches.test.ts: tokens that were verified',
   },
   'token-exchanges': {
     what: 'tokens that are being exchanged',
@@ -222,17 +239,19 @@ const table = {
     answer: '503 `overloaded`',
     metric: DECISIONS,
     files: ['capabilities/token-exchange/token-exchanger.ts'],
+    test: 'test/serve/crowded-checks.test.ts: lets another client in with a token at %s',
   },
   'exchanged-tokens': {
     what: 'tokens that were exchanged',
     unit: 'characters',
     most: { constant: 'MOST_CHARACTERS', value: 8 << 20 },
     scope: 'config',
-    owner: null,
-    yields: OLDEST,
+    owner: CONSUMER,
+    yields: OLDEST_OF_MOST_USED,
     answer: 'none: it is exchanged again',
     metric: 'gw_token_exchanges_total',
     files: ['capabilities/token-exchange/token-exchanger.ts'],
+    test: 'gateway/src/shares/caches.test.ts: tokens that were exchanged',
   },
   embeddings: {
     what: 'embeddings that `ai-cache` asks a provider for',
@@ -244,6 +263,7 @@ const table = {
     answer: 'none: the request goes on without one',
     metric: 'gw_plugin_ai_cache_embeddings_total',
     files: ['capabilities/ai-policies/caching/embedder.ts'],
+    test: 'gateway/src/shares/crowds.test.ts: embeddings',
   },
   cache: {
     what: 'stored responses and other cached values, without `--state`',
@@ -255,28 +275,31 @@ const table = {
     answer: 'none: it is fetched again',
     metric: 'gw_cache_requests_total',
     files: ['state/memory-cache-store.ts'],
+    test: 'gateway/src/state/memory-cache-store.test.ts: displaces no value of a client for the large ones of another',
   },
   'unstorable-responses': {
     what: 'requests whose responses are known not to be storable',
     unit: 'entries',
     most: { constant: 'MOST_UNSTORABLE', value: 10_000 },
     scope: 'process',
-    owner: null,
-    yields: 'what was noted first',
+    owner: CONSUMER,
+    yields: OLDEST_OF_MOST_USED,
     answer: 'none: later requests of it wait for one another once more',
     metric: null,
     files: ['capabilities/cache/flights.ts'],
+    test: 'gateway/src/shares/caches.test.ts: requests whose responses are known not to be storable',
   },
   'graphql-documents': {
     what: 'verdicts on GraphQL documents',
     unit: 'bytes',
     most: { constant: 'MOST_BYTES', value: 16 << 20 },
     scope: 'process',
-    owner: null,
-    yields: OLDEST,
+    owner: CONSUMER,
+    yields: OLDEST_OF_MOST_USED,
     answer: 'none: it is read again',
     metric: null,
     files: ['capabilities/graphql/capability.ts'],
+    test: 'gateway/src/shares/caches.test.ts: verdicts on GraphQL documents',
   },
   'rate-limit-counters': {
     what: 'counters of `rate-limit`, of all policies, without `--state`; while the state server is away, as many in each worker',
@@ -288,6 +311,7 @@ const table = {
     answer: `429 \`rate-limited\` for the newcomer; ${CLOSED}, and is new if it is the only one of its owner`,
     metric: DECISIONS,
     files: ['state/memory-rate-limit-store.ts'],
+    test: 'test/serve/crowded-buckets.test.ts: invented header values make no limit new, and get no further buckets',
   },
   'spending-counters': {
     what: 'counters of tokens and cost (AI policies), without `--state`',
@@ -299,28 +323,31 @@ const table = {
     answer: `429 for the newcomer; ${CLOSED}, and is new if it is the only one of its owner`,
     metric: REFUSED_SPENDING,
     files: ['state/memory-budget-store.ts'],
+    test: 'gateway/src/state/memory-budget-store.test.ts: makes no budget whole again for the buckets that another client makes up',
   },
   'unsettled-spending': {
     what: 'tokens and cost that are to be counted when the state server is there again',
     unit: 'entries',
     most: { constant: 'MOST_UNSETTLED', value: 10_000 },
     scope: 'process',
-    owner: null,
-    yields: NEWCOMER,
+    owner: `policy, then ${CONSUMER}`,
+    yields: OLDEST_OF_MOST_USED,
     answer: 'none: what was reserved counts as spent',
     metric: null,
     files: ['capabilities/ai-policies/spending/spending.ts'],
+    test: 'gateway/src/shares/crowds.test.ts: spending that waits for its store',
   },
   'cost-consumers': {
     what: 'consumers that the metric of cost names',
     unit: 'entries',
-    most: { constant: 'MOST_CONSUMERS', value: 1000 },
+    most: { constant: 'MOST_CONSUMERS', value: 2000 },
     scope: 'process',
-    owner: null,
+    owner: 'config: each may name as many as it leaves to others',
     yields: NEWCOMER,
     answer: 'none: its cost is counted as `other`',
     metric: 'gw_plugin_ai_cost_tracker_cost_usd_total',
-    files: ['capabilities/ai-policies/spending/capability.ts'],
+    files: ['capabilities/ai-policies/spending/consumer-labels.ts'],
+    test: 'gateway/src/capabilities/ai-policies/spending/consumer-labels.test.ts: a config that names many consumers leaves as many names to others',
   },
   'idempotency-keys': {
     what: 'idempotency keys and what became of them, without `--state`',
@@ -333,6 +360,7 @@ const table = {
       '503 `overloaded` for the newcomer; 503 `state-unavailable` for repeats of the old one, which is not published again',
     metric: DECISIONS,
     files: ['state/memory-reservation-store.ts'],
+    test: 'gateway/src/state/memory-reservation-store.test.ts: refuses keys of an owner above its share, and forgets none',
   },
   nonces: {
     what: 'nonces of signatures, without `--state`',
@@ -344,6 +372,7 @@ const table = {
     answer: '401 for signatures as old as those',
     metric: DECISIONS,
     files: ['state/nonce-store.ts', 'state/memory-nonce-store.ts'],
+    test: 'gateway/src/state/memory-nonce-store.test.ts: of one credential push out its own, and are never accepted twice',
   },
   'mcp-sessions': {
     what: 'sessions of MCP, without `--state`',
@@ -355,6 +384,7 @@ const table = {
     answer: '404 for its next request',
     metric: null,
     files: ['state/session-store.ts', 'state/memory-session-store.ts'],
+    test: 'gateway/src/state/memory-session-store.test.ts: keeps so many, and ends those of who has most: one client does not end the sessions of another',
   },
   'mcp-upstream-sessions': {
     what: 'sessions with an MCP upstream',
@@ -366,6 +396,7 @@ const table = {
     answer: '503 for the newcomer; 404 for the next request in the old one',
     metric: 'gw_mcp_upstream_calls_total',
     files: ['mcp/upstreams/upstream-sessions.ts'],
+    test: 'gateway/src/mcp/upstreams/upstream-sessions.test.ts: ends no session of a client silently, however many another one opens',
   },
   'mcp-subscriptions': {
     what: 'open streams of MCP that tell of changed tools',
@@ -377,6 +408,7 @@ const table = {
     answer: 'the stream ends',
     metric: null,
     files: ['mcp/subscriptions.ts'],
+    test: 'gateway/src/mcp/subscriptions.test.ts: ends the oldest stream of who has most, and not those of others',
   },
   'broker-messages': {
     what: 'messages that wait for a broker, by kind of broker (Kafka, NATS); 64 MiB of them',
@@ -388,6 +420,7 @@ const table = {
     answer: '503 `overloaded`',
     metric: DECISIONS,
     files: ['capability/in-flight.ts', 'capabilities/kafka/capability.ts', 'capabilities/nats/capability.ts'],
+    test: 'gateway/src/capability/in-flight.test.ts: leaves room for other clients of a broker, however much one sends',
   },
   deliveries: {
     what: 'entries and copies that wait for a server (`http-log`, `fire-and-forget`); 64 MiB of them',
@@ -399,6 +432,7 @@ const table = {
     answer: 'none: it is dropped',
     metric: 'gw_deliveries_total',
     files: ['capabilities/deliveries/deliveries.ts'],
+    test: 'gateway/src/capabilities/deliveries/delivery-queue.test.ts: leaves room for others, however long its target hangs',
   },
   'event-streams': {
     what: 'clients of streams of events (`max_clients` of a config)',
@@ -410,6 +444,7 @@ const table = {
     answer: 'the stream ends, counted as `share`; 503 `overloaded` for the newcomer',
     metric: ['gw_kafka_streams_total', 'gw_nats_streams_total'],
     files: ['capabilities/subscribing/subscription-settings.ts', 'capabilities/subscribing/subscribers.ts'],
+    test: 'test/serve/event-streams.test.ts: are shared: of the client that has most one ends for another client',
   },
   'backlog-reads': {
     what: 'reads of what came before, for streams of events that catch up, by kind of broker',
@@ -421,6 +456,7 @@ const table = {
     answer: 'none',
     metric: null,
     files: ['capabilities/subscribing/topics.ts'],
+    test: 'test/serve/event-streams.test.ts: give a client that resumes what it missed, however many others resume and do not read',
   },
   'state-rate-limit-counters': {
     what: 'counters of `rate-limit` on a state server; fewer if its `maxmemory` is small',
@@ -432,6 +468,7 @@ const table = {
     answer: `429 \`rate-limited\` for the newcomer; ${CLOSED}`,
     metric: DECISIONS,
     files: ['state/redis-shares.ts', 'state/redis-rate-limit.ts'],
+    test: 'test/serve/redis-memory.test.ts: gives one client no more buckets than its share, and makes no limit new',
   },
   'state-spending-counters': {
     what: 'counters of tokens and cost on a state server; fewer if its `maxmemory` is small',
@@ -443,6 +480,7 @@ const table = {
     answer: `429 for the newcomer; ${CLOSED}`,
     metric: REFUSED_SPENDING,
     files: ['state/redis-shares.ts', 'state/redis-budgets.ts'],
+    test: 'test/contract/state.test.ts: are by owner: who has most is refused, or loses its oldest, and no limit is new for it',
   },
   'state-mcp-sessions': {
     what: 'sessions of MCP on a state server; fewer if its `maxmemory` is small',
@@ -454,6 +492,7 @@ const table = {
     answer: '404 for its next request',
     metric: null,
     files: ['state/redis-shares.ts', 'state/redis-sessions.ts'],
+    test: 'test/serve/redis-memory.test.ts: keeps sessions and limits of others, however many sessions one client opens',
   },
   'state-idempotency-keys': {
     what: 'idempotency keys on a state server; fewer if its `maxmemory` is small',
@@ -465,6 +504,7 @@ const table = {
     answer: '503 `overloaded` for the newcomer; 503 `state-unavailable` for repeats of the old one',
     metric: DECISIONS,
     files: ['state/redis-shares.ts', 'state/redis-reservations.ts'],
+    test: 'test/contract/state.test.ts: are by owner: who has most is refused, or loses its oldest, and no limit is new for it',
   },
   'state-cache': {
     what: 'stored responses and other cached values on a state server; without `maxmemory` as much as it takes',
@@ -476,17 +516,19 @@ const table = {
     answer: 'none: it is fetched again',
     metric: 'gw_cache_requests_total',
     files: ['state/redis-shares.ts', 'state/redis-cache.ts'],
+    test: 'test/contract/state.test.ts: are by owner: who has most is refused, or loses its oldest, and no limit is new for it',
   },
   'log-lines': {
     what: 'lines of the log that wait for its reader',
     unit: 'characters',
     most: { constant: 'MOST', value: 16 << 20 },
     scope: 'process',
-    owner: null,
+    owner: `${CLIENT} of a line, else the gateway; from half of it on, each as much as is left free`,
     yields: NEWCOMER,
     answer: 'none: the line is dropped, and the log says how many were',
     metric: null,
     files: ['telemetry/line-writer.ts'],
+    test: 'gateway/src/telemetry/line-writer.test.ts: a flood of lines about one client leaves room for those about others',
   },
 } as const satisfies Record<string, SharedLimit>;
 

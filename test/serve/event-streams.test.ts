@@ -1,6 +1,7 @@
 /** Streams of events as the gateway serves them: clients that do not read, limits, reload, shutdown, brokers that fail. */
+import { once } from 'node:events';
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -130,6 +131,18 @@ describe.skipIf(brokers === '')('streams of events (needs KAFKA_BROKERS)', () =>
     await eventually(async () => expect(await counted(gw)).toBe(2));
     await eventually(async () => expect((await open(gw, 'orders')).status).toBe(200));
     expect(await ended(gw, 'client')).toBe(1);
+  });
+
+  it('are shared: of the client that has most one ends for another client', async () => {
+    const gw = await serve({ orders: { brokers, topic: await topicOf(), max_clients: 2 } });
+    const flood = [1, 2].map(() => connect({ host: '127.0.0.1', port: port(gw), localAddress: '127.0.0.9' }));
+    for (const socket of flood) {
+      socket.write('GET /orders HTTP/1.1\r\nHost: a\r\n\r\n');
+      await once(socket, 'data');
+    }
+    expect((await open(gw, 'orders')).status).toBe(200);
+    expect(await ended(gw, 'share')).toBe(1);
+    for (const socket of flood) socket.destroy();
   });
 
   it('say that they are alive, and end when their clients have to be authorized again', async () => {

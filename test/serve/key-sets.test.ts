@@ -1,9 +1,12 @@
 /** Keys of an issuer that changes them, goes away, is slow, or answers nonsense, as callers of a gateway see it. */
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { eventually } from '../eventually.ts';
+import { askFrom, startFlood } from './flood.ts';
 import type { Gateway } from './gateway.ts';
 import { makeCertificate, OPENSSL } from './http.ts';
 import { type Issuer, newKey, startIssuer } from './issuer.ts';
@@ -71,6 +74,20 @@ describe('the keys of an issuer', () => {
     const seconds = (performance.now() - started) / 1000;
     expect(issuer.asks('/jwks')).toBeLessThanOrEqual(2 + seconds / 2);
     expect(await statusOf(gateway, issuer.token())).toBe(200);
+  });
+
+  it('are looked for on behalf of a client, however many tokens of another name keys', async () => {
+    const gateway = await jwt();
+    expect(await statusOf(gateway, issuer.token())).toBe(200);
+    const headers = () => ({ ':path': '/a', authorization: `Bearer ${issuer.token({}, { kid: randomUUID() })}` });
+    const flood = startFlood({ url: gateway.url, from: '127.0.0.9', inFlight: 600, connections: 8, headers });
+    // Those that find no place are answered at once, and each is followed by another.
+    await eventually(() => (flood.answers.get(401) ?? 0) > 700);
+    issuer.keys = [...issuer.keys, newKey('ES256', 'rotated')];
+    const token = issuer.token({}, { kid: 'rotated', alg: 'ES256' });
+    const authorization = `Bearer ${token}`;
+    expect((await askFrom('127.0.0.1', `${gateway.url}/a`, { authorization })).status).toBe(200);
+    flood.stop();
   });
 
   it('that are withdrawn no longer hold, also for tokens that were let in before', async () => {

@@ -2,9 +2,9 @@
  * Checks of credentials that cost time: by the client's network, then by the credential's name, and those that held
  * before have turns of their own. The same credentials are checked once at a time.
  */
-import { BoundedMap } from '../bounded-map.ts';
 import { Crowded, type FairQueue } from './fair-queue.ts';
 import type { OwnerPath } from './owner-path.ts';
+import { SharedMap } from './shared-map.ts';
 
 /** Credentials that held, as far as they are remembered. */
 const MOST_PROVEN = 10_000;
@@ -22,7 +22,7 @@ export class Checks<T> {
   readonly #queue: FairQueue;
   readonly #holds: (verdict: T) => boolean;
   readonly #underWay = new Map<string, Promise<T>>();
-  readonly #proven = new BoundedMap<true>(MOST_PROVEN);
+  readonly #proven = new SharedMap<true>({ most: MOST_PROVEN });
 
   /** `holds`: whether the credentials are right. */
   constructor(queue: FairQueue, holds: (verdict: T) => boolean) {
@@ -48,7 +48,7 @@ export class Checks<T> {
     const checked = this.#queue
       .run([...owner, lane, name], run)
       .then((verdict) => {
-        if (this.#holds(verdict)) this.#proven.set(key, true);
+        if (this.#holds(verdict)) this.#proven.set(key, true, owner);
         return verdict;
       })
       .finally(() => this.#underWay.delete(key));

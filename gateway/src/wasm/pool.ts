@@ -1,6 +1,8 @@
 /** Instances by module, filled on demand, and the cap that all modules of the process share. */
 import type { Exchange } from '../exchange.ts';
 import { Interrupted } from '../exchange.ts';
+import { networkOf } from '../shares/owner.ts';
+import { ShareTree } from '../shares/share-tree.ts';
 import type { PluginFigures } from '../telemetry/figures.ts';
 import type { Binding, Call } from './call/call.ts';
 import { Overloaded } from './call/failures.ts';
@@ -43,7 +45,8 @@ export class InstanceCap {
   #inUse = 0;
   /** Of who is below its share, or has another give up an instance for it; and of all others. */
   readonly #queues: readonly [Waiter[], Waiter[]] = [[], []];
-  #waiting = 0;
+  /** Those that wait, by module and client: past the limit the newest of who has most gives way. */
+  readonly #waiting = new ShareTree<Waiter>();
 
   constructor(limit: number, queueLimit: number) {
     this.#limit = limit;
@@ -58,7 +61,7 @@ export class InstanceCap {
   }
 
   get figures(): PluginFigures {
-    return { instances: this.#live, busy: this.#inUse, waiting: this.#waiting };
+    return { instances: this.#live, busy: this.#inUse, waiting: this.#waiting.weight };
   }
 
   add(pool: ModulePool): void {
@@ -117,16 +120,21 @@ export class InstanceCap {
 
   /** Waits for an instance: as long as the client does, and WAIT_MS at most. */
   wait(pool: ModulePool, snapshot: Snapshot, x: Exchange): Promise<Instance> {
-    if (this.#waiting >= this.#queueLimit) {
-      return Promise.reject(new Overloaded(`${this.#waiting} calls wait for a plugin instance`));
-    }
     const above = this.#shares.mostAbove(pool, x);
+    const path = [pool.name, ...networkOf(x)];
+    // One that gets the instance of another call takes nobody's place in the queue.
+    if (above === undefined && this.#waiting.weight >= this.#queueLimit) {
+      const other = this.#waiting.yielding(path);
+      const crowded = new Overloaded(`${this.#waiting.weight} calls wait for a plugin instance`);
+      if (other === null) return Promise.reject(crowded);
+      (other.owner.entries.newest ?? other).value.reject(crowded);
+    }
     const first = above !== undefined || this.#shares.isBelow(pool, x);
     return new Promise((resolve, reject) => {
       const settle = (then: () => void) => {
         if (waiter.done) return;
         waiter.done = true;
-        this.#waiting--;
+        this.#waiting.remove(entry);
         clearTimeout(timer);
         withdraw();
         then();
@@ -144,7 +152,7 @@ export class InstanceCap {
         () => settle(() => reject(new Overloaded(`no plugin instance became free in ${WAIT_MS} ms`))),
         WAIT_MS,
       );
-      this.#waiting++;
+      const entry = this.#waiting.add(path, waiter);
       this.#queues[first ? 0 : 1].push(waiter);
       let withdraw = () => {};
       withdraw = x.onClose(() => settle(() => reject(new Interrupted('the client has gone'))));
@@ -177,7 +185,11 @@ export class InstanceCap {
   }
 }
 
+let pools = 0;
+
 export class ModulePool implements InstanceOwner {
+  /** Tells it from all others. */
+  readonly name = String(pools++);
   readonly #code: ModuleCode;
   readonly #binding: Binding;
   readonly #cap: InstanceCap;

@@ -436,6 +436,29 @@ describe('instances', () => {
     expect(requests[6]?.answer).toMatchObject({ problem: { status: 503, type: 'urn:gw:error:overloaded' } });
   });
 
+  it('are waited for in shares: past the queue the newest call of the client with most gives way', async () => {
+    const gate = Promise.withResolvers<void>();
+    const rateLimits = {
+      take: async () => {
+        await gate.promise;
+        return { allowed: true, remaining: 1, resetAt: 1, retryAfter: 0 };
+      },
+    };
+    const limits = { instances: 2, queue: 3 };
+    const kit = await openKit(join(builtins, 'rate-limit'), { state: stateOf(rateLimits), limits });
+    kits.push(kit);
+    const bound = await kit.bind({ quota: 1, window: 1 });
+    const call = (clientIp: string) => bound.onRequest(recordedExchange({ clientIp }));
+    // Each client holds an instance: nobody is below its share, and all others wait.
+    const held = [call('192.0.2.9'), call('192.0.2.1')];
+    const flood = [1, 2, 3].map(() => call('192.0.2.9'));
+    const another = call('192.0.2.1');
+    expect(await flood[2]).toBe(1);
+    expect(await call('192.0.2.9')).toBe(1);
+    gate.resolve();
+    expect(await Promise.all([...held, flood[0], flood[1], another])).toEqual([0, 0, 0, 0, 0]);
+  });
+
   describe('that wait', () => {
     const OVERLOADED = { problem: { status: 503, type: 'urn:gw:error:overloaded' } };
 

@@ -1,6 +1,7 @@
 /** Requests of this process that fetch something, so that others who want the same may wait for it. */
 
-import { BoundedMap } from '../../bounded-map.ts';
+import type { OwnerPath } from '../../shares/owner-path.ts';
+import { SharedMap } from '../../shares/shared-map.ts';
 
 /** What has become of a fetch. */
 export type Landing =
@@ -26,7 +27,7 @@ const MOST_UNSTORABLE = 10_000;
 export class Flights {
   readonly #under = new Map<string, Flight>();
   /** When each is forgotten. */
-  readonly #unstorable = new BoundedMap<number>(MOST_UNSTORABLE);
+  readonly #unstorable = new SharedMap<number>({ most: MOST_UNSTORABLE });
   readonly #now: () => number;
   #stored = 0;
 
@@ -52,7 +53,8 @@ export class Flights {
     return true;
   }
 
-  begin(key: string): Flight {
+  /** `owner`: who fetches. */
+  begin(key: string, owner: OwnerPath): Flight {
     let resolve: (landing: Landing) => void = () => {};
     let under = true;
     const landed = new Promise<Landing>((done) => {
@@ -65,7 +67,7 @@ export class Flights {
         under = false;
         this.#under.delete(key);
         if (landing === 'stored') this.#stored++;
-        if (landing === 'unstorable') this.#unstorable.set(key, this.#now() + UNSTORABLE_MS);
+        if (landing === 'unstorable') this.#unstorable.set(key, this.#now() + UNSTORABLE_MS, owner);
         resolve(landing);
       },
     };

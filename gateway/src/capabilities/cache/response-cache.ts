@@ -2,6 +2,7 @@
 import { changeHeader, type Exchange, type HeaderList, headerOf } from '../../exchange.ts';
 import { messageOf } from '../../message-of.ts';
 import { problem } from '../../problems.ts';
+import { ownerOf } from '../../shares/owner.ts';
 import type { CacheStore } from '../../state/cache-store.ts';
 import { StateUnavailable } from '../../state/state.ts';
 import { directivesOf } from './cache-control.ts';
@@ -130,7 +131,7 @@ export class ResponseCache {
       // A store that is not in this process has been asked before what another request stored meanwhile.
       if (transaction.lookedAt !== this.#flights.stored && waits < MOST_WAITS)
         return this.#look(x, transaction, waits + 1);
-      transaction.flight = this.#flights.begin(found.key);
+      transaction.flight = this.#flights.begin(found.key, ownerOf(x));
     }
     this.#fetch(x, transaction);
     return false;

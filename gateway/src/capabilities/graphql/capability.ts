@@ -1,8 +1,8 @@
 /** `host_graphql_open` and `host_graphql_check`: requests of GraphQL over HTTP, within the limits of a config. */
 
-import { BoundedMap } from '../../bounded-map.ts';
 import { capability } from '../../capability/capability.ts';
 import { onlyIn, openedInInit } from '../../capability/in-hook.ts';
+import { SharedMap } from '../../shares/shared-map.ts';
 import type { Call } from '../../wasm/call/call.ts';
 import type { CallState } from '../../wasm/call/capability.ts';
 import { HostCallError } from '../../wasm/call/host-call-error.ts';
@@ -42,7 +42,7 @@ class LastRefusal implements CallState {
 const PARTS: readonly ((refusal: Refusal) => string)[] = [({ code }) => code, ({ detail }) => detail];
 
 export const graphql = capability({
-  open: (): Verdicts => new BoundedMap<Verdict>(MOST_BYTES),
+  open: (): Verdicts => new SharedMap<Verdict>({ most: MOST_BYTES }),
   bind: (): Bound => ({ checker: null }),
   call: () => new LastRefusal(),
   functions: {

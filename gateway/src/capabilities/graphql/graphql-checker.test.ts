@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { recordedExchange } from '../../../sdk/testing/recorder.ts';
 import type { JsonObject } from '../../artifact/format.ts';
-import { BoundedMap } from '../../bounded-map.ts';
+import { SharedMap } from '../../shares/shared-map.ts';
 import { GraphQLChecker, type Verdict, type Verdicts } from './graphql-checker.ts';
 import { Refused } from './refusal.ts';
 
@@ -39,7 +39,7 @@ function check(checker: GraphQLChecker, query: string): readonly [read: number, 
 }
 
 describe('documents', () => {
-  const verdicts = (bytes: number): Verdicts => new BoundedMap<Verdict>(bytes);
+  const verdicts = (bytes: number): Verdicts => new SharedMap<Verdict>({ most: bytes });
 
   it('are read once, those that are refused too', () => {
     const checker = new GraphQLChecker(config, verdicts(1 << 20));

@@ -1,8 +1,9 @@
 /** Checks the requests of operations that have one config of `graphql`. */
 import { hash } from 'node:crypto';
 import type { JsonObject } from '../../artifact/format.ts';
-import type { BoundedMap } from '../../bounded-map.ts';
 import type { Exchange } from '../../exchange.ts';
+import { ownerOf } from '../../shares/owner.ts';
+import type { SharedMap } from '../../shares/shared-map.ts';
 import { readDocument } from './document.ts';
 import { fillIn } from './filled-request.ts';
 import type { GraphQLRequest } from './graphql-request.ts';
@@ -15,7 +16,7 @@ import { type GraphQLSettings, GraphQLSettingsError, readGraphQLSettings } from 
 export type Verdict = readonly CheckedOperation[] | Refusal;
 
 /** By config and hash of the document; weights are bytes, about. */
-export type Verdicts = BoundedMap<Verdict>;
+export type Verdicts = SharedMap<Verdict>;
 
 /** Bytes of an entry beside what depends on the document. */
 const ENTRY = 512;
@@ -49,7 +50,7 @@ export class GraphQLChecker {
     const texts = sent.requests.map((each) => persisted.textOf(each));
     let sum = 0;
     for (const [i, request] of sent.requests.entries()) {
-      const operation = selected(this.#verdictOn(texts[i] ?? '', charge), request);
+      const operation = selected(this.#verdictOn(x, texts[i] ?? '', charge), request);
       if (sent.byGet && !operation.isQuery) {
         throw new Refused('METHOD_NOT_ALLOWED', 'What is no query needs POST.', 405);
       }
@@ -62,7 +63,7 @@ export class GraphQLChecker {
     if (sent.requests.some(({ query }) => query === null)) fillIn(x, sent, texts);
   }
 
-  #verdictOn(text: string, charge: (characters: number) => void): Verdict {
+  #verdictOn(x: Exchange, text: string, charge: (characters: number) => void): Verdict {
     const persisted = this.#persisted.get(text);
     if (persisted !== undefined) return persisted;
     const key = this.#scope + hash('sha256', text, 'base64');
@@ -70,7 +71,7 @@ export class GraphQLChecker {
     if (known !== undefined) return known;
     charge(Math.min(text.length, this.#settings.maxDocumentBytes));
     const verdict = this.#read(text);
-    this.#verdicts.set(key, verdict, weightOf(verdict, text));
+    this.#verdicts.set(key, verdict, ownerOf(x), weightOf(verdict, text));
     return verdict;
   }
 

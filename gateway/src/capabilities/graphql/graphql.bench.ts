@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { readPluginFolder } from '../../../sdk/testing/plugin-folder.ts';
 import { recordedExchange } from '../../../sdk/testing/recorder.ts';
 import type { JsonObject } from '../../artifact/format.ts';
-import { BoundedMap } from '../../bounded-map.ts';
+import { SharedMap } from '../../shares/shared-map.ts';
 import { GraphQLChecker, type Verdict } from './graphql-checker.ts';
 import { Refused } from './refusal.ts';
 
@@ -43,7 +43,7 @@ const cases: readonly Case[] = [
 const ROUNDS = 10;
 const { complete } = await readPluginFolder(join(import.meta.dirname, '../../../plugins/graphql'));
 for (const { label, query, config = {}, fresh, calls } of cases) {
-  const checker = new GraphQLChecker(complete(config), new BoundedMap<Verdict>(16 << 20));
+  const checker = new GraphQLChecker(complete(config), new SharedMap<Verdict>({ most: 16 << 20 }));
   let made = 0;
   const request = () => {
     const text = fresh ? `${query} #${made++}` : query;

@@ -1,9 +1,9 @@
 /** Users and passwords of one config: stays in the host, and says of a name and password only whose they are. */
 import { hash, randomBytes } from 'node:crypto';
-import { BoundedMap } from '../../bounded-map.ts';
 import { Checks } from '../../shares/checks.ts';
 import { FairQueue } from '../../shares/fair-queue.ts';
 import type { OwnerPath } from '../../shares/owner-path.ts';
+import { SharedMap } from '../../shares/shared-map.ts';
 import type { PasswordHash } from './password-hash.ts';
 
 /** One user of the config. */
@@ -38,7 +38,7 @@ export class PasswordTable {
   readonly #hashes: readonly PasswordHash[];
   readonly #byName = new Map<string, number>();
   /** By digest of name and password. */
-  readonly #remembered = new BoundedMap<{ readonly index: number; readonly until: number }>(MOST_REMEMBERED);
+  readonly #remembered = new SharedMap<{ readonly index: number; readonly until: number }>({ most: MOST_REMEMBERED });
 
   /** Names must be unique. */
   constructor(entries: readonly PasswordEntry[], options: PasswordTableOptions = {}) {
@@ -62,7 +62,7 @@ export class PasswordTable {
     const key = this.#digest(name, password);
     const before = this.#recall(key);
     if (before !== undefined) return before;
-    const run = async () => this.#remember(key, (await known.matches(password)) ? index : NOBODY);
+    const run = async () => this.#remember(key, (await known.matches(password)) ? index : NOBODY, owner);
     return this.#checks.run({ key, name: this.#digest(name), owner, run });
   }
 
@@ -81,8 +81,8 @@ export class PasswordTable {
     return known !== undefined && known.until > this.#now() ? known.index : undefined;
   }
 
-  #remember(key: string, index: number): number {
-    this.#remembered.set(key, { index, until: this.#now() + REMEMBERED_MS });
+  #remember(key: string, index: number, owner: OwnerPath): number {
+    this.#remembered.set(key, { index, until: this.#now() + REMEMBERED_MS }, owner);
     return index;
   }
 }

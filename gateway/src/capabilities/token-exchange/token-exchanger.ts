@@ -1,5 +1,4 @@
 /** Exchanges tokens of callers for tokens of an upstream (RFC 8693), by the rules of one config. */
-import { BoundedMap } from '../../bounded-map.ts';
 import { Outage, type OutageLog } from '../../capability/outage.ts';
 import { CircuitBreaker } from '../../egress/breaker.ts';
 import { HttpCallError } from '../../egress/http-call-error.ts';
@@ -9,6 +8,8 @@ import { messageOf } from '../../message-of.ts';
 import { Checks } from '../../shares/checks.ts';
 import { FairQueue } from '../../shares/fair-queue.ts';
 import { ownerOf } from '../../shares/owner.ts';
+import type { OwnerPath } from '../../shares/owner-path.ts';
+import { SharedMap } from '../../shares/shared-map.ts';
 import { checkBearerToken } from '../tokens/bearer-token.ts';
 import { basicCredentials } from '../tokens/client-credentials.ts';
 import { nameOf } from '../tokens/issuer-client.ts';
@@ -44,7 +45,7 @@ export class TokenExchanger {
   readonly #breaker = new CircuitBreaker();
   readonly #headers: HeaderList;
   /** By digest of the subject's token: everything else that is asked is the same in each exchange. */
-  readonly #kept = new BoundedMap<KeptToken>(MOST_CHARACTERS);
+  readonly #kept = new SharedMap<KeptToken>({ most: MOST_CHARACTERS });
   /** Requests with the same token share one exchange. */
   readonly #checks = new Checks<string>(new FairQueue(EXCHANGING), () => true);
 
@@ -77,7 +78,7 @@ export class TokenExchanger {
       const issued = issuedToken(await this.#ask(subject, x, signal), this.#rules.usableTypes, this.#server);
       this.#outage.succeeded();
       this.#breaker.succeeded();
-      this.#keep(subject, digest, issued, askedAt);
+      this.#keep(subject, digest, issued, { askedAt, owner: ownerOf(x) });
       return issued.token;
     } catch (error) {
       // It was ended for another client, which says nothing of the server.
@@ -109,9 +110,14 @@ export class TokenExchanger {
     }
   }
 
-  #keep(subject: string, digest: string, { token, lifetimeMs }: IssuedToken, askedAt: number): void {
+  #keep(
+    subject: string,
+    digest: string,
+    { token, lifetimeMs }: IssuedToken,
+    { askedAt, owner }: { readonly askedAt: number; readonly owner: OwnerPath },
+  ): void {
     const lasts = Math.min(lifetimeMs - EXPIRY_MARGIN_MS, this.#rules.cacheMs, remainingMs(subject, Date.now()));
-    if (lasts > 0) this.#kept.set(digest, { token, until: askedAt + lasts }, token.length + ENTRY);
+    if (lasts > 0) this.#kept.set(digest, { token, until: askedAt + lasts }, owner, token.length + ENTRY);
   }
 
   /** What the server says of one token says nothing of the others. */

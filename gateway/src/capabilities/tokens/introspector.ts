@@ -70,8 +70,10 @@ export class Introspector implements TokenVerifier {
     const claims = new TokenClaims(answer);
     const { cacheMs } = this.#rules;
     const until = Math.min(validity.until, Date.now() + cacheMs);
-    if (cacheMs > 0)
-      this.#active.set(digest, { claims, validity: { ...validity, until } }, JSON.stringify(answer).length);
+    if (cacheMs > 0) {
+      const token = { claims, validity: { ...validity, until } };
+      this.#active.set(digest, token, JSON.stringify(answer).length, networkOf(x));
+    }
     return claims;
   }
 

@@ -53,7 +53,7 @@ export function issuerTokens({ issuer, audience, log }: IssuerTokensOptions): Is
     keys,
   });
   return {
-    verify: async (token) => verifier.verify(token),
+    verify: async (token) => verifier.verify(token, null),
     close: async () => {
       keys.close();
       await client.close();

@@ -1,5 +1,8 @@
 /** Verifies JSON Web Tokens: RFC 7519 with the practices of RFC 8725, signatures by jose. */
 import { compactVerify, errors } from 'jose';
+import type { Exchange } from '../../exchange.ts';
+import { networkOf } from '../../shares/owner.ts';
+import { NOBODY, type OwnerPath } from '../../shares/owner-path.ts';
 import { type ClaimRules, checkClaims, checkTime } from './claims.ts';
 import { type Algorithm, type ReadToken, readToken } from './jws.ts';
 import type { KeySource } from './key-source.ts';
@@ -28,7 +31,8 @@ export class JwtVerifier implements TokenVerifier {
     this.#rules = rules;
   }
 
-  verify(token: string): TokenClaims | Promise<TokenClaims> {
+  /** `x`: the request that the token came with; null if it came with none. */
+  verify(token: string, x: Exchange | null): TokenClaims | Promise<TokenClaims> {
     const { keys, skewMs } = this.#rules;
     const digest = digestOf(token);
     if (typeof keys === 'object' && keys?.current === this.#verifiedWith) {
@@ -38,10 +42,10 @@ export class JwtVerifier implements TokenVerifier {
         return known.claims;
       }
     }
-    return this.#verifyAnew(token, digest);
+    return this.#verifyAnew(token, digest, x === null ? NOBODY : networkOf(x));
   }
 
-  async #verifyAnew(token: string, digest: string): Promise<TokenClaims> {
+  async #verifyAnew(token: string, digest: string, owner: OwnerPath): Promise<TokenClaims> {
     const { keys, skewMs, algorithms } = this.#rules;
     const read = readToken(token, algorithms);
     // Before the signature: what is refused anyway costs the issuer nothing.
@@ -50,20 +54,21 @@ export class JwtVerifier implements TokenVerifier {
     const claims = new TokenClaims(read.claims);
     if (keys === 'unchecked') return claims;
     if (keys === null) throw new TokenRefused("the token's signature cannot be verified: no key is configured");
-    const table = await keys.keysFor(read.kid);
+    const table = await keys.keysFor(read.kid, owner);
     await checkSignature(token, read, table);
-    this.#remember(digest, { claims, validity }, token.length, table);
+    if (this.#isCurrent(table)) this.#verified.set(digest, { claims, validity }, token.length, owner);
     return claims;
   }
 
-  #remember(digest: string, verified: Parameters<VerifiedTokens['set']>[1], length: number, table: KeyTable): void {
+  /** What was verified with other keys than those at hand is forgotten. */
+  #isCurrent(table: KeyTable): boolean {
     const current = typeof this.#rules.keys === 'object' ? this.#rules.keys?.current : null;
-    if (table !== current) return;
+    if (table !== current) return false;
     if (table !== this.#verifiedWith) {
       this.#verified.clear();
       this.#verifiedWith = table;
     }
-    this.#verified.set(digest, verified, length);
+    return true;
   }
 }
 

@@ -1,11 +1,15 @@
 /** Where a verifier has its keys from. */
+import type { OwnerPath } from '../../shares/owner-path.ts';
 import type { KeyTable } from './key-table.ts';
 
 export interface KeySource {
   /** The keys at hand: another table when they have changed; null where there are none yet. */
   readonly current: KeyTable | null;
-  /** The keys to look for `kid` in, newer ones where it is not known. Rejects with IssuerUnavailable. */
-  keysFor(kid: string | undefined): Promise<KeyTable>;
+  /**
+   * The keys to look for `kid` in, newer ones if it is not known. `owner`: who waits for them meanwhile. Rejects with
+   * IssuerUnavailable.
+   */
+  keysFor(kid: string | undefined, owner: OwnerPath): Promise<KeyTable>;
 }
 
 /** Keys that stand in the config. */

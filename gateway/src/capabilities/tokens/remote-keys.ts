@@ -5,6 +5,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Outage } from '../../capability/outage.ts';
 import { messageOf } from '../../message-of.ts';
+import { Crowded, FairQueue } from '../../shares/fair-queue.ts';
+import type { OwnerPath } from '../../shares/owner-path.ts';
 import type { Obj } from '../../spec/json.ts';
 import type { KeySource } from './key-source.ts';
 import { KeyTable } from './key-table.ts';
@@ -24,8 +26,8 @@ export const LOOK_AGAIN_MS = 2_000;
 const REST_MS = 1_000;
 /** Longest time between attempts while the issuer is away. */
 const MOST_RETRY_MS = 30_000;
-/** Requests that may wait for the next look; more are refused at once. */
-const MOST_WAITING = 500;
+/** Requests that wait for the next look. Past it the client that has most of them goes on with the keys that are known. */
+const LOOKING = { atOnce: 500, mostWaiting: 0, mostMs: 0 };
 
 export class RemoteKeys implements KeySource {
   readonly #options: RemoteKeysOptions;
@@ -33,7 +35,7 @@ export class RemoteKeys implements KeySource {
   #text = '';
   #fetching: Promise<void> | null = null;
   #looking: Promise<void> | null = null;
-  #waiting = 0;
+  readonly #lookers = new FairQueue(LOOKING);
   #startedAt = Number.NEGATIVE_INFINITY;
   /** Of the last attempt; null where it succeeded, or there was none. */
   #failure: { readonly error: IssuerUnavailable; readonly at: number } | null = null;
@@ -50,11 +52,16 @@ export class RemoteKeys implements KeySource {
     return this.#current;
   }
 
-  async keysFor(kid: string | undefined): Promise<KeyTable> {
+  async keysFor(kid: string | undefined, owner: OwnerPath): Promise<KeyTable> {
     if (this.#current === null) await this.#first();
     const keys = this.#current ?? this.#fail();
     if (kid === undefined || !keys.named || keys.names(kid)) return keys;
-    return this.#lookFor(kid, keys);
+    try {
+      return await this.#lookers.run(owner, (signal) => this.#lookFor(kid, signal));
+    } catch (error) {
+      if (error instanceof Crowded) return keys;
+      throw error;
+    }
   }
 
   /** Fetches no more. */
@@ -74,21 +81,15 @@ export class RemoteKeys implements KeySource {
   }
 
   /** A fetch that began before the token came may have missed its key: then there is another. */
-  async #lookFor(kid: string, known: KeyTable): Promise<KeyTable> {
-    if (this.#waiting >= MOST_WAITING) return known;
+  async #lookFor(kid: string, signal: AbortSignal): Promise<KeyTable> {
     const cameAt = performance.now();
-    this.#waiting++;
-    try {
-      for (;;) {
-        if (!this.#looking && !this.#fetching) this.#failIfResting();
-        await this.#look();
-        const keys = this.#current ?? this.#fail();
-        if (keys.names(kid)) return keys;
-        if (this.#failure) throw this.#failure.error;
-        if (this.#startedAt >= cameAt) return keys;
-      }
-    } finally {
-      this.#waiting--;
+    for (;;) {
+      if (!this.#looking && !this.#fetching) this.#failIfResting();
+      await this.#look();
+      const keys = this.#current ?? this.#fail();
+      if (signal.aborted || keys.names(kid)) return keys;
+      if (this.#failure) throw this.#failure.error;
+      if (this.#startedAt >= cameAt) return keys;
     }
   }
 

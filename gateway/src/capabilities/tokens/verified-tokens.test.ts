@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { NOBODY } from '../../shares/owner-path.ts';
 import { TokenClaims } from './token-claims.ts';
 import { digestOf, VerifiedTokens } from './verified-tokens.ts';
 
@@ -9,7 +10,7 @@ describe('tokens that were verified', () => {
     const tokens = new VerifiedTokens();
     const length = 16_384;
     for (let i = 0; i < 10_000; i++) {
-      tokens.set(`t${i}`, token(), length);
+      tokens.set(`t${i}`, token(), length, NOBODY);
       tokens.get('t0');
     }
     const kept = Array.from({ length: 10_000 }, (_, i) => i).filter((i) => tokens.get(`t${i}`) !== undefined);
@@ -20,7 +21,7 @@ describe('tokens that were verified', () => {
 
   it('are forgotten one by one or all together', () => {
     const tokens = new VerifiedTokens();
-    for (const name of ['a', 'b', 'b', 'c']) tokens.set(name, token(), 10);
+    for (const name of ['a', 'b', 'b', 'c']) tokens.set(name, token(), 10, NOBODY);
     tokens.delete('b');
     tokens.delete('b');
     expect(tokens.get('b')).toBeUndefined();

@@ -1,6 +1,7 @@
-/** Tokens that held when they were last looked at, by digest: bounded, least recently used first out. */
+/** Tokens that held when they were last looked at, by digest: bounded, with shares of the clients that sent them first. */
 import { hash, randomBytes } from 'node:crypto';
-import { BoundedMap } from '../../bounded-map.ts';
+import type { OwnerPath } from '../../shares/owner-path.ts';
+import { SharedMap } from '../../shares/shared-map.ts';
 import type { Validity } from './claims.ts';
 import type { TokenClaims } from './token-claims.ts';
 
@@ -23,15 +24,15 @@ const MOST_CHARACTERS = 8 << 20;
 const ENTRY = 128;
 
 export class VerifiedTokens {
-  readonly #entries = new BoundedMap<VerifiedToken>(MOST_CHARACTERS);
+  readonly #entries = new SharedMap<VerifiedToken>({ most: MOST_CHARACTERS });
 
   get(digest: string): VerifiedToken | undefined {
     return this.#entries.use(digest);
   }
 
   /** `length`: characters of the token or of what was said of it. */
-  set(digest: string, token: VerifiedToken, length: number): void {
-    this.#entries.set(digest, token, length + ENTRY);
+  set(digest: string, token: VerifiedToken, length: number, owner: OwnerPath): void {
+    this.#entries.set(digest, token, owner, length + ENTRY);
   }
 
   delete(digest: string): void {

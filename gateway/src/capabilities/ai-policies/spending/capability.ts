@@ -4,7 +4,8 @@ import { onlyIn, openedInInit } from '../../../capability/in-hook.ts';
 import type { CounterInfo } from '../../../telemetry/metric-table.ts';
 import { decide, type Rule } from '../decide.ts';
 import { readsBody } from '../files-rule.ts';
-import { CostTracker, OTHER } from './cost-tracker.ts';
+import { ConsumerLabels, OTHER } from './consumer-labels.ts';
+import { CostTracker } from './cost-tracker.ts';
 import { Spending } from './spending.ts';
 import { TokenLimit } from './token-limit.ts';
 
@@ -13,7 +14,7 @@ const COST: CounterInfo = {
   labels: {
     provider: 'protocol of the provider',
     model: `entry of the price list; \`${OTHER}\` without a price`,
-    consumer: `who was authenticated, empty for none; the first 1000 of a process, then \`${OTHER}\``,
+    consumer: `who was authenticated, empty for none; the first 1000 of a config at most, then \`${OTHER}\``,
   },
 };
 const LIMITED: CounterInfo = {
@@ -24,7 +25,6 @@ const OVER_BUDGET: CounterInfo = {
   help: 'Requests that a budget of ai-cost-tracker refused, and realtime sessions that one ended',
   labels: {},
 };
-const MOST_CONSUMERS = 1_000;
 
 /** What `init` has opened. */
 interface Bound {
@@ -43,7 +43,7 @@ export const aiSpending = capability({
     cost: counter('gw_plugin_ai_cost_tracker_cost_usd_total', COST),
     overBudget: counter('gw_plugin_ai_cost_tracker_refused_total', OVER_BUDGET),
     limited: counter('gw_plugin_ai_token_limit_refused_total', LIMITED),
-    consumers: new Set<string>(),
+    consumers: new ConsumerLabels(),
   }),
   drain: ({ spending }, withinMs) => spending.drain(withinMs),
   bind: (): Bound => ({ tokens: null, costs: null }),
@@ -98,12 +98,12 @@ export const aiSpending = capability({
           onlyIn(call, 'init', 'host_ai_costs_open');
           const { config, services, name } = call.binding;
           const { consumers, cost, spending, overBudget } = loaded;
+          const labelOf = consumers.ofConfig();
           bound().costs = new CostTracker(config.whole, spending, {
             log: (message, x) => services.log('warn', name, message, x),
             refused: () => overBudget.count(),
             spent(dollars, provider, model, consumer) {
-              if (consumers.size < MOST_CONSUMERS) consumers.add(consumer);
-              cost.add(dollars, provider, model, consumers.has(consumer) ? consumer : OTHER);
+              cost.add(dollars, provider, model, labelOf(consumer));
             },
           });
           call.bodyNeed = readsBody;

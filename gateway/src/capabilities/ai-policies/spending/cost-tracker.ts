@@ -10,6 +10,7 @@ import type { Decision } from '../decision.ts';
 import { type FilesRule, filesRule } from '../files-rule.ts';
 import { objectOf, Profiles } from '../profiles.ts';
 import { isRealtime } from '../unread-sessions.ts';
+import { OTHER } from './consumer-labels.ts';
 import { type Partition, partitionOf } from './partition.ts';
 import { PERIODS, type PeriodName, periodAt } from './period.ts';
 import { costOf, NANOS, Prices } from './prices.ts';
@@ -38,7 +39,6 @@ export interface CostEvents {
 }
 
 /** Models that have no price, and consumers past the limit of labels. */
-export const OTHER = 'other';
 
 export class CostTracker {
   readonly #prices: Prices;

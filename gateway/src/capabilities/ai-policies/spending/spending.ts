@@ -6,6 +6,8 @@ import { randomUUID } from 'node:crypto';
 import { RequestSlot } from '../../../capability/request-slot.ts';
 import type { Exchange, RequestPart } from '../../../exchange.ts';
 import { ownerOf } from '../../../shares/owner.ts';
+import type { OwnerPath } from '../../../shares/owner-path.ts';
+import { SharedMap } from '../../../shares/shared-map.ts';
 import type { BudgetReservation, BudgetResult, BudgetStore } from '../../../state/budget-store.ts';
 import { StateUnavailable } from '../../../state/state.ts';
 import type { Closing } from '../../../web-socket-closing.ts';
@@ -31,7 +33,7 @@ export interface Budgeted {
   spent(tokens: SpentTokens): number;
 }
 
-type Reserved = Budgeted & { readonly id: string };
+type Reserved = Budgeted & { readonly id: string; readonly owner: OwnerPath };
 
 /** What a policy wants to know when a request has ended; null: nobody knows what was spent. */
 export type Ending = (tokens: SpentTokens | null, x: Exchange) => void;
@@ -146,7 +148,9 @@ export class Spending {
   readonly #store: BudgetStore;
   /** Leases that are renewed, and what is to be settled and could not be. */
   readonly #open = new Map<string, Reserved>();
-  readonly #unsettled = new Map<string, { readonly reserved: Reserved; readonly amount: number }>();
+  readonly #unsettled = new SharedMap<{ readonly reserved: Reserved; readonly amount: number }>({
+    most: MOST_UNSETTLED,
+  });
   readonly #settling = new Set<Promise<void>>();
   #timer: NodeJS.Timeout | null = null;
 
@@ -157,9 +161,9 @@ export class Spending {
   /** Null where the store is away: nothing is reserved then. */
   async reserve(x: Exchange, budgeted: Budgeted): Promise<BudgetResult | null> {
     const ledger = this.#ledgerOf(x);
-    const reserved: Reserved = { ...budgeted, id: randomUUID(), spent: (tokens) => budgeted.spent(tokens) };
-    const { bucket, id, amount, quota, windowSeconds } = reserved;
     const owner = [budgeted.policy, ...ownerOf(x)];
+    const reserved: Reserved = { ...budgeted, id: randomUUID(), owner, spent: (tokens) => budgeted.spent(tokens) };
+    const { bucket, id, amount, quota, windowSeconds } = reserved;
     const reservation: BudgetReservation = { owner, bucket, id, amount, quota, windowSeconds, leaseSeconds: LEASE };
     try {
       const result = await this.#store.reserve(reservation);
@@ -238,14 +242,14 @@ export class Spending {
     }
   }
 
-  /** Past so many, leases run out. */
+  /** Past so many, leases of who has most run out. */
   #settleLater(reserved: Reserved, amount: number): void {
-    if (this.#unsettled.size < MOST_UNSETTLED) this.#unsettled.set(reserved.id, { reserved, amount });
+    this.#unsettled.set(reserved.id, { reserved, amount }, reserved.owner);
   }
 
   #tick(): void {
     for (const each of this.#open.values()) void this.#renewed(each);
-    const unsettled = [...this.#unsettled.values()];
+    const unsettled = [...this.#unsettled].map(([, each]) => each);
     this.#unsettled.clear();
     for (const { reserved, amount } of unsettled) this.settle(reserved, amount);
   }
