@@ -9,7 +9,7 @@ import { eventually } from '../eventually.ts';
 import { askFrom, startFlood } from './flood.ts';
 import type { Gateway } from './gateway.ts';
 import { makeCertificate, OPENSSL } from './http.ts';
-import { type Issuer, newKey, startIssuer } from './issuer.ts';
+import { type Issuer, jwkOf, newKey, startIssuer } from './issuer.ts';
 import { ask, type Secured, startSecured } from './token-api.ts';
 
 let issuer: Issuer;
@@ -88,6 +88,28 @@ describe('the keys of an issuer', () => {
     const authorization = `Bearer ${token}`;
     expect((await askFrom('127.0.0.1', `${gateway.url}/a`, { authorization })).status).toBe(200);
     flood.stop();
+  });
+
+  it.each([
+    ['tokens', { token: false, keys: true }],
+    ['the key set', { token: true, keys: false }],
+    ['both', { token: false, keys: false }],
+  ])('that are replaced are found though %s name none, by one look for many tokens', async (_, named) => {
+    issuer.instead = ({ url }, response) => {
+      if (named.keys || url !== '/jwks') return false;
+      response.end(JSON.stringify({ keys: issuer.keys.map((key) => ({ ...jwkOf(key), kid: undefined })) }));
+      return true;
+    };
+    const token = () => issuer.token({}, named.token ? {} : { kid: undefined });
+    const gateway = await jwt();
+    const before = token();
+    expect(await statusOf(gateway, before)).toBe(200);
+    issuer.keys = [newKey('RS256', 'second')];
+    const asked = issuer.asks('/jwks');
+    const statuses = await Promise.all(Array.from({ length: 50 }, () => statusOf(gateway, token())));
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    expect(issuer.asks('/jwks')).toBe(asked + 1);
+    expect(await statusOf(gateway, before)).toBe(401);
   });
 
   it('that are withdrawn no longer hold, also for tokens that were let in before', async () => {

@@ -54,10 +54,27 @@ export class JwtVerifier implements TokenVerifier {
     const claims = new TokenClaims(read.claims);
     if (keys === 'unchecked') return claims;
     if (keys === null) throw new TokenRefused("the token's signature cannot be verified: no key is configured");
-    const table = await keys.keysFor(read.kid, owner);
-    await checkSignature(token, read, table);
+    const table = await this.#signedWith(token, read, keys, owner);
     if (this.#isCurrent(table)) this.#verified.set(digest, { claims, validity }, token.length, owner);
     return claims;
+  }
+
+  /**
+   * The keys that hold the token's. If its signature fails and no name chose the key, the keys may have been replaced:
+   * they are looked at once more.
+   */
+  async #signedWith(token: string, read: ReadToken, keys: KeySource, owner: OwnerPath): Promise<KeyTable> {
+    const table = await keys.keysFor(read.kid, owner);
+    try {
+      await checkSignature(token, read, table);
+      return table;
+    } catch (error) {
+      if (!(error instanceof TokenRefused) || table.chooses(read.kid)) throw error;
+      const newer = await keys.newerThan(table, owner);
+      if (newer === null) throw error;
+      await checkSignature(token, read, newer);
+      return newer;
+    }
   }
 
   /** What was verified with other keys than those at hand is forgotten. */

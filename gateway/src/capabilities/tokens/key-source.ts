@@ -10,6 +10,11 @@ export interface KeySource {
    * IssuerUnavailable.
    */
   keysFor(kid: string | undefined, owner: OwnerPath): Promise<KeyTable>;
+  /**
+   * The keys after another look, for a token whose name of a key chose none of `known`. Returns null if they have not
+   * changed. Rejects with IssuerUnavailable.
+   */
+  newerThan(known: KeyTable, owner: OwnerPath): Promise<KeyTable | null>;
 }
 
 /** Keys that stand in the config. */
@@ -22,5 +27,9 @@ export class FixedKeys implements KeySource {
 
   async keysFor(): Promise<KeyTable> {
     return this.current;
+  }
+
+  async newerThan(): Promise<null> {
+    return null;
   }
 }

@@ -52,6 +52,11 @@ export class KeyTable {
     return this.#keys.some((key) => key.kid === kid);
   }
 
+  /** Whether `candidates` takes the keys of this name, and not all of a type. */
+  chooses(kid: string | undefined): boolean {
+    return kid !== undefined && this.named;
+  }
+
   /** Whether tokens say which key they are signed with. */
   get named(): boolean {
     return this.#keys.some(({ kid }) => kid !== undefined);
@@ -63,7 +68,7 @@ export class KeyTable {
    */
   candidates(alg: Algorithm, kid: string | undefined): readonly Promise<CryptoKey | null>[] {
     const fitting = this.#keys.filter((key) => key.algorithms.has(alg));
-    const named = kid !== undefined && this.named ? fitting.filter((key) => key.kid === kid) : fitting;
+    const named = this.chooses(kid) ? fitting.filter((key) => key.kid === kid) : fitting;
     return named.slice(0, MOST_TRIED).map((key) => this.#import(key, alg));
   }
 

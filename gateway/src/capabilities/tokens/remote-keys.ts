@@ -56,12 +56,12 @@ export class RemoteKeys implements KeySource {
     if (this.#current === null) await this.#first();
     const keys = this.#current ?? this.#fail();
     if (kid === undefined || !keys.named || keys.names(kid)) return keys;
-    try {
-      return await this.#lookers.run(owner, (signal) => this.#lookFor(kid, signal));
-    } catch (error) {
-      if (error instanceof Crowded) return keys;
-      throw error;
-    }
+    return this.#lookUntil((found) => found.names(kid), keys, owner);
+  }
+
+  async newerThan(known: KeyTable, owner: OwnerPath): Promise<KeyTable | null> {
+    const keys = await this.#lookUntil((found) => found !== known, known, owner);
+    return keys === known ? null : keys;
   }
 
   /** Fetches no more. */
@@ -80,14 +80,24 @@ export class RemoteKeys implements KeySource {
     void this.#refresh(true);
   }
 
+  /** Returns `known` if too many look already. */
+  async #lookUntil(isFound: (keys: KeyTable) => boolean, known: KeyTable, owner: OwnerPath): Promise<KeyTable> {
+    try {
+      return await this.#lookers.run(owner, (signal) => this.#lookFor(isFound, signal));
+    } catch (error) {
+      if (error instanceof Crowded) return known;
+      throw error;
+    }
+  }
+
   /** A fetch that began before the token came may have missed its key: then there is another. */
-  async #lookFor(kid: string, signal: AbortSignal): Promise<KeyTable> {
+  async #lookFor(isFound: (keys: KeyTable) => boolean, signal: AbortSignal): Promise<KeyTable> {
     const cameAt = performance.now();
     for (;;) {
       if (!this.#looking && !this.#fetching) this.#failIfResting();
       await this.#look();
       const keys = this.#current ?? this.#fail();
-      if (signal.aborted || keys.names(kid)) return keys;
+      if (signal.aborted || isFound(keys)) return keys;
       if (this.#failure) throw this.#failure.error;
       if (this.#startedAt >= cameAt) return keys;
     }
