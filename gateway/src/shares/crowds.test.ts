@@ -50,7 +50,10 @@ describe('a client is served beside another one that floods', () => {
 
   it('embeddings', async () => {
     const results: string[] = [];
-    const endpoint = new Endpoint({ provider: 'provider_chat', base_url: 'https://embeddings.example/v1' }, new KnownEndpoints());
+    const endpoint = new Endpoint(
+      { provider: 'provider_chat', base_url: 'https://embeddings.example/v1' },
+      new KnownEndpoints(),
+    );
     const answer = JSON.stringify({ data: [{ embedding: [1, 0] }] });
     const embedder = new Embedder(
       { endpoint, model: 'm', dimensions: null, timeoutMs: 1_000 },
