@@ -1,7 +1,7 @@
 /** The library call that every door of the control plane shares: a project in, an artifact or diagnostics out. */
 import { type CompileResult, type Diagnostic, ERROR_CODES, type Project } from '@gw/gateway/compiler';
-import { CompileThread } from './compile-thread.ts';
-import { WorkerLimitError } from './worker-thread.ts';
+import { CompileProcess } from './compile-process.ts';
+import { TaskLimitError } from './task-process.ts';
 
 export interface CompileOptions {
   /**
@@ -11,7 +11,7 @@ export interface CompileOptions {
    */
   readonly timeoutMs?: number;
   /**
-   * MiB of heap that it may take; past them it fails with E1005. Default: 1024.
+   * MiB of heap that it may take, and 512 MiB more of memory in all; past them it fails with E1005. Default: 1024.
    *
    * @example 256
    */
@@ -24,7 +24,7 @@ export interface CompileOptions {
   readonly owner?: string;
 }
 
-const thread = new CompileThread();
+const compiler = new CompileProcess();
 
 /**
  * Compiles off the event loop, with the gateway's own compiler: equal projects give the `artifact_hash` that
@@ -32,26 +32,26 @@ const thread = new CompileThread();
  * documents. Rejects only for a defect of the compiler; the next call works all the same.
  */
 export function compileProject(inputs: Project, options: CompileOptions = {}): Promise<CompileResult> {
-  return compileOn(thread, inputs, options);
+  return compileOn(compiler, inputs, options);
 }
 
-/** As compileProject, in a thread of the caller's. */
+/** As compileProject, in a process of the caller's. */
 export async function compileOn(
-  on: CompileThread,
+  on: CompileProcess,
   inputs: Project,
   { timeoutMs = 60_000, memoryMb = 1024, owner = '' }: CompileOptions = {},
 ): Promise<CompileResult> {
   try {
     return await on.compile(inputs, { timeoutMs, memoryMb }, owner);
   } catch (error) {
-    if (!(error instanceof WorkerLimitError)) throw error;
+    if (!(error instanceof TaskLimitError)) throw error;
     const { severity, hint } = ERROR_CODES.E1005;
     const diagnostic: Diagnostic = { code: 'E1005', severity, message: error.message, hint };
     return { ok: false, diagnostics: [diagnostic] };
   }
 }
 
-/** Ends the thread at shutdown; it does not keep a process alive by itself. */
+/** Ends the process at shutdown; it does not keep a process alive by itself. */
 export function closeCompiler(): Promise<void> {
-  return thread.close();
+  return compiler.close();
 }

@@ -1,7 +1,7 @@
-/** The thread in which artifacts that come from elsewhere are unpacked and verified: large ones take seconds. */
+/** The process in which artifacts that come from elsewhere are unpacked and verified: large ones take seconds. */
 import { type Artifact, ArtifactError, KeyError, type Manifest, readArtifact } from '@gw/gateway/artifact';
 import { type ArtifactTool, listingOf, toolsOfArtifact, upstreamsOfArtifact } from '@gw/gateway/tool-listing';
-import { answerTasks } from '../../worker-thread.ts';
+import { answerTasks } from '../../task-process.ts';
 
 export interface ArtifactTask {
   readonly bytes: Uint8Array;
@@ -18,7 +18,7 @@ export type ArtifactReply =
   /** One line that says what is wrong. */
   | { readonly ok: false; readonly reason: string };
 
-answerTasks<ArtifactTask, ArtifactReply>(async (task) => ({ result: await verify(task) }));
+answerTasks<ArtifactTask, ArtifactReply>(verify);
 
 /** As a gateway reads it; a signature must be by the key that the manifest names. */
 async function verify({ bytes, tools }: ArtifactTask): Promise<ArtifactReply> {

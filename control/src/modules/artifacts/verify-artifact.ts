@@ -2,7 +2,7 @@
 import type { Manifest } from '@gw/gateway/artifact';
 import type { Blobs } from '../../db/blobs.ts';
 import { ControlError } from '../../errors.ts';
-import { WorkerLimitError, WorkerThread } from '../../worker-thread.ts';
+import { TaskLimitError, TaskProcess } from '../../task-process.ts';
 import type { ArtifactReply, ArtifactTask, ToolListing } from './artifact-worker.ts';
 
 /** Bytes of an artifact file; a gateway reads no larger ones. */
@@ -13,11 +13,7 @@ const file = new URL(
   import.meta.url.endsWith('.ts') ? './artifact-worker.ts' : './artifact-worker.js',
   import.meta.url,
 );
-const thread = new WorkerThread<ArtifactTask, ArtifactReply>({
-  file,
-  name: 'gw-artifact',
-  work: 'reading the artifact',
-});
+const reader = new TaskProcess<ArtifactTask, ArtifactReply>({ file, work: 'reading the artifact' });
 const LIMITS = { timeoutMs: 60_000, memoryMb: 1024 };
 
 /** `sha256` names its blob. Throws 422, with why, for what no gateway would load. One is in memory at a time. */
@@ -28,7 +24,7 @@ export async function verifyArtifact(blobs: Blobs, sha256: string, projectId: st
 /** Throws 422 where this server cannot read the artifact, such as one of an older format. */
 export async function listTools(blobs: Blobs, sha256: string, projectId: string): Promise<ToolListing> {
   const { tools } = await readBlob(blobs, sha256, { tools: true, projectId });
-  if (tools === null) throw new Error('the thread that was asked for tools gave none');
+  if (tools === null) throw new Error('the process that was asked for tools gave none');
   return tools;
 }
 
@@ -41,9 +37,9 @@ async function readBlob(blobs: Blobs, sha256: string, { tools, projectId }: { to
 
 async function answered(task: () => Promise<ArtifactTask>, projectId: string): Promise<ArtifactReply> {
   try {
-    return await thread.run(task, LIMITS, projectId);
+    return await reader.run(task, LIMITS, projectId);
   } catch (error) {
-    if (!(error instanceof WorkerLimitError)) throw error;
+    if (!(error instanceof TaskLimitError)) throw error;
     return { ok: false, reason: error.message };
   }
 }

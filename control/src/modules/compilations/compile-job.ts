@@ -1,7 +1,7 @@
 /** One compilation, from its claim to its end: reading, compiling, storing. */
 import { type CompileFlags, type Diagnostic, ERROR_CODES, type Project } from '@gw/gateway/compiler';
 import { compileOn } from '../../compile.ts';
-import type { CompileThread } from '../../compile-thread.ts';
+import type { CompileProcess } from '../../compile-process.ts';
 import type { Context } from '../../context.ts';
 import { ControlError } from '../../errors.ts';
 import { storeArtifact } from '../artifacts/store.ts';
@@ -19,14 +19,19 @@ export interface CompileSettings {
 }
 
 export interface JobSettings extends CompileSettings {
-  /** Aborted when the thread is taken away from under it. */
+  /** Aborted when the process is taken away from under it. */
   readonly signal: AbortSignal;
 }
 
 export type Ended = Extract<Job['status'], 'succeeded' | 'failed'>;
 
 /** Throws JobLost where another replica has it now, and what the database throws. */
-export async function runJob(context: Context, job: Job, thread: CompileThread, settings: JobSettings): Promise<Ended> {
+export async function runJob(
+  context: Context,
+  job: Job,
+  compiler: CompileProcess,
+  settings: JobSettings,
+): Promise<Ended> {
   const { db } = context;
   const at = async (stage: Stage) => {
     await enter(db.kysely, job, stage);
@@ -36,7 +41,7 @@ export async function runJob(context: Context, job: Job, thread: CompileThread, 
   const project = await gathered(context, job, settings);
   if ('failure' in project) return finish(context, job, { artifactId: null, diagnostics: [project.failure] });
   await at('compiling');
-  const result = await compileOn(thread, project.inputs).catch((error: unknown) => {
+  const result = await compileOn(compiler, project.inputs).catch((error: unknown) => {
     if (settings.signal.aborted) throw new JobLost('the server stops');
     context.log.error({ err: error, compilation: job.id }, 'the compiler failed');
     return { ok: false, diagnostics: [brokenOff('the compiler failed on these documents')] } as const;

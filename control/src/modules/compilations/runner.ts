@@ -1,10 +1,10 @@
 /**
- * Takes compilations from the queue, as many at once as it has threads, until it is closed. Woken by notifications;
+ * Takes compilations from the queue, as many at once as it has processes, until it is closed. Woken by notifications;
  * polling finds what those missed and what replicas that died left lying.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '@gw/gateway/message-of';
-import { CompileThread } from '../../compile-thread.ts';
+import { CompileProcess } from '../../compile-process.ts';
 import type { Context } from '../../context.ts';
 import { isTransient } from '../../db/transient.ts';
 import { brokenOff, type CompileSettings, failJob, runJob } from './compile-job.ts';
@@ -30,7 +30,7 @@ export class JobRunner {
   readonly #closing = new AbortController();
   /** Aborted when the time for what was under way is over. */
   readonly #cutOff = new AbortController();
-  readonly #threads: readonly CompileThread[];
+  readonly #compilers: readonly CompileProcess[];
   readonly #atWork = new Map<string, Job>();
   readonly #loops: readonly Promise<void>[];
   readonly #stopListening: () => void;
@@ -47,8 +47,8 @@ export class JobRunner {
       () => this.#wakeAll(),
     );
     context.metrics.onScrape(() => this.#countWaiting());
-    this.#threads = Array.from({ length: options.concurrency }, () => new CompileThread());
-    this.#loops = this.#threads.map((thread) => this.#loop(thread));
+    this.#compilers = Array.from({ length: options.concurrency }, () => new CompileProcess());
+    this.#loops = this.#compilers.map((compiler) => this.#loop(compiler));
   }
 
   /** Takes no more, and waits `drainMs` for what is under way; the rest is for other replicas, at once. */
@@ -61,16 +61,16 @@ export class JobRunner {
     await Promise.race([done, sleep(drainMs, undefined, { signal: drained.signal }).catch(() => {})]);
     this.#cutOff.abort();
     await Promise.all([...this.#atWork.values()].map((job) => this.#handBack(job).catch(() => {})));
-    await Promise.all(this.#threads.map((thread) => thread.close()));
+    await Promise.all(this.#compilers.map((compiler) => compiler.close()));
     await done;
   }
 
-  async #loop(thread: CompileThread): Promise<void> {
+  async #loop(compiler: CompileProcess): Promise<void> {
     while (!this.#closing.signal.aborted) {
       const wake = this.#wake.signal;
       try {
         const job = await this.#next();
-        if (job) await this.#run(job, thread);
+        if (job) await this.#run(job, compiler);
         else await sleep(POLL_MS * (0.5 + Math.random()), undefined, { signal: wake }).catch(() => {});
       } catch (error) {
         this.#context.log.warn({ reason: messageOf(error) }, 'the queue of compilations cannot be read');
@@ -88,7 +88,7 @@ export class JobRunner {
     return null;
   }
 
-  async #run(job: Job, thread: CompileThread): Promise<void> {
+  async #run(job: Job, compiler: CompileProcess): Promise<void> {
     const { log, metrics } = this.#context;
     const started = performance.now();
     this.#atWork.set(job.id, job);
@@ -97,7 +97,7 @@ export class JobRunner {
       renew(this.#context.db.kysely, job, LEASE_MS).catch(() => {});
     }, RENEW_MS);
     try {
-      const status = await runJob(this.#context, job, thread, { ...this.#options, signal: this.#cutOff.signal });
+      const status = await runJob(this.#context, job, compiler, { ...this.#options, signal: this.#cutOff.signal });
       const ms = performance.now() - started;
       metrics.count('gw_control_compilations_total', { status });
       metrics.observe('gw_control_compilation_duration_seconds', { status }, ms / 1000);

@@ -1,8 +1,8 @@
-/** The thread in which plugins and configs of strangers are tried: modules run in it, and patterns of schemas. */
+/** The process in which plugins and configs of strangers are tried: modules run in it, and patterns of schemas. */
 import type { PluginManifest, ProjectPlugin } from '@gw/gateway/compiler';
 import { faultOfPackage, type Inspected, inspectModule, type PackageFault } from '@gw/gateway/plugin-check';
 import type { ProblemError } from '../../errors.ts';
-import { answerTasks } from '../../worker-thread.ts';
+import { answerTasks } from '../../task-process.ts';
 import { type ConfigToCheck, faultsOfConfig } from './project-config.ts';
 
 export type CheckTask =
@@ -34,4 +34,4 @@ async function check(task: CheckTask): Promise<CheckResult> {
   }
 }
 
-answerTasks<CheckTask, CheckResult>(async (task) => ({ result: await check(task) }));
+answerTasks<CheckTask, CheckResult>(check);

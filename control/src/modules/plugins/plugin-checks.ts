@@ -1,7 +1,7 @@
-/** Tries plugins and configs in a thread of their own, within limits. */
+/** Tries plugins and configs in a process of their own, within limits. */
 import type { Inspected, PackageFault } from '@gw/gateway/plugin-check';
 import type { ProblemError } from '../../errors.ts';
-import { WorkerLimitError, WorkerThread } from '../../worker-thread.ts';
+import { TaskLimitError, TaskProcess } from '../../task-process.ts';
 import type { CheckResult, CheckTask } from './check-worker.ts';
 import type { ConfigToCheck } from './project-config.ts';
 import type { CheckedPackage } from './register-package.ts';
@@ -9,11 +9,11 @@ import type { CheckedPackage } from './register-package.ts';
 /** In the source tree this file is TypeScript, in a bundle JavaScript; the worker lies beside it either way. */
 const file = new URL(import.meta.url.endsWith('.ts') ? './check-worker.ts' : './check-worker.js', import.meta.url);
 
-/** The start of the thread counts, too. */
+/** The start of the process counts, too. */
 const LIMITS = { timeoutMs: 30_000, memoryMb: 512 };
 
 export class PluginChecks {
-  readonly #thread = new WorkerThread<CheckTask, CheckResult>({ file, name: 'gw-plugin-check', work: 'checking it' });
+  readonly #process = new TaskProcess<CheckTask, CheckResult>({ file, work: 'checking it' });
 
   /** What the module says of itself by its imports and exports, or why it is none. */
   async inspect(wasm: Uint8Array): Promise<Inspected> {
@@ -39,19 +39,19 @@ export class PluginChecks {
     return result.faults;
   }
 
-  /** Ends the thread; it does not keep a process alive by itself. */
+  /** Ends the process; it does not keep a process alive by itself. */
   close(): Promise<void> {
-    return this.#thread.close();
+    return this.#process.close();
   }
 
   async #limited(task: CheckTask): Promise<CheckResult | { readonly limit: string }> {
     try {
-      return await this.#thread.run(() => task, LIMITS);
+      return await this.#process.run(() => task, LIMITS);
     } catch (error) {
-      if (!(error instanceof WorkerLimitError)) throw error;
+      if (!(error instanceof TaskLimitError)) throw error;
       return { limit: error.message };
     }
   }
 }
 
-const mixedUp = (): Error => new Error('the thread answered another question than it was asked');
+const mixedUp = (): Error => new Error('the process answered another question than it was asked');

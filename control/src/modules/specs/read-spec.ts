@@ -2,7 +2,7 @@
 import { ERROR_CODES } from '@gw/gateway/compiler';
 import type { Blobs } from '../../db/blobs.ts';
 import { ControlError } from '../../errors.ts';
-import { WorkerLimitError, WorkerThread } from '../../worker-thread.ts';
+import { TaskLimitError, TaskProcess } from '../../task-process.ts';
 import type { PatchTask } from './patch-operations.ts';
 import type { Upload } from './read-upload.ts';
 import type { ReadSpec, SpecReply, SpecTask } from './spec-worker.ts';
@@ -23,7 +23,7 @@ export interface PatchedSpec {
 
 /** In the source tree this file is TypeScript, in a bundle JavaScript; the worker lies beside it either way. */
 const file = new URL(import.meta.url.endsWith('.ts') ? './spec-worker.ts' : './spec-worker.js', import.meta.url);
-const thread = new WorkerThread<SpecTask, SpecReply>({ file, name: 'gw-spec', work: 'reading the spec' });
+const reader = new TaskProcess<SpecTask, SpecReply>({ file, work: 'reading the spec' });
 const LIMITS = { timeoutMs: 30_000, memoryMb: 1024 };
 
 /** Throws 422 for a document that is no spec, 400 for an archive that is none. One upload is in memory at a time. */
@@ -65,9 +65,9 @@ async function run(task: () => Promise<SpecTask>, owner: string): Promise<Extrac
 
 async function answered(task: () => Promise<SpecTask>, owner: string): Promise<SpecReply> {
   try {
-    return await thread.run(task, LIMITS, owner);
+    return await reader.run(task, LIMITS, owner);
   } catch (error) {
-    if (!(error instanceof WorkerLimitError)) throw error;
+    if (!(error instanceof TaskLimitError)) throw error;
     const { severity, hint } = ERROR_CODES.E1005;
     const diagnostics = [{ code: 'E1005' as const, severity, message: error.message, hint }];
     return { ok: false, reason: error.message, diagnostics };

@@ -1,5 +1,5 @@
-/** The thread in which uploads are read and patched: large documents take seconds. */
-import { answerTasks } from '../../worker-thread.ts';
+/** The process in which uploads are read and patched: large documents take seconds. */
+import { answerTasks } from '../../task-process.ts';
 import { PatchRefused, type PatchTask, patchUpload } from './patch-operations.ts';
 import { readUpload, type Upload, type UploadReading } from './read-upload.ts';
 import { operationsText } from './stored-operations.ts';
@@ -24,9 +24,7 @@ export type SpecReply =
   | { readonly ok: true; readonly unchanged: true }
   | Refused;
 
-answerTasks<SpecTask, SpecReply>(async (task) => ({
-  result: await (task.kind === 'read' ? read(task.upload) : patch(task.task)),
-}));
+answerTasks<SpecTask, SpecReply>((task) => (task.kind === 'read' ? read(task.upload) : patch(task.task)));
 
 async function read(upload: Upload): Promise<SpecReply> {
   const result = await readUpload(upload);

@@ -1,7 +1,7 @@
 /** One validation helper as the gateway sees it: a process, what it works on, and how long it may. */
 import { type ChildProcess, fork } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { cpuMsOf } from '../../process-usage.ts';
 import type { Fault, FromHelper, SchemaTable, ToHelper, Work } from './messages.ts';
 
 /** In the source tree a TypeScript file above this folder; in a bundle, where all files lie beside each other, JavaScript. */
@@ -14,8 +14,6 @@ const ENTRY = new URL(
 const COMPILE_MS = 10_000;
 /** A helper that gets no CPU for so many times its limit is ended as well. */
 const MOST_WAIT = 40;
-/** Milliseconds of a clock tick in /proc (USER_HZ is 100 on every Linux). */
-const TICK_MS = 10;
 
 /** The process ended before it gave a verdict: `deadline`, it took too long; `failed`, it ran out of memory or crashed. */
 export type Loss = 'deadline' | 'failed';
@@ -120,15 +118,8 @@ export class HelperProcess {
     running?.settle(outcome);
   }
 
-  /** CPU time of all its threads, seen from outside; null where there is no /proc. */
+  /** Of all its threads, seen from outside. */
   #cpuMs(): number | null {
-    try {
-      // Fields 14 and 15, counted behind the name of the program, which may hold anything (proc_pid_stat(5)).
-      const stat = readFileSync(`/proc/${this.#child.pid}/stat`, 'latin1');
-      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
-    } catch {
-      return null;
-    }
+    return cpuMsOf(this.#child.pid);
   }
 }
