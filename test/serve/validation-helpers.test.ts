@@ -23,6 +23,13 @@ const schemas = {
     properties: { id: { type: 'integer' }, children: { type: 'array', uniqueItems: true, items: ref('Tree') } },
   },
   Expression: { oneOf: [ref('And'), ref('Or'), { type: 'string' }] },
+  Wide: { oneOf: Array.from({ length: 3_000 }, (_, i) => ref(`Branch${i}`)), discriminator: { propertyName: 't' } },
+  ...Object.fromEntries(
+    Array.from({ length: 3_000 }, (_, i) => [
+      `Branch${i}`,
+      { type: 'object', required: ['t'], properties: { t: { type: 'string' }, next: ref('Wide') } },
+    ]),
+  ),
   And: expression('and'),
   Or: expression('or'),
 };
@@ -46,6 +53,7 @@ function document(upstream: string) {
     paths: {
       '/fast': { get: { responses: {}, 'x-gw-dispatch': mock } },
       '/tree': post(ref('Tree')),
+      '/wide': post(ref('Wide')),
       '/expression': post(ref('Expression')),
       '/secured': post(ref('Tree'), {
         security: [{ key: [] }],
@@ -175,6 +183,18 @@ describe('a gateway', () => {
     ]);
     expect(first).toBe('other 200');
     await Promise.all(attacks);
+  });
+
+  it('prepares a schema that takes long beside all others, and tells of one that takes too long', async () => {
+    // Anything heavy waits for it, and nothing else does.
+    const first = post(gw, '/wide', '{"t":"Branch1"}', '127.0.0.2');
+    const waits = post(gw, '/wide', '{"t":"Branch1"}', '127.0.0.3');
+    expect(await Promise.all([1, 2, 3, 4].map(() => post(gw, '/tree', long)))).toEqual([200, 200, 200, 200]);
+    expect(await Promise.all([first, waits])).toEqual([500, 500]);
+    expect(await post(gw, '/wide', '{"t":"Branch1"}')).toBe(500);
+    const told = gw.log.filter(({ msg }) => String(msg).includes('takes more than 10 s to prepare'));
+    expect(told).toHaveLength(1);
+    expect(await verdicts('unprepared')).toBe(3);
   });
 
   it('leaves no helper behind', async () => {

@@ -11,6 +11,7 @@ import type { ReadCondition } from './conditions.ts';
 import type { PluginLoad } from './load-check.ts';
 import { mcpUpstreamsOf } from './mcp-upstreams.ts';
 import { Plugins, type PreparedPlugin } from './plugins.ts';
+import { warnOfPreparation } from './preparation-time.ts';
 import type { Project } from './project.ts';
 import type { Resolved } from './resolve.ts';
 import { isEndless, routeOf } from './routes.ts';
@@ -67,6 +68,7 @@ export function checkAndBind(
     bytes: documents.bytesOf(file) ?? new Uint8Array(),
   });
   const routes = { operations: routed.map(({ operation }): Operation => operation), schemas: schemas.finish() };
+  warnOfPreparation(routed, routes.schemas, diagnostics);
   const unique = new Map([...references].map(([file, name]) => [name, sourceOf(file, name)]));
   return {
     specs: specs.map(({ spec, base }) => ({ spec, source: sourceOf(spec.document.file, base) })),

@@ -251,6 +251,12 @@ export const ERROR_CODES = {
     title: 'pattern is expensive on long texts',
     hint: 'Add the maxLength that the message names, or write the pattern without large counts: longer texts are matched in a helper process, within --validation-deadline.',
   },
+  E1075: {
+    category: 'spec validity',
+    severity: 'warning',
+    title: 'schemas take long to prepare',
+    hint: 'Refer to fewer schemas, or write a union of fewer branches: the first request waits for them, and all of such requests have one helper process.',
+  },
 } as const satisfies Readonly<Record<string, ErrorCode>>;
 
 export type Code = keyof typeof ERROR_CODES;

@@ -31,7 +31,7 @@ export const TOOL_OUTCOMES = ['succeeded', 'failed', 'invalid', 'refused', 'canc
 export type ToolOutcome = (typeof TOOL_OUTCOMES)[number];
 
 /** How a validation in a helper process ended; `failed`: the process ran out of memory, or crashed. */
-export const HELPER_OUTCOMES = ['valid', 'invalid', 'deadline', 'failed', 'overloaded'] as const;
+export const HELPER_OUTCOMES = ['valid', 'invalid', 'deadline', 'unprepared', 'failed', 'overloaded'] as const;
 export type HelperOutcome = (typeof HELPER_OUTCOMES)[number];
 /**
  * What became of who wanted a share of a limit that clients share, or held most of it: the newcomer was `refused`, or

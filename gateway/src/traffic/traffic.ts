@@ -155,6 +155,10 @@ export class LocalTraffic implements Traffic {
       deadlineMs: options.validationDeadline,
       heapMb: helperHeapMb(options.maxBodySize),
       counted: (outcome) => this.#metrics.validatedInHelper(outcome),
+      unprepared: (schema) => {
+        const answered = 'a schema takes more than 10 s to prepare: requests that need it are answered with 500';
+        deps.log.logger.error({ schema }, answered);
+      },
     });
     this.#http = new HttpClient({
       budget: this.#responseBudget,

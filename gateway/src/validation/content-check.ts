@@ -31,12 +31,15 @@ export class ContentCheck {
   /** Null if the body is valid. `usedSteps`: steps that the request has taken before. */
   verdict(contentType: string, body: Uint8Array, asker: Asker, usedSteps = 0): Verdict | Promise<Verdict> {
     const { helpers } = this.#schemas;
+    const isHeavy = this.rules.isHeavy(contentType);
     const inHelper = () => {
       const content = this.#content;
-      const work = { kind: 'content', content, repeats: this.#repeats, contentType, body, usedSteps } as const;
+      const prepares = this.rules.schemaOf(contentType)?.$ref ?? '';
+      const about = { kind: 'content', prepares, isHeavy } as const;
+      const work = { ...about, content, repeats: this.#repeats, contentType, body, usedSteps };
       return helpers?.validate(work, asker) ?? null;
     };
-    if (helpers !== null && (body.length > MOST_INLINE_BYTES || this.rules.isHeavy(contentType))) return inHelper();
+    if (helpers !== null && (body.length > MOST_INLINE_BYTES || isHeavy)) return inHelper();
     const verdict = this.verdictNow(contentType, body, usedSteps);
     return verdict?.kind === 'deadline' && helpers !== null ? inHelper() : verdict;
   }

@@ -70,13 +70,18 @@ export class ContentRules {
 
   /** Whether compiling the schema for this type holds up the event loop. */
   isHeavy(contentType: string): boolean {
-    const schema = this.#ruleOf(mediaTypeOf(contentType))?.schema ?? null;
+    const schema = this.schemaOf(contentType);
     return schema !== null && this.#schemas.isHeavy(schema);
+  }
+
+  /** Returns null if nothing is validated for this type. */
+  schemaOf(contentType: string): SchemaRef | null {
+    return this.#ruleOf(mediaTypeOf(contentType))?.schema ?? null;
   }
 
   /** Compiles the schema for this type now, not with the first body. */
   compile(contentType: string): void {
-    const schema = this.#ruleOf(mediaTypeOf(contentType))?.schema ?? null;
+    const schema = this.schemaOf(contentType);
     if (schema !== null) this.#schemas.compile(schema);
   }
 

@@ -5,7 +5,7 @@ import { type StepBudget, StepsExceeded, TimeExceeded, type TimeLimit } from '..
 import type { ProblemError } from '../problems.ts';
 import { parseTemplate } from '../router/template.ts';
 import { ContentRules } from './content-rules.ts';
-import type { Verdict } from './helpers/validation-helpers.ts';
+import type { TableHelpers, Verdict } from './helpers/validation-helpers.ts';
 import { InlinePace } from './inline-pace.ts';
 import { PathSplits } from './path-splits.ts';
 import { describeErrors, type Schemas, type Validator } from './schemas.ts';
@@ -33,6 +33,9 @@ function validatorOf({ style, content_type, schema }: Parameter, schemas: Schema
     : schemas.validator(schema);
 }
 
+/** Tells validators of a process apart. */
+let validators = 0;
+
 export class ParameterValidator {
   readonly #path: readonly (Check & { readonly index: number })[];
   readonly #query: readonly Check[];
@@ -46,6 +49,8 @@ export class ParameterValidator {
   readonly path: string;
   readonly #pace = new InlinePace();
   readonly #splits: PathSplits | null;
+  readonly #id = `parameters ${validators++}`;
+  readonly #isHeavy: boolean;
 
   /** `path`: the template. */
   constructor(parameters: readonly Parameter[], path: string, schemas: Schemas) {
@@ -64,6 +69,7 @@ export class ParameterValidator {
     this.#cookie = of('cookie');
     this.#steps = schemas.steps;
     this.#splits = PathSplits.of(path);
+    this.#isHeavy = parameters.some(({ schema }) => schema !== undefined && schemas.isHeavy(schema));
   }
 
   /** Path parameters as the router has split them, or another split where that one is valid and theirs is not. */
@@ -94,6 +100,7 @@ export class ParameterValidator {
   /** Null if all parameters of the request are valid; what takes long goes on in a helper process. */
   verdict(x: Exchange, rawParams: readonly string[], all: boolean): Verdict | Promise<Verdict> {
     const { helpers } = this.#schemas;
+    if (this.#isHeavy && helpers !== null) return this.#inHelper(helpers, x, rawParams, all);
     try {
       const errors = this.validate(x, rawParams, all, helpers === null ? undefined : this.#pace.limit);
       this.#pace.completed();
@@ -102,11 +109,16 @@ export class ParameterValidator {
       if (!(error instanceof StepsExceeded)) throw error;
       if (!(error instanceof TimeExceeded) || helpers === null) return { kind: 'steps' };
       this.#pace.exceeded();
-      const { parameters, path } = this;
-      const work = { kind: 'parameters', parameters, path, pathParameters: rawParams, all } as const;
-      const asker = { clientIp: x.clientIp, authenticated: false, wanted: () => !x.closed };
-      return helpers.validate({ ...work, query: x.query, headers: x.headers }, asker);
+      return this.#inHelper(helpers, x, rawParams, all);
     }
+  }
+
+  #inHelper(helpers: TableHelpers, x: Exchange, pathParameters: readonly string[], all: boolean): Promise<Verdict> {
+    const { parameters, path } = this;
+    const about = { kind: 'parameters', prepares: this.#id, isHeavy: this.#isHeavy } as const;
+    const asker = { clientIp: x.clientIp, authenticated: false, wanted: () => !x.closed };
+    const work = { ...about, parameters, path, pathParameters, all, query: x.query, headers: x.headers };
+    return helpers.validate(work, asker);
   }
 
   /** Compiles all schemas now, not with the first request. */

@@ -12,7 +12,7 @@ import { BodyTooLarge } from '../transport/body.ts';
 import { type ArrivingBodies, BodyRefused } from './arriving-bodies.ts';
 import type { BodyFault, BodyValidator } from './body.ts';
 import { isJson, mediaTypeOf } from './media-type.ts';
-import { invalid, pastDeadline, tooManySteps, validationOverloaded } from './refusals.ts';
+import { invalid, notPrepared, pastDeadline, tooManySteps, validationOverloaded } from './refusals.ts';
 
 export interface BodyReading {
   readonly validator: BodyValidator | null;
@@ -177,6 +177,7 @@ function refuseFault(x: Exchange, reading: BodyReading, fault: BodyFault): void 
   if (fault.kind === 'unsupported') {
     reading.refuse(x, 'content-type', problem('unsupported-media-type', fault.detail));
   } else if (fault.kind === 'overloaded') x.answer = { problem: validationOverloaded() };
+  else if (fault.kind === 'unprepared') x.answer = { problem: notPrepared() };
   else if (fault.kind === 'steps') reading.refuse(x, 'pattern-steps', tooManySteps());
   else if (fault.kind === 'deadline') reading.refuse(x, 'deadline', pastDeadline());
   else if (fault.kind === 'invalid') reading.refuse(x, 'body', invalid(fault.errors));

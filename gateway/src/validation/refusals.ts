@@ -32,6 +32,11 @@ export function validationOverloaded(): Problem {
   return problem('overloaded', 'Too many requests wait to be validated. Try again.');
 }
 
+/** The problem for a request whose schema takes too long to prepare: the log says which. */
+export function notPrepared(): Problem {
+  return problem('internal-error', 'The API description cannot be validated against.');
+}
+
 /** `reason`: null if the request is not at fault. */
 export interface Refusal {
   readonly reason: ValidationReason | null;
@@ -58,6 +63,8 @@ function refusalOf(verdict: Verdict): Refusal | null {
       return { reason: 'deadline', problem: pastDeadline() };
     case 'overloaded':
       return { reason: null, problem: validationOverloaded() };
+    case 'unprepared':
+      return { reason: null, problem: notPrepared() };
     case 'invalid': {
       const { errors } = verdict;
       return { reason: (errors[0]?.in ?? 'path') as ValidationReason, problem: invalid(errors) };

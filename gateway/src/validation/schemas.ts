@@ -7,7 +7,7 @@ import type { Json, RoutesFile, SchemaRef } from '../artifact/format.ts';
 import { patternReader } from '../patterns/pattern.ts';
 import { DEFAULT_STEPS, StepBudget } from '../patterns/step-budget.ts';
 import type { ProblemError } from '../problems.ts';
-import { compileMs } from './compile-time.ts';
+import { collectRefs, compileMs, MOST_COMPILE_MS } from './compile-time.ts';
 import { addEnum } from './enum.ts';
 import { addAllFormats } from './formats.ts';
 import type { TableHelpers } from './helpers/validation-helpers.ts';
@@ -19,8 +19,6 @@ import { addSteps, withSteps } from './validation-steps.ts';
 import { withoutWideObjects } from './wide-objects.ts';
 
 const PREFIX = 'gw:';
-/** Estimated milliseconds: what takes longer to compile is compiled and validated in a helper only. */
-const MOST_COMPILE_MS = 250;
 
 /** Null where the value is valid. Throws StepsExceeded where its patterns take more than `Schemas.steps` has left. */
 export type Validator = (value: unknown) => readonly ErrorObject[] | null;
@@ -99,24 +97,9 @@ export class Schemas {
   isHeavy({ $ref }: SchemaRef): boolean {
     const known = this.#heavy.get($ref);
     if (known !== undefined) return known;
-    const isHeavy = this.#compileMs($ref) > MOST_COMPILE_MS;
+    const isHeavy = compileMs(this.#table, { $ref }, MOST_COMPILE_MS) > MOST_COMPILE_MS;
     this.#heavy.set($ref, isHeavy);
     return isHeavy;
-  }
-
-  /** Estimated, of what has not been compiled yet. */
-  #compileMs(ref: string): number {
-    const seen = new Set<string>();
-    const waiting = [ref];
-    let ms = 0;
-    for (let next = waiting.pop(); next !== undefined && ms <= MOST_COMPILE_MS; next = waiting.pop()) {
-      const schema = this.#table[next.slice(PREFIX.length)];
-      if (seen.has(next) || schema === undefined) continue;
-      seen.add(next);
-      ms += compileMs(schema);
-      collectRefs(schema, waiting);
-    }
-    return ms;
   }
 
   #compile(ref: string): ValidateFunction {
@@ -150,19 +133,6 @@ export class Schemas {
     const ready = withSteps(withoutWideObjects(schema));
     this.#ready.set(ref, ready);
     return ready;
-  }
-}
-
-function collectRefs(schema: Json, found: string[]): void {
-  if (typeof schema !== 'object' || schema === null) return;
-  if (Array.isArray(schema)) {
-    for (const each of schema) collectRefs(each, found);
-    return;
-  }
-  for (const [key, value] of Object.entries(schema)) {
-    if (key === '$ref' && typeof value === 'string' && value.startsWith(PREFIX))
-      found.push(value.split('#')[0] as string);
-    else collectRefs(value, found);
   }
 }
 

@@ -6,7 +6,15 @@
 import { parseLast, parseOnce } from '../json/parse-once.ts';
 import { StepBudget, StepsExceeded, type TimeLimit } from '../patterns/step-budget.ts';
 import { ContentRules } from './content-rules.ts';
-import type { Fault, FromHelper, SchemaTable, ToHelper, Work } from './helpers/messages.ts';
+import type {
+  ContentWork,
+  Fault,
+  FromHelper,
+  ParametersWork,
+  SchemaTable,
+  ToHelper,
+  Work,
+} from './helpers/messages.ts';
 import { ParameterValidator } from './parameters.ts';
 import { Schemas } from './schemas.ts';
 
@@ -37,7 +45,7 @@ class Table {
     }
   }
 
-  #content({ content, repeats, contentType, body, usedSteps }: Extract<Work, { kind: 'content' }>, begins: () => void) {
+  #content({ content, repeats, contentType, body, usedSteps }: ContentWork, begins: () => void) {
     const rules = kept(this.#contents, `${repeats} ${JSON.stringify(content)}`, () => {
       return new ContentRules(content, this.#schemas, repeats === 'last' ? parseLast : parseOnce);
     });
@@ -47,7 +55,7 @@ class Table {
     return rules.errors(contentType, body);
   }
 
-  #parametersOf(work: Extract<Work, { kind: 'parameters' }>, begins: () => void) {
+  #parametersOf(work: ParametersWork, begins: () => void) {
     const { parameters, path, pathParameters, query, headers, all } = work;
     const validator = kept(this.#parameters, `${path} ${JSON.stringify(parameters)}`, () => {
       return new ParameterValidator(parameters, path, this.#schemas);

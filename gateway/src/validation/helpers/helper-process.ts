@@ -10,19 +10,22 @@ const ENTRY = new URL(
   import.meta.url,
 );
 
-/** CPU milliseconds in which schemas must be compiled. */
-const COMPILE_MS = 10_000;
 /** A helper that gets no CPU for so many times its limit is ended as well. */
 const MOST_WAIT = 40;
 
-/** The process ended before it gave a verdict: `deadline`, it took too long; `failed`, it ran out of memory or crashed. */
-export type Loss = 'deadline' | 'failed';
+/**
+ * The process ended before it gave a verdict: `deadline`, it took too long; `unprepared`, schemas took too long to compile;
+ * `failed`, it ran out of memory or crashed.
+ */
+export type Loss = 'deadline' | 'unprepared' | 'failed';
 export type Outcome = { readonly fault: Fault | null } | { readonly lost: Loss };
 
 interface Running {
   readonly settle: (outcome: Outcome) => void;
   /** CPU time of the process when validation began; null while schemas are compiled. */
   begunCpuMs: number | null;
+  /** CPU milliseconds in which schemas must be compiled. */
+  readonly prepareMs: number;
   readonly startCpuMs: number;
   readonly startedAt: number;
 }
@@ -35,7 +38,8 @@ export class HelperProcess {
   readonly #deadlineMs: number;
   readonly #tables = new Set<number>();
   #running: Running | null = null;
-  #overdue = false;
+  /** Why it was ended. */
+  #overdue: 'deadline' | 'unprepared' | null = null;
 
   /** `deadlineMs`: CPU time of one validation. `heapMb`: heap limit of the process. */
   constructor(deadlineMs: number, heapMb: number) {
@@ -53,7 +57,7 @@ export class HelperProcess {
     });
     this.exited = new Promise((resolve) => {
       const ended = () => {
-        this.#settle({ lost: this.#overdue ? 'deadline' : 'failed' });
+        this.#settle({ lost: this.#overdue ?? 'failed' });
         resolve();
       };
       this.#child.once('exit', ended);
@@ -73,11 +77,12 @@ export class HelperProcess {
     this.#child.channel?.unref();
   }
 
-  /** One at a time, when it is ready. `table`: the number of the schemas. */
-  run(table: number, given: SchemaTable, work: Work): Promise<Outcome> {
+  /** One at a time, when it is ready. `table`: the number of the schemas; `prepareMs`: CPU time to compile them. */
+  run(table: number, given: SchemaTable, work: Work, prepareMs: number): Promise<Outcome> {
     const now = performance.now();
+    if (!this.#child.connected) return Promise.resolve({ lost: 'failed' });
     return new Promise((settle) => {
-      this.#running = { settle, begunCpuMs: null, startCpuMs: this.#cpuMs() ?? 0, startedAt: now };
+      this.#running = { settle, prepareMs, begunCpuMs: null, startCpuMs: this.#cpuMs() ?? 0, startedAt: now };
       if (!this.#tables.has(table)) this.#send({ type: 'table', table, given });
       this.#tables.add(table);
       this.#send({ type: 'work', table, work });
@@ -93,14 +98,14 @@ export class HelperProcess {
   checkDeadline(): void {
     const running = this.#running;
     if (running === null) return;
-    const { begunCpuMs, startCpuMs, startedAt } = running;
-    const limit = begunCpuMs === null ? COMPILE_MS : this.#deadlineMs;
+    const { begunCpuMs, startCpuMs, startedAt, prepareMs } = running;
+    const limit = begunCpuMs === null ? prepareMs : this.#deadlineMs;
     const waited = performance.now() - startedAt;
     // Without /proc, time that has passed stands for CPU time.
     const cpuMs = this.#cpuMs();
     const used = cpuMs === null ? waited : cpuMs - (begunCpuMs ?? startCpuMs);
     if (used <= limit && waited <= MOST_WAIT * limit) return;
-    this.#overdue = true;
+    this.#overdue = begunCpuMs === null ? 'unprepared' : 'deadline';
     this.kill();
   }
 

@@ -15,28 +15,38 @@ export interface SchemaTable {
 /** Of repeated members of an object, either none is allowed or the last one counts. */
 export type Repeats = 'refused' | 'last';
 
-export type Work =
-  | {
-      readonly kind: 'content';
-      readonly content: Content;
-      readonly repeats: Repeats;
-      readonly contentType: string;
-      readonly body: Uint8Array;
-      /** Steps that the request has taken before. */
-      readonly usedSteps: number;
-    }
-  | {
-      readonly kind: 'parameters';
-      readonly parameters: readonly Parameter[];
-      /** The template. */
-      readonly path: string;
-      /** As they were sent. */
-      readonly pathParameters: readonly string[];
-      readonly query: string | undefined;
-      readonly headers: HeaderList;
-      /** Every error is told, not the first only. */
-      readonly all: boolean;
-    };
+/** What must be compiled before a value is validated. */
+interface Prepared {
+  /** Tells it from all else that is compiled from the same schemas. */
+  readonly prepares: string;
+  /** It may take long. */
+  readonly isHeavy: boolean;
+}
+
+export type Work = Prepared & (ContentWork | ParametersWork);
+
+export interface ContentWork {
+  readonly kind: 'content';
+  readonly content: Content;
+  readonly repeats: Repeats;
+  readonly contentType: string;
+  readonly body: Uint8Array;
+  /** Steps that the request has taken before. */
+  readonly usedSteps: number;
+}
+
+export interface ParametersWork {
+  readonly kind: 'parameters';
+  readonly parameters: readonly Parameter[];
+  /** The template. */
+  readonly path: string;
+  /** As they were sent. */
+  readonly pathParameters: readonly string[];
+  readonly query: string | undefined;
+  readonly headers: HeaderList;
+  /** Every error is told, not the first only. */
+  readonly all: boolean;
+}
 
 /** Why a value was refused; `steps`: it takes more than a request may. */
 export type Fault = { readonly kind: 'invalid'; readonly errors: readonly ProblemError[] } | { readonly kind: 'steps' };

@@ -3,11 +3,12 @@
  * costs beyond a few milliseconds is taken from a process that can be ended, and never from the event loop. Clients take
  * turns; half of the helpers serve only requests that have passed authentication.
  */
+import { BoundedMap } from '../../bounded-map.ts';
 import { ByOwner } from '../../by-owner.ts';
 import { clientNetwork } from '../../client-network.ts';
 import type { ProblemError } from '../../problems.ts';
 import type { HelperOutcome } from '../../telemetry/metric-table.ts';
-import { HelperProcess, type Outcome } from './helper-process.ts';
+import { HelperProcess, type Loss, type Outcome } from './helper-process.ts';
 import type { Fault, SchemaTable, Work } from './messages.ts';
 
 /** Validations that wait; the newest of the client that has most is refused when there are more. */
@@ -16,6 +17,14 @@ const MOST_WAITING = 64;
 const LOOK_MS = 20;
 /** Milliseconds after which idle helpers end. */
 const IDLE_MS = 60_000;
+/** CPU milliseconds in which the schemas of most work are compiled; what takes longer goes to the lane of its own. */
+const PREPARE_MS = 1_000;
+/** CPU milliseconds in which any schema must be compiled. */
+const HEAVY_PREPARE_MS = 10_000;
+/** Milliseconds in which nothing heavy is validated for a client whose last such value ended the helper. */
+const PENALTY_MS = 10_000;
+/** Clients that are remembered for it. */
+const MOST_PENALTIES = 1_000;
 /** A helper that ends before it is ready this often in a row cannot be started here. */
 const MOST_FAILED_STARTS = 3;
 
@@ -28,8 +37,11 @@ export interface Asker {
   wanted(): boolean;
 }
 
-/** `deadline`: it took longer than it may; `overloaded`: others are before it. */
-export type Verdict = Fault | { readonly kind: 'deadline' } | { readonly kind: 'overloaded' } | null;
+/**
+ * `deadline`: it took longer than it may; `overloaded`: others are before it; `unprepared`: the schema takes too long to
+ * compile.
+ */
+export type Verdict = Fault | { readonly kind: 'deadline' | 'overloaded' | 'unprepared' } | null;
 
 /** Why a value is refused, field by field; null if it is valid. */
 export function errorsOf(verdict: Verdict): readonly ProblemError[] | null {
@@ -42,6 +54,7 @@ const REASONS = {
   steps: 'takes more steps to validate than a request may',
   deadline: 'takes more time to validate than a request may',
   overloaded: 'cannot be validated now: too much else is',
+  unprepared: 'cannot be validated: its schema takes too long to prepare',
 };
 
 export interface HelperSettings {
@@ -52,12 +65,13 @@ export interface HelperSettings {
   /** Heap limit of a helper, in MiB. */
   readonly heapMb: number;
   counted(outcome: HelperOutcome): void;
+  /** Is told once of each schema that no value is validated against. */
+  unprepared(what: string): void;
 }
 
 interface Waiting {
   readonly owner: string;
-  readonly table: number;
-  readonly given: SchemaTable;
+  readonly table: TableHelpers;
   readonly work: Work;
   readonly asker: Asker;
   settle(verdict: Verdict, outcome?: HelperOutcome): void;
@@ -66,6 +80,8 @@ interface Waiting {
 /** A place for one helper that works. */
 interface Slot {
   readonly authenticatedOnly: boolean;
+  /** CPU milliseconds in which schemas are compiled. */
+  readonly prepareMs: number;
   busy: boolean;
 }
 
@@ -74,6 +90,14 @@ export class ValidationHelpers {
   readonly #slots: readonly Slot[];
   readonly #anonymous = new ByOwner<Waiting>();
   readonly #authenticated = new ByOwner<Waiting>();
+  /**
+   * What needs schemas that take long to compile has a helper of its own, so that it makes nothing else wait.
+   */
+  readonly #heavy = new ByOwner<Waiting>();
+  readonly #heavySlot: Slot = { authenticatedOnly: false, prepareMs: HEAVY_PREPARE_MS, busy: false };
+  #heavyHelper: HelperProcess | null = null;
+  /** When clients may ask again for something heavy. */
+  readonly #penalties = new BoundedMap<number>(MOST_PENALTIES);
   /** Ready, without work. */
   readonly #idle: HelperProcess[] = [];
   readonly #all = new Set<HelperProcess>();
@@ -88,7 +112,11 @@ export class ValidationHelpers {
   constructor(settings: HelperSettings) {
     this.#settings = settings;
     const open = Math.ceil(settings.count / 2);
-    this.#slots = Array.from({ length: settings.count }, (_, i) => ({ authenticatedOnly: i >= open, busy: false }));
+    this.#slots = Array.from({ length: settings.count }, (_, i) => ({
+      authenticatedOnly: i >= open,
+      prepareMs: PREPARE_MS,
+      busy: false,
+    }));
   }
 
   /** For the schemas of one artifact; call `close` when nothing is validated against them any more. */
@@ -97,18 +125,25 @@ export class ValidationHelpers {
   }
 
   /** For `TableHelpers`. */
-  validate(table: number, given: SchemaTable, work: Work, asker: Asker): Promise<Verdict> {
+  validate(table: TableHelpers, work: Work, asker: Asker): Promise<Verdict> {
     return new Promise((resolve) => {
       const settle = (verdict: Verdict, outcome = outcomeOf(verdict)) => {
         this.#settings.counted(outcome);
         resolve(verdict);
       };
-      const waiting = { owner: clientNetwork(asker.clientIp), table, given, work, asker, settle };
-      const queue = asker.authenticated ? this.#authenticated : this.#anonymous;
-      queue.add(waiting);
-      if (queue.size > MOST_WAITING) queue.takeLatestOfBusiest()?.settle({ kind: 'overloaded' });
-      this.#pump();
+      if (table.unpreparable.has(work.prepares)) return settle({ kind: 'unprepared' });
+      this.#add({ owner: clientNetwork(asker.clientIp), table, work, asker, settle });
     });
+  }
+
+  #add(waiting: Waiting): void {
+    const { owner, table, work, asker } = waiting;
+    const isHeavy = work.isHeavy || table.heavy.has(work.prepares);
+    if (isHeavy && (this.#penalties.get(owner) ?? 0) > performance.now()) return waiting.settle({ kind: 'overloaded' });
+    const queue = isHeavy ? this.#heavy : asker.authenticated ? this.#authenticated : this.#anonymous;
+    queue.add(waiting);
+    if (queue.size > MOST_WAITING) queue.takeLatestOfBusiest()?.settle({ kind: 'overloaded' });
+    this.#pump();
   }
 
   /** For `TableHelpers`. */
@@ -132,14 +167,37 @@ export class ValidationHelpers {
       const helper = this.#idle.pop();
       if (helper === undefined) {
         this.#start();
-        return;
+        return this.#pumpHeavy();
       }
       const waiting = this.#take(slot);
       if (waiting === undefined) this.#idle.push(helper);
       else void this.#run(slot, helper, waiting);
     }
+    this.#pumpHeavy();
     // One is kept ready to take the place of one that is ended.
     if (this.#idle.length === 0 && this.#slots.some(({ busy }) => busy)) this.#start();
+  }
+
+  #pumpHeavy(): void {
+    if (this.#heavySlot.busy) return;
+    const waiting = this.#takeWanted(this.#heavy);
+    if (waiting === undefined) return;
+    this.#heavySlot.busy = true;
+    const helper = this.#heavyHelper ?? this.#open();
+    this.#heavyHelper = helper;
+    void helper.exited.then(() => {
+      if (this.#heavyHelper === helper) this.#heavyHelper = null;
+    });
+    void Promise.race([helper.ready, helper.exited]).then(() => this.#run(this.#heavySlot, helper, waiting));
+  }
+
+  /** Undefined if nobody waits any more. */
+  #takeWanted(queue: ByOwner<Waiting>): Waiting | undefined {
+    for (let next = queue.takeInTurn(); next !== undefined; next = queue.takeInTurn()) {
+      if (next.asker.wanted()) return next;
+      next.settle({ kind: 'overloaded' });
+    }
+    return undefined;
   }
 
   #hasWorkFor({ authenticatedOnly }: Slot): boolean {
@@ -162,29 +220,53 @@ export class ValidationHelpers {
     }
   }
 
-  async #run(slot: Slot, helper: HelperProcess, { table, given, work, settle }: Waiting): Promise<void> {
+  async #run(slot: Slot, helper: HelperProcess, waiting: Waiting): Promise<void> {
+    const { table, work, settle } = waiting;
     slot.busy = true;
     this.#look();
-    const outcome: Outcome = await helper.run(table, given, work);
+    const outcome: Outcome = await helper.run(table.number, table.given, work, slot.prepareMs);
     if ('lost' in outcome) {
-      settle({ kind: 'deadline' }, outcome.lost);
+      this.#lost(slot, waiting, outcome.lost);
       // The place is free when the memory and the CPU of the process are.
       await helper.exited;
     } else {
       settle(outcome.fault);
-      this.#idle.push(helper);
+      if (slot !== this.#heavySlot) this.#idle.push(helper);
     }
     slot.busy = false;
     this.#pump();
   }
 
-  #start(): void {
-    if (this.#starting > 0 || this.#all.size > this.#slots.length) return;
-    this.#starting++;
+  #lost(slot: Slot, waiting: Waiting, lost: Loss): void {
+    const { owner, table, work, settle } = waiting;
+    const isHeavy = slot === this.#heavySlot;
+    if (lost !== 'unprepared') {
+      if (isHeavy) this.#penalties.set(owner, performance.now() + PENALTY_MS);
+      return settle({ kind: 'deadline' }, lost);
+    }
+    if (!isHeavy) {
+      // It is known now, and tried once more where it makes nothing else wait.
+      table.heavy.add(work.prepares);
+      return this.#add(waiting);
+    }
+    table.unpreparable.add(work.prepares);
+    this.#settings.unprepared(work.prepares);
+    settle({ kind: 'unprepared' });
+  }
+
+  #open(): HelperProcess {
     const helper = new HelperProcess(this.#settings.deadlineMs, this.#settings.heapMb);
     this.#all.add(helper);
+    void helper.exited.then(() => this.#all.delete(helper));
+    return helper;
+  }
+
+  #start(): void {
+    const started = this.#all.size - (this.#heavyHelper === null ? 0 : 1);
+    if (this.#starting > 0 || started > this.#slots.length) return;
+    this.#starting++;
+    const helper = this.#open();
     void helper.exited.then(() => {
-      this.#all.delete(helper);
       const at = this.#idle.indexOf(helper);
       if (at >= 0) this.#idle.splice(at, 1);
     });
@@ -199,7 +281,7 @@ export class ValidationHelpers {
 
   #refuseAll(): void {
     this.#failedStarts = 0;
-    for (const queue of [this.#anonymous, this.#authenticated]) {
+    for (const queue of [this.#anonymous, this.#authenticated, this.#heavy]) {
       for (let next = queue.takeInTurn(); next !== undefined; next = queue.takeInTurn()) {
         next.settle({ kind: 'overloaded' });
       }
@@ -211,10 +293,11 @@ export class ValidationHelpers {
     if (this.#resting !== null) clearTimeout(this.#resting);
     this.#resting = setTimeout(() => {
       for (const helper of this.#idle) helper.kill();
+      if (!this.#heavySlot.busy) this.#heavyHelper?.kill();
     }, IDLE_MS).unref();
     this.#looking ??= setInterval(() => {
       for (const helper of this.#all) helper.checkDeadline();
-      if (this.#looking === null || this.#slots.some(({ busy }) => busy)) return;
+      if (this.#looking === null || this.#heavySlot.busy || this.#slots.some(({ busy }) => busy)) return;
       clearInterval(this.#looking);
       this.#looking = null;
     }, LOOK_MS);
@@ -229,21 +312,25 @@ function outcomeOf(verdict: Verdict): HelperOutcome {
 /** Validates against the schemas of one artifact. */
 export class TableHelpers {
   readonly #helpers: ValidationHelpers;
-  readonly #table: number;
-  readonly #given: SchemaTable;
+  /** For `ValidationHelpers`, as all that follows. */
+  readonly number: number;
+  readonly given: SchemaTable;
+  /** What has taken long to compile, and what too long. */
+  readonly heavy = new Set<string>();
+  readonly unpreparable = new Set<string>();
 
-  constructor(helpers: ValidationHelpers, table: number, given: SchemaTable) {
+  constructor(helpers: ValidationHelpers, number: number, given: SchemaTable) {
     this.#helpers = helpers;
-    this.#table = table;
-    this.#given = given;
+    this.number = number;
+    this.given = given;
   }
 
   /** Resolves with null if the value is valid. */
   validate(work: Work, asker: Asker): Promise<Verdict> {
-    return this.#helpers.validate(this.#table, this.#given, work, asker);
+    return this.#helpers.validate(this, work, asker);
   }
 
   close(): void {
-    this.#helpers.forget(this.#table);
+    this.#helpers.forget(this.number);
   }
 }
