@@ -1,5 +1,6 @@
 /** A request's body as it arrives: counted, held to the limit, and read only when someone wants it. */
 import { Readable } from 'node:stream';
+import { atEndOfTick } from '../end-of-tick.ts';
 import type { BodyCopy } from '../exchange.ts';
 import { streamed } from '../streamed-bytes.ts';
 import type { StallDetector, WatchedClient } from './stall-detector.ts';
@@ -40,6 +41,11 @@ export interface BodyLimits {
  * Stands between the connection and whoever reads the body, so that an upstream that answers early or fails does
  * not tear down the client's connection. Sends `100 Continue`, where the client waits for it, on the first read.
  */
+/** Bytes from which on a piece goes on as it came. */
+const SMALL = 1024;
+/** Bytes of small pieces that are put together. */
+const JOINED = 16 << 10;
+
 export class IncomingBody extends Readable implements WatchedClient {
   readonly #source: BodySource;
   readonly #owner: BodyOwner;
@@ -49,6 +55,9 @@ export class IncomingBody extends Readable implements WatchedClient {
   progressAt = 0;
   #copies: BodyCopy[] | null = null;
   #started = false;
+  /** Small pieces of this turn: each would take some hundred bytes of memory until it is read. */
+  #small: Buffer | null = null;
+  #smallLength = 0;
 
   constructor(source: BodySource, owner: BodyOwner, limits: BodyLimits) {
     super({ highWaterMark: 64 << 10 });
@@ -94,10 +103,15 @@ export class IncomingBody extends Readable implements WatchedClient {
         return;
       }
       if (this.#copies !== null) for (const copy of this.#copies) copy.chunk(chunk);
-      if (!this.push(chunk)) source.pause();
+      if (chunk.length < SMALL) this.#join(chunk);
+      else {
+        this.#flush();
+        if (!this.push(chunk)) source.pause();
+      }
     });
     source.on('end', () => {
       this.#limits.slowSenders.delete(this);
+      this.#flush();
       if (this.#copies !== null) for (const copy of this.#copies) copy.whole();
       this.push(null);
     });
@@ -105,6 +119,35 @@ export class IncomingBody extends Readable implements WatchedClient {
     source.on('close', () => {
       if (!(source.complete ?? source.readableEnded)) this.destroy(new Error('the client went away'));
     });
+  }
+
+  /** Puts a piece behind those before it, until the turn ends. */
+  #join(chunk: Buffer): void {
+    if (this.#smallLength + chunk.length > JOINED) this.#flush();
+    if (this.#small === null) {
+      // Most often it is the only one.
+      this.#small = chunk;
+      this.#smallLength = chunk.length;
+      atEndOfTick(() => this.#flush());
+      return;
+    }
+    if (this.#small.length < JOINED) {
+      const joined = Buffer.allocUnsafe(JOINED);
+      this.#small.copy(joined);
+      this.#small = joined;
+    }
+    chunk.copy(this.#small, this.#smallLength);
+    this.#smallLength += chunk.length;
+  }
+
+  #flush(): void {
+    const small = this.#small;
+    if (small === null || this.destroyed) return;
+    this.#small = null;
+    // What is not filled is not kept.
+    const isFilled = this.#smallLength === small.length || this.#smallLength > JOINED / 2;
+    const joined = small.subarray(0, this.#smallLength);
+    if (!this.push(isFilled ? joined : Buffer.from(joined))) this.#source.pause();
   }
 
   override _read(): void {

@@ -2,11 +2,13 @@
 import { type IncomingMessage, ServerResponse, STATUS_CODES, validateHeaderName, validateHeaderValue } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { Holding } from '../buffer-budget.ts';
 import { atEndOfTick } from '../end-of-tick.ts';
 import { CLIENT_CLOSED, type Exchange, type HeaderList, type Responder, type ResponseSink } from '../exchange.ts';
 import type { BodyOwner } from './body.ts';
 import type { Drain } from './drain.ts';
 import { endInPieces } from './pieces.ts';
+import type { SlicedReader } from './read-in-slices.ts';
 import { LINGER_MS, type Refusal, tooSlow, unreadable } from './refuse.ts';
 import { takesTrailers } from './takes-trailers.ts';
 import type { UpgradedConnections } from './upgraded.ts';
@@ -14,11 +16,21 @@ import type { UpgradedConnections } from './upgraded.ts';
 /** Bytes of a body up to which it is copied behind the head, so that both are one write. */
 export const ONE_PIECE = 4096;
 
+/** What is known of a connection. Nothing of a request stays here when its response has closed. */
+export interface Http1Connection {
+  /** When it had its first request, in monotonic milliseconds. */
+  readonly openedAt: number;
+  /** To the newest request; null if it has closed. */
+  last: Http1Response | null;
+  readonly reader: SlicedReader;
+}
+
 export class Http1Response extends ServerResponse implements Responder, BodyOwner {
   exchange: Exchange | null = null;
   drain: Drain | null = null;
-  /** When its connection had its first request, in monotonic milliseconds. */
-  openedAt = 0;
+  http1: Http1Connection | null = null;
+  /** The headers of its request, while it is open. */
+  heldHeaders: Holding | null = null;
   waitsForContinue = false;
   /** What came behind a request that asks for another protocol; null where the connection stays HTTP. */
   afterRequest: Buffer | null = null;
@@ -85,6 +97,14 @@ export class Http1Response extends ServerResponse implements Responder, BodyOwne
     this.addTrailers(pairs);
   }
 
+  /** Its listener for `close`: a closure would keep what else it can see, such as the response before, and that the one before. */
+  release(this: Http1Response): void {
+    const { http1, exchange, heldHeaders } = this;
+    if (http1?.last === this) http1.last = null;
+    exchange?.close();
+    heldHeaders?.release();
+  }
+
   get headSent(): boolean {
     return this.headersSent || this.#upgraded !== null;
   }
@@ -139,7 +159,7 @@ export class Http1Response extends ServerResponse implements Responder, BodyOwne
     // A body that nobody read to its end stands in the way of the next request: the connection ends instead. So it
     // does behind a malformed request: others may see another end of it.
     const unread = body && !body.readableEnded;
-    if (this.drain?.ends(this.openedAt) || unread || x?.fault) this.shouldKeepAlive = false;
+    if (this.drain?.ends(this.http1?.openedAt ?? 0) || unread || x?.fault) this.shouldKeepAlive = false;
     if (unread && this.socket) closeInStages(this.socket, this.req);
     if (!this.shouldKeepAlive) alsoCloses(headers);
     this.writeHead(status, headers);

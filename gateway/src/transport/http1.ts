@@ -2,14 +2,14 @@
 import { createServer, type Server as HttpServer, type IncomingMessage } from 'node:http';
 import { createServer as createSecureServer, type Server as HttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
-import { atEndOfTick } from '../end-of-tick.ts';
 import { Exchange, type UpgradeOffer } from '../exchange.ts';
 import { IncomingBody } from './body.ts';
 import { clientAuthOptions, clientCertificateOf } from './client-certificate.ts';
-import { Http1Response } from './http1-response.ts';
+import { type Http1Connection, Http1Response } from './http1-response.ts';
 import { asksForWebSocket, responseOnUpgrade } from './http1-upgrade.ts';
 import { inspect } from './inspect.ts';
 import type { ConnectionUse } from './open-connections.ts';
+import { SlicedReader } from './read-in-slices.ts';
 import { GONE, noHeaderRoom, type ParserError, refuse, type UnservedRequest } from './refuse.ts';
 import type { TlsVersion } from './tls.ts';
 import type { TlsSettings, TransportLimits, TransportState } from './transport.ts';
@@ -24,20 +24,26 @@ export function parserLimit({ maxHeaderBytes, maxUriLength }: TransportLimits): 
 
 const WEB_SOCKET: UpgradeOffer = { protocol: 'websocket', keyed: true };
 
-function responseClosed(this: Http1Response): void {
-  this.exchange?.close();
-}
-
 /** Plain IPv4 also where the socket is dual-stack. */
 export function peerOf(socket: Socket): string {
   const address = socket.remoteAddress ?? '';
   return address.startsWith('::ffff:') ? address.slice(7) : address;
 }
 
+/** A request that comes while another one of its connection is under way. */
+interface Pipelined {
+  readonly x: Exchange;
+  readonly response: Http1Response;
+  readonly previous: Http1Response;
+  readonly connection: Http1Connection;
+}
+
 /** The server that listens, and how it takes a new certificate. */
 export interface Http1Server {
   readonly server: HttpServer | HttpsServer;
   useTls(settings: TlsSettings): void;
+  /** Is called with each connection that has been handed to the server. */
+  begin(socket: Socket): void;
   /** Whether a request is under way on a connection, and how it ends. */
   useOf(socket: Socket): ConnectionUse;
 }
@@ -61,18 +67,38 @@ export function createHttp1Server(
     noDelay: true,
     highWaterMark: 64 << 10,
     shouldUpgradeCallback: (request: IncomingMessage) => {
-      const previous = latest.get(request.socket);
-      // The connection is another response's to finish: the request stays one of HTTP.
-      return (previous === undefined || previous.writableFinished) && asksForWebSocket(request);
+      // If the connection is another response's to finish, the request stays one of HTTP.
+      return underWay(request.socket) === null && asksForWebSocket(request);
     },
   };
 
-  const latest = new WeakMap<Socket, Http1Response>();
+  const readers = new WeakMap<Socket, SlicedReader>();
+  /** Those that have had a request. */
+  const connections = new WeakMap<Socket, Http1Connection>();
   const broken = new WeakSet<Socket>();
-  /** Connections that are paused when the turn ends. */
-  const pausing = new WeakSet<Socket>();
+
+  /** The response that the connection is to finish. */
+  function underWay(socket: Socket): Http1Response | null {
+    const last = connections.get(socket)?.last ?? null;
+    return last === null || last.writableFinished ? null : last;
+  }
+
+  function connectionOf(socket: Socket): Http1Connection {
+    const known = connections.get(socket);
+    if (known !== undefined) return known;
+    const reader = readers.get(socket);
+    if (reader === undefined) throw new Error('a request came before its connection was handed over');
+    const connection: Http1Connection = { openedAt: performance.now(), last: null, reader };
+    connections.set(socket, connection);
+    watch(socket);
+    return connection;
+  }
+
+  const begin = (socket: Socket) => void readers.set(socket, new SlicedReader(socket));
 
   function accept(request: IncomingMessage, response: Http1Response, waitsForContinue: boolean): void {
+    // What was read before the connection ended.
+    if (request.socket.destroyed) return;
     const { rawHeaders, httpVersionMajor, httpVersionMinor, url = '/' } = request;
     const { target, hasBody, upgrade, fault, headerBytes } = inspect({
       url,
@@ -95,51 +121,41 @@ export function createHttp1Server(
     response.drain = drain;
     response.waitsForContinue = waitsForContinue;
     response.upgradedConnections = upgraded;
-    response.on('close', responseClosed);
+    response.on('close', response.release);
     // Node's parser loses what came in one piece behind an upgrade that nobody takes.
     if (upgrade) response.shouldKeepAlive = false;
-    const previous = latest.get(request.socket);
-    latest.set(request.socket, response);
-    response.openedAt = previous?.openedAt ?? performance.now();
-    if (previous === undefined) watch(request.socket);
-    const holding = headerMemory.hold(x, headerBytes, response);
-    if (holding !== null) response.on('close', () => holding.release());
-    const serve = () => {
-      if (holding !== null) return events.request(x);
-      const refusal = noHeaderRoom(x);
-      response.refuse(refusal);
-      events.refused({ x, status: refusal.status, reason: null, bytes: Buffer.byteLength(refusal.body) });
-    };
-    if (previous === undefined || previous.writableFinished) serve();
-    else {
-      // Pipelined: one after another, since only safe requests may overlap (RFC 9112, section 9.3.2).
-      const { socket } = request;
-      pauseWhileWaiting(socket);
-      previous.once('close', () => {
-        if (latest.get(socket) === response) {
-          pausing.delete(socket);
-          socket.resume();
-        } else pauseWhileWaiting(socket);
-        // Its body was not validly framed, and it was answered so.
-        // Or it has given way to others, which says nothing of it.
-        const reason = x.closedWith === 400 ? 'malformed' : null;
-        if (x.closed && x.closedWith !== 0) events.refused({ x, status: x.closedWith, reason, bytes: 0 });
-        if (previous.shouldKeepAlive && !x.closed) serve();
-      });
-    }
+    const previous = underWay(request.socket);
+    const connection = connectionOf(request.socket);
+    response.http1 = connection;
+    connection.last = response;
+    connection.reader.begins(request.headers['content-length']);
+    response.heldHeaders = headerMemory.hold(x, headerBytes, response);
+    if (previous === null) serve(x, response);
+    else wait(request.socket, { x, response, previous, connection });
   }
 
-  /** No more is read while requests wait. Node.js reads on with each request that it has parsed, until the turn ends. */
-  function pauseWhileWaiting(socket: Socket): void {
-    if (pausing.has(socket)) return;
-    pausing.add(socket);
-    atEndOfTick(() => {
-      if (pausing.delete(socket)) socket.pause();
+  function serve(x: Exchange, response: Http1Response): void {
+    if (response.heldHeaders !== null) return events.request(x);
+    const refusal = noHeaderRoom(x);
+    response.refuse(refusal);
+    events.refused({ x, status: refusal.status, reason: null, bytes: Buffer.byteLength(refusal.body) });
+  }
+
+  /** Pipelined: one after another, since only safe requests may overlap (RFC 9112, section 9.3.2). */
+  function wait(socket: Socket, { x, response, previous, connection }: Pipelined): void {
+    connection.reader.waiting++;
+    previous.once('close', () => {
+      if (--connection.reader.waiting === 0) socket.resume();
+      // Its body was not validly framed, and it was answered so.
+      // Or it has given way to others, which says nothing of it.
+      const reason = x.closedWith === 400 ? 'malformed' : null;
+      if (x.closed && x.closedWith !== 0) events.refused({ x, status: x.closedWith, reason, bytes: 0 });
+      if (previous.shouldKeepAlive && !x.closed) serve(x, response);
     });
   }
 
   function refuseOn(socket: Socket, error: ParserError, request?: UnservedRequest): void {
-    const firstLineEnds = !latest.has(socket) && begunLines.has(socket);
+    const firstLineEnds = !connections.has(socket) && begunLines.has(socket);
     const { maxUriLength } = limits;
     const refused = refuse({ socket, scheme, peer: peerOf(socket), firstLineEnds, maxUriLength }, error, request);
     if (refused !== null) events.refused(refused);
@@ -147,8 +163,8 @@ export function createHttp1Server(
 
   /** The parser takes no further byte of the connection: answers what can still be answered, then ends it. */
   function unreadable(error: ParserError, socket: Socket): void {
-    const last = latest.get(socket);
-    if (last === undefined || last.writableFinished || GONE.has(error.code ?? '')) {
+    const last = underWay(socket);
+    if (last === null || GONE.has(error.code ?? '')) {
       refuseOn(socket, error);
       // What follows `Connection: close` is not read.
     } else if (error.code !== 'HPE_CLOSED_CONNECTION' && !broken.has(socket)) {
@@ -164,7 +180,7 @@ export function createHttp1Server(
       get waitsForClient() {
         return socket.writableLength > 0;
       },
-      cutOff: () => latest.get(socket)?.cutOff(),
+      cutOff: () => connections.get(socket)?.last?.cutOff(),
     };
     socket.on('drain', () => {
       reader.progressAt = performance.now();
@@ -184,7 +200,8 @@ export function createHttp1Server(
     refuseOn(socket as Socket, new Error('CONNECT is not served'), { method, target: url, headers: rawHeaders });
   });
   server.on('upgrade', (request, socket, head) => {
-    accept(request, responseOnUpgrade(request, socket as Socket, head), false);
+    const rest = readers.get(socket as Socket)?.leave(head) ?? head;
+    accept(request, responseOnUpgrade(request, socket as Socket, rest), false);
   });
   server.on('clientError', (error: ParserError, socket) => unreadable(error, socket as Socket));
   if (secure) {
@@ -194,10 +211,10 @@ export function createHttp1Server(
   }
   return {
     server,
+    begin,
     useOf: (socket) => ({
       get busy() {
-        const last = latest.get(socket);
-        return last !== undefined && !last.writableFinished;
+        return underWay(socket) !== null;
       },
       close: () => socket.destroy(),
     }),

@@ -121,12 +121,13 @@ export function createTransport(
   const open = new OpenConnections();
   const http2 = new Http2Connections(state, (tls?.clientAuth ?? 'off') !== 'off');
   const detector = new ProtocolDetector(limits.headersTimeoutMs);
-  const { server, useTls, useOf } = createHttp1Server(state, tls);
+  const { server, begin, useTls, useOf } = createHttp1Server(state, tls);
   let closing = false;
   const protocols = {
     http1: (socket: Socket, serve: (socket: Socket) => void) => {
       open.used(socket, useOf(socket));
       serve(socket);
+      begin(socket);
     },
     http2: (socket: Socket, scheme: string) => open.used(socket, http2.accept(socket, scheme)),
   };
