@@ -1,4 +1,5 @@
 /** WebSockets whose messages an AsyncAPI document describes: others end them, in both directions. */
+import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { compileSpec, type Gateway, startGateway } from './gateway.ts';
 import { sample } from './web-socket-project.ts';
@@ -139,6 +140,27 @@ describe('a message of a client', () => {
     client.socket.write(frame('x'.repeat(900), { fin: false }));
     client.socket.write(frame('x'.repeat(200), { opcode: 0 }).subarray(0, 20));
     await client.until(({ frames }) => frames.includes(Buffer.from([0x03, 0xf1])));
+  });
+
+  it('that is in frames without end and nearly without payload ends it with 1008, and takes no memory', async () => {
+    const residentMiB = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${gw.pid}/status`, 'utf8'))?.[1]) / 1024;
+    const resident = residentMiB();
+    const client = new RawClient(gw.url, handshake('/large/7'));
+    client.socket.write(frame('{', { fin: false }));
+    client.socket.write(Buffer.concat(Array(500_000).fill(frame('', { opcode: 0, fin: false }))));
+    await client.until(({ frames }) => frames.includes(Buffer.from([0x03, 0xf0])));
+    expect(residentMiB() - resident).toBeLessThan(60);
+  });
+
+  it('that is tiny is checked in its turn: thousands of one client let others have theirs', async () => {
+    const other = await opened(`${gw.url}/rooms/7`);
+    const client = new RawClient(gw.url, handshake('/large/7'));
+    client.socket.write(Buffer.concat(Array(100_000).fill(frame('{"x":1}', {}))));
+    await client.until(({ text }) => text.includes('{"x":1}'));
+    const answer = message(other);
+    other.send(SAY);
+    expect(String(await answer)).toBe(SAY);
+    await client.until(({ bytes }) => bytes > 100_000 * 9);
   });
 
   it('that is long keeps its place before those that follow it, however long it is validated', async () => {

@@ -14,6 +14,8 @@ export interface FrameRules {
   readonly deflate: boolean;
   /** Bytes of a message as it travels, in all its frames. */
   readonly maxMessageBytes: number;
+  /** Messages are held until they are whole: each frame costs, whatever it brings. Default: false. */
+  readonly held?: boolean;
 }
 
 /** What of a chunk goes on: `lead` first, where the chunk completes a head that was held back. */
@@ -24,6 +26,9 @@ export interface Passed {
 
 const MAX_HEAD = 14;
 const MAX_CONTROL = 125;
+/** Frames of a held message, and bytes of it that give one more. */
+const MOST_FRAMES = 1024;
+const BYTES_A_FRAME = 16;
 const RSV1 = 0x40;
 const RSV2_RSV3 = 0x30;
 /** A close frame without a code (section 7.1.5). */
@@ -50,6 +55,7 @@ export class FrameScanner {
   /** A message has begun, whose last frame is to come. */
   #fragmented = false;
   #messageBytes = 0;
+  #messageFrames = 0;
   /** Of the close frame at hand: bytes of its code that have come. */
   #codeBytes = 0;
   #code = 0;
@@ -133,6 +139,7 @@ export class FrameScanner {
     if (this.#opcode === CLOSE) this.#beginClose(bytes, at, second, length);
     else if (this.#opcode < CLOSE) {
       this.#messageBytes = (this.#opcode === 0 ? this.#messageBytes : 0) + length;
+      this.#messageFrames = this.#opcode === 0 ? this.#messageFrames + 1 : 1;
       this.#fragmented = !this.#final;
     }
     if (length === 0) this.#ended();
@@ -162,6 +169,10 @@ export class FrameScanner {
     if (opcode !== 0 && this.#fragmented) return protocolError('a message begins within another');
     const before = opcode === 0 ? this.#messageBytes : 0;
     if (before + length > this.#rules.maxMessageBytes) return { code: 1009, reason: 'the message is too large' };
+    const mostFrames = MOST_FRAMES + (before + length) / BYTES_A_FRAME;
+    if (this.#rules.held && opcode === 0 && this.#messageFrames >= mostFrames) {
+      return { code: 1008, reason: 'the message is in too many frames for its length' };
+    }
     return null;
   }
 

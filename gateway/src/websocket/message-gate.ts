@@ -41,6 +41,10 @@ export class MessageGate {
   #left = 0;
   #mask: Buffer | null = null;
   #maskAt = 0;
+  /** Payload of the bytes at hand, and the part of it that has not been kept yet. */
+  #plain: Buffer | null = null;
+  #plainFrom = 0;
+  #plainEnd = 0;
 
   constructor(options: MessageGateOptions) {
     this.#options = options;
@@ -49,26 +53,37 @@ export class MessageGate {
   /** What may go on now. */
   pass(bytes: Buffer): readonly Buffer[] {
     const passed: Buffer[] = [];
+    this.#plain = null;
     let kept = 0;
     let at = 0;
+    /** Where the frames of the message at hand begin that have not been kept yet. */
+    let run = 0;
     while (at < bytes.length && this.violation === null && this.checking === null) {
       const from = at;
       if (this.#left === 0) at += this.#begin(bytes, at);
       const end = at + Math.min(this.#left, bytes.length - at);
       const isControl = this.#opcode >= CLOSE;
-      (isControl ? this.#control : this.#frames).push(bytes.subarray(from, end));
-      if (!isControl) this.#payload.push(this.#unmasked(bytes.subarray(at, end)));
+      if (isControl) {
+        if (from > run) this.#frames.push(bytes.subarray(run, from));
+        this.#control.push(bytes.subarray(from, end));
+        run = end;
+      } else this.#unmask(bytes, at, end);
       kept += end - from;
       this.#left -= end - at;
       at = end;
       if (this.#left > 0) break;
       if (isControl) this.#controlEnded(passed);
       else if (this.#final) {
+        this.#frames.push(bytes.subarray(run, at));
+        run = at;
+        this.#keepPayload();
         this.#messageEnded(passed);
         if (this.checking === null) kept = 0;
       }
     }
     if (this.checking !== null && at < bytes.length) this.#rest.push(bytes.subarray(at));
+    else if (at > run) this.#frames.push(bytes.subarray(run, at));
+    this.#keepPayload();
     if (this.#frames.length > 0 && this.violation === null && !this.#take(kept)) this.violation = NO_ROOM;
     return passed;
   }
@@ -87,7 +102,7 @@ export class MessageGate {
     this.#payload = [];
   }
 
-  /** A frame begins: bytes of its head. */
+  /** A frame begins. Returns the bytes of its head. */
   #begin(bytes: Buffer, at: number): number {
     const size = headSize(bytes, at, bytes.length - at);
     const first = bytes[at] as number;
@@ -100,13 +115,29 @@ export class MessageGate {
     return size;
   }
 
-  #unmasked(piece: Buffer): Buffer {
+  /** Puts payload behind what came of it before in these bytes: frames of one byte are not a buffer each. */
+  #unmask(bytes: Buffer, from: number, end: number): void {
+    if (end === from) return;
+    if (this.#plain === null) {
+      this.#plain = Buffer.allocUnsafe(bytes.length - from);
+      this.#plainFrom = 0;
+      this.#plainEnd = 0;
+    }
+    const plain = this.#plain;
     const mask = this.#mask;
-    if (mask === null) return piece;
-    const plain = Buffer.allocUnsafe(piece.length);
-    for (let i = 0; i < piece.length; i++) plain[i] = (piece[i] as number) ^ (mask[(this.#maskAt + i) & 3] as number);
-    this.#maskAt += piece.length;
-    return plain;
+    if (mask === null) this.#plainEnd += bytes.copy(plain, this.#plainEnd, from, end);
+    else {
+      for (let i = from; i < end; i++) {
+        plain[this.#plainEnd++] = (bytes[i] as number) ^ (mask[this.#maskAt++ & 3] as number);
+      }
+    }
+  }
+
+  #keepPayload(): void {
+    const plain = this.#plain;
+    if (plain === null || this.#plainEnd === this.#plainFrom) return;
+    this.#payload.push(plain.subarray(this.#plainFrom, this.#plainEnd));
+    this.#plainFrom = this.#plainEnd;
   }
 
   #controlEnded(passed: Buffer[]): void {

@@ -14,6 +14,9 @@ const CLOSING_MS = 10_000;
 const GRACE_MS = 2_000;
 /** Milliseconds that an upstream gets to say its last, where its client is to be refused. */
 const HEAR_OUT_MS = 1_000;
+/** Bytes of checked messages that are read at a time, and milliseconds in one turn. */
+const SLICE = 4 << 10;
+const TURN_MS = 2;
 /** Never sent: the connection was lost (RFC 6455, section 7.1.5). */
 const LOST = 1006;
 
@@ -77,7 +80,12 @@ export class Relay {
     const { client, upstream, figures, gates } = options;
     const { deflate, maxMessageBytes, maxHeldMessageBytes } = options;
     const rulesFor = (gate: MessageGate | null) => {
-      return { deflate, maxMessageBytes: gate ? Math.min(maxMessageBytes, maxHeldMessageBytes) : maxMessageBytes };
+      const held = gate !== null;
+      return {
+        deflate,
+        held,
+        maxMessageBytes: held ? Math.min(maxMessageBytes, maxHeldMessageBytes) : maxMessageBytes,
+      };
     };
     this.#options = options;
     this.#client = new Side('client', client, { ...rulesFor(gates.client), masked: true }, gates.client);
@@ -99,7 +107,8 @@ export class Relay {
   #join(from: Side, to: Side, figures: DirectionFigures): void {
     const { stream } = from;
     const left = () => this.#left(from, to);
-    stream.on('data', (chunk: Buffer) => this.#pass(from, to, figures, chunk));
+    const read = from.isChecked ? this.#readInSlices : this.#pass;
+    stream.on('data', (chunk: Buffer) => read.call(this, from, to, figures, chunk));
     stream.on('drain', () => {
       this.#activeAt = performance.now();
       if (to.checking === null) to.stream.resume();
@@ -111,6 +120,28 @@ export class Relay {
     stream.on('end', left).on('error', ignore);
     if (stream.closed) process.nextTick(closed);
     else stream.on('close', closed).resume();
+  }
+
+  /** Of messages that are checked, no more than a few milliseconds' worth in one turn of the event loop. */
+  #readInSlices(from: Side, to: Side, figures: DirectionFigures, chunk: Buffer): void {
+    const { stream } = from;
+    const began = performance.now();
+    for (let at = 0; at < chunk.length; ) {
+      this.#pass(from, to, figures, chunk.subarray(at, at + SLICE));
+      at += SLICE;
+      if (at >= chunk.length || stream.destroyed) return;
+      const isPaused = stream.isPaused();
+      if (!isPaused && performance.now() - began < TURN_MS) continue;
+      stream.pause();
+      stream.unshift(chunk.subarray(at));
+      // Whoever has paused it reads on.
+      if (!isPaused) setImmediate(() => this.#readOn(from, to));
+      return;
+    }
+  }
+
+  #readOn(from: Side, to: Side): void {
+    if (from.checking === null && (to.gone || !to.stream.writableNeedDrain)) from.stream.resume();
   }
 
   #pass(from: Side, to: Side, figures: DirectionFigures, chunk: Buffer): void {
@@ -142,7 +173,7 @@ export class Relay {
   #checked(from: Side, to: Side, passed: readonly Buffer[]): void {
     this.#activeAt = performance.now();
     this.#passOn(from, to, passed);
-    if (from.checking === null && !to.stream.writableNeedDrain) from.stream.resume();
+    this.#readOn(from, to);
   }
 
   /** `others`: what the other side is told, by which side it is that is refused. */

@@ -53,6 +53,11 @@ export class Side {
     return this.#gate?.checking ?? null;
   }
 
+  /** Each of its messages is held and checked. */
+  get isChecked(): boolean {
+    return this.#gate !== null;
+  }
+
   /** Of valid frames, what goes on to the other side. */
   pass({ lead, body }: Passed): readonly Buffer[] {
     const gate = this.#gate;
