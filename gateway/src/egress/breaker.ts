@@ -1,9 +1,13 @@
 /**
- * The circuit breaker of an upstream (docs/reference/gateway.md#circuit-breaker: 503 while open). Closed: requests
- * pass, and so many failures in a row, each a connection that failed, an invalid answer or a time-out, open it. Open:
- * requests are refused until the cool-down is over. Half-open: one request goes through; its outcome closes or opens it
- * again.
+ * The circuit breaker of an upstream (docs/reference/gateway.md#circuit-breaker: 503 while open). Closed: requests pass,
+ * and so many failures in a row, each a connection that failed, an invalid answer or a time-out, open it. Open: requests
+ * are refused until the cool-down is over. Half-open: one request goes through; its outcome closes or opens it again.
+ *
+ * A request can make an upstream slow or its answer invalid. So the failures of one client's network alone open the circuit
+ * for that network, and for all only with those of others.
  */
+import { clientNetwork } from '../client-network.ts';
+
 export interface BreakerOptions {
   /** Failures in a row that open it. Default 5. */
   readonly failures: number;
@@ -12,49 +16,118 @@ export interface BreakerOptions {
 }
 
 export const DEFAULT_BREAKER: BreakerOptions = { failures: 5, cooldownMs: 10_000 };
+/** Failures of one client's network that count for all. */
+const MOST_OF_CLIENT = 2;
+/** Networks whose failures are told apart; the rest count as one. */
+const MOST_CLIENTS = 100;
 
-export class CircuitBreaker {
+class Circuit {
   readonly #options: BreakerOptions;
   readonly #now: () => number;
-  #failures = 0;
+  failures = 0;
   #openUntil = 0;
   #probing = false;
 
-  constructor(options: BreakerOptions = DEFAULT_BREAKER, now: () => number = performance.now.bind(performance)) {
+  constructor(options: BreakerOptions, now: () => number) {
     this.#options = options;
     this.#now = now;
   }
 
-  /** Whether `admits` would say no. */
   get refuses(): boolean {
-    return this.#failures >= this.#options.failures && (this.#probing || this.#now() < this.#openUntil);
+    return this.failures >= this.#options.failures && (this.#probing || this.#now() < this.#openUntil);
   }
 
-  /** Whether a request may go; where it may, `succeeded`, `failed` or `abandoned` must follow. */
-  admits(): boolean {
-    if (this.refuses) return false;
-    this.#probing = this.#failures >= this.#options.failures;
-    return true;
+  begin(): void {
+    this.#probing = this.failures >= this.#options.failures;
   }
 
   succeeded(): void {
-    this.#failures = 0;
+    this.failures = 0;
     this.#probing = false;
   }
 
-  failed(): void {
-    this.#failures++;
+  /** Returns whether it has opened. */
+  failed(): boolean {
+    this.failures++;
     this.#probing = false;
-    if (this.#failures >= this.#options.failures) this.#openUntil = this.#now() + this.#options.cooldownMs;
+    if (this.failures >= this.#options.failures) this.#openUntil = this.#now() + this.#options.cooldownMs;
+    return this.failures === this.#options.failures;
   }
 
-  /** The client left before there was an outcome. */
   abandoned(): void {
     this.#probing = false;
   }
 
+  get leftMs(): number {
+    return this.failures >= this.#options.failures ? this.#openUntil - this.#now() : 0;
+  }
+}
+
+export class CircuitBreaker {
+  readonly #options: BreakerOptions;
+  readonly #now: () => number;
+  readonly #all: Circuit;
+  /** Of networks whose requests have failed since one succeeded. */
+  readonly #clients = new Map<string, Circuit>();
+
+  constructor(options: BreakerOptions = DEFAULT_BREAKER, now: () => number = performance.now.bind(performance)) {
+    this.#options = options;
+    this.#now = now;
+    this.#all = new Circuit(options, now);
+  }
+
+  /** Whether it is open for all. */
+  get refuses(): boolean {
+    return this.#all.refuses;
+  }
+
+  /**
+   * Whether a request may go; if so, `succeeded`, `failed` or `abandoned` must follow, with the same client. `client`: the
+   * address on whose behalf it goes. Default: the gateway's own, whose failures count for all.
+   */
+  admits(client: string | null = null): boolean {
+    const own = this.#of(client);
+    if (this.#all.refuses || own?.refuses) return false;
+    this.#all.begin();
+    own?.begin();
+    return true;
+  }
+
+  succeeded(): void {
+    this.#all.succeeded();
+    if (this.#clients.size > 0) this.#clients.clear();
+  }
+
+  /** Returns whether it has opened, for this client or for all. */
+  failed(client: string | null = null): boolean {
+    if (client === null) return this.#all.failed();
+    const own = this.#of(client) ?? this.#add(client);
+    const hasOpened = own.failed();
+    if (own.failures <= MOST_OF_CLIENT) return this.#all.failed() || hasOpened;
+    this.#all.abandoned();
+    return hasOpened;
+  }
+
+  /** The client left before there was an outcome. */
+  abandoned(client: string | null = null): void {
+    this.#all.abandoned();
+    this.#of(client)?.abandoned();
+  }
+
   /** Seconds until it may be tried again, at least 1; for `Retry-After`. */
-  retryAfter(): number {
-    return Math.max(1, Math.ceil((this.#openUntil - this.#now()) / 1000));
+  retryAfter(client: string | null = null): number {
+    const leftMs = Math.max(this.#all.leftMs, this.#of(client)?.leftMs ?? 0);
+    return Math.max(1, Math.ceil(leftMs / 1000));
+  }
+
+  #of(client: string | null): Circuit | undefined {
+    return client === null || this.#clients.size === 0 ? undefined : this.#clients.get(clientNetwork(client));
+  }
+
+  #add(client: string): Circuit {
+    const name = this.#clients.size < MOST_CLIENTS ? clientNetwork(client) : '';
+    const circuit = this.#clients.get(name) ?? new Circuit(this.#options, this.#now);
+    this.#clients.set(name, circuit);
+    return circuit;
   }
 }

@@ -45,8 +45,8 @@ export interface ProxyEvents {
 
 export function proxy(request: ProxyRequest, events: ProxyEvents): void {
   const { x, upstream } = request;
-  if (!upstream.breaker.admits()) {
-    const retryAfter = String(upstream.breaker.retryAfter());
+  if (!upstream.breaker.admits(x.clientIp)) {
+    const retryAfter = String(upstream.breaker.retryAfter(x.clientIp));
     const answer = problem('upstream-unavailable', 'The upstream has failed repeatedly and is given time to recover.', {
       headers: ['retry-after', retryAfter],
     });
@@ -339,20 +339,20 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
       return this.start();
     }
     this.#finish();
-    if (this.#x.closed) return this.#upstream.breaker.abandoned();
+    if (this.#x.closed) return this.#upstream.breaker.abandoned(this.#x.clientIp);
     if (this.#headSent) return this.#events.broken(this.#x, error.message);
     const bodyError = this.#x.bodyStream?.errored;
     if (bodyError) {
-      this.#upstream.breaker.abandoned();
+      this.#upstream.breaker.abandoned(this.#x.clientIp);
       return this.#events.bodyFailed(this.#x, bodyError);
     }
-    this.#upstream.breaker.failed();
+    this.#upstream.breaker.failed(this.#x.clientIp);
     this.#events.failed(this.#x, problemOf(error), `${this.#upstream.name}: ${error.message}`);
   }
 
   #refuse({ problem }: NotSendable): void {
     this.#finish();
-    this.#upstream.breaker.abandoned();
+    this.#upstream.breaker.abandoned(this.#x.clientIp);
     this.#events.refused(this.#x, problem);
   }
 
@@ -369,7 +369,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
     if (this.#finished) return;
     this.#span?.failed('client-closed');
     this.#finish();
-    this.#upstream.breaker.abandoned();
+    this.#upstream.breaker.abandoned(this.#x.clientIp);
     this.#controller?.abort(new Error('the client went away'));
     this.#events.done(this.#x, this.#bytes);
   }

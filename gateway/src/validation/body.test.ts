@@ -128,9 +128,30 @@ describe('multipart/form-data', () => {
       `${part('name="name"', 'YQ==', 'Content-Transfer-Encoding: base64\r\n')}--xx--`,
       ['/ has a part with a transfer encoding'],
     ],
+    [
+      'a name in another form',
+      `${part(`name="name"; name*=utf-8''role`, 'admin')}--xx--`,
+      ['/ has an extended parameter in a Content-Disposition'],
+    ],
+    [
+      'a name in pieces',
+      `${part('name="name"; name*0=ro; name*1=le', 'admin')}--xx--`,
+      ['/ has an extended parameter in a Content-Disposition'],
+    ],
+    [
+      'a file with its name in another form',
+      `${name}${part(`name="file"; filename*=utf-8''%C3%A4.png`, '1', png)}--xx--`,
+      'ok',
+    ],
     ['too many parts', `${part('name="a"', '').repeat(1001)}--xx--`, ['/ has more than 1000 parts']],
   ])('%s', (_name, body, wanted) => {
     expect(verdict(validator(MULTIPART, person, { fields }), type, body)).toEqual(wanted);
+  });
+
+  it.each(["boundary*=utf-8''yy", 'boundary*0=y; boundary*1=y'])('has one boundary: %s', (more) => {
+    expect(readMultipart(`${type}; ${more}`, Buffer.from(`${name}--xx--`))).toBe(
+      'has an extended parameter in its content type',
+    );
   });
 
   it('wants a boundary', () => {

@@ -28,10 +28,10 @@ function refusal(reason: ValidationReason, detail: string): Refusal {
 }
 
 /**
- * `.` and `..`, also percent-encoded and between encoded slashes: a path that climbs means one thing to us and another
+ * `.` and `..`, also percent-encoded, with parameters (`..;a`), and between encoded slashes: a path that climbs means one thing to us and another
  * to an upstream that decodes it first.
  */
-const DOT_SEGMENT = /(?:\/|%2f|%5c)(?:\.|%2e){1,2}(?:\/|%2f|%5c|$)/i;
+const DOT_SEGMENT = /(?:\/|%2f|%5c)(?:\.|%2e){1,2}(?:;|\/|%2f|%5c|$)/i;
 
 /** The path has such a segment. */
 export function isClimbing(path: string): boolean {

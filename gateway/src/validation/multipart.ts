@@ -22,7 +22,9 @@ const IDENTITY = new Set(['7bit', '8bit', 'binary']);
 
 /** The parts in order, or why they cannot be read. */
 export function readMultipart(contentType: string, body: Uint8Array): readonly Part[] | string {
-  const boundary = parametersOf(contentType)?.get('boundary');
+  const parameters = parametersOf(contentType);
+  if (hasExtended(parameters, [])) return 'has an extended parameter in its content type';
+  const boundary = parameters?.get('boundary');
   if (boundary === undefined || !BOUNDARY.test(boundary)) return 'has no valid boundary';
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   const delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1');
@@ -66,10 +68,21 @@ function readPart(head: string, body: Buffer): Part | string {
   if (mediaTypeOf(disposition) !== 'form-data' || name === undefined) {
     return 'has a part without a valid Content-Disposition';
   }
+  if (hasExtended(parameters, ['filename*'])) return 'has an extended parameter in a Content-Disposition';
   const encoding = headers.get('content-transfer-encoding');
   if (encoding !== undefined && !IDENTITY.has(encoding.trim().toLowerCase())) {
     return 'has a part with a transfer encoding';
   }
   const type = headers.get('content-type');
-  return { name, filename: parameters?.get('filename'), type: type && mediaTypeOf(type), body };
+  return {
+    name,
+    filename: parameters?.get('filename') ?? parameters?.get('filename*'),
+    type: type && mediaTypeOf(type),
+    body,
+  };
+}
+
+/** Some servers read `name*` and `name*0` (RFC 2231, which RFC 7578 does not use) in the place of `name`. */
+function hasExtended(parameters: ReadonlyMap<string, string> | null, known: readonly string[]): boolean {
+  return [...(parameters?.keys() ?? [])].some((name) => name.includes('*') && !known.includes(name));
 }

@@ -37,12 +37,8 @@ export async function endpointAnswer<A extends AnswerHead>(
     answer = await answering;
   } catch (error) {
     const isOurs = x.closed || Boolean(x.bodyStream?.errored);
-    if (isOurs || !(error instanceof HttpCallError) || !COUNTED.includes(error.failure)) breaker.abandoned();
-    else {
-      const wasOpen = breaker.refuses;
-      breaker.failed();
-      if (!wasOpen && breaker.refuses) metrics.broke(host);
-    }
+    if (isOurs || !(error instanceof HttpCallError) || !COUNTED.includes(error.failure)) breaker.abandoned(x.clientIp);
+    else if (breaker.failed(x.clientIp)) metrics.broke(host);
     throw error;
   }
   breaker.succeeded();

@@ -52,8 +52,9 @@ export class EndpointAttempt {
   async run(ask: () => Promise<void>): Promise<ProviderFailed | null> {
     const { provider, endpoint } = this.#at;
     const { breaker } = endpoint.health;
-    if (!breaker.admits()) return new ProviderFailed('circuit breaker open', 503, breaker.retryAfter());
     const { x } = this.#asked;
+    const { clientIp } = x;
+    if (!breaker.admits(clientIp)) return new ProviderFailed('circuit breaker open', 503, breaker.retryAfter(clientIp));
     const from = performance.now();
     let failed: ProviderFailed | null = null;
     this.count.begin();

@@ -56,7 +56,9 @@ export class FilesCall {
     const { x, target } = this.#to;
     const { metrics } = this.#services;
     const { breaker } = this.#endpoint.health;
-    if (!breaker.admits()) return this.#failed(new ProviderFailed('circuit breaker open', 503, breaker.retryAfter()));
+    if (!breaker.admits(x.clientIp)) {
+      return this.#failed(new ProviderFailed('circuit breaker open', 503, breaker.retryAfter(x.clientIp)));
+    }
     this.#trace();
     const from = performance.now();
     let failed: ProviderFailed | null = null;

@@ -16,7 +16,7 @@ import { millisecondsOf, numberOf, targetUrl } from './target-settings.ts';
 const PARALLEL = 64;
 
 /** What URLs resolve: segments of dots, and backslashes, which they take for slashes. */
-const RESOLVED = /\\|\/(?:\.|%2e){1,2}(?:\/|$)/i;
+const RESOLVED = /\\|\/(?:\.|%2e){1,2}(?:;|\/|$)/i;
 
 interface Copy {
   readonly method: string;

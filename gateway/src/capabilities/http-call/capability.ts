@@ -71,9 +71,9 @@ export const httpCall = capability({
           const limit = Math.min(Math.max(timeoutMs, 1), MAX_TIMEOUT_MS);
           const target = memory.text(url, urlLength);
           const breaker = state.breaks ? bound().of(target) : null;
-          if (breaker?.admits() === false) {
+          if (breaker?.admits(x.clientIp) === false) {
             state.end();
-            state.retryAfter = breaker.retryAfter();
+            state.retryAfter = breaker.retryAfter(x.clientIp);
             return CIRCUIT_OPEN;
           }
           const answer = loaded.call({
@@ -138,8 +138,8 @@ export const httpCall = capability({
 });
 
 function countFailure(breaker: CircuitBreaker, x: Exchange, error: unknown): void {
-  if (!x.closed && error instanceof HttpCallError && COUNTED.includes(error.failure)) breaker.failed();
-  else breaker.abandoned();
+  if (!x.closed && error instanceof HttpCallError && COUNTED.includes(error.failure)) breaker.failed(x.clientIp);
+  else breaker.abandoned(x.clientIp);
 }
 
 /** The plugin decides what a failure means for the request; the log says what it was. */

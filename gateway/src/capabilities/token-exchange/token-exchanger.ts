@@ -69,8 +69,8 @@ export class TokenExchanger {
   }
 
   async #exchange(subject: string, digest: string, x: Exchange, signal: AbortSignal): Promise<string> {
-    if (!this.#breaker.admits()) {
-      const retryAfter = this.#breaker.retryAfter();
+    if (!this.#breaker.admits(x.clientIp)) {
+      const retryAfter = this.#breaker.retryAfter(x.clientIp);
       throw new ExchangeFailed('unavailable', `${this.#server} has failed repeatedly`, { retryAfter });
     }
     const askedAt = performance.now();
@@ -82,8 +82,8 @@ export class TokenExchanger {
       return issued.token;
     } catch (error) {
       // It was ended for another client, which says nothing of the server.
-      if (signal.aborted) this.#breaker.abandoned();
-      else this.#failed(error);
+      if (signal.aborted) this.#breaker.abandoned(x.clientIp);
+      else this.#failed(x, error);
       throw error;
     }
   }
@@ -121,9 +121,9 @@ export class TokenExchanger {
   }
 
   /** What the server says of one token says nothing of the others. */
-  #failed(error: unknown): void {
-    if (error instanceof ExchangeFailed && !error.ill) this.#breaker.abandoned();
-    else this.#breaker.failed();
+  #failed({ clientIp }: Exchange, error: unknown): void {
+    if (error instanceof ExchangeFailed && !error.ill) this.#breaker.abandoned(clientIp);
+    else this.#breaker.failed(clientIp);
     const { failure } = error instanceof ExchangeFailed ? error : { failure: 'unavailable' };
     if (failure !== 'refused' && failure !== 'denied') this.#outage.failed(messageOf(error));
   }

@@ -64,7 +64,8 @@ export class Introspector implements TokenVerifier {
   }
 
   async #ask(token: string, digest: string, x: Exchange, signal: AbortSignal): Promise<TokenClaims> {
-    if (!this.#breaker.admits()) throw new IssuerUnavailable('the introspection endpoint has failed repeatedly');
+    if (!this.#breaker.admits(x.clientIp))
+      throw new IssuerUnavailable('the introspection endpoint has failed repeatedly');
     const answer = await this.#introspect(token, x, signal);
     const validity = activity(answer);
     const claims = new TokenClaims(answer);
@@ -99,17 +100,17 @@ export class Introspector implements TokenVerifier {
     } catch (error) {
       // One token that the server does not take says nothing of the others.
       if (error instanceof QuestionRefused) {
-        this.#breaker.abandoned();
+        this.#breaker.abandoned(x.clientIp);
         if (ABOUT_THE_TOKEN.has(error.status)) throw new TokenRefused('the token is not one that can be introspected');
         throw error;
       }
       // It was ended for another client, which says nothing of the server.
       if (signal.aborted) {
-        this.#breaker.abandoned();
+        this.#breaker.abandoned(x.clientIp);
         throw error;
       }
       this.#outage.failed(messageOf(error));
-      this.#breaker.failed();
+      this.#breaker.failed(x.clientIp);
       throw error;
     }
   }

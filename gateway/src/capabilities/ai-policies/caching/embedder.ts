@@ -53,7 +53,7 @@ export class Embedder {
   async vectorOf(text: string, x: Exchange): Promise<Float32Array | null> {
     const { health, host } = this.#settings.endpoint;
     const { breaker } = health;
-    if (!breaker.admits()) {
+    if (!breaker.admits(x.clientIp)) {
       this.#deps.embedded('resting');
       return null;
     }
@@ -64,12 +64,12 @@ export class Embedder {
       return vector;
     } catch (error) {
       if (x.closed || error instanceof Crowded) {
-        breaker.abandoned();
+        breaker.abandoned(x.clientIp);
         if (!x.closed) this.#deps.embedded('overloaded');
         return null;
       }
-      if (error instanceof TextRefused) breaker.abandoned();
-      else breaker.failed();
+      if (error instanceof TextRefused) breaker.abandoned(x.clientIp);
+      else breaker.failed(x.clientIp);
       this.#deps.embedded(resultOf(error));
       this.#deps.log(`no embedding of ${host}: ${messageOf(error)}`, x);
       return null;
