@@ -307,6 +307,9 @@ export class Exchange {
   /** Nothing but the end of the upstream's connection says where that body ends. */
   endsByClosing = false;
 
+  /** The claims of its token are too long for `x-auth-claims`. */
+  claimsLeftOut = false;
+
   /** The client has gone, or the response is complete: nobody waits for anything any more. */
   closed = false;
   /** Status to count where the transport ended the request by itself: 408, 400, 499 of a client that reads nothing; or 0. */

@@ -122,6 +122,12 @@ describe('cel', () => {
     expect((await kit.onRequest({ config, body, headers })).outcome).toBe('continue');
   });
 
+  it('refuses what a client makes too long to evaluate', async () => {
+    const query = Array.from({ length: 3_000 }, (_, i) => `a${i}=1`).join('&');
+    const slow = 'request.query.exists(k, k == "tier" && request.query.exists(other, other == "free"))';
+    expect((await refuse(slow, { path: `/?${query}&tier=1` })).outcome).toBe('answered');
+  });
+
   it('reads behind a byte order mark, and as much as there is', async () => {
     expect((await refuse('request.body_json.a == 1', { body: '\ufeff{"a":1}' })).outcome).toBe('answered');
     const padded = `{"a":1${' '.repeat(2 << 20)}}`;

@@ -407,6 +407,21 @@ describe('waiting for the host', () => {
   });
 });
 
+it('a plugin takes from rate-limit buckets of its own name alone', async () => {
+  const taken: string[] = [];
+  const rateLimits = {
+    take: (bucket: string) => {
+      taken.push(bucket);
+      return { allowed: true, remaining: 1, resetAt: 1, retryAfter: 0 };
+    },
+  };
+  const kit = await openKit(join(builtins, 'rate-limit'), { state: stateOf(rateLimits) });
+  kits.push(kit);
+  const bound = await kit.bind({ quota: 1, window: 1, policy_name: 'gold' });
+  expect(await bound.onRequest(recordedExchange({}))).toBe(0);
+  expect(taken).toEqual([expect.stringMatching(/^rate-limit:gold\|/)]);
+});
+
 describe('instances', () => {
   it('are shared out up to the cap; calls wait in a queue, and past it get 503', async () => {
     let release: () => void = () => {};

@@ -14,26 +14,26 @@ async function queue(kind: DatabaseKind) {
   const { db, close } = await testDatabase(kind);
   onTestFinished(close);
   const { kysely } = db;
-  const add = async () => {
+  const job = async (projectId: string | null, createdBy: string) => {
     const id = randomUUID();
     const inputs = { revisions: [], plugins: [], upstreams: {} };
-    await insertCompilation(kysely, {
-      id,
-      specId: null,
-      projectId: null,
-      inputs,
-      production: false,
-      createdBy: 'test',
-    });
+    await insertCompilation(kysely, { id, specId: null, projectId, inputs, production: false, createdBy });
     return id;
   };
+  const project = async () => {
+    const id = randomUUID();
+    await sql`insert into projects (id, name, description, upstreams) values (${id}, ${id}, '', '{}')`.execute(kysely);
+    return id;
+  };
+  const add = () => job(null, 'test');
+  const addFor = { job, project };
   const taken = async (replica: string) => {
     const job = await claim(kysely, replica, LEASE_MS);
     if (!job) throw new Error('no job waits');
     return job;
   };
   const passLeases = () => sql`update compilations set claimed_until = now() - interval '1 second'`.execute(kysely);
-  return { kysely, add, taken, passLeases, look: (id: string) => findCompilation(kysely, id) };
+  return { kysely, add, addFor, taken, passLeases, look: (id: string) => findCompilation(kysely, id) };
 }
 
 describe.each(DATABASE_KINDS)('the queue on %s', (_name, kind, absent) => {
@@ -48,6 +48,23 @@ describe.each(DATABASE_KINDS)('the queue on %s', (_name, kind, absent) => {
       const ids = others.flatMap((job) => job?.id ?? []);
       expect(new Set(ids)).toEqual(new Set(added.slice(1)));
       expect(ids.length).toBe(7);
+    });
+
+    it('gives projects their turns, and people in a project, however many one of them asks for', async () => {
+      const { kysely, addFor, taken } = await queue(kind);
+      const [busy, other] = [await addFor.project(), await addFor.project()];
+      const flood: string[] = [];
+      for (let i = 0; i < 5; i++) flood.push(await addFor.job(busy, 'mallory'));
+      const colleague = await addFor.job(busy, 'alice');
+      const quiet = [await addFor.job(other, 'bob'), await addFor.job(other, 'bob')];
+      const order: string[] = [];
+      for (let i = 0; i < 8; i++) {
+        const job = await taken(randomUUID());
+        order.push(job.id);
+        await end(kysely, job, FAILED);
+      }
+      expect(order.slice(0, 4)).toEqual([flood[0], quiet[0], colleague, quiet[1]]);
+      expect(order.slice(4)).toEqual(flood.slice(1));
     });
 
     it('gives a job to another replica when its lease has passed, and takes nothing more from the first', async () => {

@@ -25,7 +25,10 @@ export const MAX_DIAGNOSTICS = 1_000;
 /** Another replica has the job, or it was deleted: nothing about it may be written any more. */
 export class JobLost extends Error {}
 
-/** The oldest job that waits, or that a replica left lying; null where there is none. */
+/**
+ * The job whose turn it is, of those that wait or that a replica left lying; null where there is none. Projects take turns,
+ * those with fewer under way first, and within them people do; of one person's the oldest is first.
+ */
 export async function claim(db: Db, replicaId: string, leaseMs: number): Promise<Job | null> {
   const job = await db
     .with('next', (cte) =>
@@ -35,6 +38,9 @@ export async function claim(db: Db, replicaId: string, leaseMs: number): Promise
         .where(({ or, and, eb }) =>
           or([eb('status', '=', 'pending'), and([leftLying(), eb('attempts', '<', MAX_ATTEMPTS)])]),
         )
+        .orderBy(underWay())
+        .orderBy(lastBegun(false))
+        .orderBy(lastBegun(true))
         .orderBy('created_at')
         .limit(1)
         .forUpdate()
@@ -123,6 +129,20 @@ function kept(diagnostics: readonly StoredDiagnostic[]): string {
 }
 
 const fromNow = (ms: number) => sql<Date>`now() + make_interval(secs => ${ms / 1000})`;
+
+/** Compilations of the same project that are under way. */
+const underWay = () => sql`(
+  select count(*) from compilations other
+  where other.project_id = compilations.project_id and other.status = 'compiling' and other.claimed_until >= now()
+)`;
+
+/** When the last one of the same project, or of the same person in it, was begun; earliest if none was. */
+const lastBegun = (ofPerson: boolean) => sql`coalesce((
+  select other.started_at from compilations other
+  where other.project_id = compilations.project_id and other.started_at is not null
+    ${ofPerson ? sql`and other.created_by = compilations.created_by` : sql``}
+  order by other.created_at desc limit 1
+), '-infinity')`;
 
 const leftLying = () => sql<boolean>`(status = 'compiling' and claimed_until < now())`;
 

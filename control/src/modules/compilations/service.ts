@@ -11,7 +11,14 @@ import { notifyCompilation } from './notifications.ts';
 import { pinInputs, pinProject, pinSpecs } from './pin-inputs.ts';
 import { present } from './present.ts';
 import type { Compilation, CompilationQuery, CompileRequest, ProjectCompileRequest } from './schemas.ts';
-import { deleteCompilation, findCompilation, insertCompilation, listCompilations, lockCompilation } from './store.ts';
+import {
+  countWaiting,
+  deleteCompilation,
+  findCompilation,
+  insertCompilation,
+  listCompilations,
+  lockCompilation,
+} from './store.ts';
 import { changesOf } from './watch.ts';
 
 type Db = Parameters<typeof insertCompilation>[0];
@@ -100,6 +107,7 @@ export class Compilations {
     try {
       return await db.kysely.transaction().execute(async (tx) => {
         const record = await pin(tx);
+        await mustHaveRoom(tx, record.projectId);
         await insertCompilation(tx, { ...record, id, createdBy: actor.name });
         const row = await findCompilation(tx, id);
         if (!row) throw new Error('the compilation that was inserted is not there');
@@ -117,6 +125,14 @@ export class Compilations {
       throw new ControlError('conflict', 'what was to be compiled was deleted at the same time');
     }
   }
+}
+
+/** Of a project. */
+const MOST_WAITING = 100;
+
+async function mustHaveRoom(db: Db, projectId: string | null): Promise<void> {
+  if (projectId === null || (await countWaiting(db, projectId)) < MOST_WAITING) return;
+  throw new ControlError('unavailable', `${MOST_WAITING} compilations of the project wait already: try again later`);
 }
 
 async function mustExist(db: Db, projectId: string): Promise<void> {

@@ -17,6 +17,17 @@ function selected(db: Db) {
 
 export type CompilationRow = NonNullable<Awaited<ReturnType<typeof findCompilation>>>;
 
+/** Compilations of a project that have not begun. */
+export async function countWaiting(db: Db, projectId: string): Promise<number> {
+  const { waiting } = await db
+    .selectFrom('compilations')
+    .select(({ fn }) => fn.countAll<string>().as('waiting'))
+    .where('project_id', '=', projectId)
+    .where('status', '=', 'pending')
+    .executeTakeFirstOrThrow();
+  return Number(waiting);
+}
+
 export function findCompilation(db: Db, id: string) {
   return selected(db).where('compilations.id', '=', id).executeTakeFirst();
 }

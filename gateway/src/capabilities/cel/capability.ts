@@ -51,7 +51,7 @@ export const cel = capability({
       signature: 'i:i',
       parameters: '(handle) -> result',
       meaning:
-        '1: the condition is true for this request, 0: it is not, -1: it could not be evaluated, -2: it could not be because the body is there and cannot be read, or makes it too long; the log says why. Needs `request_body = "buffer"`; waits for the body if the condition reads it',
+        '1: the condition is true for this request, 0: it is not, -1: it could not be evaluated, -2: it could not be because a part of the request is there and cannot be read, or makes it too long; the log says why. Needs `request_body = "buffer"`; waits for the body if the condition reads it',
       waits: true,
       declared: true,
       body: 'request_body',
@@ -94,6 +94,6 @@ function evaluate(call: Call, condition: Condition): number {
   if (matches !== null) return matches ? MATCHES : NOT;
   const { services, name } = call.binding;
   services.log('warn', name, `the expression could not be evaluated: ${error}`, x);
-  const isOfBody = request.isBodyUnreadable || (isTooLong && condition.parts.has('body_json'));
-  return isOfBody ? UNREADABLE : FAILED;
+  // What is too long was made so by the client.
+  return request.isUnreadable || isTooLong ? UNREADABLE : FAILED;
 }

@@ -280,6 +280,18 @@ describe('what an evaluation may cost', () => {
   });
 });
 
+it('says that claims cannot be read if they were too long for their header', () => {
+  const x = recordedExchange({});
+  x.claimsLeftOut = true;
+  const request = requestValue(x);
+  const { matches, error } = compileCondition('request.claims.tier == "free"').evaluate(request.value);
+  expect([matches, error, request.isUnreadable]).toEqual([
+    null,
+    'line 1, column 21: request.claims is too long for its header',
+    true,
+  ]);
+});
+
 it('never throws but for what is no expression, and never for a request', () => {
   const condition = compileCondition(
     'request.body_json.a.exists(x, x.b > 1) || request.body_json.c + "x" == "yx" || request.body_json.d in request.claims',

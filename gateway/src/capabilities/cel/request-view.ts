@@ -9,14 +9,11 @@ import { isRequestPart, REQUEST_PARTS, type RequestPart } from './request-types.
 /** A part of the request is not what expressions can read; the message says which. */
 export class PartUnreadable extends Error {}
 
-/** The body is there, and is no JSON that this process reads: what a rule says of it is not known. */
-export class BodyUnreadable extends PartUnreadable {}
-
 export interface RequestValue {
   /** The value of `request`. Looking at a part may throw PartUnreadable. */
   readonly value: CelMap;
   /** Whether an expression has looked at a body that cannot be read. */
-  readonly isBodyUnreadable: boolean;
+  readonly isUnreadable: boolean;
 }
 
 /** The body must be in memory where the expression reads it. */
@@ -24,8 +21,8 @@ export function requestValue(x: Exchange): RequestValue {
   const view = new RequestView(x);
   return {
     value: mapOf(view),
-    get isBodyUnreadable() {
-      return view.isBodyUnreadable;
+    get isUnreadable() {
+      return view.isUnreadable;
     },
   };
 }
@@ -33,7 +30,7 @@ export function requestValue(x: Exchange): RequestValue {
 class RequestView implements ReadonlyMap<string, CelInput> {
   readonly #x: Exchange;
   readonly #made = new Map<RequestPart, CelInput>();
-  isBodyUnreadable = false;
+  isUnreadable = false;
 
   constructor(x: Exchange) {
     this.#x = x;
@@ -56,7 +53,7 @@ class RequestView implements ReadonlyMap<string, CelInput> {
       this.#made.set(key, value);
       return value;
     } catch (error) {
-      if (error instanceof BodyUnreadable) this.isBodyUnreadable = true;
+      if (error instanceof PartUnreadable) this.isUnreadable = true;
       throw error;
     }
   }
@@ -92,7 +89,7 @@ const PARTS: Readonly<Record<RequestPart, (x: Exchange) => CelInput>> = {
   client_ip: (x) => x.clientIp,
   consumer: (x) => decodedName(joinedHeader(x.headers, 'x-auth-consumer') ?? ''),
   groups: (x) => celList(listed(joinedHeader(x.headers, 'x-auth-consumer-groups') ?? '')),
-  claims: (x) => jsonValue(claimsOf(joinedHeader(x.headers, 'x-auth-claims') ?? '{}')),
+  claims: (x) => jsonValue(claimsOf(x)),
   time: () => timestampFromMs(Date.now()),
 };
 
@@ -100,15 +97,17 @@ const PARTS: Readonly<Record<RequestPart, (x: Exchange) => CelInput>> = {
 function bodyValue({ body, headers }: Exchange): unknown {
   if (body === null || body.length === 0) return null;
   const encoding = headerOf(headers, 'content-encoding') ?? 'identity';
-  if (encoding.toLowerCase() !== 'identity') throw new BodyUnreadable('request.body_json is encoded');
+  if (encoding.toLowerCase() !== 'identity') throw new PartUnreadable('request.body_json is encoded');
   try {
     return parseOnce(body);
   } catch {
-    throw new BodyUnreadable('request.body_json is not JSON in UTF-8');
+    throw new PartUnreadable('request.body_json is not JSON in UTF-8');
   }
 }
 
-function claimsOf(text: string): unknown {
+function claimsOf({ claimsLeftOut, headers }: Exchange): unknown {
+  if (claimsLeftOut) throw new PartUnreadable('request.claims is too long for its header');
+  const text = joinedHeader(headers, 'x-auth-claims') ?? '{}';
   if (text === '') return null;
   try {
     return parseTextOnce(text);

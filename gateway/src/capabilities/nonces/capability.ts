@@ -31,7 +31,8 @@ export const nonces = capability({
           call.request();
           call.charge(credentialLength + nonceLength);
           const verdict = loaded.nonces.enter({
-            credential: call.memory.text(credential, credentialLength),
+            // No plugin pushes out the nonces of another one.
+            credential: `${call.binding.name}:${call.memory.text(credential, credentialLength)}`,
             nonce: call.memory.text(nonce, nonceLength),
             created,
             keepSeconds,

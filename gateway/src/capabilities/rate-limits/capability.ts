@@ -27,7 +27,7 @@ export const rateLimits = capability({
       signature: 'iiiii:i',
       parameters: '(bucket, len, quota, window, out) -> allowed',
       meaning:
-        'takes one from a sliding window of `window` seconds; writes four f64 at `out`: remaining, reset (Unix seconds), retry-after (seconds), quota; -1 if the store is unavailable',
+        'takes one from a sliding window of `window` seconds, of a bucket that the configs of this plugin share; writes four f64 at `out`: remaining, reset (Unix seconds), retry-after (seconds), quota; -1 if the store is unavailable',
       waits: (state) => state.rateLimits.immediate !== true,
       declared: true,
       make: (call, { loaded, bound }) => {
@@ -65,8 +65,10 @@ function taking(
       call.memory.writeDoubles([remaining, resetAt, retryAfter, quota], out);
       return allowed ? ALLOWED : REFUSED;
     };
-    const owner = [`${call.binding.name} ${policy()}`, ...networkOf(x)];
-    const result = take(call.memory.text(bucket, length), quota, window, owner);
+    const { name: plugin } = call.binding;
+    const owner = [`${plugin} ${policy()}`, ...networkOf(x)];
+    // No plugin takes from the buckets of another one.
+    const result = take(`${plugin}:${call.memory.text(bucket, length)}`, quota, window, owner);
     return result instanceof Promise ? call.wait(result.catch(nullWhereAway), DEADLINE_MS, write) : write(result);
   };
 }

@@ -75,6 +75,7 @@ function changeRequestHeader(
 function leaveOutClaims(call: Call, bytes: number): void {
   const x = call.request();
   changeHeader(x.headers, 'remove', 'x-auth-claims', '');
+  x.claimsLeftOut = true;
   const { services, name } = call.binding;
   services.log('warn', name, `x-auth-claims left out: ${bytes} bytes, of at most ${MAX_CLAIMS}`, x);
 }
