@@ -121,6 +121,18 @@ const table = {
     files: ['wasm/call/plugin.ts', 'wasm/pool.ts', 'wasm/shares.ts'],
     test: 'test/serve/slow-bodies.test.ts: keep no instance from others',
   },
+  'plugin-memory': {
+    what: 'memory of plugin instances whose calls wait for something',
+    unit: 'bytes',
+    most: { constant: 'waitingBytes', value: 256 << 20 },
+    scope: 'process',
+    owner: `module, then ${CLIENT}`,
+    yields: 'the oldest waiting call of whoever holds most',
+    answer: '503 `overloaded`',
+    metric: DECISIONS,
+    files: ['wasm/call/plugin.ts', 'wasm/pool.ts'],
+    test: 'gateway/src/wasm/runtime.test.ts: share the memory of what waits: the client that holds most gives way',
+  },
   'plugin-queue': {
     what: 'calls that wait for a plugin instance; those below their share are served first',
     unit: 'calls',

@@ -25,6 +25,12 @@ export interface KitLimits {
    */
   readonly instances?: number;
   /**
+   * Bytes of memory of all instances whose calls wait for something; past it they are answered with 503. Default: 256 MiB.
+   *
+   * @example 1024 * 1024
+   */
+  readonly waitingBytes?: number;
+  /**
    * Calls that may wait for an instance; past it they are answered with 503. Default: 10,000.
    *
    * @example 0

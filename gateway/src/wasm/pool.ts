@@ -2,7 +2,7 @@
 import type { Exchange } from '../exchange.ts';
 import { Interrupted } from '../exchange.ts';
 import { networkOf } from '../shares/owner.ts';
-import { ShareTree } from '../shares/share-tree.ts';
+import { type Entry, ShareTree } from '../shares/share-tree.ts';
 import type { PluginFigures } from '../telemetry/figures.ts';
 import type { Binding, Call } from './call/call.ts';
 import { Overloaded } from './call/failures.ts';
@@ -41,6 +41,10 @@ export class InstanceCap {
   readonly #queueLimit: number;
   readonly #pools = new Set<ModulePool>();
   readonly #shares: Shares;
+  readonly #memoryLimit: number;
+  /** Memory of the instances that calls hold while they wait, by module and client. */
+  readonly #memory = new ShareTree<Call>();
+  readonly #heldMemory = new Map<Call, Entry<Call>>();
   #live = 0;
   #inUse = 0;
   /** Of who is below its share, or has another give up an instance for it; and of all others. */
@@ -48,7 +52,9 @@ export class InstanceCap {
   /** Those that wait, by module and client: past the limit the newest of who has most gives way. */
   readonly #waiting = new ShareTree<Waiter>();
 
-  constructor(limit: number, queueLimit: number) {
+  /** `memoryLimit`: bytes of all instances whose calls wait. */
+  constructor(limit: number, queueLimit: number, memoryLimit: number) {
+    this.#memoryLimit = memoryLimit;
     this.#limit = limit;
     this.#reserve = Math.floor(limit * RESERVE);
     this.#queueLimit = queueLimit;
@@ -97,10 +103,26 @@ export class InstanceCap {
 
   hold(pool: ModulePool, call: Call, x: Exchange): void {
     this.#shares.add(pool, call, x);
+    const path = [pool.name, ...networkOf(x)];
+    this.#heldMemory.set(call, this.#memory.add(path, call, call.heldBytes));
+    while (this.#memory.weight > this.#memoryLimit) {
+      const heaviest = this.#memory.yielding(path, 0) ?? this.#memory.oldestOf(path);
+      if (heaviest === null) return;
+      this.#letGoOfMemory(heaviest.value);
+      heaviest.value.yieldTo('others are below their share of the memory of plugins that wait');
+    }
   }
 
   letGo(call: Call): void {
     this.#shares.remove(call);
+    this.#letGoOfMemory(call);
+  }
+
+  #letGoOfMemory(call: Call): void {
+    const entry = this.#heldMemory.get(call);
+    if (entry === undefined) return;
+    this.#heldMemory.delete(call);
+    this.#memory.remove(entry);
   }
 
   /** Makes room for one more instance, if need be by dropping an idle one of another module. */

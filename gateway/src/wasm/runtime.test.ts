@@ -474,6 +474,32 @@ describe('instances', () => {
     expect(await Promise.all([...held, flood[0], flood[1], another])).toEqual([0, 0, 0, 0, 0]);
   });
 
+  it('share the memory of what waits: the client that holds most gives way', async () => {
+    const gate = Promise.withResolvers<void>();
+    const rateLimits = {
+      take: async () => {
+        await gate.promise;
+        return { allowed: true, remaining: 1, resetAt: 1, retryAfter: 0 };
+      },
+    };
+    const kit = await openKit(join(builtins, 'rate-limit'), {
+      state: stateOf(rateLimits),
+      limits: { waitingBytes: 10 * 65_536 },
+    });
+    kits.push(kit);
+    const bound = await kit.bind({ quota: 1, window: 1 });
+    const call = (clientIp: string) => bound.onRequest(recordedExchange({ clientIp }));
+    const mine = call('192.0.2.1');
+    const flood = Array.from({ length: 30 }, () => call('192.0.2.9'));
+    // An instance has a page of 64 KiB at least.
+    const evicted = await Promise.all(flood.slice(0, 20));
+    expect(evicted).toEqual(Array(20).fill(1));
+    const also = call('192.0.2.1');
+    gate.resolve();
+    expect(await Promise.all([mine, also])).toEqual([0, 0]);
+    expect(await flood.at(-1)).toBe(0);
+  });
+
   describe('that wait', () => {
     const OVERLOADED = { problem: { status: 503, type: 'urn:gw:error:overloaded' } };
 

@@ -51,7 +51,7 @@ class Runtime implements PluginRuntime {
     this.#services = services;
     this.#functions = new RuntimeFunctions(services.capabilities);
     this.#limits = limits;
-    this.#cap = new InstanceCap(limits.instances, limits.queue);
+    this.#cap = new InstanceCap(limits.instances, limits.queue, limits.waitingBytes);
     this.#trim = setInterval(() => this.#cap.trim(), TRIM_MS).unref();
   }
 

@@ -146,6 +146,11 @@ export class Call {
 
   readonly nextTurn = (): Promise<number> => this.clock.wait(this.check);
 
+  /** Bytes of memory of its instance. */
+  get heldBytes(): number {
+    return this.memory.bytes.length;
+  }
+
   /** Ends what it waits for, so that others have its instance. */
   yieldTo(why: string): void {
     this.#giveUp?.(new Overloaded(why));
@@ -168,12 +173,13 @@ export class Call {
         settle();
       };
       this.#giveUp = (error) => finish(() => reject(error));
-      if (exchange) this.#holder.hold(this, exchange);
       const timer = setTimeout(
         () => finish(() => reject(new WaitExceeded(`waited for the host longer than ${deadlineMs} ms`))),
         deadlineMs,
       );
       let withdraw = () => {};
+      // It may have to yield at once.
+      if (exchange) this.#holder.hold(this, exchange);
       promise.then(
         (value) =>
           finish(() => {

@@ -38,11 +38,19 @@ export interface PluginLimits {
   readonly memoryBytes: number;
   /** Instances over the process; default 2000. */
   readonly instances: number;
+  /** Bytes of memory of all instances whose calls wait for something; default 256 MiB; past it 503 for who holds most. */
+  readonly waitingBytes: number;
   /** Calls that may wait for an instance; default 10000; past it 503. */
   readonly queue: number;
 }
 
-export const DEFAULT_LIMITS: PluginLimits = { cpuMs: 25, memoryBytes: 16 << 20, instances: 2000, queue: 10_000 };
+export const DEFAULT_LIMITS: PluginLimits = {
+  cpuMs: 25,
+  memoryBytes: 16 << 20,
+  instances: 2000,
+  waitingBytes: 256 << 20,
+  queue: 10_000,
+};
 
 /** A chunk's fate: null lets it pass unchanged, bytes replace it. */
 export type ChunkResult = Uint8Array | null;
