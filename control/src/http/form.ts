@@ -61,6 +61,8 @@ async function takeFile<T>({ fieldname, filename, file }: MultipartFile, take: T
   if (!filename || filename.length > MAX_FILENAME || !/^[\x20-\x7e]+$/.test(filename) || /["\\]/.test(filename)) {
     throw refuse(`the file must have a filename, of at most ${MAX_FILENAME} plain ASCII characters`);
   }
+  // The form may have broken off before anybody could listen.
+  if (file.errored !== null) throw brokenOff(file.errored);
   let fault: unknown;
   file.on('error', (error) => {
     fault = error;

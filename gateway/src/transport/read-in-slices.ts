@@ -2,12 +2,16 @@
  * Gives node:http's parser what a connection reads in slices. The parser takes all that one read brings: 64 KiB of short
  * pipelined requests become 2,000 requests in memory, and the bytes of ten such connections are one turn of the event loop.
  */
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 
 /** Bytes in which requests may begin: about 30 of the shortest. */
 const HEADS = 1024;
 /** Milliseconds of a connection in one turn of the event loop: chunks of one byte cost a hundred times their length. */
 const TURN_MS = 2;
+
+const NOTHING = Buffer.alloc(0);
 
 type Parse = (chunk: Buffer) => void;
 
@@ -75,4 +79,30 @@ export class SlicedReader {
   readonly #goOn = (): void => {
     if (!this.#socket.destroyed && this.waiting === 0) this.#socket.resume();
   };
+}
+
+/** Has a server of node:http or node:https read the requests of each connection so; pipelined ones wait for one another. */
+export function readInTurns(server: Server, isSecure: boolean): void {
+  const readers = new WeakMap<Duplex, SlicedReader>();
+  const open = new WeakMap<Duplex, number>();
+  server.on(isSecure ? 'secureConnection' : 'connection', (socket: Socket) => {
+    readers.set(socket, new SlicedReader(socket));
+  });
+  server.prependListener('request', ({ socket, headers }: IncomingMessage, response: ServerResponse) => {
+    const reader = readers.get(socket);
+    if (reader === undefined) return;
+    const count = (by: 1 | -1) => {
+      const now = (open.get(socket) ?? 0) + by;
+      open.set(socket, now);
+      reader.waiting = Math.max(0, now - 1);
+      if (by < 0 && reader.waiting === 0) socket.resume();
+    };
+    reader.begins(headers['content-length']);
+    count(1);
+    response.once('close', () => count(-1));
+  });
+  server.prependListener('upgrade', (_request: IncomingMessage, socket: Duplex) => {
+    const rest = readers.get(socket)?.leave(NOTHING) ?? NOTHING;
+    if (rest.length > 0) socket.unshift(rest);
+  });
 }

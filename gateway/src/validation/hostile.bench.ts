@@ -141,13 +141,15 @@ function measure(table: JsonObject, given: Json): number | null {
   for (let i = 0; i < 5; i++) {
     const parsed: Json = JSON.parse(text);
     steps.begin(0, text.length, LIMIT);
-    const from = performance.now();
+    // What others do on the machine meanwhile does not count.
+    const from = process.threadCpuUsage();
     try {
       validate(parsed);
     } catch (error) {
       if (!(error instanceof StepsExceeded || error instanceof RangeError)) throw error;
     }
-    if (i > 1) best = Math.min(best, performance.now() - from);
+    const { user, system } = process.threadCpuUsage(from);
+    if (i > 1) best = Math.min(best, (user + system) / 1000);
   }
   return best;
 }

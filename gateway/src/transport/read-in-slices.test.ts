@@ -1,0 +1,83 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { readInTurns } from './read-in-slices.ts';
+
+/** Answers each request in a later turn. */
+async function serve(answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<number> {
+  const server = createServer(answer);
+  readInTurns(server, false);
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+async function send(port: number, text: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  socket.write(text);
+  let answers = '';
+  for await (const chunk of socket.setEncoding('latin1')) answers += chunk;
+  return answers;
+}
+
+const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
+const LAST = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
+
+describe('a server that reads in turns', () => {
+  it('has few pipelined requests at a time, and answers all of them in order', async () => {
+    let [open, most, count] = [0, 0, 0];
+    const port = await serve((_request, response) => {
+      most = Math.max(most, ++open);
+      response.once('close', () => open--);
+      const body = `${count++} `;
+      setImmediate(() => response.end(body));
+    });
+    const answers = await send(port, GET.repeat(2_000) + LAST);
+    const bodies = answers.split(/HTTP\/1\.1 200[^]*?\r\n\r\n/).slice(1);
+    expect(bodies).toHaveLength(2_001);
+    expect(answers).toContain('2000 ');
+    // As many as a slice holds, and not the two thousand of one read.
+    expect(most).toBeLessThan(50);
+  });
+
+  it.each([
+    ['of a known length', (body: string) => `Content-Length: ${body.length}\r\n\r\n${body}`],
+    [
+      'in chunks of one byte',
+      (body: string) => `Transfer-Encoding: chunked\r\n\r\n${body.replaceAll(/./g, '1\r\n$&\r\n')}0\r\n\r\n`,
+    ],
+  ])('reads bodies %s between them, whole', async (_, framed) => {
+    const lengths: number[] = [];
+    const port = await serve(async (request, response) => {
+      let length = 0;
+      for await (const chunk of request) length += chunk.length;
+      lengths.push(length);
+      response.end();
+    });
+    const post = (length: number) => `POST / HTTP/1.1\r\nHost: a\r\n${framed('x'.repeat(length))}`;
+    await send(port, post(100_000) + GET.repeat(100) + post(3) + post(70_000) + LAST);
+    expect(lengths.toSorted((a, b) => a - b)).toEqual([...Array(101).fill(0), 3, 70_000, 100_000]);
+  });
+
+  it('hands what comes behind an upgrade to whoever takes it', async () => {
+    const server = createServer();
+    readInTurns(server, false);
+    onTestFinished(() => void server.close());
+    server.on('upgrade', (_request, socket, head) => {
+      if (head.length > 0) socket.unshift(head);
+      let length = 0;
+      socket.on('data', (chunk: Buffer) => {
+        length += chunk.length;
+        if (length === 5_000) socket.end('whole');
+      });
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const upgrade = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n';
+    expect(await send(port, upgrade + 'y'.repeat(5_000))).toBe('whole');
+  });
+});
