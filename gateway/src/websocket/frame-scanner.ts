@@ -39,6 +39,8 @@ export class FrameScanner {
   readonly #rules: FrameRules;
   /** Messages that have passed whole. */
   messages = 0;
+  /** Frames that have begun. */
+  frames = 0;
   /** Code of the close frame that has come, whole; null before. What follows it is not looked at (section 5.5.1). */
   closeCode: number | null = null;
   /** That close frame has passed. */
@@ -133,6 +135,7 @@ export class FrameScanner {
     const length = payloadLength(bytes, at);
     this.violation = this.#faultOf(first, second, length);
     if (this.violation !== null) return false;
+    this.frames++;
     this.#opcode = first & 0x0f;
     this.#final = (first & FIN) !== 0;
     this.#left = length;

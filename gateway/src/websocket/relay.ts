@@ -3,6 +3,7 @@
  * with back-pressure, and frames are followed so that each side is told in a close frame of its own why it ends.
  */
 import type { Duplex } from 'node:stream';
+import { readInTurns, SLICE } from '../read-in-turns.ts';
 import type { Closing } from '../web-socket-closing.ts';
 import type { DirectionFigures, WebSocketFigures } from '../web-socket-figures.ts';
 import type { MessageGate } from './message-gate.ts';
@@ -14,9 +15,6 @@ const CLOSING_MS = 10_000;
 const GRACE_MS = 2_000;
 /** Milliseconds that an upstream gets to say its last, where its client is to be refused. */
 const HEAR_OUT_MS = 1_000;
-/** Bytes of checked messages that are read at a time, and milliseconds in one turn. */
-const SLICE = 4 << 10;
-const TURN_MS = 2;
 /** Never sent: the connection was lost (RFC 6455, section 7.1.5). */
 const LOST = 1006;
 
@@ -107,8 +105,12 @@ export class Relay {
   #join(from: Side, to: Side, figures: DirectionFigures): void {
     const { stream } = from;
     const left = () => this.#left(from, to);
-    const read = from.isChecked ? this.#readInSlices : this.#pass;
-    stream.on('data', (chunk: Buffer) => read.call(this, from, to, figures, chunk));
+    readInTurns(stream, {
+      // Bytes that pass as they come are left together: they go on in one write.
+      ...(from.isChecked ? { sliceBytes: SLICE } : {}),
+      read: (slice) => this.#pass(from, to, figures, slice),
+      readOn: () => this.#readOn(from, to),
+    });
     stream.on('drain', () => {
       this.#activeAt = performance.now();
       if (to.checking === null) to.stream.resume();
@@ -120,24 +122,6 @@ export class Relay {
     stream.on('end', left).on('error', ignore);
     if (stream.closed) process.nextTick(closed);
     else stream.on('close', closed).resume();
-  }
-
-  /** Of messages that are checked, no more than a few milliseconds' worth in one turn of the event loop. */
-  #readInSlices(from: Side, to: Side, figures: DirectionFigures, chunk: Buffer): void {
-    const { stream } = from;
-    const began = performance.now();
-    for (let at = 0; at < chunk.length; ) {
-      this.#pass(from, to, figures, chunk.subarray(at, at + SLICE));
-      at += SLICE;
-      if (at >= chunk.length || stream.destroyed) return;
-      const isPaused = stream.isPaused();
-      if (!isPaused && performance.now() - began < TURN_MS) continue;
-      stream.pause();
-      stream.unshift(chunk.subarray(at));
-      // Whoever has paused it reads on.
-      if (!isPaused) setImmediate(() => this.#readOn(from, to));
-      return;
-    }
   }
 
   #readOn(from: Side, to: Side): void {

@@ -7,6 +7,8 @@ const LEAST = 4;
 const MOST = 16 << 20;
 
 export class FrameLimit {
+  /** Frames that have begun. */
+  frames = 0;
   readonly #length = Buffer.alloc(4);
   #have = 0;
   #left = 0;
@@ -23,6 +25,7 @@ export class FrameLimit {
       this.#length[this.#have++] = chunk[at++] as number;
       if (this.#have < 4) continue;
       this.#have = 0;
+      this.frames++;
       this.#left = this.#length.readInt32BE(0);
       if (this.#left < LEAST || this.#left > MOST) return false;
     }

@@ -19,6 +19,8 @@ export class VettedSocket extends Socket {
   readonly #opened: Promise<Socket>;
   readonly #ended = new AbortController();
   #inner: Socket | null = null;
+  /** Requests that have been sent: each is one write. */
+  #requests = 0;
 
   /** `connected` is called when it may be written to. */
   constructor(host: string, port: number, options: VettedSocketOptions, connected: () => void) {
@@ -42,7 +44,15 @@ export class VettedSocket extends Socket {
   }
 
   override _write(chunk: Buffer, _: BufferEncoding, done: (error?: Error | null) => void): void {
+    this.#requests++;
     this.#opened.then((inner) => inner.write(chunk, done), done);
+  }
+
+  /** Requests that waited for another one to be written: net.Socket would write them to a handle of its own. */
+  override _writev(waiting: { readonly chunk: Buffer }[], done: (error?: Error | null) => void): void {
+    this.#requests += waiting.length;
+    const chunks = waiting.map(({ chunk }) => chunk);
+    this.#opened.then((inner) => inner.write(Buffer.concat(chunks), done), done);
   }
 
   /** The library ends it when it has its answers, or waits for none any more: a broker that hangs does not keep it. */
@@ -62,6 +72,8 @@ export class VettedSocket extends Socket {
     const frames = new FrameLimit();
     inner.on('data', (chunk: Buffer) => {
       if (!frames.admits(chunk)) return void this.destroy(new Error('an answer of the broker is too large'));
+      if (frames.frames > this.#requests)
+        return void this.destroy(new Error('the broker answers more than it is asked'));
       if (!this.push(chunk)) inner.pause();
     });
     inner.on('end', () => this.push(null));

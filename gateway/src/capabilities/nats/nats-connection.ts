@@ -8,6 +8,7 @@ import {
   PermissionViolationError,
 } from '@nats-io/nats-core';
 import { BoundedMap } from '../../bounded-map.ts';
+import { IN_FLIGHT_LIMITS } from '../../capability/in-flight.ts';
 import type { EgressGuard } from '../../egress/guard.ts';
 import type { Connection } from '../publishing/kept-connection.ts';
 import type { MessageHeader } from '../publishing/message-headers.ts';
@@ -52,7 +53,7 @@ export class NatsConnection implements Connection {
 
   /** Rejects where no server accepts it. */
   static async open(servers: NatsServers, guard: EgressGuard, name: string): Promise<NatsConnection> {
-    return new NatsConnection(await openClient(servers, guard), name);
+    return new NatsConnection(await openClient(servers, guard, IN_FLIGHT_LIMITS.bytes), name);
   }
 
   /** Rejects with PublishError. */

@@ -3,6 +3,9 @@ import type { NatsConnection } from '@nats-io/nats-core';
 import type { EgressGuard } from '../../egress/guard.ts';
 import type { NatsServers } from './nats-settings.ts';
 
+/** Bytes that may wait for a server: subscriptions, and requests to a stream. */
+const MOST_WAITING = 1 << 20;
+
 export class NatsLink {
   readonly #open: () => Promise<NatsConnection>;
   #current: Promise<NatsConnection> | null = null;
@@ -61,6 +64,6 @@ export class NatsLinks {
 
   async #open(servers: NatsServers): Promise<NatsConnection> {
     const { openClient } = await import('./vetted-client.ts');
-    return openClient(servers, this.#guard);
+    return openClient(servers, this.#guard, MOST_WAITING);
   }
 }

@@ -31,7 +31,9 @@ export class SubjectReader implements LiveReader {
     this.ended = this.#end.promise;
     // Whoever waits for its end hears of it; nobody has to.
     this.ended.catch(() => {});
-    client.closed().then(() => this.lost(new Error('the connection was lost')));
+    client
+      .closed()
+      .then((error) => this.lost(new Error(error?.message ?? 'the connection was lost', { cause: error })));
   }
 
   /** What comes to the server from now on. Rejects with ConnectionRefused where it is not permitted. */

@@ -7,7 +7,7 @@ import {
   tokenAuthenticator,
   usernamePasswordAuthenticator,
 } from '@nats-io/nats-core';
-import { NatsConnectionImpl } from '@nats-io/nats-core/internal';
+import { Kind, NatsConnectionImpl, type ParserEvent, type ProtocolHandler } from '@nats-io/nats-core/internal';
 import type { EgressGuard } from '../../egress/guard.ts';
 import { secureContextOf } from '../publishing/broker-tls.ts';
 import { ConnectionRefused } from '../publishing/kept-connection.ts';
@@ -20,11 +20,19 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /** Between pings; a server that leaves two unanswered has gone. */
 const PING_INTERVAL_MS = 10_000;
 
-/** Rejects where no server accepts it; with ConnectionRefused where they reject the credentials. */
-export async function openClient(servers: NatsServers, guard: EgressGuard): Promise<NatsConnection> {
+/**
+ * `mostWaiting`: bytes that may wait for a server that does not read, which ends the connection.
+ * Rejects where no server accepts it; with ConnectionRefused where they reject the credentials.
+ */
+export async function openClient(
+  servers: NatsServers,
+  guard: EgressGuard,
+  mostWaiting: number,
+): Promise<NatsConnection> {
   const { credentials, tls, allowPlaintext } = servers;
   const isSecretSent = credentials.kind === 'password' || credentials.kind === 'token';
   const authenticator = authenticatorOf(credentials);
+  let protocol: ProtocolHandler | null = null;
   const options: VettedOptions = {
     servers: [...servers.servers],
     name: 'gw',
@@ -40,15 +48,25 @@ export async function openClient(servers: NatsServers, guard: EgressGuard): Prom
       timeoutMs: CONNECT_TIMEOUT_MS,
       secureContext: tls && secureContextOf(tls),
       needsTls: isSecretSent && !allowPlaintext,
+      mostWaiting,
+      isAwaited: (event) => protocol !== null && isAwaited(protocol, event),
     },
   };
   try {
-    return await NatsConnectionImpl.connect(options);
+    const client = await NatsConnectionImpl.connect(options);
+    if (client instanceof NatsConnectionImpl) protocol = client.protocol;
+    return client;
   } catch (error) {
     throw isAuthorization(error)
       ? new ConnectionRefused('the server rejects the credentials', { cause: error })
       : error;
   }
+}
+
+/** A message of a subscription, or the answer to a ping. */
+function isAwaited({ subscriptions, pongs }: ProtocolHandler, { kind, msg }: ParserEvent): boolean {
+  if (kind === Kind.PONG) return pongs.length > 0;
+  return msg !== undefined && subscriptions.get(msg.sid) !== undefined;
 }
 
 function authenticatorOf(credentials: NatsCredentials): Authenticator | null {

@@ -6,11 +6,13 @@
 import type { Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import type { ConnectionOptions, Server, ServerInfo } from '@nats-io/nats-core';
-import { checkOptions, INFO, Kind, Parser, setTransportFactory, type Transport } from '@nats-io/nats-core/internal';
+import { checkOptions, INFO, type ParserEvent, setTransportFactory, type Transport } from '@nats-io/nats-core/internal';
 import { connectVetted, startTlsClient } from '../../egress/connector.ts';
 import type { EgressGuard } from '../../egress/guard.ts';
+import { slicesInTurns } from '../../read-in-turns.ts';
 import { get, isObject } from '../../spec/json.ts';
 import { ConnectionRefused } from '../publishing/kept-connection.ts';
+import { LineLimit, MOST_LINE } from './line-limit.ts';
 
 /** What a connection is made with; among the library's own options. */
 export interface VettedOptions extends ConnectionOptions {
@@ -20,12 +22,15 @@ export interface VettedOptions extends ConnectionOptions {
     readonly secureContext: SecureContext | null;
     /** A credential would be sent as it is. */
     readonly needsTls: boolean;
+    /** Bytes that may wait to be written. */
+    readonly mostWaiting: number;
+    /** Whether somebody here waits for what the server says. */
+    isAwaited(event: ParserEvent): boolean;
   };
 }
 
-/** Bytes that a server may say before its first line ends. */
-const MOST_INFO = 1 << 20;
 const LINE_END = 0x0a;
+const PONG = Buffer.from('PONG\r\n');
 
 /** Once for a process: the library has one factory. */
 export function useVettedTransport(): void {
@@ -40,12 +45,10 @@ class VettedTransport implements Transport {
   #encrypted = false;
   readonly #ended = new AbortController();
   readonly #closed = Promise.withResolvers<void>();
-  readonly #check = new Parser({
-    push(event) {
-      if ('kind' in event && event.kind === Kind.INFO) JSON.parse(Buffer.from(event.data ?? []).toString());
-    },
-  });
-  #arrived: Uint8Array[] = [];
+  #mostWaiting = 0;
+  #lines = new LineLimit(() => false);
+  #greeting: Buffer = Buffer.alloc(0);
+  #pongWaits = false;
   #wake = () => {};
 
   get isClosed(): boolean {
@@ -61,7 +64,9 @@ class VettedTransport implements Transport {
   }
 
   async connect({ hostname, port, tlsName }: Server, options: ConnectionOptions): Promise<void> {
-    const { guard, timeoutMs, secureContext, needsTls } = vettedOf(options);
+    const { guard, timeoutMs, secureContext, needsTls, mostWaiting, isAwaited } = vettedOf(options);
+    this.#mostWaiting = mostWaiting;
+    this.#lines = new LineLimit(isAwaited);
     const deadline = AbortSignal.any([AbortSignal.timeout(timeoutMs), this.#ended.signal]);
     const raw = await connectVetted(hostname, port, { guard, timeoutMs }, deadline);
     this.#socket = raw;
@@ -79,18 +84,18 @@ class VettedTransport implements Transport {
       this.#socket = await startTlsClient(raw, tlsName || hostname, deadline, context);
       this.#encrypted = true;
     }
-    this.#arrived.push(greeting);
+    this.#greeting = greeting;
     this.#listen(this.#socket);
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
     try {
+      yield* this.#checked(this.#greeting);
       for (;;) {
-        const arrived = this.#arrived;
-        this.#arrived = [];
-        yield* arrived;
-        if (this.isClosed) return;
-        if (this.#arrived.length === 0) {
+        const chunk: Buffer | null = this.#socket?.read() ?? null;
+        if (chunk !== null) yield* this.#checked(chunk);
+        else if (this.isClosed) return;
+        else {
           await new Promise<void>((resolve) => {
             this.#wake = resolve;
           });
@@ -101,16 +106,34 @@ class VettedTransport implements Transport {
     }
   }
 
+  /** The library works each slice through before it takes the next. */
+  async *#checked(chunk: Buffer): AsyncGenerator<Uint8Array> {
+    for await (const slice of slicesInTurns(chunk)) {
+      const fault = this.#lines.faultOf(slice);
+      if (fault !== null) return this.#end(new Error(fault));
+      yield slice;
+    }
+  }
+
   /** What is sent in a turn goes out in one write: messages of many requests, and the ping behind them. */
   send(frame: Uint8Array): void {
     const socket = this.#socket;
     if (this.isClosed || socket === null) return;
+    const isPong = PONG.equals(frame);
+    // One that waits answers all pings before it.
+    if (isPong && this.#pongWaits) return;
+    if (socket.writableLength > this.#mostWaiting) return this.#end(new Error('the server does not read'));
     if (socket.writableCorked === 0) {
       socket.cork();
       setImmediate(() => socket.uncork());
     }
-    socket.write(frame);
+    this.#pongWaits ||= isPong;
+    socket.write(frame, isPong ? this.#ponged : undefined);
   }
+
+  readonly #ponged = (): void => {
+    this.#pongWaits = false;
+  };
 
   async close(error?: Error): Promise<void> {
     this.#end(error);
@@ -126,22 +149,11 @@ class VettedTransport implements Transport {
 
   #listen(socket: Socket): void {
     let failure: Error | undefined;
-    socket.on('data', (chunk: Buffer) => this.#receive(chunk));
+    socket.on('readable', () => this.#wake());
     socket.on('error', (error) => {
       failure = error;
     });
     socket.on('close', () => this.#end(failure));
-  }
-
-  /** The library writes to standard output what it cannot read, where only log lines are expected. */
-  #receive(chunk: Buffer): void {
-    try {
-      this.#check.parse(chunk);
-    } catch {
-      return this.#end(new Error('the server said what is not NATS'));
-    }
-    this.#arrived.push(chunk);
-    this.#wake();
   }
 
   #end(error?: Error): void {
@@ -182,7 +194,7 @@ function firstLine(socket: Socket, deadline: AbortSignal): Promise<Buffer> {
       received = Buffer.concat([received, chunk]);
       const at = received.indexOf(LINE_END);
       if (at === received.length - 1) end(null);
-      else if (at >= 0 || received.length > MOST_INFO) end(new Error('the server does not begin with INFO'));
+      else if (at >= 0 || received.length > MOST_LINE) end(new Error('the server does not begin with INFO'));
     };
     socket.on('readable', read).once('error', end).once('close', closed);
     deadline.addEventListener('abort', late, { once: true });

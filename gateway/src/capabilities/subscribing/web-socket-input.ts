@@ -1,8 +1,10 @@
 /** What a client sends over a WebSocket on which it has nothing to say: pings are answered, its close is heard. */
 import type { Duplex } from 'node:stream';
 import { Receiver } from 'ws';
+import { readInTurns, SLICE } from '../../read-in-turns.ts';
 import { get } from '../../spec/json.ts';
 import type { Closing } from '../../web-socket-closing.ts';
+import { FrameScanner } from '../../websocket/frame-scanner.ts';
 
 export interface WebSocketListener {
   received(bytes: number): void;
@@ -13,10 +15,17 @@ export interface WebSocketListener {
 
 /** Bytes of a message, which is not read. */
 const MOST_MESSAGE = 64 << 10;
+/** Frames in a second, of less than so many bytes on average: whoever has nothing to say needs no more. */
+const MOST_FRAMES = { frames: 1_000, bytes: 16, withinMs: 1_000 };
+const TOO_MANY: Closing = { code: 1008, reason: 'too many frames: nothing is read here' };
 const PONG = 0x8a;
 const NO_CODE = 1005;
 
 export class WebSocketInput {
+  readonly #scanner = new FrameScanner({ masked: true, deflate: false, maxMessageBytes: MOST_MESSAGE, held: true });
+  /** Since when frames are counted: time, and frames and bytes before. */
+  #since = { at: performance.now(), frames: 0, bytes: 0 };
+  #bytes = 0;
   readonly #receiver = new Receiver({ isServer: true, maxPayload: MOST_MESSAGE, skipUTF8Validation: true });
 
   constructor(connection: Duplex, listener: WebSocketListener) {
@@ -29,9 +38,20 @@ export class WebSocketInput {
     receiver.on('conclude', (code) => listener.closed(code === NO_CODE ? null : { code, reason: '' }));
     receiver.on('error', (error) => listener.closed(closingOf(error)));
     receiver.on('drain', () => connection.resume());
-    connection.on('data', (chunk: Buffer) => {
-      listener.received(chunk.length);
-      if (!receiver.destroyed && !receiver.write(chunk)) connection.pause();
+    readInTurns(connection, {
+      sliceBytes: SLICE,
+      read: (slice) => {
+        listener.received(slice.length);
+        if (receiver.destroyed) return;
+        const fault = this.#faultOf(slice);
+        if (fault !== null) {
+          receiver.destroy();
+          listener.closed(fault);
+        } else if (!receiver.write(slice)) connection.pause();
+      },
+      readOn: () => {
+        if (!receiver.writableNeedDrain) connection.resume();
+      },
     });
     connection.on('end', () => void connection.end()).on('error', () => {});
     connection.resume();
@@ -39,6 +59,19 @@ export class WebSocketInput {
 
   destroy(): void {
     this.#receiver.destroy();
+  }
+
+  /** Why the WebSocket ends: frames that cost more than they can mean. Null if it goes on. */
+  #faultOf(slice: Buffer): Closing | null {
+    const scanner = this.#scanner;
+    scanner.scan(slice);
+    this.#bytes += slice.length;
+    const { at, frames, bytes } = this.#since;
+    const more = scanner.frames - frames;
+    if (more > MOST_FRAMES.frames && this.#bytes - bytes < more * MOST_FRAMES.bytes) return TOO_MANY;
+    const now = performance.now();
+    if (now - at > MOST_FRAMES.withinMs) this.#since = { at: now, frames: scanner.frames, bytes: this.#bytes };
+    return scanner.violation?.code === 1008 ? scanner.violation : null;
   }
 }
 

@@ -1,0 +1,46 @@
+/**
+ * Reads the lines of a server ahead of the client library, which writes to standard output what it cannot read, holds a
+ * line without an end, and goes on as long as a server talks.
+ */
+import { Kind, Parser, type ParserEvent } from '@nats-io/nats-core/internal';
+
+/** Bytes of a line without the payload of a message: `INFO` names all servers of a cluster. */
+export const MOST_LINE = 1 << 20;
+/** Lines in a row that are for nobody here: some are under way when a subscription ends. */
+const MOST_LINES = 10_000;
+/** Bytes in a row that are for nobody here: more than the largest message. */
+const MOST_BYTES = 96 << 20;
+
+export class LineLimit {
+  readonly #isAwaited: (event: ParserEvent) => boolean;
+  readonly #parser: Parser;
+  #lines = 0;
+  #bytes = 0;
+
+  /** `isAwaited`: whether somebody here waits for it. */
+  constructor(isAwaited: (event: ParserEvent) => boolean) {
+    this.#isAwaited = isAwaited;
+    this.#parser = new Parser({ push: (event) => ('kind' in event ? this.#count(event) : undefined) });
+  }
+
+  /** Returns why the connection ends; null if it goes on. */
+  faultOf(bytes: Uint8Array): string | null {
+    this.#bytes += bytes.length;
+    try {
+      this.#parser.parse(bytes);
+    } catch {
+      return 'the server said what is not NATS';
+    }
+    if ((this.#parser.argBuf?.length ?? 0) > MOST_LINE) return 'a line of the server is too long';
+    if (this.#lines > MOST_LINES || this.#bytes > MOST_BYTES) return 'the server says too much that is for nobody';
+    return null;
+  }
+
+  #count(event: ParserEvent): void {
+    this.#lines++;
+    if (event.kind === Kind.INFO) JSON.parse(Buffer.from(event.data ?? []).toString());
+    if (!this.#isAwaited(event)) return;
+    this.#lines = 0;
+    this.#bytes = 0;
+  }
+}
