@@ -3,6 +3,8 @@
 import { earlySignals } from '@gw/gateway/early-signals';
 
 const { stopped } = earlySignals((code) => process.exit(code));
+const { enlargeThreadPool } = await import('@gw/gateway/thread-pool');
+enlargeThreadPool(process.env);
 const { endOnBrokenPipe, readStandardInput } = await import('@gw/gateway/command-line');
 const { failureOf } = await import('./cli/failure.ts');
 const { controlCommand } = await import('./cli/gw-control.ts');

@@ -18,3 +18,15 @@ async function later<T>(steps: Generator<undefined, T>, wanted: () => boolean): 
   if (!wanted()) throw new Error('nobody waits for it any more');
   return inTurns(steps, wanted);
 }
+
+/** For work that goes on piece by piece, and may never wait for anything by itself. */
+export class Turns {
+  #from = performance.now();
+
+  /** Between two pieces: others have their turn, if it was this one's for long. */
+  async next(): Promise<void> {
+    if (performance.now() - this.#from < TURN_MS) return;
+    await new Promise((resolve) => setImmediate(resolve));
+    this.#from = performance.now();
+  }
+}

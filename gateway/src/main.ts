@@ -3,6 +3,8 @@
 import { earlySignals } from './cli/early-signals.ts';
 
 const { onSignal } = earlySignals((code) => process.exit(code));
+const { enlargeThreadPool } = await import('./thread-pool.ts');
+enlargeThreadPool(process.env);
 
 const { CommanderError } = await import('commander');
 const { endOnBrokenPipe } = await import('./cli/broken-pipe.ts');

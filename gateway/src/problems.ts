@@ -131,7 +131,7 @@ const table = {
   overloaded: {
     status: 503,
     title: 'Service unavailable',
-    when: 'the gateway is at its limit of plugin instances, of buffered bytes, of messages that wait for a broker, or of clients of a stream',
+    when: 'the gateway is at its limit of plugin instances, of buffered bytes, of messages that wait for a broker, of names that are looked up, or of clients of a stream',
   },
   'state-unavailable': {
     status: 503,

@@ -530,6 +530,18 @@ const table = {
     files: ['state/redis-shares.ts', 'state/redis-cache.ts'],
     test: 'test/contract/state.test.ts: are by owner: who has most is refused, or loses its oldest, and no limit is new for it',
   },
+  'name-lookups': {
+    what: 'names of upstreams and other servers that wait to be looked up',
+    unit: 'entries',
+    most: { constant: 'MOST_WAITING', value: 1000 },
+    scope: 'process',
+    owner: 'domain of the name, or namespace of a Service',
+    yields: 'the newest name of the domain that has most waiting, of domains that were slow first',
+    answer: '503 `overloaded`',
+    metric: REQUESTS,
+    files: ['egress/name-lookups.ts'],
+    test: 'gateway/src/egress/name-lookups.test.ts: wait up to a most, past which the zone that has most waiting gives way',
+  },
   'log-lines': {
     what: 'lines of the log that wait for its reader',
     unit: 'characters',

@@ -5,6 +5,8 @@ import type { Command } from 'commander';
 import type { Program } from './program.ts';
 
 const { stopped } = earlySignals((code) => process.exit(code));
+const { enlargeThreadPool } = await import('@gw/gateway/thread-pool');
+enlargeThreadPool(process.env);
 const { basename, extname, join } = await import('node:path');
 const { messageOf } = await import('@gw/gateway/message-of');
 const { readEnvironment } = await import('./config.ts');

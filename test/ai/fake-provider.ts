@@ -134,6 +134,7 @@ function answer(
     if (model === 'garbage') return void response.end('<html>');
     const text = JSON.stringify(whole);
     response.setHeader('content-type', 'application/json').setHeader('x-ratelimit-remaining-requests', '9');
+    if (model === 'costly') return void response.end(withCostlyMember(text));
     if (model !== 'half') return void response.end(text);
     response.setHeader('content-length', text.length).write(text.slice(0, 20), () => response.destroy());
   } catch (error) {
@@ -171,11 +172,18 @@ function stream(events: readonly string[], model: string, response: ServerRespon
       return void response.write(half);
     case 'huge':
       return void response.end(`${half}data: ${'x'.repeat(10 << 20)}\n\n`);
+    case 'costly':
+      return void response.end(`${half}data: ${withCostlyMember('{"type":"ping"}')}\n\n`);
     case 'byte-by-byte':
       return void byteByByte(response, Buffer.from(events.join('')));
     default:
       return void response.end(events.join(''));
   }
+}
+
+/** Three million bytes that JSON.parse takes a quarter of a second for, beside what the object says. */
+function withCostlyMember(object: string): string {
+  return `${object.slice(0, -1)},"planted":[${'[],'.repeat(1_000_000)}[]]}`;
 }
 
 /** One piece a turn of the event loop, so that each arrives by itself. */

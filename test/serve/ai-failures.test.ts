@@ -35,11 +35,14 @@ describe('a provider that fails', () => {
     expect(last(messages)?.body['model']).toBe(`chat:${how}`);
   });
 
-  it.each(['status-500', 'garbage', 'half', 'silent'])('is 502 where there is no other: %s', async (model) => {
-    const response = await post(PATH, { ...ASKED, model });
-    expect(response.status).toBe(502);
-    expect(await jsonOf(response)).toMatchObject({ type: 'urn:gw:error:upstream-failed', error: { code: null } });
-  });
+  it.each(['status-500', 'garbage', 'half', 'silent', 'costly'])(
+    'is 502 where there is no other: %s',
+    async (model) => {
+      const response = await post(PATH, { ...ASKED, model });
+      expect(response.status).toBe(502);
+      expect(await jsonOf(response)).toMatchObject({ type: 'urn:gw:error:upstream-failed', error: { code: null } });
+    },
+  );
 
   it.each(['cut', 'empty', 'status-529', ...NO_STREAM])('is 502 where its stream never begins: %s', async (model) => {
     for (const path of [PATH, '/v1/messages', '/chat/v1/messages']) {
@@ -88,7 +91,7 @@ describe('a provider that fails', () => {
     expect(messages.seen.length).toBe(before);
   });
 
-  it.each(['half', 'huge', 'stalls'])('ends a stream that has begun with an error: %s', async (model) => {
+  it.each(['half', 'huge', 'stalls', 'costly'])('ends a stream that has begun with an error: %s', async (model) => {
     for (const path of [PATH, '/messages']) {
       const chunks = chunksOf(await events(path, { model }));
       expect(chunks.at(-1)).toEqual({

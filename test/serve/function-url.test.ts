@@ -91,6 +91,24 @@ let open: Set<object>;
 let invocations = 0;
 let gw: Gateway;
 
+/** Characters, which the gateway reads. */
+const COSTLY = 2_900_000;
+const depth = COSTLY / 2;
+function listOf(item: (n: number) => string): string {
+  let list = item(0);
+  for (let n = 1; list.length < COSTLY - 100; n++) list += `,${item(n)}`;
+  return list;
+}
+/** JSON that takes hundreds of milliseconds to parse. */
+const costly: Readonly<Record<string, string>> = {
+  lists: `[${listOf(() => '[]')}]`,
+  objects: `[${listOf(() => '{}')}]`,
+  nesting: `${'['.repeat(depth)}${']'.repeat(depth)}`,
+  names: `{${listOf((n) => `"k${n}":0`)}}`,
+  numbers: `{${listOf((n) => `"${n * 7919}":0`)}}`,
+  escapes: `[${listOf((n) => `{"\\u006b${n}":0}`)}]`,
+};
+
 function invoke(request: IncomingMessage, response: ServerResponse, body: string): void {
   const path = (request.url ?? '').split('?')[0] ?? '';
   if (path === '/silent') return;
@@ -100,6 +118,8 @@ function invoke(request: IncomingMessage, response: ServerResponse, body: string
   if (path === '/failing')
     return void response.writeHead(500).end(JSON.stringify({ statusCode: 200, body: 'planted' }));
   if (path === '/moved') return void response.writeHead(302, { location: '/full' }).end();
+  if (path === '/costly')
+    return void response.end(`{"statusCode":200,"body":"ok","planted":${costly[String(request.headers['x-wanted'])]}}`);
   if (path === '/big')
     return void response.end(JSON.stringify({ statusCode: 200, body: 'x'.repeat(Number(request.headers['x-size'])) }));
   const text = texts[path];
@@ -138,7 +158,7 @@ beforeAll(async () => {
     head: operation(url, config),
     put: { ...operation(url, config), requestBody: { content: { 'application/octet-stream': {} } } },
   });
-  const named = [...Object.keys(answers), ...Object.keys(texts), '/half', '/failing', '/moved', '/big'];
+  const named = [...Object.keys(answers), ...Object.keys(texts), '/half', '/failing', '/moved', '/big', '/costly'];
   const paths = {
     ...Object.fromEntries(named.map((path) => [path, both(base + path)])),
     '/echo': both(`${base}/echo`),
@@ -266,6 +286,14 @@ describe('what a function answers', () => {
 
   it('is 502 where it is longer than the gateway reads', async () => {
     expect((await call('/big', { headers: { 'x-size': '3000000' } })).status).toBe(502);
+  });
+
+  it.each(Object.keys(costly))('is 502 that says why where it takes long to parse: %s', async (kind) => {
+    const response = await call('/costly', { headers: { 'x-wanted': kind } });
+    expect([response.status, await jsonOf(response)]).toMatchObject([
+      502,
+      { type: 'urn:gw:error:upstream-failed', detail: expect.stringContaining('takes too long to read') },
+    ]);
   });
 
   it.each(['/silent', '/trickle'])('is 504 where it takes too long: %s', async (path) => {

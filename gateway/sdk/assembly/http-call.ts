@@ -19,6 +19,8 @@ export const CALL_CIRCUIT_OPEN: i32 = -6;
 export const JSON_ABSENT: i32 = -1;
 /** The gateway has no room in memory for what the answer says. */
 export const JSON_NO_ROOM: i32 = -2;
+/** What the answer says takes too long to parse. */
+export const JSON_TOO_COSTLY: i32 = -3;
 export const JSON_NULL: i32 = 0;
 export const JSON_BOOLEAN: i32 = 1;
 export const JSON_NUMBER: i32 = 2;
@@ -100,7 +102,7 @@ export class HttpCall {
     return new Text(ptr, length);
   }
 
-  /** Type of the value at a JSON pointer of the last answer; `JSON_ABSENT` also where that is not JSON, or repeats a member; `JSON_NO_ROOM`. */
+  /** Type of the value at a JSON pointer of the last answer; `JSON_ABSENT` also where that is not JSON, or repeats a member; `JSON_NO_ROOM`, `JSON_TOO_COSTLY`. */
   static jsonType(pointer: Text): i32 {
     return host.http_call_json_type(pointer.ptr, pointer.length);
   }

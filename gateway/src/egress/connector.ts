@@ -2,11 +2,11 @@
  * Connects to upstreams through the guard: resolves once, vets every address, connects to one of them by number,
  * and checks the peer of the socket, so that neither a literal, a second DNS answer nor a redirect slips through.
  */
-import { lookup } from 'node:dns/promises';
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type SecureContext } from 'node:tls';
 import type { buildConnector } from 'undici';
 import type { EgressGuard } from './guard.ts';
+import { LookupsCrowded, systemAddresses } from './name-lookups.ts';
 
 /** The guard said no; becomes 502 and one line in the log. */
 export class EgressRefused extends Error {
@@ -23,8 +23,8 @@ export interface ConnectorOptions {
   readonly timeoutMs: number;
   /** For `https:`: client certificate and roots. */
   readonly secureContext?: SecureContext;
-  /** All addresses of a host name; default the system's resolver. */
-  readonly resolve?: (host: string) => Promise<readonly string[]>;
+  /** All addresses of a host name, until the signal is aborted; default the system's resolver, which a process shares. */
+  readonly resolve?: (host: string, signal: AbortSignal) => Promise<readonly string[]>;
 }
 
 export function createConnector(options: ConnectorOptions): buildConnector.connector {
@@ -82,11 +82,16 @@ export async function connectVetted(
 
 async function vetted(
   host: string,
-  { guard, resolve = systemResolver, timeoutMs }: ConnectorOptions,
+  { guard, resolve = systemAddresses, timeoutMs }: ConnectorOptions,
   deadline: AbortSignal,
 ): Promise<readonly string[]> {
-  const late = new ConnectTimeout(`no address of ${host} in ${timeoutMs} ms`);
-  const found = isIP(host) ? [host] : await inTime(resolve(host), deadline, late);
+  const found = isIP(host)
+    ? [host]
+    : await resolve(host, deadline).catch((error: unknown) => {
+        // Its name servers were silent; or it was not its turn, which is no fault of theirs.
+        const isLate = deadline.aborted && !(error instanceof LookupsCrowded);
+        throw isLate ? new ConnectTimeout(`no address of ${host} in ${timeoutMs} ms`) : error;
+      });
   const refused = found.find((address) => !guard.permits(host, address));
   if (refused !== undefined) {
     throw new EgressRefused(
@@ -96,17 +101,6 @@ async function vetted(
   }
   if (found.length === 0) throw new Error(`${host} has no address`);
   return found;
-}
-
-async function systemResolver(host: string): Promise<readonly string[]> {
-  return (await lookup(host, { all: true })).map(({ address }) => address);
-}
-
-function inTime<T>(work: Promise<T>, deadline: AbortSignal, late: Error): Promise<T> {
-  return new Promise((resolve, reject) => {
-    deadline.addEventListener('abort', () => reject(late), { once: true });
-    work.then(resolve, reject);
-  });
 }
 
 function connectTo(host: string, port: number, deadline: AbortSignal): Promise<Socket> {

@@ -9,6 +9,7 @@ import { CallUnderWay } from './call-under-way.ts';
 import { createConnector } from './connector.ts';
 import type { EgressGuard } from './guard.ts';
 import { failureOf, HttpCallError } from './http-call-error.ts';
+import { limitInformational } from './informational-limit.ts';
 import { type UpgradeAnswer, UpgradeCall, type UpgradeHandshake } from './upgrade-call.ts';
 
 export interface HttpCall {
@@ -95,7 +96,7 @@ export type HttpCaller = Pick<HttpClient, 'call' | 'open' | 'upgrade'>;
 
 export class HttpClient {
   readonly #options: HttpClientOptions;
-  readonly #agent: Agent;
+  readonly #agent: Dispatcher;
 
   constructor(options: HttpClientOptions) {
     this.#options = options;
@@ -106,7 +107,7 @@ export class HttpClient {
       pipelining: 1,
       keepAliveTimeout: 30_000,
       maxHeaderSize: 64 << 10,
-    });
+    }).compose(limitInformational);
   }
 
   /** Rejects with HttpCallError, which names the server and never a path, query, header or body. */

@@ -11,6 +11,7 @@ import { type Problem, problem } from '../problems.ts';
 import type { Span } from '../spans/span.ts';
 import { streamed } from '../streamed-bytes.ts';
 import { ConnectTimeout, EgressRefused } from './connector.ts';
+import { LookupsCrowded } from './name-lookups.ts';
 import {
   type ParsedHeaders,
   type ProxyRequest,
@@ -346,7 +347,9 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
       this.#upstream.breaker.abandoned(this.#x.clientIp);
       return this.#events.bodyFailed(this.#x, bodyError);
     }
-    this.#upstream.breaker.failed(this.#x.clientIp);
+    // Names of others held the resolver: that says nothing of the upstream.
+    if (error instanceof LookupsCrowded) this.#upstream.breaker.abandoned(this.#x.clientIp);
+    else this.#upstream.breaker.failed(this.#x.clientIp);
     this.#events.failed(this.#x, problemOf(error), `${this.#upstream.name}: ${error.message}`);
   }
 
@@ -397,6 +400,9 @@ function codeOf(error: Error): string | undefined {
 function problemOf(error: Error): Problem {
   if (error instanceof ConnectTimeout || error instanceof UpstreamStalled) {
     return problem('upstream-timeout', 'The upstream did not answer in time.');
+  }
+  if (error instanceof LookupsCrowded) {
+    return problem('overloaded', 'Too many names of upstreams are being looked up. Try again.');
   }
   if (error instanceof EgressRefused) {
     return problem('upstream-failed', 'The upstream is not at an address that the gateway may connect to.');

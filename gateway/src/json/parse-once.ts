@@ -1,13 +1,23 @@
 /** JSON of strangers: read as it is written, and in requests with no member twice (docs/decisions.md#one-reading). */
 import { hasEscapedName, RepeatedMember, readEscapedNames } from './escaped-names.ts';
 import { mayBeInexact, parseExactly } from './exact-json.ts';
-import { repeatsMember } from './repeated-members.ts';
+import type { JsonScan } from './json-scan.ts';
+import { repeatsMember, repeatsOneOf } from './repeated-members.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 
 /** Throws where the bytes are not UTF-8 (TypeError) or not JSON (SyntaxError), and RepeatedMember. */
 export function parseOnce(bytes: Uint8Array): unknown {
   return read(utf8.decode(bytes), bytes, false);
+}
+
+/** As `parseOnce`, of bytes that were scanned and are not too costly. */
+export function parseScanned(bytes: Uint8Array, { hasEscapedName: isEscaped, members }: JsonScan): unknown {
+  const text = utf8.decode(bytes);
+  const value: unknown = JSON.parse(text);
+  if (isEscaped) return readEscapedNames(text, false);
+  if (repeatsOneOf(bytes, value, members)) throw new RepeatedMember();
+  return value;
 }
 
 /** Two readings of one text. */

@@ -5,8 +5,9 @@ import { mutated } from '../../../test/mutations.ts';
 import { propertyRuns } from '../../../test/property-runs.ts';
 import { inTime } from '../../../test/time-limit.ts';
 import { RepeatedMember } from './escaped-names.ts';
+import { scanJson } from './json-scan.ts';
 import { repeatsName } from './member-names.ts';
-import { parseLast, parseOnce, parseTextOnce } from './parse-once.ts';
+import { parseLast, parseOnce, parseScanned, parseTextOnce } from './parse-once.ts';
 
 /** The value, or the class of what was thrown. */
 function outcome(read: () => unknown): unknown {
@@ -17,11 +18,19 @@ function outcome(read: () => unknown): unknown {
   }
 }
 
+/** As `parseOnce` reads it, also after a scan. */
+function readBoth(bytes: Uint8Array): unknown {
+  const read = outcome(() => parseOnce(bytes));
+  const scan = scanJson(bytes);
+  if (!scan.isTooCostly) expect(outcome(() => parseScanned(bytes, scan))).toEqual(read);
+  return read;
+}
+
 /** By both ways to find out, from bytes at any place in memory. */
 function repeats(text: string, offset = 0): boolean {
   const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(text)]).subarray(offset);
   const found = repeatsName(bytes);
-  expect(outcome(() => parseOnce(bytes)) === RepeatedMember).toBe(found);
+  expect(readBoth(bytes) === RepeatedMember).toBe(found);
   return found;
 }
 
@@ -94,7 +103,7 @@ describe('repeated members', () => {
         ),
         (bytes) => {
           const found = inTime(() => repeatsName(bytes));
-          const read = inTime(() => outcome(() => parseOnce(bytes)));
+          const read = inTime(() => readBoth(bytes));
           if (read === SyntaxError || read === TypeError) return;
           expect(read === RepeatedMember).toBe(found);
         },

@@ -28,8 +28,13 @@ export function repeatsMember(text: Uint8Array, value: unknown): boolean {
   return membersOf(value, 0) !== most && repeatsName(text);
 }
 
+/** As `repeatsMember`, where the text is known to have so many members, none written with an escape. */
+export function repeatsOneOf(text: Uint8Array, value: unknown, members: number): boolean {
+  return members > 1 && membersOf(value, 0) !== members && repeatsName(text);
+}
+
 /** Levels of a value in which members are counted; in a deeper one they do not add up, and names are compared. */
-const DEEPEST = 200;
+const DEEPEST = 256;
 
 /** Members of all objects in the value. */
 function membersOf(value: unknown, depth: number): number {

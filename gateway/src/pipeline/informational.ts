@@ -3,19 +3,15 @@
  * that what a client has not received yet is bounded by their number and bytes (docs/decisions.md#informational-bounded).
  */
 import type { BufferBudget } from '../buffer-budget.ts';
+import { InformationalLimit } from '../egress/informational-limit.ts';
 import type { Informed } from '../egress/proxy.ts';
 import type { Exchange, HeaderList } from '../exchange.ts';
 import { HeldResponseBytes, noRoom } from './held-response.ts';
 
-/** Of one exchange. Servers that work for an hour say so (102) now and then. */
-const MOST_RESPONSES = 100;
-const MOST_BYTES = 256 << 10;
-
 export class InformationalResponses {
   readonly #x: Exchange;
   readonly #budget: BufferBudget;
-  #count = 0;
-  #bytes = 0;
+  readonly #limit = new InformationalLimit();
 
   /** `budget`: of responses that are held. */
   constructor(x: Exchange, budget: BufferBudget) {
@@ -26,8 +22,7 @@ export class InformationalResponses {
   pass(status: number, headers: HeaderList): Informed {
     const x = this.#x;
     const bytes = headers.reduce((sum, text) => sum + text.length, 0);
-    this.#bytes += bytes;
-    if (++this.#count > MOST_RESPONSES || this.#bytes > MOST_BYTES) return 'excess';
+    if (this.#limit.exceededBy(bytes)) return 'excess';
     if (x.closed || x.responder.inform === undefined) return 'passed';
     const held = new HeldResponseBytes(x, this.#budget);
     if (!held.take(bytes)) {

@@ -2,9 +2,10 @@
  * Fetches one file over HTTP for a door of the compiler: through the egress guard, with limits
  * (docs/decisions.md#references-stay-inside).
  */
-import { Agent, request } from 'undici';
+import { Agent, type Dispatcher, request } from 'undici';
 import { createConnector } from '../egress/connector.ts';
 import type { EgressGuard } from '../egress/guard.ts';
+import { limitInformational } from '../egress/informational-limit.ts';
 import { messageOf } from '../message-of.ts';
 
 export interface DownloadOptions {
@@ -29,7 +30,8 @@ const REDIRECTS = [301, 302, 303, 307, 308];
 /** Rejects with DownloadError. */
 export async function download(url: string, options: DownloadOptions): Promise<Buffer> {
   const { guard, timeoutMs = 120_000 } = options;
-  const agent = new Agent({ connect: createConnector({ guard, timeoutMs: CONNECT_TIMEOUT_MS }), pipelining: 0 });
+  const connect = createConnector({ guard, timeoutMs: CONNECT_TIMEOUT_MS });
+  const agent = new Agent({ connect, pipelining: 0 }).compose(limitInformational);
   const signal = AbortSignal.timeout(timeoutMs);
   let at = url;
   try {
@@ -50,7 +52,7 @@ export async function download(url: string, options: DownloadOptions): Promise<B
 /** The bytes, or where they are to be had. */
 async function fetchOnce(
   url: string,
-  dispatcher: Agent,
+  dispatcher: Dispatcher,
   signal: AbortSignal,
   { allowPlaintext, onProgress, maxBytes = 64 << 20 }: DownloadOptions,
 ): Promise<Buffer | string> {

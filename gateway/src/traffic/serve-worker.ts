@@ -3,6 +3,7 @@ import { Socket } from 'node:net';
 import { readArtifact } from '../artifact/index.ts';
 import { atEndOfTick } from '../end-of-tick.ts';
 import { createLog, type Log } from '../telemetry/log.ts';
+import { enlargeThreadPool } from '../thread-pool.ts';
 import type { ConnectionSlots } from '../transport/connection-slots.ts';
 import { Channel } from './channel.ts';
 import { linePort } from './line-port.ts';
@@ -11,6 +12,7 @@ import { openState } from './open-state.ts';
 import { channelState } from './shared-state.ts';
 import { LocalTraffic, type PreparedLoad } from './traffic.ts';
 
+enlargeThreadPool(process.env);
 // Sent to the whole process group, as terminals and service managers do: the parent decides what becomes of them.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => {});
 process.title = 'gw worker';

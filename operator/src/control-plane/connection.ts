@@ -1,9 +1,9 @@
 /** Connections to control planes: shared by the projects of one, and kept from what is nobody's control plane. */
 import { createSecureContext } from 'node:tls';
 import { ApiError, ControlClient, PROBLEMS, reasonOf } from '@gw/control/client';
-import { createConnector, type EgressGuard, EgressRefused } from '@gw/gateway/egress';
+import { createConnector, type EgressGuard, EgressRefused, limitInformational } from '@gw/gateway/egress';
 import { messageOf } from '@gw/gateway/message-of';
-import { Agent } from 'undici';
+import { Agent, type Dispatcher } from 'undici';
 
 /** Where a control plane is, and what opens it. */
 export interface Access {
@@ -26,8 +26,8 @@ const MAX_ANSWER = 16 << 20;
 const MAX_STREAMS = 100;
 
 interface Shared {
-  readonly requests: Agent;
-  readonly streams: Agent;
+  readonly requests: Dispatcher;
+  readonly streams: Dispatcher;
   users: number;
   open: number;
 }
@@ -95,8 +95,10 @@ export class Connections {
     });
     const options = { connect, bodyTimeout: SILENCE_MS, headersTimeout: SILENCE_MS };
     return {
-      requests: new Agent({ ...options, connections: CONNECTIONS, maxResponseSize: MAX_ANSWER }),
-      streams: new Agent({ ...options, connections: MAX_STREAMS }),
+      requests: new Agent({ ...options, connections: CONNECTIONS, maxResponseSize: MAX_ANSWER }).compose(
+        limitInformational,
+      ),
+      streams: new Agent({ ...options, connections: MAX_STREAMS }).compose(limitInformational),
       users: 0,
       open: 0,
     };
@@ -104,7 +106,7 @@ export class Connections {
 }
 
 const through =
-  (dispatcher: Agent): typeof fetch =>
+  (dispatcher: Dispatcher): typeof fetch =>
   (input, init) =>
     // Its type here is that of another copy of undici than the runtime's.
     fetch(input, Object.assign({}, init, { dispatcher }));

@@ -1,5 +1,5 @@
 import {
-  ANSWERED, CALL_CIRCUIT_OPEN, CALL_NO_ROOM, CALL_TIMEOUT, climbs, Config, EMPTY, encoded, HttpCall, JSON_NO_ROOM, PathTemplate, READY, Request, Response, Text, text, TextBuilder,
+  ANSWERED, CALL_CIRCUIT_OPEN, CALL_NO_ROOM, CALL_TIMEOUT, climbs, Config, EMPTY, encoded, HttpCall, JSON_NO_ROOM, JSON_TOO_COSTLY, PathTemplate, READY, Request, Response, Text, text, TextBuilder,
 } from "@gw/plugin-sdk/assembly";
 import { respond } from "./answer";
 
@@ -17,6 +17,7 @@ const ILL = text("The function has not answered several times in a row.");
 const NO_ROOM = text("The gateway has no room for the function's answer.");
 const LATE = text("The function did not answer in time.");
 const UNREACHABLE = text("The function could not be invoked.");
+const TOO_COSTLY = text("The function's answer takes too long to read: it is too large, or has too many values.");
 const INVALID = text("The function's answer was not valid.");
 
 const HEAD = text("HEAD");
@@ -65,8 +66,9 @@ export function dispatch(): i32 {
 }
 
 function refuseAnswer(): void {
-  if (HttpCall.jsonType(EMPTY) == JSON_NO_ROOM) retryLater(OVERLOADED, NO_ROOM, 1);
-  else Response.problem(502, UPSTREAM_FAILED, BAD_GATEWAY, INVALID);
+  const type = HttpCall.jsonType(EMPTY);
+  if (type == JSON_NO_ROOM) retryLater(OVERLOADED, NO_ROOM, 1);
+  else Response.problem(502, UPSTREAM_FAILED, BAD_GATEWAY, type == JSON_TOO_COSTLY ? TOO_COSTLY : INVALID);
 }
 
 function retryLater(type: Text, why: Text, seconds: i32): void {

@@ -1,6 +1,7 @@
 /** `/v1/models`: what all providers of a config list, as far as a request would be let through to it. */
 import { HttpCallError } from '../../egress/http-call-error.ts';
 import type { Exchange } from '../../exchange.ts';
+import { isQuickJson } from '../../json/json-scan.ts';
 import { get, isObject, type Obj } from '../../spec/json.ts';
 import type { AiServices } from './asked.ts';
 import { ProviderFailed } from './conversation/provider-failure.ts';
@@ -90,6 +91,7 @@ async function modelsAt(
   try {
     const answer = await http.call({ method: 'GET', url, headers, timeoutMs, maxBytes: MAX_LIST, exchange: x });
     if (answer.status !== 200) throw new ProviderFailed(`it answered ${answer.status}`, answer.status);
+    if (!isQuickJson(answer.body)) throw new ProviderFailed('its answer takes too long to parse');
     return listed(answer.body.toString(), provider);
   } catch (error) {
     if (!(error instanceof HttpCallError)) throw error;

@@ -1,6 +1,7 @@
 /** One request to one endpoint of a provider, and its answer on the way to the client. */
 import type { HttpAnswer, HttpCall, HttpStream } from '../../egress/http-client.ts';
 import { type HeaderList, headerOf } from '../../exchange.ts';
+import { isQuickJson, type JsonScan, scanJson } from '../../json/json-scan.ts';
 import { MOST_NESTING, nestsTooDeeply } from '../../json/nesting.ts';
 import { messageOf } from '../../message-of.ts';
 import type { AiServices, Asked } from './asked.ts';
@@ -14,9 +15,6 @@ import { problemFor } from './surfaces/problem-for.ts';
 import type { Translation } from './surfaces/surface.ts';
 import type { AiSettings } from './targets/settings.ts';
 import { TokenEstimate } from './token-estimate.ts';
-
-/** What values take that are parsed out of a byte of JSON. */
-const PARSED = 3;
 
 export class ProviderAttempt {
   readonly #asked: Asked;
@@ -48,7 +46,7 @@ export class ProviderAttempt {
     const { x, response } = this.#asked;
     x.onClose(() => answer.holding?.release());
     if (answer.status >= 400) return this.#refused(answer, answer.body);
-    if (answer.holding?.take(answer.body.length * PARSED) === false) {
+    if (answer.holding?.take(affordable(answer.body).heapBytes) === false) {
       const overloaded = aiProblem('overloaded', null, 'The gateway has no room for the answer.');
       return response.whole({ problem: problemFor(x, overloaded) });
     }
@@ -127,8 +125,17 @@ function jsonOf({ body }: HttpAnswer): unknown {
   return value;
 }
 
-/** Null where it is no JSON: providers have proxies in front of them. */
+/** Throws ProviderFailed where others would wait for its parsing. */
+function affordable(body: Uint8Array): JsonScan {
+  const scan = scanJson(body);
+  if (scan.isTooCostly)
+    throw new ProviderFailed('its answer takes too long to parse: it is too large, or has too many values');
+  return scan;
+}
+
+/** Null where it is no JSON, since providers have proxies in front of them, or takes too long to parse. */
 function parsedBody(body: Uint8Array): unknown {
+  if (!isQuickJson(body)) return null;
   try {
     return JSON.parse(Buffer.from(body).toString());
   } catch {

@@ -1,8 +1,10 @@
 /** A provider's stream on its way to the client, event by event: nothing of it is held but an event that is not whole. */
 import type { HttpStream } from '../../egress/http-client.ts';
 import type { ResponseSink } from '../../exchange.ts';
+import { Turns } from '../../in-turns.ts';
+import { isQuickJson } from '../../json/json-scan.ts';
 import { messageOf } from '../../message-of.ts';
-import { EventParser } from '../../server-sent-events.ts';
+import { EventParser, type ServerSentEvent } from '../../server-sent-events.ts';
 import type { Asked } from './asked.ts';
 import { type ProviderError, ProviderFailed, StreamError } from './conversation/provider-failure.ts';
 import type { StreamedAnswer } from './surfaces/surface.ts';
@@ -25,6 +27,7 @@ export class StreamedResponse {
   /** Null where no policy wants one. */
   readonly #estimate: TokenEstimate | null;
   readonly #events = new EventParser(MAX_EVENT);
+  readonly #turns = new Turns();
   /** What is to be written next. */
   #pieces: Buffer[] = [];
   /** Undefined until the head was sent; null where a response hook answered in its place. */
@@ -48,6 +51,7 @@ export class StreamedResponse {
         this.#read(chunk);
         await this.#write(provider);
         if (this.#sink === null || this.#asked.x.closed) break;
+        await this.#turns.next();
       }
       if (this.#asked.x.closed && this.#sink === undefined) throw new ProviderFailed('the client has gone');
       if (!this.#asked.x.closed && this.#sink !== null) {
@@ -65,6 +69,7 @@ export class StreamedResponse {
 
   #read(chunk: Buffer): void {
     for (const event of this.#parsed(chunk)) {
+      checkCost(event);
       if (event.data !== null) this.#estimate?.streamed(event.data);
       this.#add(this.#answer.push(event));
     }
@@ -127,6 +132,12 @@ export class StreamedResponse {
     if (!x.closed) this.#sink.end();
     response.done(x, this.#bytes);
   }
+}
+
+/** Throws where others would wait for its parsing. */
+function checkCost({ data }: ServerSentEvent): void {
+  if (data === null || isQuickJson(Buffer.from(data, 'latin1'))) return;
+  throw new ProviderFailed('an event takes too long to parse');
 }
 
 function errorOf(error: unknown): ProviderError {

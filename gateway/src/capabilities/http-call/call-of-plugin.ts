@@ -4,7 +4,8 @@ import type { Own } from '../../capability/capability.ts';
 import { addForwarded } from '../../egress/forwarded-headers.ts';
 import type { HttpAnswer, HttpCaller } from '../../egress/http-client.ts';
 import type { Exchange, HeaderList } from '../../exchange.ts';
-import { parseOnce } from '../../json/parse-once.ts';
+import { scanJson } from '../../json/json-scan.ts';
+import { parseScanned } from '../../json/parse-once.ts';
 import type { Call } from '../../wasm/call/call.ts';
 import type { CallState } from '../../wasm/call/capability.ts';
 import { HostCallError } from '../../wasm/call/host-call-error.ts';
@@ -13,8 +14,8 @@ import type { Breakers } from './breakers.ts';
 /** What the functions of this capability have in an instance. */
 export type HttpCallOwn = Own<HttpCaller, Breakers, CallOfPlugin>;
 
-/** What values take that are parsed out of a byte of JSON. */
-const PARSED = 3;
+/** Why a body is not read as JSON, which may be valid. */
+export type Unread = 'no-room' | 'too-costly';
 
 export class CallOfPlugin implements CallState {
   /** Goes with the next call; it never was in the plugin's memory. */
@@ -29,7 +30,7 @@ export class CallOfPlugin implements CallState {
   /** Headers of the answer to the client that is made of it, and their bytes. */
   response: { readonly headers: HeaderList; bytes: number } = { headers: [], bytes: 0 };
   /** What the answer's body says, once something has asked. */
-  #json: { readonly value: unknown; readonly hasRoom: boolean } | null = null;
+  #json: { readonly value: unknown; readonly unread: Unread | null } | null = null;
   /** The call under way, or made last. */
   #turn: object | null = null;
 
@@ -74,27 +75,33 @@ export class CallOfPlugin implements CallState {
     return this.answer;
   }
 
-  /** The answer's body as JSON; undefined where it is none, has a member twice, or there is no room for it. */
+  /** The answer's body as JSON; undefined where it is none, has a member twice, or is `unread`. */
   json(call: Call): unknown {
-    const { body, holding } = this.answered();
+    const answer = this.answered();
     if (this.#json === null) {
-      call.charge(body.length);
-      const hasRoom = holding?.take(body.length * PARSED) ?? true;
-      this.#json = { value: hasRoom ? parsed(body) : undefined, hasRoom };
+      call.charge(answer.body.length);
+      this.#json = read(answer);
+      if (this.#json.unread === 'too-costly') {
+        const { services, name } = call.binding;
+        services.log('warn', name, 'the answer of host_http_call takes too long to parse as JSON', call.request());
+      }
     }
     return this.#json.value;
   }
 
-  /** It was not read as JSON, for want of memory. */
-  get lacksRoom(): boolean {
-    return this.#json?.hasRoom === false;
+  /** Null where the body was read as JSON, or is none. */
+  get unread(): Unread | null {
+    return this.#json?.unread ?? null;
   }
 }
 
-function parsed(body: Uint8Array): unknown {
+function read({ body, holding }: HttpAnswer): { readonly value: unknown; readonly unread: Unread | null } {
+  const scan = scanJson(body);
+  if (scan.isTooCostly) return { value: undefined, unread: 'too-costly' };
+  if (holding?.take(scan.heapBytes) === false) return { value: undefined, unread: 'no-room' };
   try {
-    return parseOnce(body);
+    return { value: parseScanned(body, scan), unread: null };
   } catch {
-    return undefined;
+    return { value: undefined, unread: null };
   }
 }

@@ -9,19 +9,19 @@ import type { CallOfPlugin, HttpCallOwn } from './call-of-plugin.ts';
 type JsonFunction = CapabilityFunction<HttpCallOwn, HttpCaller>;
 
 /** By their numbers in sdk/ABI.md. */
-const NO_ROOM = -2;
+const UNREAD = { 'no-room': -2, 'too-costly': -3 };
 const TYPES = ['null', 'boolean', 'number', 'string', 'array', 'object'];
 
 const http_call_json_type: JsonFunction = {
   signature: 'ii:i',
   parameters: '(pointer, len) -> type',
   meaning:
-    "type of the value at a JSON pointer of the last response's body: 0 null, 1 boolean, 2 number, 3 string, 4 array, 5 object; -1 if there is none, or the body is not JSON or has an object with a member twice; -2 if there is no room in memory for its values",
+    "type of the value at a JSON pointer of the last response's body: 0 null, 1 boolean, 2 number, 3 string, 4 array, 5 object; -1 if there is none, or the body is not JSON or has an object with a member twice; -2 if there is no room in memory for its values; -3 if it takes too long to parse, such as more than 8 MiB (the reason is in the log)",
   make:
     (call, { state }) =>
     (pointer, length) => {
       const value = at(call, state, pointer, length);
-      return state.lacksRoom ? NO_ROOM : TYPES.indexOf(typeOf(value));
+      return state.unread === null ? TYPES.indexOf(typeOf(value)) : UNREAD[state.unread];
     },
 };
 

@@ -2,6 +2,7 @@
  * JSON objects of tokens: UTF-8, no member twice, of which two readers could take different ones (RFC 7515, section 4),
  * and no half of a surrogate pair: it has no UTF-8, and names that differ in it alone would become one.
  */
+import { isQuickJson } from '../../json/json-scan.ts';
 import { parseTextOnce } from '../../json/parse-once.ts';
 import { isObject, type Obj } from '../../spec/json.ts';
 
@@ -11,6 +12,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Null where the bytes are not such an object. */
 export function strictObject(bytes: Uint8Array): Obj | null {
+  if (!isQuickJson(bytes)) return null;
   try {
     const text = utf8.decode(bytes);
     const value = parseTextOnce(text);

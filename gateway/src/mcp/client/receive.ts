@@ -1,6 +1,7 @@
 /** Reads what a server of MCP answers: one message of JSON, or a stream of events whose last message it is. */
 import { type HeaderList, headerOf } from '../../exchange.ts';
-import { parseExactly } from '../../json/exact-json.ts';
+import { mayBeInexact, parseExactly } from '../../json/exact-json.ts';
+import { isQuickJson } from '../../json/json-scan.ts';
 import { isNestedWithin, MOST_NESTING } from '../../json/nesting.ts';
 import { readWhole } from '../../read-whole.ts';
 import { EventParser } from '../../server-sent-events.ts';
@@ -101,8 +102,10 @@ function pushed(parser: EventParser, text: string) {
 
 function objectIn(bytes: Buffer): Obj | null {
   if (!isNestedWithin(bytes, MOST_NESTING)) return null;
+  const text = bytes.toString('utf8');
+  if (!isQuickJson(bytes, { exactly: mayBeInexact(text) })) return null;
   try {
-    const value = parseExactly(bytes.toString('utf8'));
+    const value = parseExactly(text);
     return isObject(value) ? value : null;
   } catch {
     return null;

@@ -1,7 +1,8 @@
 /** The body of an answer on its way to the client: events as they come; JSON, which is held until it is whole. */
 import { Transform } from 'node:stream';
 import type { Exchange, ResponseSink } from '../../../exchange.ts';
-import { EventParser } from '../../../server-sent-events.ts';
+import { isQuickJson } from '../../../json/json-scan.ts';
+import { EventParser, type ServerSentEvent } from '../../../server-sent-events.ts';
 import { AnswerBlocked } from './answer-rules.ts';
 import { GuardedEvents, type Guarding } from './guarded-events.ts';
 
@@ -38,7 +39,7 @@ export class GuardedStream {
     try {
       // An event without an end is none, but some clients take it for one.
       const ended = isLast && this.#parser.rest !== '' ? `${text}\n\n` : text;
-      for (const event of this.#parser.push(ended)) out += this.#events.push(event);
+      for (const event of this.#parser.push(ended)) out += this.#events.push(checkable(event));
       return isLast ? out + this.#events.end() : out;
     } catch (error) {
       this.hasEnded = true;
@@ -47,6 +48,12 @@ export class GuardedStream {
       return out + this.#events.error(WITHHELD, 'response_blocked');
     }
   }
+}
+
+/** Throws AnswerBlocked where others would wait for its parsing. */
+function checkable(event: ServerSentEvent): ServerSentEvent {
+  if (event.data === null || isQuickJson(Buffer.from(event.data))) return event;
+  throw new AnswerBlocked('an event takes too long to be checked');
 }
 
 export function eventsTap(x: Exchange, guarded: GuardedStream, sink: ResponseSink): ResponseSink {

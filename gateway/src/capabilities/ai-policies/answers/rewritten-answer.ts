@@ -1,5 +1,6 @@
 /** An answer of any surface with its texts rewritten: in memory, or on its way to the client. */
 import { type Exchange, headerOf, type ResponseSink } from '../../../exchange.ts';
+import { isQuickJson } from '../../../json/json-scan.ts';
 import { nestsTooDeeply } from '../../../json/nesting.ts';
 import { AnswerBlocked } from './answer-rules.ts';
 import { rewriteTexts } from './answer-texts.ts';
@@ -53,6 +54,7 @@ function textOf({ responseBody: body }: Exchange): string {
 
 /** What is no JSON, whatever its type says, is a text. Throws AnswerBlocked. */
 function rewritten(text: string, guarding: Guarding): string {
+  if (!isQuickJson(Buffer.from(text))) throw new AnswerBlocked('it takes too long to be checked');
   let value: unknown;
   try {
     value = JSON.parse(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);

@@ -1,4 +1,5 @@
 /** Events of a realtime session that say what it costs; all others are none of the gateway's. */
+import { isQuickJson } from '../../../json/json-scan.ts';
 import { get } from '../../../spec/json.ts';
 import { type RealtimeUsage, realtimeUsage } from '../conversation/usage.ts';
 
@@ -23,6 +24,7 @@ export function serverEvent(message: Buffer): ServerEvent | null {
 }
 
 function parsed(message: Buffer): unknown {
+  if (!isQuickJson(message)) return null;
   try {
     return JSON.parse(message.toString());
   } catch {

@@ -1,0 +1,15 @@
+/** Whom the name of a host counts for. */
+
+/** Second levels of a country's domain that are no zone of anybody, such as `co.uk`: short ones are taken for such. */
+const MOST_REGISTRY = 3;
+const COUNTRY = 2;
+
+/** The namespace of a Service of Kubernetes, else the domain that somebody registered, as far as its labels say. */
+export function zoneOf(name: string): string {
+  const labels = name.split('.').filter((label) => label !== '');
+  const [, namespace] = /\.([^.]+\.svc(?:\.cluster\.local)?)\.?$/.exec(name) ?? [];
+  if (namespace !== undefined) return namespace;
+  const [second = '', top = ''] = labels.slice(-2);
+  const isRegistry = top.length === COUNTRY && second.length <= MOST_REGISTRY;
+  return labels.slice(isRegistry ? -3 : -2).join('.');
+}
