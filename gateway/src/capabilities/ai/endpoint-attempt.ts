@@ -4,7 +4,7 @@ import { HttpCallError } from '../../egress/http-call-error.ts';
 import { CLIENT_CLOSED, type HeaderList, headerOf } from '../../exchange.ts';
 import { retryAfterMs } from '../../retry-after.ts';
 import type { AiServices, Asked } from './asked.ts';
-import { EndpointLimited, ProviderFailed, StreamError } from './conversation/provider-failure.ts';
+import { EndpointLimited, ProviderFailed, ReportedError } from './conversation/provider-failure.ts';
 import {
   type AnswerHead,
   endpointAnswer,
@@ -112,7 +112,7 @@ export class EndpointAttempt {
   /** Null where the client got an answer of it. */
   async #failure(error: unknown): Promise<ProviderFailed | null> {
     if (error instanceof ProviderFailed) return error;
-    if (error instanceof StreamError) {
+    if (error instanceof ReportedError) {
       const { status, message } = error.error;
       this.#status = status;
       if (status === 429 && this.#limited(null)) return new EndpointLimited(null);

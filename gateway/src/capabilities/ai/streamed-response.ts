@@ -4,7 +4,7 @@ import type { ResponseSink } from '../../exchange.ts';
 import { messageOf } from '../../message-of.ts';
 import { EventParser } from '../../server-sent-events.ts';
 import type { Asked } from './asked.ts';
-import { type ProviderError, ProviderFailed, StreamError } from './conversation/provider-failure.ts';
+import { type ProviderError, ProviderFailed, ReportedError } from './conversation/provider-failure.ts';
 import type { StreamedAnswer } from './surfaces/surface.ts';
 import type { TokenCount } from './token-count.ts';
 import { TokenEstimate } from './token-estimate.ts';
@@ -114,9 +114,10 @@ export class StreamedResponse {
     if (this.#sink === undefined) throw error;
     if (x.closed || this.#sink === null) return;
     this.#log(messageOf(error));
-    const event = Buffer.from(this.#answer.error(errorOf(error)));
-    this.#bytes += event.length;
-    await written(this.#sink, x, event);
+    const event = this.#answer.error(errorOf(error));
+    const bytes = typeof event === 'string' ? Buffer.from(event) : event;
+    this.#bytes += bytes.length;
+    await written(this.#sink, x, bytes);
   }
 
   #done(whole: boolean): void {
@@ -130,6 +131,6 @@ export class StreamedResponse {
 }
 
 function errorOf(error: unknown): ProviderError {
-  if (error instanceof StreamError) return error.error;
+  if (error instanceof ReportedError) return error.error;
   return { status: 502, message: 'The provider ended its answer before it was whole.', code: 'upstream_failed' };
 }

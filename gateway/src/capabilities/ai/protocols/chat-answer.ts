@@ -2,15 +2,38 @@
 import type { ServerSentEvent } from '../../../server-sent-events.ts';
 import { get, isObject } from '../../../spec/json.ts';
 import type { Block, Message, MessageEvent, StopReason } from '../conversation/conversation.ts';
-import { type ProviderError, StreamError } from '../conversation/provider-failure.ts';
+import { type ProviderError, ReportedError } from '../conversation/provider-failure.ts';
 import { chatUsage, type Usage } from '../conversation/usage.ts';
 import { jsonOf, notValid, textOf } from './answer-parts.ts';
 
-/** Throws ProviderFailed where it is no completion. */
+/** Throws ProviderFailed where it is no completion, and ReportedError for an error in its place. */
+export function checkCompletion(value: unknown): void {
+  refuseError(value);
+  const choices = listOf(get(value, 'choices'));
+  if (choices.length === 0) throw notValid('it has no choice');
+  if (!choices.every((choice) => isObject(get(choice, 'message')))) throw notValid('a choice has no message');
+}
+
+/** Throws ReportedError where an answer, a chunk or one of its choices reports an error, whatever it has beside. */
+export function refuseError(value: unknown): void {
+  const failed = [value, ...listOf(get(value, 'choices'))].find((each) => get(each, 'error'));
+  if (failed !== undefined) throw new ReportedError(completionError(failed, reportedStatus(get(failed, 'error'))));
+  if (listOf(get(value, 'choices')).some((choice) => get(choice, 'finish_reason') === 'error')) {
+    throw notValid('a choice ends with an error');
+  }
+}
+
+/** Some providers say in `code` which status the answer would have had. */
+function reportedStatus(error: unknown): number {
+  const code = get(error, 'code');
+  return typeof code === 'number' && Number.isInteger(code) && code >= 400 && code < 600 ? code : 500;
+}
+
+/** Throws as `checkCompletion` does. */
 export function readCompletion(value: unknown): Message {
+  checkCompletion(value);
   const choice = firstOf(get(value, 'choices'));
   const message = get(choice, 'message');
-  if (!isObject(message)) throw notValid('it has no message');
   const [content, refusal] = [optionalText(message, 'content'), optionalText(message, 'refusal')];
   const stop = refusal === '' ? stopOf(get(choice, 'finish_reason')) : 'refusal';
   const usage = chatUsage(get(value, 'usage'));
@@ -87,12 +110,12 @@ export class CompletionChunks {
     return this.#ended;
   }
 
-  /** Throws StreamError for the provider's own, and ProviderFailed where the stream is none of chunks. */
+  /** Throws ReportedError for the provider's own, and ProviderFailed where the stream is none of chunks. */
   read({ data }: ServerSentEvent): readonly MessageEvent[] {
     if (data === null || this.#ended) return [];
     if (data.trim() === '[DONE]') return this.#end();
     const chunk = jsonOf(data);
-    if (get(chunk, 'error')) throw new StreamError(completionError(chunk, 500));
+    refuseError(chunk);
     this.#usage = chatUsage(get(chunk, 'usage')) ?? this.#usage;
     const choice = firstOf(get(chunk, 'choices'));
     const begun = this.#begin(chunk);

@@ -2,12 +2,13 @@
 import type { ServerSentEvent } from '../../../server-sent-events.ts';
 import { get } from '../../../spec/json.ts';
 import type { Block, Message, MessageEvent, StopReason } from '../conversation/conversation.ts';
-import { type ProviderError, StreamError } from '../conversation/provider-failure.ts';
+import { type ProviderError, ReportedError } from '../conversation/provider-failure.ts';
 import { type MessageCounts, messageUsage, NO_COUNTS, totalOf, type Usage } from '../conversation/usage.ts';
 import { jsonOf, notValid, textOf } from './answer-parts.ts';
 
-/** Throws ProviderFailed where it is no message. */
+/** Throws ProviderFailed where it is no message, and ReportedError for an error in its place. */
 export function readMessage(value: unknown): Message {
+  if (get(value, 'error')) throw new ReportedError(messageError(value, null));
   const content = get(value, 'content');
   if (!Array.isArray(content)) throw notValid('it has no content');
   return {
@@ -96,7 +97,7 @@ export class MessageEvents {
     return this.#ended;
   }
 
-  /** Throws StreamError for the provider's own, and ProviderFailed where the stream is none of messages. */
+  /** Throws ReportedError for the provider's own, and ProviderFailed where the stream is none of messages. */
   read({ data }: ServerSentEvent): readonly MessageEvent[] {
     if (data === null || this.#ended) return [];
     const value = jsonOf(data);
@@ -116,7 +117,7 @@ export class MessageEvents {
       case 'message_stop':
         return this.#end();
       case 'error':
-        throw new StreamError(messageError(value, null));
+        throw new ReportedError(messageError(value, null));
       default:
         // `ping`, and whatever is to come: clients are asked to pass over what they do not know.
         return [];

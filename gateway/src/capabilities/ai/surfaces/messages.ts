@@ -1,8 +1,7 @@
 /** `/v1/messages`: for clients of that protocol; its providers get what the client sent, and others a translation. */
 import type { ServerSentEvent } from '../../../server-sent-events.ts';
 import { get } from '../../../spec/json.ts';
-import type { ProviderError } from '../conversation/provider-failure.ts';
-import { ProviderFailed } from '../conversation/provider-failure.ts';
+import { notWhole, type ProviderError } from '../conversation/provider-failure.ts';
 import type { Usage } from '../conversation/usage.ts';
 import { CompletionChunks, completionError, readCompletion } from '../protocols/chat-answer.ts';
 import { chatRequest } from '../protocols/chat-request.ts';
@@ -76,7 +75,7 @@ class PassedMessage implements StreamedAnswer {
   }
 
   end(rest: string): Uint8Array {
-    if (!this.#events.ended) throw new ProviderFailed('its stream ended before its answer was whole');
+    if (!this.#events.ended) throw notWhole();
     return Buffer.from(rest, 'latin1');
   }
 

@@ -1,7 +1,7 @@
 /** What a stream of messages says, written event by event as a surface has it. */
 import type { ServerSentEvent } from '../../../server-sent-events.ts';
 import type { MessageEvent } from '../conversation/conversation.ts';
-import { type ProviderError, ProviderFailed } from '../conversation/provider-failure.ts';
+import { notWhole, type ProviderError } from '../conversation/provider-failure.ts';
 import type { Usage } from '../conversation/usage.ts';
 import { MessageEvents } from '../protocols/messages-answer.ts';
 import type { StreamedAnswer } from './surface.ts';
@@ -10,7 +10,7 @@ import type { StreamedAnswer } from './surface.ts';
 export interface EventReader {
   readonly usage: Usage | null;
   readonly ended: boolean;
-  /** Throws ProviderFailed or StreamError. */
+  /** Throws ProviderFailed or ReportedError. */
   read(event: ServerSentEvent): readonly MessageEvent[];
 }
 
@@ -47,7 +47,7 @@ export class TranslatedStream implements StreamedAnswer {
   }
 
   end(): string {
-    if (!this.#events.ended) throw new ProviderFailed('its stream ended before its answer was whole');
+    if (!this.#events.ended) throw notWhole();
     return '';
   }
 
