@@ -129,8 +129,8 @@ export class FilesCall {
     const { metrics, reservations } = this.#services;
     const usage = await countedOnce(batch, this.#endpoint.baseUrl, reservations);
     if (usage === null) return;
-    const model = String(get(batch, 'model') ?? '').slice(0, MAX_MODEL);
-    const count = new TokenCount(x, target.provider, model);
+    const model = get(batch, 'model');
+    const count = new TokenCount(x, target.provider, typeof model === 'string' ? model.slice(0, MAX_MODEL) : '');
     count.begin();
     count.succeeded(usage);
     count.completed();

@@ -1,6 +1,7 @@
 /** `/v1/models`: what all providers of a config list, as far as a request would be let through to it. */
 import { HttpCallError } from '../../egress/http-call-error.ts';
 import type { Exchange } from '../../exchange.ts';
+import { parseAsWritten } from '../../json/exact-json.ts';
 import { get, isObject, type Obj } from '../../spec/json.ts';
 import type { AiServices } from './asked.ts';
 import { ProviderFailed } from './conversation/provider-failure.ts';
@@ -100,7 +101,7 @@ async function modelsAt(
 function listed(text: string, provider: Provider): readonly Model[] {
   let data: unknown;
   try {
-    data = get(JSON.parse(text), 'data');
+    data = get(parseAsWritten(text), 'data');
   } catch {
     // Refused below.
   }
@@ -112,6 +113,7 @@ function modelOf(listed: unknown, provider: Provider): Model | null {
   const id = get(listed, 'id');
   if (!isObject(listed) || typeof id !== 'string') return null;
   if (provider !== 'provider_messages') return { ...listed, id };
-  const at = Date.parse(String(get(listed, 'created_at')));
+  const createdAt = get(listed, 'created_at');
+  const at = typeof createdAt === 'string' ? Date.parse(createdAt) : Number.NaN;
   return { id, object: 'model', created: Number.isNaN(at) ? 0 : Math.floor(at / 1000), owned_by: provider };
 }

@@ -4,6 +4,7 @@
  */
 import { RequestSlot } from '../../capability/request-slot.ts';
 import type { Exchange, RequestPart } from '../../exchange.ts';
+import { isWrittenNumber, plainNumber } from '../../json/exact-json.ts';
 import { get, isObject, type Obj } from '../../spec/json.ts';
 import { visitMember } from './request/json-texts.ts';
 import { PROTOCOL_NAMES } from './request/known-words.ts';
@@ -80,7 +81,7 @@ function promptTokens(request: Obj): number {
   while (values.length > 0) {
     const value = values.pop();
     if (typeof value === 'string') bytes += Buffer.byteLength(value);
-    else if (typeof value === 'number') tokens++;
+    else if (typeof value === 'number' || isWrittenNumber(value)) tokens++;
     else if (Array.isArray(value)) for (const each of value) values.push(each);
     else if (isObject(value)) {
       for (const [name, each] of Object.entries(value)) {
@@ -98,9 +99,9 @@ function promptTokens(request: Obj): number {
 }
 
 function limitOf(request: Obj): number | null {
-  const limits = LIMITS.map((name) => get(request, name)).filter((each) => isCount(each));
+  const limits = LIMITS.map((name) => plainNumber(get(request, name))).filter((each) => isCount(each));
   if (limits.length === 0) return null;
-  const choices = get(request, 'n');
+  const choices = plainNumber(get(request, 'n'));
   return Math.max(...limits) * (isCount(choices) ? Math.min(choices, MOST_CHOICES) : 1);
 }
 

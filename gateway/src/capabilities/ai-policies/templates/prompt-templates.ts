@@ -1,6 +1,7 @@
 /** What a prompt is made of: templates that requests name, and messages around every conversation. */
 import type { JsonObject } from '../../../artifact/format.ts';
 import type { Exchange } from '../../../exchange.ts';
+import { isWrittenNumber } from '../../../json/exact-json.ts';
 import { get, isObject, type Obj } from '../../../spec/json.ts';
 import { AiRefused, aiProblem, invalid, refused } from '../../ai/conversation/refusal.ts';
 import { parsedRequest, rewriteRequest } from '../../ai/request/parsed-request.ts';
@@ -140,6 +141,7 @@ function valuesOf(properties: unknown, template: Template): ReadonlyMap<string, 
 
 function textFor(value: unknown, param: string): string {
   if (typeof value === 'string') return value;
+  if (isWrittenNumber(value)) return value.rawJSON;
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   throw invalid(param, 'a string, a number or a boolean');
 }

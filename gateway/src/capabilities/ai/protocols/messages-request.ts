@@ -1,4 +1,5 @@
 /** Writes a conversation as a request for a message. */
+import { plainNumber } from '../../../json/exact-json.ts';
 import type { Conversation, Part, Source, Tool, Turn } from '../conversation/conversation.ts';
 import { refused } from '../conversation/refusal.ts';
 import { thinkingOf } from './thinking.ts';
@@ -35,7 +36,7 @@ function samplingOf(conversation: Conversation, limit: number): Json {
   return {
     ...(thinking === null ? {} : { thinking }),
     // There it ends at 1.
-    ...(temperature === null ? {} : { temperature: Math.min(temperature, 1) }),
+    ...(temperature === null ? {} : { temperature: Number(plainNumber(temperature)) > 1 ? 1 : temperature }),
     ...(topP === null ? {} : { top_p: topP }),
   };
 }

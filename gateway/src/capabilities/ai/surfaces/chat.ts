@@ -1,5 +1,6 @@
 /** `/v1/chat/completions`: providers of the same protocol get what the client sent; others a translation. */
 
+import { plainNumber } from '../../../json/exact-json.ts';
 import type { ServerSentEvent } from '../../../server-sent-events.ts';
 import { get, isObject } from '../../../spec/json.ts';
 import { notWhole, type ProviderError, ProviderFailed, ReportedError } from '../conversation/provider-failure.ts';
@@ -38,7 +39,7 @@ function asItIs(request: SurfaceRequest, settings: AiSettings): Translation {
       return { body: bytes, usage: chatUsage(get(value, 'usage')) };
     },
     error: () => null,
-    streamed: () => new PassedChunks(counts, Math.max(1, Number(get(parsed, 'n') ?? 1))),
+    streamed: () => new PassedChunks(counts, Math.max(1, Number(plainNumber(get(parsed, 'n')) ?? 1))),
   };
 }
 

@@ -1,5 +1,6 @@
 /** `/v1/responses`, without state: chat providers get what the client sent, messages providers a translation. */
 import { randomUUIDv7 } from 'node:crypto';
+import { parseAsWritten } from '../../../json/exact-json.ts';
 import { nestsTooDeeply } from '../../../json/nesting.ts';
 import type { ServerSentEvent } from '../../../server-sent-events.ts';
 import { get, isObject, type Obj } from '../../../spec/json.ts';
@@ -116,7 +117,7 @@ class PassedEvents implements StreamedAnswer {
 
 function jsonOf(text: string): Obj | null {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseAsWritten(text);
     return isObject(value) && !nestsTooDeeply(value) ? value : null;
   } catch {
     return null;
