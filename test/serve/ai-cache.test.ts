@@ -131,7 +131,7 @@ describe('the second of two requests that ask the same', () => {
   it.each([
     ['another model', () => ask(asked, { model: 'gpt-6' })],
     ['a tool', () => ask(asked, { tools: [{ type: 'function', function: { name: 'f' } }] })],
-    ['a limit', () => ask(asked, { max_tokens: 7 })],
+    ['a limit', () => ask(asked, { max_completion_tokens: 7 })],
     ['a member that nobody knows', () => ask(asked, { of_tomorrow: true })],
     [
       'another message before',

@@ -54,11 +54,11 @@ describe('a chat completion', () => {
 
   it('has a limit of tokens where the client names none', async () => {
     await post('/limited');
-    expect(last(chat)?.body).toEqual({ ...ASKED, max_tokens: 100 });
+    expect(last(chat)?.body).toEqual({ ...ASKED, max_completion_tokens: 100 });
     await post('/limited', { ...ASKED, max_completion_tokens: 7 });
     expect(last(chat)?.body).toEqual({ ...ASKED, max_completion_tokens: 7 });
     await post('/limited', { ...ASKED, max_tokens: null });
-    expect(last(chat)?.body).toEqual({ ...ASKED, max_tokens: 100 });
+    expect(last(chat)?.body).toEqual({ ...ASKED, max_tokens: null, max_completion_tokens: 100 });
   });
 
   it('streams from a chat provider unchanged but for the count of tokens, which the client did not ask for', async () => {

@@ -1,25 +1,27 @@
 /** Writes a conversation as a request for a chat completion. */
 import type { Conversation, Part, Source, Tool, ToolCall, ToolChoice, Turn } from '../conversation/conversation.ts';
+import { type Effort, fittedEffort } from '../conversation/effort.ts';
 import { unsupported } from '../conversation/refusal.ts';
+import type { ModelTraits } from '../models/model-traits.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
 export interface ChatRequestOptions {
   /** Of the config, where the client says nothing. */
   readonly maxTokens: number | null;
-  /** Models that reason refuse `max_tokens`; servers of one's own often know nothing else. */
-  readonly limitName: 'max_completion_tokens' | 'max_tokens';
+  readonly traits: ModelTraits;
   /** The provider is asked to count the tokens of a stream. */
   readonly countsStream: boolean;
 }
 
 /** Throws AiRefused for what a chat completion cannot say. */
 export function chatRequest(conversation: Conversation, options: ChatRequestOptions): Json {
-  const { model, stream, tools, stop, user, temperature, topP, format, effort } = conversation;
+  const { model, stream, tools, stop, user, temperature, topP, format } = conversation;
+  const effort = effortOf(conversation, options.traits);
   const limit = conversation.maxTokens ?? options.maxTokens;
   return {
     model,
-    ...(limit === null ? {} : { [options.limitName]: limit }),
+    ...(limit === null ? {} : { [options.traits.limit]: limit }),
     messages: [...systemOf(conversation), ...conversation.turns.map(messageOf)],
     ...(stream ? { stream, ...(options.countsStream ? { stream_options: { include_usage: true } } : {}) } : {}),
     ...(tools.length === 0 ? {} : { tools: tools.map(toolOf), ...choiceOf(conversation) }),
@@ -32,6 +34,21 @@ export function chatRequest(conversation: Conversation, options: ChatRequestOpti
       : {}),
     ...(effort === null ? {} : { reasoning_effort: effort }),
   };
+}
+
+/** Null: the provider's default. A model that takes no effort is asked for none. */
+function effortOf({ effort, tools }: Conversation, { efforts, effortWithTools }: ModelTraits): Effort | null {
+  if (efforts.length === 0) return null;
+  if (tools.length > 0 && !effortWithTools) return 'none';
+  // Who wants no thinking at all is not given the least.
+  if (effort === 'none' && !efforts.includes(effort)) return null;
+  return effort === null ? null : fittedEffort(effort, efforts);
+}
+
+/** The client has asked for an effort that the model cannot be asked for. */
+export function dropsEffort(conversation: Conversation, traits: ModelTraits): boolean {
+  const { effort } = conversation;
+  return effort !== null && effort !== 'none' && (effortOf(conversation, traits) ?? 'none') === 'none';
 }
 
 function systemOf({ instructions }: Conversation): readonly Json[] {

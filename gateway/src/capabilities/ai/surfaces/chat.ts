@@ -2,12 +2,13 @@
 
 import { plainNumber } from '../../../json/exact-json.ts';
 import type { ServerSentEvent } from '../../../server-sent-events.ts';
-import { get, isObject } from '../../../spec/json.ts';
+import { get, isObject, type Obj } from '../../../spec/json.ts';
 import { notWhole, type ProviderError, ProviderFailed, ReportedError } from '../conversation/provider-failure.ts';
 import { chatUsage, type Usage } from '../conversation/usage.ts';
 import { checkCompletion, refuseError } from '../protocols/chat-answer.ts';
 import { messageError, readMessage } from '../protocols/messages-answer.ts';
 import { messageRequest } from '../protocols/messages-request.ts';
+import type { Provider } from '../targets/provider.ts';
 import type { AiSettings } from '../targets/settings.ts';
 import { ChatChunks, chatCompletion, chatError, chatErrorEvent } from './chat-answer.ts';
 import { readChatRequest } from './chat-request.ts';
@@ -17,7 +18,7 @@ import { TranslatedStream } from './translated-stream.ts';
 
 export const chat: Surface = {
   translate: (request, provider, settings) =>
-    provider === 'provider_messages' ? toMessages(request, settings) : asItIs(request, settings),
+    provider === 'provider_messages' ? toMessages(request, settings) : asItIs(request, provider, settings),
   error: chatError,
 };
 
@@ -26,10 +27,13 @@ function now(): number {
   return Math.floor(Date.now() / 1000);
 }
 
-function asItIs(request: SurfaceRequest, settings: AiSettings): Translation {
+function asItIs(request: SurfaceRequest, provider: Provider, settings: AiSettings): Translation {
   const { body, parsed, stream } = request;
   const counts = stream && settings.streamUsage && !wantsUsage(request);
-  const members = { ...limit(request, settings), ...(counts ? { stream_options: countedOptions(request) } : {}) };
+  const members = {
+    ...limit(request, provider, settings),
+    ...(counts ? { stream_options: countedOptions(request) } : {}),
+  };
   return {
     path: '/chat/completions',
     body: bodyWith(body, parsed, members),
@@ -43,9 +47,9 @@ function asItIs(request: SurfaceRequest, settings: AiSettings): Translation {
   };
 }
 
-function limit({ parsed }: SurfaceRequest, { maxTokens }: AiSettings): { max_tokens?: number } {
+function limit({ parsed, model }: SurfaceRequest, provider: Provider, { maxTokens, models }: AiSettings): Obj {
   const named = get(parsed, 'max_tokens') ?? get(parsed, 'max_completion_tokens') ?? null;
-  return maxTokens === null || named !== null ? {} : { max_tokens: maxTokens };
+  return maxTokens === null || named !== null ? {} : { [models.traitsOf(provider, model).limit]: maxTokens };
 }
 
 function wantsUsage({ parsed }: SurfaceRequest): boolean {
@@ -139,7 +143,9 @@ function toMessages(request: SurfaceRequest, settings: AiSettings): Translation 
   const conversation = readChatRequest(request.parsed);
   return {
     path: '/messages',
-    body: JSON.stringify(messageRequest(conversation, settings.maxTokens)),
+    body: JSON.stringify(
+      messageRequest(conversation, settings.maxTokens, settings.models.traitsOf('provider_messages', request.model)),
+    ),
     warnings: [],
     whole: (value) => {
       const message = readMessage(value);

@@ -4,7 +4,7 @@ import { get } from '../../../spec/json.ts';
 import { notWhole, type ProviderError } from '../conversation/provider-failure.ts';
 import type { Usage } from '../conversation/usage.ts';
 import { CompletionChunks, completionError, readCompletion } from '../protocols/chat-answer.ts';
-import { chatRequest } from '../protocols/chat-request.ts';
+import { chatRequest, dropsEffort } from '../protocols/chat-request.ts';
 import { MessageEvents, readMessage } from '../protocols/messages-answer.ts';
 import type { Provider } from '../targets/provider.ts';
 import type { AiSettings } from '../targets/settings.ts';
@@ -36,16 +36,18 @@ function asItIs({ body, parsed, beta }: SurfaceRequest, { maxTokens }: AiSetting
   };
 }
 
-function toChat({ parsed }: SurfaceRequest, provider: Provider, settings: AiSettings): Translation {
-  const asked = chatRequest(readMessagesRequest(parsed), {
+function toChat({ parsed, model }: SurfaceRequest, provider: Provider, settings: AiSettings): Translation {
+  const conversation = readMessagesRequest(parsed);
+  const traits = settings.models.traitsOf(provider, model);
+  const asked = chatRequest(conversation, {
     maxTokens: settings.maxTokens,
-    limitName: provider === 'provider_local' ? 'max_tokens' : 'max_completion_tokens',
+    traits,
     countsStream: settings.streamUsage,
   });
   return {
     path: '/chat/completions',
     body: JSON.stringify(asked),
-    warnings: [],
+    warnings: dropsEffort(conversation, traits) ? ['effort'] : [],
     whole: (value) => {
       const message = readCompletion(value);
       return { body: JSON.stringify(wholeMessage(message)), usage: message.usage };

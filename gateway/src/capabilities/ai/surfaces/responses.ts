@@ -130,7 +130,9 @@ function toMessages(request: SurfaceRequest, settings: AiSettings): Translation 
   const head = { id: newId(), created: Math.floor(Date.now() / 1000), request: request.parsed, showsThinking };
   return {
     path: '/messages',
-    body: JSON.stringify(messageRequest(conversation, settings.maxTokens)),
+    body: JSON.stringify(
+      messageRequest(conversation, settings.maxTokens, settings.models.traitsOf('provider_messages', request.model)),
+    ),
     warnings: [...storeWarnings(request), ...(dropsReasoning ? ['reasoning' as const] : [])],
     whole: (value) => {
       const message = readMessage(value);

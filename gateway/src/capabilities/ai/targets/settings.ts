@@ -1,6 +1,7 @@
 /** The config of `ai-proxy`, whose schema has checked types and patterns. */
 import type { JsonObject } from '../../../artifact/format.ts';
 import type { WebSocketLimits } from '../../../hand-off.ts';
+import { ModelTable } from '../models/model-table.ts';
 import { type Alias, aliasesOf } from './aliases.ts';
 import { KnownEndpoints } from './endpoint.ts';
 import { type FilesSettings, filesSettings } from './files-settings.ts';
@@ -32,6 +33,8 @@ export interface AiSettings {
   readonly realtime: WebSocketLimits;
   /** Of requests that name none; null: they go without. */
   readonly maxTokens: number | null;
+  /** What models take, where those of one protocol differ. */
+  readonly models: ModelTable;
   /** Providers are asked for the count of tokens of each stream. */
   readonly streamUsage: boolean;
   /** Null: files and batches are refused. */
@@ -64,6 +67,7 @@ export function aiSettings(config: JsonObject): AiSettings {
     timeoutMs: Math.max(1, Number(config['timeout']) * 1000),
     realtime: realtimeLimits(config),
     maxTokens: typeof maxTokens === 'number' ? maxTokens : null,
+    models: new ModelTable(config),
     streamUsage: config['stream_usage'] !== false,
     files: filesSettings(config, targets, fallsTo ?? flat),
   };
