@@ -14,6 +14,7 @@ import { realtime } from './realtime/surface.ts';
 import { RealtimeAttempt } from './realtime-attempt.ts';
 import { parsedRequest } from './request/parsed-request.ts';
 import { chat } from './surfaces/chat.ts';
+import { counting, estimatedCount } from './surfaces/counting.ts';
 import { embeddings } from './surfaces/embeddings.ts';
 import { BETA, messages } from './surfaces/messages.ts';
 import { notServed } from './surfaces/not-served.ts';
@@ -28,7 +29,7 @@ import { fallbacks, resolve, unknownTarget } from './targets/resolution.ts';
 import type { AiSettings } from './targets/settings.ts';
 import type { Target } from './targets/targets.ts';
 
-const SURFACES = { chat, responses, embeddings, messages, realtime };
+const SURFACES = { chat, responses, embeddings, messages, counting, realtime };
 type Served = keyof typeof SURFACES;
 /** Characters; none has so many. */
 const MAX_MODEL = 256;
@@ -85,6 +86,8 @@ export class AiProxy implements Engine {
     const resolved = resolve(this.#settings, x, model);
     const { target, resolution, alias } = resolved;
     metrics.resolved(resolution);
+    if (name === 'counting' && target.provider !== 'provider_messages')
+      return response.whole(estimatedCount(request.parsed));
     const surface = SURFACES[name];
     const named = requestFor(request, resolved.model);
     const first = this.#attempt(name, named, target.provider);

@@ -9,7 +9,7 @@ import { get, isObject, type Obj } from '../../spec/json.ts';
 import { visitMember } from './request/json-texts.ts';
 import { PROTOCOL_NAMES } from './request/known-words.ts';
 import { BESIDE, SAID } from './request/prompt-members.ts';
-import { surfaceOf } from './surfaces/surface-of.ts';
+import { type SurfaceName, surfaceOf } from './surfaces/surface-of.ts';
 
 /** Bytes of UTF-8 of a token: about four letters, or a character of Chinese and a third. */
 const TOKEN = 4;
@@ -37,8 +37,7 @@ export class TokenEstimate implements RequestPart {
 
   constructor(path: string, request: Obj) {
     this.prompt = promptTokens(request);
-    // What is embedded has no completion.
-    this.limit = surfaceOf(path) === 'embeddings' ? 0 : limitOf(request);
+    this.limit = HAS_NO_COMPLETION.has(surfaceOf(path)) ? 0 : limitOf(request);
   }
 
   static of(x: Exchange): TokenEstimate | null {
@@ -69,8 +68,10 @@ export class TokenEstimate implements RequestPart {
   finished(): void {}
 }
 
+const HAS_NO_COMPLETION: ReadonlySet<SurfaceName> = new Set(['embeddings', 'counting']);
+
 /** Without recursion; text, names of members, and numbers, each of which is a token in the input of embeddings. */
-function promptTokens(request: Obj): number {
+export function promptTokens(request: Obj): number {
   const asked = Object.keys(request).filter((name) => ASKED.has(name) || !PROTOCOL_NAMES.has(name));
   const values: unknown[] = asked.map((name) => get(request, name));
   let [bytes, tokens] = [0, 0];

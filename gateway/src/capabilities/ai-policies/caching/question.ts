@@ -17,7 +17,7 @@ const ABOUT_THE_CALLER = ['user', 'metadata', 'safety_identifier', 'prompt_cache
 const ELSEWHERE = ['previous_response_id', 'conversation', 'background', 'container'];
 
 export interface Question {
-  readonly surface: Exclude<SurfaceName, 'models' | 'realtime'>;
+  readonly surface: Exclude<SurfaceName, 'models' | 'realtime' | 'counting'>;
   readonly isStream: boolean;
   /** Whose answers it may have. */
   readonly partition: string;
@@ -31,7 +31,8 @@ export type Uncached = 'no-question' | 'sampled' | 'state-at-provider' | 'no-con
 
 export function questionOf(x: Exchange, request: Obj, settings: AiCacheSettings): Question | Uncached {
   const surface = surfaceOf(x.path);
-  if (x.method !== 'POST' || surface === 'models' || surface === 'realtime') return 'no-question';
+  if (x.method !== 'POST' || surface === 'models' || surface === 'realtime' || surface === 'counting')
+    return 'no-question';
   if (typeof get(request, 'model') !== 'string') return 'no-question';
   const temperature = plainNumber(get(request, 'temperature'));
   if (typeof temperature === 'number' && temperature > 0 && !settings.sampled) return 'sampled';

@@ -70,7 +70,8 @@ export class PromptTemplates {
 
   /** Null where the request goes on, with the prompt that the config makes of it. Throws AiRefused where it is not valid. */
   apply(x: Exchange): AiRefused | null {
-    const surface = surfaceOf(x.path);
+    const named = surfaceOf(x.path);
+    const surface = named === 'counting' ? 'messages' : named;
     if (surface === 'models' || surface === 'embeddings' || surface === 'realtime') return null;
     try {
       this.#events.count(this.#rewrite(x, surface));

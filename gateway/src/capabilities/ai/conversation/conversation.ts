@@ -24,6 +24,8 @@ export interface ToolCall {
 
 export type Turn =
   | { readonly role: 'user'; readonly parts: readonly Part[] }
+  /** Instructions that hold from there on. */
+  | { readonly role: 'system'; readonly text: readonly string[] }
   | { readonly role: 'assistant'; readonly text: readonly string[]; readonly calls: readonly ToolCall[] }
   /** What a tool has returned. */
   | { readonly role: 'tool'; readonly callId: string; readonly parts: readonly Part[] };

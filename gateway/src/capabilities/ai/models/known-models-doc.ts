@@ -45,13 +45,12 @@ const OFF: Readonly<Record<ModelTraits['thinkingOff'], string>> = {
 };
 
 function messages(traits: Partial<ModelTraits>): string {
-  const { thinking, thinkingOff, efforts, sampling, forcedTools, systemTurns } = { ...NEWEST, ...traits };
+  const { thinking, thinkingOff, efforts, sampling, forcedTools } = { ...NEWEST, ...traits };
   return [
     `${THINKING[thinking]}${thinking === 'adaptive' ? ` (${efforts.map(code).join(', ')})` : ''}`,
     ...(thinking === 'none' ? [] : [OFF[thinkingOff]]),
     sampling ? '`temperature`, `top_p`' : 'no `temperature`',
     forcedTools ? 'forced calls' : 'no forced calls',
-    systemTurns ? 'messages of role `system`' : 'no messages of role `system`',
   ].join('; ');
 }
 

@@ -3,11 +3,10 @@
  * matches counts. What a row leaves out is as the newest models have it. docs/ai-models.md is generated.
  */
 import type { Effort } from '../conversation/effort.ts';
-import type { Provider } from '../targets/provider.ts';
 import type { ModelTraits } from './model-traits.ts';
 
 export interface KnownModel {
-  readonly provider: Provider;
+  readonly provider: 'provider_chat' | 'provider_messages';
   /** Globs over the whole name; clouds have names of their own around that of a model. */
   readonly patterns: readonly string[];
   readonly traits: Partial<ModelTraits>;
@@ -55,14 +54,14 @@ const MESSAGES: readonly Row[] = [
   ],
   [
     ['*claude-opus-4[-.]7*'],
-    { thinkingOff: 'omitted', forcedTools: true, systemTurns: false },
+    { thinkingOff: 'omitted', forcedTools: true },
     `${CLAUDE}/build-with-claude/adaptive-thinking`,
   ],
   [
     ['*claude-opus-4[-.]6*', '*claude-sonnet-4[-.]6*'],
     {
       ...{ efforts: ['low', 'medium', 'high', 'max'], thinkingOff: 'omitted' },
-      ...{ sampling: true, forcedTools: true, systemTurns: false },
+      ...{ sampling: true, forcedTools: true },
     },
     `${CLAUDE}/build-with-claude/effort`,
   ],
@@ -70,7 +69,7 @@ const MESSAGES: readonly Row[] = [
     ['*claude-3-haiku*', '*claude-3-opus*', '*claude-3-sonnet*', '*claude-3[-.]5*', '*claude-2*', '*claude-instant*'],
     {
       ...{ thinking: 'none', efforts: [], thinkingOff: 'omitted' },
-      ...{ sampling: true, forcedTools: true, systemTurns: false },
+      ...{ sampling: true, forcedTools: true },
     },
     `${CLAUDE}/build-with-claude/extended-thinking`,
   ],
@@ -78,7 +77,7 @@ const MESSAGES: readonly Row[] = [
     ['*claude-3*', '*claude-opus-4*', '*claude-sonnet-4*', '*claude-haiku-4*'],
     {
       ...{ thinking: 'budget', efforts: UP_TO_MAX, thinkingOff: 'omitted' },
-      ...{ sampling: true, forcedTools: true, systemTurns: false },
+      ...{ sampling: true, forcedTools: true },
     },
     `${CLAUDE}/build-with-claude/extended-thinking`,
   ],
@@ -104,7 +103,7 @@ const CHAT: readonly Row[] = [
   [['deepseek-*'], { limit: 'max_tokens', efforts: [] }, 'https://api-docs.deepseek.com/api/create-chat-completion'],
 ];
 
-const rowsOf = (provider: Provider, rows: readonly Row[]): readonly KnownModel[] =>
+const rowsOf = (provider: KnownModel['provider'], rows: readonly Row[]): readonly KnownModel[] =>
   rows.map(([patterns, traits, source]) => ({ provider, patterns, traits, source, read: READ }));
 
 export const KNOWN_MODELS: readonly KnownModel[] = [

@@ -20,8 +20,6 @@ export interface ModelTraits {
   readonly sampling: boolean;
   /** Requests for messages may force the call of a tool. */
   readonly forcedTools: boolean;
-  /** Requests for messages may have instructions among the turns. */
-  readonly systemTurns: boolean;
 }
 
 /**
@@ -36,7 +34,6 @@ export const NEWEST: ModelTraits = {
   thinkingOff: 'never',
   sampling: false,
   forcedTools: true,
-  systemTurns: true,
 };
 
 /** Servers of one's own often know neither. */

@@ -1,6 +1,7 @@
 /** Writes a conversation as a request for a chat completion. */
 import type { Conversation, Part, Source, Tool, ToolCall, ToolChoice, Turn } from '../conversation/conversation.ts';
 import { type Effort, fittedEffort } from '../conversation/effort.ts';
+import { shortened } from '../conversation/end-user.ts';
 import { unsupported } from '../conversation/refusal.ts';
 import type { ModelTraits } from '../models/model-traits.ts';
 
@@ -22,13 +23,13 @@ export function chatRequest(conversation: Conversation, options: ChatRequestOpti
   return {
     model,
     ...(limit === null ? {} : { [options.traits.limit]: limit }),
-    messages: [...systemOf(conversation), ...conversation.turns.map(messageOf)],
+    messages: [...systemOf(conversation), ...withPictures(conversation.turns).map(messageOf)],
     ...(stream ? { stream, ...(options.countsStream ? { stream_options: { include_usage: true } } : {}) } : {}),
     ...(tools.length === 0 ? {} : { tools: tools.map(toolOf), ...choiceOf(conversation) }),
     ...(temperature === null ? {} : { temperature }),
     ...(topP === null ? {} : { top_p: topP }),
     ...(stop.length === 0 ? {} : { stop }),
-    ...(user === null ? {} : { user }),
+    ...(user === null ? {} : { user: shortened(user, MOST_USER) }),
     ...(format?.type === 'schema'
       ? { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: format.schema } } }
       : {}),
@@ -56,8 +57,37 @@ function systemOf({ instructions }: Conversation): readonly Json[] {
   return text === '' ? [] : [{ role: 'system', content: text }];
 }
 
+/** Characters of a user's id there. */
+const MOST_USER = 64;
+
+type ToolTurn = Extract<Turn, { role: 'tool' }>;
+
+/** Results of tools are text there: their pictures and documents are said by the user, behind the results of one turn. */
+function withPictures(turns: readonly Turn[]): readonly Turn[] {
+  const written: Turn[] = [];
+  let files: Part[] = [];
+  for (const turn of turns) {
+    if (turn.role !== 'tool' && files.length > 0) {
+      const parts = turn.role === 'user' ? [...files, ...turn.parts] : files;
+      files = [];
+      written.push({ role: 'user', parts });
+      if (turn.role === 'user') continue;
+    }
+    written.push(turn);
+    if (turn.role === 'tool') files.push(...filesOf(turn));
+  }
+  return files.length === 0 ? written : [...written, { role: 'user', parts: files }];
+}
+
+function filesOf({ callId, parts }: ToolTurn): readonly Part[] {
+  const files = parts.filter(({ type }) => type !== 'text');
+  return files.length === 0 ? [] : [{ type: 'text', text: `Of the result of the call ${callId}:` }, ...files];
+}
+
 function messageOf(turn: Turn): Json {
   switch (turn.role) {
+    case 'system':
+      return { role: 'system', content: turn.text.join('\n\n') };
     case 'user':
       return { role: 'user', content: contentOf(turn.parts) };
     case 'tool':
@@ -75,8 +105,7 @@ function messageOf(turn: Turn): Json {
 }
 
 function resultText(part: Part): string {
-  if (part.type !== 'text') throw unsupported('messages', 'images or documents in results of tools');
-  return part.text;
+  return part.type === 'text' ? part.text : `[${part.type}: in the next message of the user]`;
 }
 
 /** One text is a string, as servers of one's own often want it. */

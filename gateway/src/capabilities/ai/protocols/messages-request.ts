@@ -2,6 +2,7 @@
 import { plainNumber } from '../../../json/exact-json.ts';
 import type { Conversation, Part, Source, Tool, Turn } from '../conversation/conversation.ts';
 import type { Effort } from '../conversation/effort.ts';
+import { shortened } from '../conversation/end-user.ts';
 import { refused, unsupported } from '../conversation/refusal.ts';
 import type { ModelTraits } from '../models/model-traits.ts';
 import { forcesCall, type ThinkingMember, thinkingOf } from './thinking.ts';
@@ -30,7 +31,7 @@ export function messageRequest(conversation: Conversation, maxTokens: number | n
     ...(thinking === null ? {} : { thinking }),
     ...(traits.sampling && !thinks(thinking) ? samplingOf(conversation) : {}),
     ...(stops.length === 0 ? {} : { stop_sequences: stops }),
-    ...(user === null ? {} : { metadata: { user_id: user } }),
+    ...(user === null ? {} : { metadata: { user_id: shortened(user, MOST_USER) } }),
     ...outputOf(conversation, effort),
   };
 }
@@ -61,6 +62,9 @@ function noLimit() {
   return refused('validation-failed', 'max_tokens_required', detail, { param: 'max_tokens' });
 }
 
+/** Characters of a user's id there. */
+const MOST_USER = 256;
+
 const JSON_ONLY = 'Answer with one JSON object and nothing else: no explanation, and no code fence.';
 
 function systemOf({ instructions, format }: Conversation): Json {
@@ -90,6 +94,8 @@ function messageOf(turn: Turn): Wire {
   switch (turn.role) {
     case 'user':
       return { role: 'user', content: blocksOf(turn.parts) };
+    case 'system':
+      return { role: 'user', content: textBlocks(turn.text) };
     case 'tool':
       return {
         role: 'user',

@@ -64,6 +64,7 @@ function blocksOf(object: Members): readonly Members[] {
 function turnsOf(message: Members): readonly Turn[] {
   const role = message.requiredText('role');
   if (role === 'assistant') return [assistantTurn(message)];
+  if (role === 'system') return [{ role, text: textsOf(message, 'content') }];
   if (role !== 'user') throw unsupported(message.at('role'), `a message of role ${role}`);
   const blocks = blocksOf(message);
   const results = blocks.filter((block) => block.text('type') === 'tool_result');

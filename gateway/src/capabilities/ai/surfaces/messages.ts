@@ -1,4 +1,5 @@
 /** `/v1/messages`: for clients of that protocol; its providers get what the client sent, and others a translation. */
+import type { HeaderList } from '../../../exchange.ts';
 import type { ServerSentEvent } from '../../../server-sent-events.ts';
 import { get } from '../../../spec/json.ts';
 import { notWhole, type ProviderError } from '../conversation/provider-failure.ts';
@@ -23,13 +24,17 @@ export const messages: Surface = {
   error: messageErrorBody,
 };
 
+export function betaHeaders(beta: string | null): HeaderList {
+  return beta === null ? [] : [BETA, beta];
+}
+
 function asItIs({ body, parsed, beta }: SurfaceRequest, { maxTokens }: AiSettings): Translation {
   const limited = maxTokens === null || (get(parsed, 'max_tokens') ?? null) !== null;
   return {
     path: '/messages',
     body: bodyWith(body, parsed, limited ? {} : { max_tokens: maxTokens }),
     warnings: [],
-    headers: beta === null ? [] : [BETA, beta],
+    headers: betaHeaders(beta),
     whole: (value, bytes) => ({ body: bytes, usage: readMessage(value).usage }),
     error: () => null,
     streamed: () => new PassedMessage(),

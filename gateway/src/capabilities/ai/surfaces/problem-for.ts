@@ -6,7 +6,8 @@ import { surfaceOf } from './surface-of.ts';
 
 /** Clients of messages read an error only where `type` is `error`; `code` says which one it is. */
 export function problemFor(x: Exchange, problem: Problem): Problem {
-  if (surfaceOf(x.path) !== 'messages') return problem;
+  const surface = surfaceOf(x.path);
+  if (surface !== 'messages' && surface !== 'counting') return problem;
   const { status, title, detail = title, members } = problem;
   const { type, error } = messageErrorBody({ status, message: detail, code: null });
   return { ...problem, writtenType: type, members: { ...members, error: { ...Object(members?.['error']), ...error } } };

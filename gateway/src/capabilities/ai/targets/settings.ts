@@ -1,11 +1,11 @@
 /** The config of `ai-proxy`, whose schema has checked types and patterns. */
 import type { JsonObject } from '../../../artifact/format.ts';
 import type { WebSocketLimits } from '../../../hand-off.ts';
-import { ModelTable } from '../models/model-table.ts';
 import { type Alias, aliasesOf } from './aliases.ts';
 import { KnownEndpoints } from './endpoint.ts';
 import { type FilesSettings, filesSettings } from './files-settings.ts';
 import { Glob } from './glob.ts';
+import { ModelTable } from './model-table.ts';
 import { baseUrlOf } from './provider.ts';
 import { endpointConfigs, objectOf, objectsOf, Target } from './targets.ts';
 

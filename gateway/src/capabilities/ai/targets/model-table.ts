@@ -1,11 +1,11 @@
 /** Traits of models by their names. */
 import type { JsonObject } from '../../../artifact/format.ts';
 import { EFFORTS } from '../conversation/effort.ts';
-import { bySpecificity, Glob } from '../targets/glob.ts';
-import type { Provider } from '../targets/provider.ts';
-import { objectOf } from '../targets/targets.ts';
-import { KNOWN_MODELS } from './known-models.ts';
-import { LIMITS, LOCAL, type ModelTraits, NEWEST, THINKING, THINKING_OFF } from './model-traits.ts';
+import { KNOWN_MODELS } from '../models/known-models.ts';
+import { LIMITS, LOCAL, type ModelTraits, NEWEST, THINKING, THINKING_OFF } from '../models/model-traits.ts';
+import { bySpecificity, Glob } from './glob.ts';
+import type { Provider } from './provider.ts';
+import { objectOf } from './targets.ts';
 
 type Row = readonly [pattern: Glob, traits: Partial<ModelTraits>];
 
@@ -41,7 +41,7 @@ function first(rows: readonly Row[], model: string): Partial<ModelTraits> {
 }
 
 function ownTraits(config: JsonObject): Partial<ModelTraits> {
-  const { efforts, effort_with_tools, sampling, forced_tools, system_turns } = config;
+  const { efforts, effort_with_tools, sampling, forced_tools } = config;
   const flag = (name: keyof ModelTraits, value: unknown) => (typeof value === 'boolean' ? { [name]: value } : {});
   return {
     ...one('limit', LIMITS, config['limit']),
@@ -51,7 +51,6 @@ function ownTraits(config: JsonObject): Partial<ModelTraits> {
     ...flag('effortWithTools', effort_with_tools),
     ...flag('sampling', sampling),
     ...flag('forcedTools', forced_tools),
-    ...flag('systemTurns', system_turns),
   };
 }
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { EFFORTS, fittedEffort } from '../conversation/effort.ts';
-import { Glob } from '../targets/glob.ts';
-import { KNOWN_MODELS } from './known-models.ts';
+import { KNOWN_MODELS } from '../models/known-models.ts';
+import { LOCAL, NEWEST } from '../models/model-traits.ts';
+import { Glob } from './glob.ts';
 import { ModelTable } from './model-table.ts';
-import { LOCAL, NEWEST } from './model-traits.ts';
 
 const table = new ModelTable({});
 const messages = (model: string) => table.traitsOf('provider_messages', model);
@@ -11,27 +11,27 @@ const chat = (model: string) => table.traitsOf('provider_chat', model);
 
 describe('what a model takes', () => {
   it.each([
-    ['claude-opus-5-5', 'adaptive', 'never', false, false, true],
-    ['us.anthropic.claude-opus-5-5-v1:0', 'adaptive', 'never', false, false, true],
-    ['claude-fable-5-1', 'adaptive', 'never', false, false, true],
-    ['claude-fable-5', 'adaptive', 'never', false, true, true],
-    ['claude-sonnet-5-5', 'adaptive', 'between_tools', false, false, true],
-    ['claude-haiku-5-5', 'adaptive', 'disabled', false, true, true],
-    ['claude-opus-5', 'adaptive', 'disabled', false, true, true],
-    ['claude-sonnet-5', 'adaptive', 'disabled', false, true, true],
-    ['claude-opus-4-8', 'adaptive', 'omitted', false, true, true],
-    ['claude-opus-4.7', 'adaptive', 'omitted', false, true, false],
-    ['claude-opus-4-6', 'adaptive', 'omitted', true, true, false],
-    ['anthropic.claude-sonnet-4-6', 'adaptive', 'omitted', true, true, false],
-    ['claude-sonnet-4-5-20250929', 'budget', 'omitted', true, true, false],
-    ['claude-opus-4-20250514', 'budget', 'omitted', true, true, false],
-    ['claude-haiku-4-5@20251001', 'budget', 'omitted', true, true, false],
-    ['claude-3-7-sonnet-20250219', 'budget', 'omitted', true, true, false],
-    ['claude-3-5-haiku-latest', 'none', 'omitted', true, true, false],
-    ['claude-opus-9', 'adaptive', 'never', false, true, true],
+    ['claude-opus-5-5', 'adaptive', 'never', false, false],
+    ['us.anthropic.claude-opus-5-5-v1:0', 'adaptive', 'never', false, false],
+    ['claude-fable-5-1', 'adaptive', 'never', false, false],
+    ['claude-fable-5', 'adaptive', 'never', false, true],
+    ['claude-sonnet-5-5', 'adaptive', 'between_tools', false, false],
+    ['claude-haiku-5-5', 'adaptive', 'disabled', false, true],
+    ['claude-opus-5', 'adaptive', 'disabled', false, true],
+    ['claude-sonnet-5', 'adaptive', 'disabled', false, true],
+    ['claude-opus-4-8', 'adaptive', 'omitted', false, true],
+    ['claude-opus-4.7', 'adaptive', 'omitted', false, true],
+    ['claude-opus-4-6', 'adaptive', 'omitted', true, true],
+    ['anthropic.claude-sonnet-4-6', 'adaptive', 'omitted', true, true],
+    ['claude-sonnet-4-5-20250929', 'budget', 'omitted', true, true],
+    ['claude-opus-4-20250514', 'budget', 'omitted', true, true],
+    ['claude-haiku-4-5@20251001', 'budget', 'omitted', true, true],
+    ['claude-3-7-sonnet-20250219', 'budget', 'omitted', true, true],
+    ['claude-3-5-haiku-latest', 'none', 'omitted', true, true],
+    ['claude-opus-9', 'adaptive', 'never', false, true],
   ])('of messages: %s', (model, ...traits) => {
-    const { thinking, thinkingOff, sampling, forcedTools, systemTurns } = messages(model);
-    expect([thinking, thinkingOff, sampling, forcedTools, systemTurns]).toEqual(traits);
+    const { thinking, thinkingOff, sampling, forcedTools } = messages(model);
+    expect([thinking, thinkingOff, sampling, forcedTools]).toEqual(traits);
   });
 
   it.each([
