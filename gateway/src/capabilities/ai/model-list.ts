@@ -7,7 +7,7 @@ import type { AiServices } from './asked.ts';
 import { ProviderFailed } from './conversation/provider-failure.ts';
 import type { Endpoint } from './targets/endpoint.ts';
 import type { Provider } from './targets/provider.ts';
-import { permittedAliases } from './targets/resolution.ts';
+import { leadsTo, permittedAliases } from './targets/resolution.ts';
 import type { AiSettings } from './targets/settings.ts';
 import type { Target } from './targets/targets.ts';
 
@@ -31,8 +31,7 @@ export async function listModels(x: Exchange, settings: AiSettings, services: Ai
     const { provider } = target;
     try {
       for (const model of await modelsOf(x, target, settings.modelsTimeoutMs, services)) {
-        const permitted = targets.some((each) => each.permits(model.id));
-        if (permitted && !models.has(model.id)) models.set(model.id, model);
+        if (!models.has(model.id) && leadsTo(settings, x, model.id, targets)) models.set(model.id, model);
       }
     } catch (error) {
       if (!(error instanceof ProviderFailed)) throw error;

@@ -1,11 +1,9 @@
 /** `/v1/messages/count_tokens`: nothing is generated. Providers of messages count themselves; for others it is estimated. */
-import type { Answer } from '../../../exchange.ts';
 import { plainNumber } from '../../../json/exact-json.ts';
-import { get, type Obj } from '../../../spec/json.ts';
+import { get } from '../../../spec/json.ts';
 import { ProviderFailed } from '../conversation/provider-failure.ts';
 import { invalid, refused } from '../conversation/refusal.ts';
 import { refuseReport } from '../protocols/messages-answer.ts';
-import { promptTokens } from '../token-estimate.ts';
 import { betaHeaders } from './messages.ts';
 import { messageErrorBody } from './messages-answer.ts';
 import type { Surface } from './surface.ts';
@@ -38,18 +36,4 @@ export const counting: Surface = {
 function notCounted() {
   const detail = 'The provider of this model does not count tokens.';
   return refused('validation-failed', 'counting_not_supported_for_provider', detail, { param: 'model' });
-}
-
-/** By the length of texts, as budgets go by it (docs/decisions.md#ai-estimates). */
-export function estimatedCount(request: Obj): Answer {
-  return {
-    status: 200,
-    headers: [
-      'content-type',
-      'application/json',
-      'warning',
-      '299 gw "the tokens were estimated by the length of texts"',
-    ],
-    body: JSON.stringify({ input_tokens: promptTokens(request) }),
-  };
 }

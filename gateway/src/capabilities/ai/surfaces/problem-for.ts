@@ -2,12 +2,13 @@
 import type { Exchange } from '../../../exchange.ts';
 import type { Problem } from '../../../problems.ts';
 import { messageErrorBody } from './messages-answer.ts';
+import { isOfMessages } from './not-served.ts';
 import { surfaceOf } from './surface-of.ts';
 
 /** Clients of messages read an error only where `type` is `error`; `code` says which one it is. */
 export function problemFor(x: Exchange, problem: Problem): Problem {
   const surface = surfaceOf(x.path);
-  if (surface !== 'messages' && surface !== 'counting') return problem;
+  if (surface !== 'messages' && surface !== 'counting' && !isOfMessages(x.path)) return problem;
   const { status, title, detail = title, members } = problem;
   const { type, error } = messageErrorBody({ status, message: detail, code: null });
   return { ...problem, writtenType: type, members: { ...members, error: { ...Object(members?.['error']), ...error } } };
