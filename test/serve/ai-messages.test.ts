@@ -240,8 +240,11 @@ describe('a chat completion by a messages provider', () => {
     });
     const unauthorised = await post('/wrong-key-messages', { ...ASKED, stream: true });
     expect([unauthorised.status, await jsonOf(unauthorised)]).toMatchObject([
-      401,
-      { error: { message: 'invalid x-api-key' } },
+      502,
+      {
+        code: 'provider_credential_refused',
+        error: { message: 'The provider refused the credential of the gateway.' },
+      },
     ]);
   });
 });
