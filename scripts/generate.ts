@@ -5,6 +5,7 @@ import { renderControlCli } from '../control/src/cli/cli-doc.ts';
 import { renderPaths } from '../control/src/client/paths-gen.ts';
 import { renderControlMetrics } from '../control/src/telemetry/metrics-doc.ts';
 import { renderAbiRows, renderSdkImports } from '../gateway/src/capabilities/abi-page.ts';
+import { renderKnownModels } from '../gateway/src/capabilities/ai/models/known-models-doc.ts';
 import { renderHostFunctions } from '../gateway/src/capabilities/host-functions-doc.ts';
 import { renderMetrics } from '../gateway/src/capabilities/metrics-doc.ts';
 import { renderCli } from '../gateway/src/cli/cli-doc.ts';
@@ -40,6 +41,7 @@ const steps: readonly (() => readonly GeneratedFile[])[] = [
   () => [{ path: 'docs/operator-cli.md', content: renderOperatorCli() }],
   () => [{ path: 'docs/error-codes.md', content: renderErrorCodes() }],
   () => [{ path: 'docs/control-metrics.md', content: renderControlMetrics() }],
+  () => [{ path: 'docs/ai-models.md', content: renderKnownModels() }],
   () => [{ path: 'docs/metrics.md', content: renderMetrics() }],
   () => [{ path: 'docs/data-plane-protocol.md', content: renderProtocol() }],
   () => [{ path: 'docs/problems.md', content: renderProblems() }],

@@ -81,8 +81,35 @@ function check(request: SeenRequest, key: string | null): void {
   checkCaller(request, 'POST', '/v1/chat/completions', key);
   const { headers, body } = request;
   if (headers['content-type'] !== 'application/json') throw new Refusal(400, 'invalid_type', 'not JSON');
+  checkModel(body);
   if (members(body['messages']).length === 0) throw new Refusal(400, 'empty_array', "Invalid 'messages': empty array.");
 }
+
+/** What models of OpenAI refuse. Others have names of these fakes. */
+function checkModel(body: Member): void {
+  const model = String(body['model']);
+  const unsupported = (what: string) => new Refusal(400, 'unsupported_parameter', `Unsupported parameter: ${what}`);
+  if (/^(gpt-[5-9](?!.*-chat)|o\d)/.test(model) && 'max_tokens' in body) throw unsupported('max_tokens');
+  const effort = body['reasoning_effort'];
+  if (effort === undefined) return;
+  if (/^gpt-4/.test(model)) throw unsupported('reasoning_effort');
+  const efforts = Object.entries(EFFORTS)
+    .find(([prefix]) => model.startsWith(prefix))?.[1]
+    .split(' ');
+  const hasTools = members(body['tools']).length > 0;
+  const reasons = !(/^gpt-(5\.6|6)/.test(model) && hasTools);
+  const taken = reasons ? efforts : ['none'];
+  if (taken?.includes(String(effort)) === false) throw unsupported(`reasoning_effort ${effort}`);
+}
+
+const EFFORTS: Readonly<Record<string, string>> = {
+  'gpt-5.1': 'none low medium high',
+  'gpt-5.5': 'none low medium high xhigh',
+  'gpt-5.6': 'none low medium high xhigh max',
+  'gpt-5': 'minimal low medium high',
+  'gpt-6': 'low medium high xhigh max',
+  o3: 'low medium high',
+};
 
 /** Text of the last message; where a form is asked for, one that has it. */
 function lastText(body: Member): string {

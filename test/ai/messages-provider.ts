@@ -67,6 +67,7 @@ function check(request: SeenRequest): void {
   if (!Number.isInteger(body['max_tokens'])) refuse('max_tokens: Field required');
   if (Number(body['temperature'] ?? 0) > 1) refuse('temperature: range: 0..1');
   checkThinking(body);
+  checkModel(body);
   const messages = members(body['messages']);
   if (messages.length === 0) refuse('messages: at least one message is required');
   if (messages[0]?.['role'] !== 'user') refuse('messages: first message must use the user role');
@@ -85,6 +86,27 @@ function checkThinking(body: Member): void {
   const said = members(body['messages']);
   const going = blocksOf(said.at(-1)?.['content']).some((block) => block['type'] === 'tool_result');
   if (going && blocksOf(said.at(-2)?.['content'])[0]?.['type'] !== 'thinking') refuse('Expected `thinking`');
+}
+
+/** What models of 2026 refuse. Others have names of these fakes. */
+function checkModel(body: Member): void {
+  const model = String(body['model']);
+  const [type, effort] = [Object(body['thinking']).type, Object(body['output_config']).effort];
+  const adapts = /^claude-(opus-4-[6-9]|sonnet-4-6|(opus|sonnet|haiku|fable)-5)/.test(model);
+  const isClaude = model.startsWith('claude-');
+  if (type === 'enabled' && adapts && !/-4-6/.test(model))
+    refuse('"thinking.type.enabled" is not supported for this model');
+  if (type === 'adaptive' && isClaude && !adapts) refuse('adaptive thinking is not supported on this model');
+  if (effort !== undefined && isClaude && !adapts) refuse('This model does not support the effort parameter');
+  if (effort === 'xhigh' && /-4-6/.test(model)) refuse('effort: xhigh is not supported');
+  if (!['low', 'medium', 'high', 'xhigh', 'max', undefined].includes(effort)) refuse('effort: not one of them');
+  if (type === 'disabled' && /^claude-(opus-4-7|(opus|sonnet)-5-5|fable)/.test(model))
+    refuse('disabled is not supported');
+  if (type === 'between_tools' && !/^claude-sonnet-5-5/.test(model)) refuse('between_tools is not supported');
+  const forces = ['any', 'tool'].includes(Object(body['tool_choice']).type);
+  if (forces && (type === 'adaptive' || /^claude-((opus|sonnet)-5-5|fable-5-)/.test(model)))
+    refuse('tool_choice forces');
+  if (adapts && !/-4-6/.test(model) && SAMPLING.some((name) => name in body)) refuse('temperature is deprecated');
 }
 
 /** Roles alternate, no text is empty, and results of tools follow the calls that they answer, first in their turn. */
@@ -121,7 +143,7 @@ function lastText(body: Member): string {
 }
 
 function contentOf(body: Member): readonly Member[] {
-  const thinks = body['model'] === 'thinks' || Object(body['thinking']).type === 'enabled';
+  const thinks = body['model'] === 'thinks' || ['enabled', 'adaptive'].includes(Object(body['thinking']).type);
   const thought = thinks ? [{ type: 'thinking', thinking: `hm, ${lastText(body)}`, signature: 'c2ln' }] : [];
   return [...thought, ...saidOf(body)];
 }

@@ -101,12 +101,12 @@ describe('an alias', () => {
     ['gpt-4o', 'gpt-5', () => chat],
   ] as const)('%s is %s, at its target', async (model, name, provider) => {
     for (const stream of [false, true]) {
-      const response = await post('/chat', { model, stream, temperature: 0.5 });
+      const response = await post('/chat', { model, stream, top_p: 1 });
       expect(response.status).toBe(200);
       const text = await response.text();
       const answer = JSON.parse(stream ? (dataOf(text)[0] ?? '') : text);
       expect(answer.model).toContain(name);
-      expect(last(provider())?.body).toMatchObject({ model: name, temperature: 0.5 });
+      expect(last(provider())?.body).toMatchObject({ model: name });
     }
   });
 

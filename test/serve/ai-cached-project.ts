@@ -65,7 +65,15 @@ export function operation(target: object, middlewares: readonly object[]) {
 }
 
 const PLUGINS = [
-  ...['ai-proxy', 'ai-cache', 'ai-prompt-guard', 'ai-response-guard', 'ai-cost-tracker', 'ai-token-limit'],
+  ...[
+    'ai-proxy',
+    'ai-cache',
+    'ai-prompt-guard',
+    'ai-response-guard',
+    'ai-prompt-template',
+    'ai-cost-tracker',
+    'ai-token-limit',
+  ],
   ...['apikey-auth', 'cel', 'rate-limit', 'mock'],
 ];
 

@@ -220,8 +220,8 @@ describe('a provider', () => {
   it('that is away is 502, and one that refuses says why', async () => {
     await expect(uploaded(clientOf('ann', '/nowhere'))).rejects.toMatchObject({ status: 502 });
     await expect(uploaded(clientOf('ann', '/wrong-key'))).rejects.toMatchObject({
-      status: 401,
-      code: 'invalid_api_key',
+      status: 502,
+      code: 'provider_credential_refused',
     });
     const upload = clientOf('ann').files.create({ file: new File(['x'], 'x'), purpose: 'evals' });
     await expect(upload).rejects.toMatchObject({ status: 400, code: 'invalid_value' });

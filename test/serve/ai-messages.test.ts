@@ -19,7 +19,7 @@ afterAll(async () => expect(await rig.close()).toBe(0));
 describe('a chat completion by a messages provider', () => {
   it('is translated, with its credential, version and limit', async () => {
     const response = await post('/messages', {
-      model: 'claude-4',
+      model: 'claude-opus-4-6',
       messages: [
         { role: 'system', content: 'Be brief.' },
         { role: 'developer', content: [{ type: 'text', text: 'Be kind.' }] },
@@ -34,7 +34,7 @@ describe('a chat completion by a messages provider', () => {
       id: 'msg_1',
       object: 'chat.completion',
       created: expect.any(Number),
-      model: 'claude-4-20260101',
+      model: 'claude-opus-4-6-20260101',
       choices: [
         {
           index: 0,
@@ -54,7 +54,7 @@ describe('a chat completion by a messages provider', () => {
     expect(last(messages)?.headers).toMatchObject({ 'x-api-key': MESSAGES_KEY, 'anthropic-version': '2023-06-01' });
     expect(last(messages)?.headers['authorization']).toBeUndefined();
     expect(last(messages)?.body).toEqual({
-      model: 'claude-4',
+      model: 'claude-opus-4-6',
       max_tokens: 100,
       system: 'Be brief.\n\nBe kind.',
       messages: [{ role: 'user', content: [{ type: 'text', text: 'Guten Tag, schöne Welt' }] }],
@@ -240,8 +240,11 @@ describe('a chat completion by a messages provider', () => {
     });
     const unauthorised = await post('/wrong-key-messages', { ...ASKED, stream: true });
     expect([unauthorised.status, await jsonOf(unauthorised)]).toMatchObject([
-      401,
-      { error: { message: 'invalid x-api-key' } },
+      502,
+      {
+        code: 'provider_credential_refused',
+        error: { message: 'The provider refused the credential of the gateway.' },
+      },
     ]);
   });
 });

@@ -229,7 +229,7 @@ describe('a realtime session', () => {
       expect(answer[':status']).toBe(200);
       await eventually(() => expect(received).toContain('session.created'));
       const refusing = over.request({ ...connect, ':path': '/v1/realtime?model=status-401' }, { endStream: false });
-      expect((await once(refusing, 'response'))[0][':status']).toBe(401);
+      expect((await once(refusing, 'response'))[0][':status']).toBe(502);
       stream.close();
       refusing.close();
     } finally {
@@ -250,7 +250,8 @@ describe('a realtime session', () => {
 
 describe('a provider that opens no session', () => {
   it.each([
-    ['status-401', 401],
+    ['status-401', 502],
+    ['status-403', 403],
     ['status-429', 429],
     ['status-500', 502],
     ['silent', 502],

@@ -2,10 +2,38 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { propertyRuns } from '../../../test/property-runs.ts';
-import { isWrittenNumber, numberText, parseExactly } from './exact-json.ts';
+import { isWrittenNumber, numberText, parseAsWritten, parseExactly, plainNumber } from './exact-json.ts';
 import { parseOnceExactly } from './parse-once.ts';
 
 const exactOf = (text: string) => JSON.stringify(parseOnceExactly(Buffer.from(text)).exact);
+
+const number = fc.stringMatching(/^-?(0|[1-9]\d{0,25})(\.\d{1,25})?([eE][+-]?\d{1,3})?$/);
+const text = fc.oneof(fc.string(), fc.constantFrom('v1.0', '\\', '"', '\\"', '1e5', '{"a":1.0}'));
+
+describe('a number that is passed on', () => {
+  it('keeps every digit, between whatever texts', () => {
+    fc.assert(
+      fc.property(fc.array(number), text, text, (numbers, name, value) => {
+        const inner = `{${JSON.stringify(name)}:[${numbers.join(',')}],"other":${JSON.stringify(value)}}`;
+        for (const written of [...numbers, `[${inner}]`, inner]) {
+          expect(JSON.stringify(parseAsWritten(written))).toBe(written);
+        }
+        for (const each of numbers) expect(plainNumber(parseAsWritten(each))).toBe(Number(each));
+      }),
+      propertyRuns(500),
+    );
+  });
+
+  it.each(['-0', '0.0', '1.0', '0.10', '0.0000001', '1e2', '1E400', '12345678901234567', '0.30000000000000004'])(
+    'keeps %s',
+    (written) => {
+      for (const around of ['?', '[?]', '{"a":?}', '{"a":"\\\\","b":[1,?]}']) {
+        const json = around.replace('?', written);
+        expect(JSON.stringify(parseAsWritten(json))).toBe(json);
+      }
+    },
+  );
+});
 
 describe('a number', () => {
   it('of any digits stays as it was written, also below names that are escaped', () => {

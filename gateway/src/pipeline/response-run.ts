@@ -96,12 +96,18 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
     const x = this.#x;
     if (x.closed) return this.record(CLIENT_CLOSED, 0);
     if (answer === null) throw new Error('a plugin ended the request without an answer');
-    setResponse(x, answer, this.#options.dev);
+    setResponse(x, this.#inForm(answer), this.#options.dev);
     if (this.op !== null) await corsOnRefusal(this.op, x, this.ran);
     applyStaged(x);
     if (this.ran > 0 && this.op?.responseHooks) await this.#responseHooks(this.op);
     if (x.closed) return this.record(CLIENT_CLOSED, 0);
     this.#send();
+  }
+
+  /** Clients of some dispatchers read problems in a form of their own, also those of middlewares and of the gateway. */
+  #inForm(answer: Answer): Answer {
+    const form = this.op?.dispatcher.problemForm ?? null;
+    return form === null || !('problem' in answer) ? answer : { problem: form(this.#x, answer.problem) };
   }
 
   // --- an upstream's answer, in the order in which it comes

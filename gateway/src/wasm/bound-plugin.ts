@@ -16,6 +16,7 @@ import {
   type ChunkResult,
   type Outcome,
   type PluginServices,
+  type ProblemForm,
 } from './call/plugin.ts';
 import type { Instance } from './instance.ts';
 import type { ModulePool } from './pool.ts';
@@ -31,6 +32,7 @@ export interface Configured {
   readonly passesResponse: boolean;
   /** `init` said which bodies of requests it needs. */
   readonly bodyNeed: BodyNeed;
+  readonly problemForm: ProblemForm | null;
 }
 
 interface BindingOptions extends Required<BindOptions> {
@@ -48,6 +50,7 @@ export class ModuleBinding implements BoundPlugin {
   readonly hasRequestChunks: boolean;
   readonly hasResponseChunks: boolean;
   readonly buffersResponse: boolean;
+  readonly problemForm: ProblemForm | null;
   readonly #pool: ModulePool;
   /** What the next call begins with. */
   #snapshot: Snapshot;
@@ -73,6 +76,7 @@ export class ModuleBinding implements BoundPlugin {
     this.hasRequestChunks = hooks.has('on_request_chunk');
     this.hasResponseChunks = hooks.has('on_response_chunk');
     this.buffersResponse = plugin.capabilities.response_body === 'buffer' && !configured.passesResponse;
+    this.problemForm = configured.problemForm;
     this.#hooks = hooks;
     this.#pool = pool;
     this.#snapshot = configured.snapshot;

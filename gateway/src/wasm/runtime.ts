@@ -194,11 +194,11 @@ class Module implements LoadedModule {
     const binding = initBinding(this.#plugin, this.#services, { config: view, bound, upstreams });
     const ready = await borrow(this.#pool, this.#pristine, async (instance) => {
       const result = await instance.initialise('init', binding, this.#pristine);
-      const { refusal, passesResponse, bodyNeed } = instance.call;
+      const { refusal, passesResponse, bodyNeed, problemForm } = instance.call;
       if (result !== 0 || refusal !== null) {
         throw new PluginLoadError(`rejects its config: ${refusal ?? `init returned ${result}`}`);
       }
-      return { snapshot: instance.snapshot(), passesResponse, bodyNeed };
+      return { snapshot: instance.snapshot(), passesResponse, bodyNeed, problemForm };
     });
     return { config: view, bound, upstreams, ...ready };
   }

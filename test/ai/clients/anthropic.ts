@@ -93,7 +93,11 @@ function messages(endpoint: Endpoint): Cases {
       deepStrictEqual(JSON.parse(textOf(message)), CITY);
     },
     // What was thought goes back with the results of tools, as the protocol wants.
-    reasoning: callsTools(true, { max_tokens: 4000, thinking: { type: 'enabled', budget_tokens: 2000 } }),
+    reasoning: callsTools(true, {
+      max_tokens: 4000,
+      thinking: { type: 'adaptive' },
+      output_config: { effort: 'medium' },
+    }),
     errors: async () => {
       await limited(client.create({ ...asked, model: 'status-429' }));
       await limited(client.stream({ ...asked, model: 'status-429' }).finalMessage());

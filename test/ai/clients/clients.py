@@ -316,7 +316,7 @@ def messages(client):
         form = {"format": {"type": "json_schema", "schema": SCHEMA}}
         equal(json.loads(text_of(ask(output_config=form))), CITY)
 
-    own = {"images": images, "structured output": structured, "reasoning": tools(True, max_tokens=4000, thinking={"type": "enabled", "budget_tokens": 2000})}
+    own = {"images": images, "structured output": structured, "reasoning": tools(True, max_tokens=4000, thinking={"type": "adaptive"}, output_config={"effort": "medium"})}
     return conversation(anthropic, ask, talk, tools, own)
 
 

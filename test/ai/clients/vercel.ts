@@ -197,7 +197,7 @@ export const vercel: readonly OfficialClient[] = [
   {
     name: 'ai with @ai-sdk/openai-compatible',
     surfaces: {
-      chat: (endpoint) => languageCases((id) => compatible(endpoint).chatModel(id), 'gpt-5'),
+      chat: (endpoint) => languageCases((id) => compatible(endpoint).chatModel(id), 'llama-4'),
       embeddings: (endpoint) => embeddingCases((id) => compatible(endpoint).embeddingModel(id)),
     },
     codeOf,

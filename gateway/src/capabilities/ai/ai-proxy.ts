@@ -6,6 +6,7 @@ import type { AiServices, Asked } from './asked.ts';
 import type { ProviderFailed } from './conversation/provider-failure.ts';
 import { AiRefused, invalid, refused } from './conversation/refusal.ts';
 import { unanswered } from './conversation/unanswered.ts';
+import { estimatedCount } from './estimated-count.ts';
 import { filesRequest } from './files/files-request.ts';
 import { FilesProxy } from './files-proxy.ts';
 import { listModels } from './model-list.ts';
@@ -14,6 +15,7 @@ import { realtime } from './realtime/surface.ts';
 import { RealtimeAttempt } from './realtime-attempt.ts';
 import { parsedRequest } from './request/parsed-request.ts';
 import { chat } from './surfaces/chat.ts';
+import { counting } from './surfaces/counting.ts';
 import { embeddings } from './surfaces/embeddings.ts';
 import { BETA, messages } from './surfaces/messages.ts';
 import { notServed } from './surfaces/not-served.ts';
@@ -28,7 +30,7 @@ import { fallbacks, resolve, unknownTarget } from './targets/resolution.ts';
 import type { AiSettings } from './targets/settings.ts';
 import type { Target } from './targets/targets.ts';
 
-const SURFACES = { chat, responses, embeddings, messages, realtime };
+const SURFACES = { chat, responses, embeddings, messages, counting, realtime };
 type Served = keyof typeof SURFACES;
 /** Characters; none has so many. */
 const MAX_MODEL = 256;
@@ -50,7 +52,7 @@ export class AiProxy implements Engine {
     const files = filesRequest(x);
     if (files !== null) return this.#files.answer(x, response, files);
     const unserved = notServed(x.path);
-    if (unserved !== null) return response.whole({ problem: unserved.problem });
+    if (unserved !== null) return response.whole({ problem: problemFor(x, unserved.problem) });
     if (x.refusesJson(true) && x.answer !== null) return response.whole(x.answer);
     const surface = surfaceOf(x.path);
     const noWebSocket = surface === 'realtime' ? refusalOf(x) : null;
@@ -85,6 +87,8 @@ export class AiProxy implements Engine {
     const resolved = resolve(this.#settings, x, model);
     const { target, resolution, alias } = resolved;
     metrics.resolved(resolution);
+    if (name === 'counting' && target.provider !== 'provider_messages')
+      return response.whole(estimatedCount(request.parsed));
     const surface = SURFACES[name];
     const named = requestFor(request, resolved.model);
     const first = this.#attempt(name, named, target.provider);

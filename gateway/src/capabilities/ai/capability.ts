@@ -5,6 +5,7 @@ import { HostCallError } from '../../wasm/call/host-call-error.ts';
 import { AiProxy } from './ai-proxy.ts';
 import { filesRequest } from './files/files-request.ts';
 import { AI_METRICS, aiMetrics } from './metrics.ts';
+import { problemInForm } from './surfaces/problem-for.ts';
 import { aiSettings, impliedUrls } from './targets/settings.ts';
 
 /** What `init` has opened. */
@@ -39,6 +40,7 @@ export const ai = capability({
             ...loaded,
             log: (level, message, x) => services.log(level, name, message, x),
           });
+          call.problemForm = problemInForm;
           // Files are passed on as they come.
           call.bodyNeed = (x) => filesRequest(x)?.operation !== 'upload';
           return 0;

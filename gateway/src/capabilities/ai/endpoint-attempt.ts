@@ -2,9 +2,11 @@
 
 import { HttpCallError } from '../../egress/http-call-error.ts';
 import { CLIENT_CLOSED, type HeaderList, headerOf } from '../../exchange.ts';
+import type { Problem } from '../../problems.ts';
 import { retryAfterMs } from '../../retry-after.ts';
 import type { AiServices, Asked } from './asked.ts';
-import { EndpointLimited, ProviderFailed, StreamError } from './conversation/provider-failure.ts';
+import { EndpointLimited, ProviderFailed, ReportedError } from './conversation/provider-failure.ts';
+import { credentialRefused } from './conversation/unanswered.ts';
 import {
   type AnswerHead,
   endpointAnswer,
@@ -15,6 +17,7 @@ import {
   usableAnswer,
 } from './endpoint-answer.ts';
 import { passedHeaders, withRetryAfter } from './provider-headers.ts';
+import { problemFor } from './surfaces/problem-for.ts';
 import type { Endpoint } from './targets/endpoint.ts';
 import type { Provider } from './targets/provider.ts';
 import { TokenCount } from './token-count.ts';
@@ -101,6 +104,8 @@ export class EndpointAttempt {
   /** The provider refuses the request. `error`: what the client is told in the form of its surface; null: as it came. */
   refused(status: number, headers: HeaderList, body: Uint8Array, error: object | null): Promise<void> {
     this.count.failed();
+    const problem = credentialRefused(status);
+    if (problem !== null) return this.#credentialRefused(status, problem);
     const passed = passedHeaders(headers, 'application/json', error === null);
     const seconds = status === 429 ? this.#at.retryAfter() : null;
     return this.#asked.response.whole({
@@ -110,15 +115,28 @@ export class EndpointAttempt {
     });
   }
 
+  /** For who runs the gateway: the log. */
+  #credentialRefused(status: number, problem: Problem): Promise<void> {
+    const { x, response } = this.#asked;
+    const { provider, endpoint } = this.#at;
+    this.#services.log('error', `${provider} at ${endpoint.host} refuses the credential of the gateway: ${status}`, x);
+    return response.whole({ problem: problemFor(x, problem) });
+  }
+
   /** Null where the client got an answer of it. */
   async #failure(error: unknown): Promise<ProviderFailed | null> {
     if (error instanceof ProviderFailed) return error;
-    if (error instanceof StreamError) {
+    if (error instanceof ReportedError) {
       const { status, message } = error.error;
       this.#status = status;
       if (status === 429 && this.#limited(null)) return new EndpointLimited(null);
       if (status >= 500) return new ProviderFailed(`it answered with an error: ${message}`, status);
       this.count.failed();
+      const problem = credentialRefused(status);
+      if (problem !== null) {
+        await this.#credentialRefused(status, problem);
+        return null;
+      }
       await this.#asked.response.whole({
         status,
         headers: ['content-type', 'application/json'],

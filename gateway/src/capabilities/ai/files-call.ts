@@ -8,7 +8,7 @@ import { StateUnavailable } from '../../state/state.ts';
 import type { AiServices } from './asked.ts';
 import { ProviderFailed } from './conversation/provider-failure.ts';
 import { AiRefused, aiProblem } from './conversation/refusal.ts';
-import { unanswered } from './conversation/unanswered.ts';
+import { credentialRefused, unanswered } from './conversation/unanswered.ts';
 import { endpointAnswer, errorBody, failureOf, NO_ANSWER, outcomeOf, usableAnswer } from './endpoint-answer.ts';
 import { countedOnce } from './files/batch-count.ts';
 import { boundAnswer, objectOf, withIds } from './files/client-answer.ts';
@@ -122,6 +122,13 @@ export class FilesCall {
 
   /** The provider refuses the request, and names ids in its words. */
   #refused(status: number, headers: HeaderList, body: Uint8Array): Promise<void> {
+    const problem = credentialRefused(status);
+    if (problem !== null) {
+      const { x, target } = this.#to;
+      const where = `${target.provider} at ${this.#endpoint.host}`;
+      this.#services.log('error', `${where} refuses the credential of the gateway: ${status}`, x);
+      return this.#to.response.whole({ problem });
+    }
     const text = withIds(Buffer.from(body).toString(), this.#to.sent.ids);
     return this.#to.response.whole({ status, headers: passedHeaders(headers, JSON_TYPE, true), body: text });
   }
@@ -131,8 +138,8 @@ export class FilesCall {
     const { metrics, reservations } = this.#services;
     const usage = await countedOnce(batch, this.#endpoint.baseUrl, reservations);
     if (usage === null) return;
-    const model = String(get(batch, 'model') ?? '').slice(0, MAX_MODEL);
-    const count = new TokenCount(x, target.provider, model);
+    const model = get(batch, 'model');
+    const count = new TokenCount(x, target.provider, typeof model === 'string' ? model.slice(0, MAX_MODEL) : '');
     count.begin();
     count.succeeded(usage);
     count.completed();

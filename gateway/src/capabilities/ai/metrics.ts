@@ -73,6 +73,11 @@ export const REASONING_DROPPED: CounterInfo = {
   labels: { provider },
 };
 
+export const EFFORT_DROPPED: CounterInfo = {
+  help: 'Messages whose request named an effort that the model does not take',
+  labels: { provider },
+};
+
 export const UNCOUNTED_RESPONSES: CounterInfo = {
   help: 'Events of realtime sessions that could not be read for what they cost, and responses whose AI provider counted nothing',
   labels: { provider },
@@ -89,6 +94,7 @@ export const AI_METRICS = {
   gw_plugin_ai_proxy_endpoint_breaker_opened_total: BREAKERS,
   gw_plugin_ai_proxy_responses_store_downgrades_total: STORE_DOWNGRADES,
   gw_plugin_ai_proxy_responses_reasoning_dropped_total: REASONING_DROPPED,
+  gw_plugin_ai_proxy_effort_dropped_total: EFFORT_DROPPED,
   gw_plugin_ai_proxy_models_provider_failures_total: CATALOG_FAILURES,
   gw_plugin_ai_proxy_realtime_uncounted_total: UNCOUNTED_RESPONSES,
 };
@@ -108,6 +114,7 @@ export function aiMetrics({ counter, histogram }: ProcessServices) {
   const uncounted = counter('gw_plugin_ai_proxy_realtime_uncounted_total', UNCOUNTED_RESPONSES);
   const warnings: Readonly<Record<Warning, LabelledCounter>> = {
     store: counter('gw_plugin_ai_proxy_responses_store_downgrades_total', STORE_DOWNGRADES),
+    effort: counter('gw_plugin_ai_proxy_effort_dropped_total', EFFORT_DROPPED),
     reasoning: counter('gw_plugin_ai_proxy_responses_reasoning_dropped_total', REASONING_DROPPED),
   };
   const counted = (from: Provider, { prompt, completion, cached, reasoning }: Usage) => {

@@ -2,12 +2,13 @@
 import { HttpCallError } from '../../egress/http-call-error.ts';
 import type { Exchange } from '../../exchange.ts';
 import { isQuickJson } from '../../json/json-scan.ts';
+import { parseAsWritten } from '../../json/exact-json.ts';
 import { get, isObject, type Obj } from '../../spec/json.ts';
 import type { AiServices } from './asked.ts';
 import { ProviderFailed } from './conversation/provider-failure.ts';
 import type { Endpoint } from './targets/endpoint.ts';
 import type { Provider } from './targets/provider.ts';
-import { permittedAliases } from './targets/resolution.ts';
+import { leadsTo, permittedAliases } from './targets/resolution.ts';
 import type { AiSettings } from './targets/settings.ts';
 import type { Target } from './targets/targets.ts';
 
@@ -31,8 +32,7 @@ export async function listModels(x: Exchange, settings: AiSettings, services: Ai
     const { provider } = target;
     try {
       for (const model of await modelsOf(x, target, settings.modelsTimeoutMs, services)) {
-        const permitted = targets.some((each) => each.permits(model.id));
-        if (permitted && !models.has(model.id)) models.set(model.id, model);
+        if (!models.has(model.id) && leadsTo(settings, x, model.id, targets)) models.set(model.id, model);
       }
     } catch (error) {
       if (!(error instanceof ProviderFailed)) throw error;
@@ -102,7 +102,7 @@ async function modelsAt(
 function listed(text: string, provider: Provider): readonly Model[] {
   let data: unknown;
   try {
-    data = get(JSON.parse(text), 'data');
+    data = get(parseAsWritten(text), 'data');
   } catch {
     // Refused below.
   }
@@ -114,6 +114,7 @@ function modelOf(listed: unknown, provider: Provider): Model | null {
   const id = get(listed, 'id');
   if (!isObject(listed) || typeof id !== 'string') return null;
   if (provider !== 'provider_messages') return { ...listed, id };
-  const at = Date.parse(String(get(listed, 'created_at')));
+  const createdAt = get(listed, 'created_at');
+  const at = typeof createdAt === 'string' ? Date.parse(createdAt) : Number.NaN;
   return { id, object: 'model', created: Number.isNaN(at) ? 0 : Math.floor(at / 1000), owned_by: provider };
 }

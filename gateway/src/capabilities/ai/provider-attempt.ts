@@ -2,6 +2,7 @@
 import type { HttpAnswer, HttpCall, HttpStream } from '../../egress/http-client.ts';
 import { type HeaderList, headerOf } from '../../exchange.ts';
 import { isQuickJson, type JsonScan, scanJson } from '../../json/json-scan.ts';
+import { parseAsWritten } from '../../json/exact-json.ts';
 import { MOST_NESTING, nestsTooDeeply } from '../../json/nesting.ts';
 import { messageOf } from '../../message-of.ts';
 import type { AiServices, Asked } from './asked.ts';
@@ -117,7 +118,7 @@ export class ProviderAttempt {
 function jsonOf({ body }: HttpAnswer): unknown {
   let value: unknown;
   try {
-    value = JSON.parse(body.toString());
+    value = parseAsWritten(body.toString());
   } catch (error) {
     throw new ProviderFailed(`its answer is not valid: ${messageOf(error)}`);
   }

@@ -34,6 +34,7 @@ export function secondsOf(ms: number | null): string | null {
 
 const TEXTS: Readonly<Record<Warning, string>> = {
   store: 'store is ignored: the gateway is stateless',
+  effort: 'the effort was left out: the model does not take it',
   reasoning: 'items of reasoning were left out: the provider does not take them',
 };
 

@@ -6,7 +6,7 @@ import { isQuickJson } from '../../json/json-scan.ts';
 import { messageOf } from '../../message-of.ts';
 import { EventParser, type ServerSentEvent } from '../../server-sent-events.ts';
 import type { Asked } from './asked.ts';
-import { type ProviderError, ProviderFailed, StreamError } from './conversation/provider-failure.ts';
+import { type ProviderError, ProviderFailed, ReportedError } from './conversation/provider-failure.ts';
 import type { StreamedAnswer } from './surfaces/surface.ts';
 import type { TokenCount } from './token-count.ts';
 import { TokenEstimate } from './token-estimate.ts';
@@ -119,9 +119,10 @@ export class StreamedResponse {
     if (this.#sink === undefined) throw error;
     if (x.closed || this.#sink === null) return;
     this.#log(messageOf(error));
-    const event = Buffer.from(this.#answer.error(errorOf(error)));
-    this.#bytes += event.length;
-    await written(this.#sink, x, event);
+    const event = this.#answer.error(errorOf(error));
+    const bytes = typeof event === 'string' ? Buffer.from(event) : event;
+    this.#bytes += bytes.length;
+    await written(this.#sink, x, bytes);
   }
 
   #done(whole: boolean): void {
@@ -141,6 +142,6 @@ function checkCost({ data }: ServerSentEvent): void {
 }
 
 function errorOf(error: unknown): ProviderError {
-  if (error instanceof StreamError) return error.error;
+  if (error instanceof ReportedError) return error.error;
   return { status: 502, message: 'The provider ended its answer before it was whole.', code: 'upstream_failed' };
 }

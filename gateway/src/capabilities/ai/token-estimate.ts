@@ -4,11 +4,12 @@
  */
 import { RequestSlot } from '../../capability/request-slot.ts';
 import type { Exchange, RequestPart } from '../../exchange.ts';
+import { isWrittenNumber, plainNumber } from '../../json/exact-json.ts';
 import { get, isObject, type Obj } from '../../spec/json.ts';
 import { visitMember } from './request/json-texts.ts';
 import { PROTOCOL_NAMES } from './request/known-words.ts';
 import { BESIDE, SAID } from './request/prompt-members.ts';
-import { surfaceOf } from './surfaces/surface-of.ts';
+import { type SurfaceName, surfaceOf } from './surfaces/surface-of.ts';
 
 /** Bytes of UTF-8 of a token: about four letters, or a character of Chinese and a third. */
 const TOKEN = 4;
@@ -36,8 +37,7 @@ export class TokenEstimate implements RequestPart {
 
   constructor(path: string, request: Obj) {
     this.prompt = promptTokens(request);
-    // What is embedded has no completion.
-    this.limit = surfaceOf(path) === 'embeddings' ? 0 : limitOf(request);
+    this.limit = HAS_NO_COMPLETION.has(surfaceOf(path)) ? 0 : limitOf(request);
   }
 
   static of(x: Exchange): TokenEstimate | null {
@@ -68,8 +68,10 @@ export class TokenEstimate implements RequestPart {
   finished(): void {}
 }
 
+const HAS_NO_COMPLETION: ReadonlySet<SurfaceName> = new Set(['embeddings', 'counting']);
+
 /** Without recursion; text, names of members, and numbers, each of which is a token in the input of embeddings. */
-function promptTokens(request: Obj): number {
+export function promptTokens(request: Obj): number {
   const asked = Object.keys(request).filter((name) => ASKED.has(name) || !PROTOCOL_NAMES.has(name));
   const values: unknown[] = asked.map((name) => get(request, name));
   let [bytes, tokens] = [0, 0];
@@ -80,7 +82,7 @@ function promptTokens(request: Obj): number {
   while (values.length > 0) {
     const value = values.pop();
     if (typeof value === 'string') bytes += Buffer.byteLength(value);
-    else if (typeof value === 'number') tokens++;
+    else if (typeof value === 'number' || isWrittenNumber(value)) tokens++;
     else if (Array.isArray(value)) for (const each of value) values.push(each);
     else if (isObject(value)) {
       for (const [name, each] of Object.entries(value)) {
@@ -98,9 +100,9 @@ function promptTokens(request: Obj): number {
 }
 
 function limitOf(request: Obj): number | null {
-  const limits = LIMITS.map((name) => get(request, name)).filter((each) => isCount(each));
+  const limits = LIMITS.map((name) => plainNumber(get(request, name))).filter((each) => isCount(each));
   if (limits.length === 0) return null;
-  const choices = get(request, 'n');
+  const choices = plainNumber(get(request, 'n'));
   return Math.max(...limits) * (isCount(choices) ? Math.min(choices, MOST_CHOICES) : 1);
 }
 

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { propertyRuns } from '../../../../test/property-runs.ts';
 import { EventParser } from '../../server-sent-events.ts';
+import { NEWEST } from './models/model-traits.ts';
 import { messageRequest } from './protocols/messages-request.ts';
 import { chat } from './surfaces/chat.ts';
 import { readChatRequest } from './surfaces/chat-request.ts';
@@ -223,7 +224,7 @@ describe('a conversation', () => {
   it('becomes turns that alternate, in which all texts and calls are in their order', () => {
     const check = fc.property(fc.array(message, { maxLength: 8 }), (messages) => {
       const conversation = readChatRequest({ model: 'm', messages });
-      const { messages: sent, system } = JSON.parse(JSON.stringify(messageRequest(conversation, 10)));
+      const { messages: sent, system } = JSON.parse(JSON.stringify(messageRequest(conversation, 10, NEWEST)));
       const roles = sent.map(({ role }: { role: string }) => role);
       expect(roles.some((role: string, i: number) => role === roles[i - 1])).toBe(false);
       const textOf = (each: string | readonly { text: string }[]) =>

@@ -9,7 +9,7 @@ import { CpuClock } from './cpu.ts';
 import { Overloaded, WaitExceeded } from './failures.ts';
 import { GuestMemory } from './guest-memory.ts';
 import { HostCallError } from './host-call-error.ts';
-import type { BoundPlugin, PluginServices } from './plugin.ts';
+import type { BoundPlugin, PluginServices, ProblemForm } from './plugin.ts';
 
 /** What host functions need of a plugin and its config; the same for every call. */
 export interface Binding {
@@ -61,6 +61,8 @@ export class Call {
   passesResponse = false;
   /** In `init`: what the host is to read before `on_request`, so that no instance waits for it. */
   bodyNeed: BodyNeed = 'none';
+  /** In `init` of a dispatcher: the form in which clients of its operations read problems; null: as they are. */
+  problemForm: ProblemForm | null = null;
   /** In chunk hooks: what passes. */
   chunk: Uint8Array = NO_BYTES;
   /** In chunk hooks: what takes its place. */
@@ -96,6 +98,7 @@ export class Call {
     this.refusal = null;
     this.passesResponse = false;
     this.bodyNeed = 'none';
+    this.problemForm = null;
     this.chunk = NO_BYTES;
     this.written = null;
     this.writtenBytes = 0;

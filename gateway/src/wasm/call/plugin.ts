@@ -3,6 +3,7 @@
 import type { ArtifactPlugin, JsonObject } from '../../artifact/format.ts';
 import type { Exchange } from '../../exchange.ts';
 import type { Upstream } from '../../hand-off.ts';
+import type { Problem } from '../../problems.ts';
 import type { PluginFigures } from '../../telemetry/figures.ts';
 import type { HostCapability } from './capability.ts';
 
@@ -55,6 +56,9 @@ export const DEFAULT_LIMITS: PluginLimits = {
 /** A chunk's fate: null lets it pass unchanged, bytes replace it. */
 export type ChunkResult = Uint8Array | null;
 
+/** What clients of a protocol get of a problem, whoever has made it. */
+export type ProblemForm = (x: Exchange, problem: Problem) => Problem;
+
 export interface BoundPlugin {
   readonly name: string;
   readonly plugin: ArtifactPlugin;
@@ -64,6 +68,8 @@ export interface BoundPlugin {
   readonly hasResponseChunks: boolean;
   /** It wants the whole body of responses. */
   readonly buffersResponse: boolean;
+  /** Of a dispatcher: the form of all problems of its operations; null: as they are. */
+  readonly problemForm: ProblemForm | null;
   /** Each ends always, at once where the plugin waits for nothing: one that fails answers with a problem (ANSWERED). */
   onRequest(x: Exchange): Outcome | Promise<Outcome>;
   onResponse(x: Exchange): Outcome | Promise<Outcome>;

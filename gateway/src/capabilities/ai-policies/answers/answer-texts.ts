@@ -1,4 +1,5 @@
 /** The texts of a model in answers of all surfaces: whole ones, and what streams repeat of them. */
+import { isWrittenNumber } from '../../../json/exact-json.ts';
 import { get, isObject } from '../../../spec/json.ts';
 import { visitTexts } from '../../ai/request/json-texts.ts';
 
@@ -9,24 +10,34 @@ type Members = Record<string, unknown>;
 /** Members below which `logprobs` stand, which have a text a second time. */
 const AROUND_LOGPROBS = ['choices', 'content', 'output', 'item', 'part', 'response', 'message', 'delta'];
 
-/** Rewrites the texts of a whole answer in place: of a completion, a response, a message, an event, or a part of one. */
-export function rewriteTexts(value: unknown, rewrite: Rewrite): void {
-  if (!Array.isArray(value) && !isMembers(value)) return;
-  dropLogprobs(value);
+/**
+ * Rewrites the texts of a whole answer in place: of a completion, a response, a message, an event, or a part of one.
+ * Returns whether something has changed.
+ */
+export function rewriteTexts(value: unknown, rewrite: Rewrite): boolean {
+  if (!Array.isArray(value) && !isMembers(value)) return false;
+  let isChanged = dropLogprobs(value);
   const text = (place: { text: string; isJson: boolean; replace(text: string): void }) => {
     const rewritten = rewrite(place.text, place.isJson);
-    if (rewritten !== place.text) place.replace(rewritten);
+    if (rewritten === place.text) return;
+    place.replace(rewritten);
+    isChanged = true;
   };
   visitTexts(value, { text, input: text });
+  return isChanged;
 }
 
-export function dropLogprobs(value: unknown): void {
-  if (Array.isArray(value)) for (const each of value) dropLogprobs(each);
-  if (!isMembers(value)) return;
-  if (get(value, 'logprobs')) value['logprobs'] = Array.isArray(value['logprobs']) ? [] : null;
-  for (const name of AROUND_LOGPROBS) if (typeof get(value, name) === 'object') dropLogprobs(value[name]);
+/** Returns whether there were any. */
+export function dropLogprobs(value: unknown): boolean {
+  if (Array.isArray(value)) return value.map(dropLogprobs).includes(true);
+  if (!isMembers(value)) return false;
+  const logprobs = get(value, 'logprobs');
+  const isThere = Boolean(logprobs) && !(Array.isArray(logprobs) && logprobs.length === 0);
+  if (isThere) value['logprobs'] = Array.isArray(logprobs) ? [] : null;
+  const within = AROUND_LOGPROBS.filter((name) => typeof get(value, name) === 'object');
+  return within.map((name) => dropLogprobs(value[name])).includes(true) || isThere;
 }
 
 export function isMembers(value: unknown): value is Members {
-  return isObject(value);
+  return isObject(value) && !isWrittenNumber(value);
 }

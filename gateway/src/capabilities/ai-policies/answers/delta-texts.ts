@@ -1,4 +1,5 @@
 /** The pieces of texts in a delta of a completion, at whatever depth, and where the rest of one goes. */
+import { plainNumber } from '../../../json/exact-json.ts';
 import { get } from '../../../spec/json.ts';
 import { isMembers } from './answer-texts.ts';
 
@@ -46,7 +47,7 @@ function collect(value: Members, path: readonly Step[], pieces: DeltaPiece[]): v
 }
 
 function placeOf(element: Members, place: number): number {
-  const index = get(element, 'index');
+  const index = plainNumber(get(element, 'index'));
   return typeof index === 'number' ? index : place;
 }
 

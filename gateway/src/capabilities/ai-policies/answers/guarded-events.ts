@@ -1,4 +1,6 @@
 /** The events of a stream, of whatever surface, with the texts in them rewritten. */
+import { parseAsWritten, plainNumber } from '../../../json/exact-json.ts';
+import { repeatsName } from '../../../json/member-names.ts';
 import type { ServerSentEvent } from '../../../server-sent-events.ts';
 import { get } from '../../../spec/json.ts';
 import { fileText } from '../../ai/request/file-text.ts';
@@ -52,27 +54,33 @@ export class GuardedEvents {
   }
 
   /** What goes on in its place. Throws AnswerBlocked. */
-  push({ data, raw }: ServerSentEvent): string {
+  push(event: ServerSentEvent): string {
+    const { data, raw } = event;
     if (data === null) return raw;
     const value = jsonOf(data);
-    if (!isMembers(value)) return this.#left() + this.#other(data, value, raw);
+    if (!isMembers(value)) return this.#left() + this.#other(data, value, event);
     const { type } = value;
-    if (Array.isArray(value['choices'])) return this.#chunk(value, value['choices']);
-    if (typeof type === 'string' && type.startsWith('response.')) return this.#responseEvent(value, type);
-    if (typeof type === 'string' && /^(?:message|content_block)_/.test(type)) return this.#messageEvent(value, type);
-    const before = JSON.stringify(value);
-    rewriteTexts(value, this.#guarding.whole);
-    const after = JSON.stringify(value);
-    if (after === before) return raw;
-    return typedEvent(value);
+    if (Array.isArray(value['choices'])) return this.#chunk(value, value['choices'], event);
+    if (typeof type === 'string' && type.startsWith('response.')) return this.#responseEvent(value, type, event);
+    if (typeof type === 'string' && /^(?:message|content_block)_/.test(type))
+      return this.#messageEvent(value, type, event);
+    return this.#unlessChanged(rewriteTexts(value, this.#guarding.whole), event, () => typedEvent(value));
+  }
+
+  /**
+   * An event in which nothing has changed goes on as it came: not, where it has a member twice, of which only the last
+   * was looked at.
+   */
+  #unlessChanged(isChanged: boolean, { data, raw }: ServerSentEvent, anew: () => string): string {
+    return isChanged || repeatsName(Buffer.from(data ?? '')) ? anew() : raw;
   }
 
   /** Data that are no object of JSON: a list, or a text. */
-  #other(data: string, value: unknown, raw: string): string {
+  #other(data: string, value: unknown, event: ServerSentEvent): string {
+    const { raw } = event;
     if (data === DONE) return raw;
     if (Array.isArray(value)) {
-      rewriteTexts(value, this.#guarding.whole);
-      return dataEvent(value);
+      return this.#unlessChanged(rewriteTexts(value, this.#guarding.whole), event, () => dataEvent(value));
     }
     const rewritten = this.#guarding.whole(data, value !== null);
     return rewritten === data ? raw : `data: ${rewritten.replaceAll('\n', '\ndata: ')}\n\n`;
@@ -98,30 +106,37 @@ export class GuardedEvents {
 
   // --- chat completions
 
-  #chunk(value: Members, choices: unknown[]): string {
+  #chunk(value: Members, choices: unknown[], event: ServerSentEvent): string {
     this.#surface = 'chat';
     const { id, object, created, model } = value;
     this.#head = { id, object, created, model };
-    const pieces: (() => void)[] = [];
+    const pieces: (() => boolean)[] = [];
+    let isChanged = false;
     for (const choice of choices) {
       if (!isMembers(choice)) continue;
-      const { delta, index } = choice;
-      dropLogprobs(choice);
+      const { delta } = choice;
+      isChanged = dropLogprobs(choice) || isChanged;
       if (!isMembers(delta)) continue;
       // They wait: nothing else looks at a piece alone.
       for (const { path, text, isJson, replace } of deltaPieces(delta)) {
         replace('');
-        pieces.push(() => replace(this.#deltaPiece(`choice ${index}`, path, text, isJson)));
+        pieces.push(() => {
+          const rewritten = this.#deltaPiece(choiceKey(choice), path, text, isJson);
+          replace(rewritten);
+          return rewritten !== text;
+        });
       }
     }
-    rewriteTexts(value, this.#guarding.whole);
-    for (const put of pieces) put();
+    isChanged = rewriteTexts(value, this.#guarding.whole) || isChanged;
+    for (const put of pieces) isChanged = put() || isChanged;
     for (const choice of choices) {
       if (!isMembers(choice) || typeof choice['finish_reason'] !== 'string') continue;
-      const { delta, index } = choice;
-      choice['delta'] = this.#ended(`choice ${index}`, isMembers(delta) ? delta : {});
+      const delta = isMembers(choice['delta']) ? choice['delta'] : {};
+      if (!this.#addRests(choiceKey(choice), delta)) continue;
+      choice['delta'] = delta;
+      isChanged = true;
     }
-    return dataEvent(value);
+    return this.#unlessChanged(isChanged, event, () => dataEvent(value));
   }
 
   #deltaPiece(choice: string, path: DeltaPath, text: string, isJson: boolean): string {
@@ -130,23 +145,26 @@ export class GuardedEvents {
     return this.#piece(key, text, isJson);
   }
 
-  /** The last delta of a choice, with what is left of its texts. */
-  #ended(choice: string, delta: Members): Members {
+  /** Puts what is left of the texts of a choice into its last delta. Returns whether anything is. */
+  #addRests(choice: string, delta: Members): boolean {
+    let hasRest = false;
     for (const key of [...this.#streams.keys()].filter((each) => each.startsWith(`${choice} `))) {
       const rest = this.#rest(key);
       const path = this.#paths.get(key);
-      if (rest !== '' && path) addRest(delta, path, rest);
+      if (rest === '' || !path) continue;
+      addRest(delta, path, rest);
+      hasRest = true;
     }
-    return delta;
+    return hasRest;
   }
 
   /** Of choices without an end. */
   #left(): string {
     const choices = new Set([...this.#streams.keys()].flatMap((key) => /^choice \S+/.exec(key) ?? []));
-    const ended = [...choices].map((choice) => ({ choice, delta: this.#ended(choice, {}) }));
-    const events = ended.filter(({ delta }) => Object.keys(delta).length > 0);
-    return events
-      .map(({ choice, delta }) => {
+    return [...choices]
+      .map((choice) => {
+        const delta: Members = {};
+        if (!this.#addRests(choice, delta)) return '';
         const index = Number(choice.slice('choice '.length));
         return dataEvent({ ...this.#head, choices: [{ index, delta, finish_reason: null }] });
       })
@@ -155,27 +173,29 @@ export class GuardedEvents {
 
   // --- responses
 
-  #responseEvent(value: Members, type: string): string {
+  #responseEvent(value: Members, type: string, event: ServerSentEvent): string {
     this.#surface = 'responses';
-    const number = value['sequence_number'];
+    const number = plainNumber(value['sequence_number']);
     if (typeof number === 'number') {
       this.#number = number + this.#added;
-      value['sequence_number'] = this.#number;
+      if (this.#added > 0) value['sequence_number'] = this.#number;
     }
-    dropLogprobs(value);
+    const isChanged = dropLogprobs(value) || this.#added > 0;
     const part = value['content_index'] ?? value['summary_index'];
-    const key = `${String(value['item_id'])} ${String(part)} ${type.replace(/\.(?:delta|done)$/, '')}`;
+    const key = `${placeOf(value['item_id'])} ${placeOf(part)} ${type.replace(/\.(?:delta|done)$/, '')}`;
     const { delta } = value;
     if (type.endsWith('.delta') && typeof delta === 'string' && !isSpeech(type, delta)) {
       value['delta'] = '';
-      rewriteTexts(value, this.#guarding.whole);
+      const isRewritten = rewriteTexts(value, this.#guarding.whole);
       value['delta'] = this.#piece(key, delta, JSON_DELTA.test(type));
-      return typedEvent(value);
+      const hasChanged = isChanged || isRewritten || value['delta'] !== delta;
+      return this.#unlessChanged(hasChanged, event, () => typedEvent(value));
     }
     const rest = type.endsWith('.done') ? this.#rest(key) : '';
-    rewriteTexts(value, this.#guarding.whole);
-    if (rest === '') return typedEvent(value);
-    const { item_id, output_index, content_index, summary_index, sequence_number } = value;
+    const isRewritten = rewriteTexts(value, this.#guarding.whole);
+    if (rest === '') return this.#unlessChanged(isChanged || isRewritten, event, () => typedEvent(value));
+    const { item_id, output_index, content_index, summary_index } = value;
+    const sequence_number = plainNumber(value['sequence_number']);
     const before = type.replace(/\.done$/, '.delta');
     // Those that the event has not are undefined, and so not written.
     const added = { type: before, sequence_number, item_id, output_index, content_index, summary_index, delta: rest };
@@ -186,25 +206,27 @@ export class GuardedEvents {
 
   // --- messages
 
-  #messageEvent(value: Members, type: string): string {
+  #messageEvent(value: Members, type: string, event: ServerSentEvent): string {
     this.#surface = 'messages';
-    const key = `block ${String(value['index'])}`;
+    const key = `block ${placeOf(value['index'])}`;
     const { delta } = value;
-    const pieces: (() => void)[] = [];
+    const pieces: (() => boolean)[] = [];
     if (type === 'content_block_delta' && isMembers(delta)) {
       for (const name of ['text', 'thinking', 'partial_json']) {
         const piece = get(delta, name);
         if (typeof piece !== 'string') continue;
         delta[name] = '';
         pieces.push(() => {
-          delta[name] = this.#piece(`${key} ${name}`, piece, name === 'partial_json');
+          const rewritten = this.#piece(`${key} ${name}`, piece, name === 'partial_json');
+          delta[name] = rewritten;
+          return rewritten !== piece;
         });
       }
     }
-    rewriteTexts(value, this.#guarding.whole);
-    for (const put of pieces) put();
+    const isRewritten = rewriteTexts(value, this.#guarding.whole);
+    const arePieces = pieces.map((put) => put()).includes(true);
     const rest = type === 'content_block_stop' ? this.#blockRest(key, value['index']) : '';
-    return rest + typedEvent(value);
+    return rest + this.#unlessChanged(isRewritten || arePieces, event, () => typedEvent(value));
   }
 
   #blockRest(key: string, index: unknown): string {
@@ -217,6 +239,16 @@ export class GuardedEvents {
       })
       .join('');
   }
+}
+
+function choiceKey({ index }: Members): string {
+  return `choice ${placeOf(index)}`;
+}
+
+/** An index or an id, as part of a key. */
+function placeOf(value: unknown): string {
+  const place = plainNumber(value);
+  return typeof place === 'number' || typeof place === 'string' ? String(place) : 'none';
 }
 
 function dataEvent(value: object): string {
@@ -239,7 +271,7 @@ function isSpeech(type: string, delta: string): boolean {
 
 function jsonOf(data: string): unknown {
   try {
-    return JSON.parse(data);
+    return parseAsWritten(data);
   } catch {
     return null;
   }

@@ -1,6 +1,8 @@
 /** An answer of any surface with its texts rewritten: in memory, or on its way to the client. */
 import { type Exchange, headerOf, type ResponseSink } from '../../../exchange.ts';
 import { isQuickJson } from '../../../json/json-scan.ts';
+import { isWrittenNumber, parseAsWritten } from '../../../json/exact-json.ts';
+import { repeatsName } from '../../../json/member-names.ts';
 import { nestsTooDeeply } from '../../../json/nesting.ts';
 import { AnswerBlocked } from './answer-rules.ts';
 import { rewriteTexts } from './answer-texts.ts';
@@ -52,17 +54,18 @@ function textOf({ responseBody: body }: Exchange): string {
   return body === null ? '' : Buffer.from(body).toString();
 }
 
-/** What is no JSON, whatever its type says, is a text. Throws AnswerBlocked. */
+/** What is no JSON, whatever its type says, is a text. Nothing is written anew that has not changed. Throws AnswerBlocked. */
 function rewritten(text: string, guarding: Guarding): string {
   if (!isQuickJson(Buffer.from(text))) throw new AnswerBlocked('it takes too long to be checked');
+  const json = text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
   let value: unknown;
   try {
-    value = JSON.parse(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
+    value = parseAsWritten(json);
   } catch {
     return guarding.whole(text, false);
   }
-  if (typeof value !== 'object' || value === null) return guarding.whole(text, true);
+  if (typeof value !== 'object' || value === null || isWrittenNumber(value)) return guarding.whole(text, true);
   if (nestsTooDeeply(value)) throw new AnswerBlocked('it is nested too deep to be checked');
-  rewriteTexts(value, guarding.whole);
-  return JSON.stringify(value);
+  const repeats = repeatsName(Buffer.from(json));
+  return rewriteTexts(value, guarding.whole) || repeats ? JSON.stringify(value) : json;
 }

@@ -142,30 +142,38 @@ export class AiCache {
     return { status: stored.status, headers, body: stored.body };
   }
 
-  /** Whether it is stored as far as is known before its body has passed; else `CachedRequest.detail` says why not. */
+  /** Whether the answer is stored now; else `CachedRequest.detail` says what is known of it before its body has passed. */
   #stores(x: Exchange, cached: CachedRequest): boolean {
     if (cached.question === null) return false;
-    cached.detail = this.#unstorable(x, cached) ?? '';
+    cached.detail = this.#unstorable(x, cached, cached.question) ?? '';
     if (cached.detail !== '') return false;
     const headers = STORED_HEADERS.flatMap((name) => valuesOf(x.responseHeaders, name));
     if (cached.question.isStream) headers.push('cache-control', 'no-cache');
-    const whole = (body: Uint8Array) => this.#put(x, cached, headers, body);
-    if (x.responseStreams) record(x, cached, this.#settings.maxEntryBytes, whole);
-    else whole(bodyOf(x));
-    return true;
+    if (!x.responseStreams) {
+      this.#put(x, cached, headers, bodyOf(x));
+      return true;
+    }
+    cached.detail = 'stored-if-whole';
+    const { question } = cached;
+    record(x, cached, this.#settings.maxEntryBytes, (body) => {
+      if (isComplete(x, question, body)) this.#put(x, cached, headers, body);
+    });
+    return false;
   }
 
-  #unstorable(x: Exchange, cached: CachedRequest): string | null {
+  #unstorable(x: Exchange, cached: CachedRequest, question: Question): string | null {
     if (x.responseStatus !== 200) return 'status';
     // Of other dispatchers it is not known what their answer depends on.
     if (TokenCount.of(x) === null) return 'not-of-ai-proxy';
     if (isIdentified(x.headers) && !cached.isIdentified) return 'authenticated-later';
     if (headerOf(x.responseHeaders, 'set-cookie') !== undefined) return 'set-cookie';
-    return !x.responseStreams && bodyOf(x).length > this.#settings.maxEntryBytes ? 'too-large' : null;
+    if (x.responseStreams) return null;
+    const body = bodyOf(x);
+    if (body.length > this.#settings.maxEntryBytes) return 'too-large';
+    return isComplete(x, question, body) ? null : 'not-whole';
   }
 
-  #put(x: Exchange, { key, question, meaning }: CachedRequest, headers: HeaderList, body: Uint8Array): void {
-    if (question === null || TokenCount.of(x)?.outcome !== 'complete' || !isWholeAnswer(question, body)) return;
+  #put(x: Exchange, { key, meaning }: CachedRequest, headers: HeaderList, body: Uint8Array): void {
     const { ttl } = this.#settings;
     const stored = encodeStored({
       ...{ kind: 'response', status: 200, headers, body, receivedAt: Date.now(), epoch: '' },
@@ -181,6 +189,11 @@ export class AiCache {
     await this.#deps.store.set(key, stored, this.#settings.ttl, owner);
     if (meaning !== null) await this.#similar?.remember(meaning, key, owner);
   }
+}
+
+/** ai-proxy and the answer itself say that it is whole. */
+function isComplete(x: Exchange, question: Question, body: Uint8Array): boolean {
+  return TokenCount.of(x)?.outcome === 'complete' && isWholeAnswer(question, body);
 }
 
 function record(x: Exchange, cached: CachedRequest, most: number, whole: (body: Uint8Array) => void): void {

@@ -1,9 +1,8 @@
 /** What a request asks: what must be the same where another's answer is to be its answer (docs/decisions.md#ai-cache-key). */
 
-import { canonicalJson } from '../../../artifact/canonical-json.ts';
-import type { JsonObject } from '../../../artifact/format.ts';
 import { type Exchange, headerOf } from '../../../exchange.ts';
-import { get, type Obj } from '../../../spec/json.ts';
+import { isWrittenNumber, numberText, plainNumber } from '../../../json/exact-json.ts';
+import { get, isObject, type Obj } from '../../../spec/json.ts';
 import { BETA } from '../../ai/surfaces/messages.ts';
 import { type SurfaceName, surfaceOf } from '../../ai/surfaces/surface-of.ts';
 import { digest } from '../../cache/cache-key.ts';
@@ -18,7 +17,7 @@ const ABOUT_THE_CALLER = ['user', 'metadata', 'safety_identifier', 'prompt_cache
 const ELSEWHERE = ['previous_response_id', 'conversation', 'background', 'container'];
 
 export interface Question {
-  readonly surface: Exclude<SurfaceName, 'models' | 'realtime'>;
+  readonly surface: Exclude<SurfaceName, 'models' | 'realtime' | 'counting'>;
   readonly isStream: boolean;
   /** Whose answers it may have. */
   readonly partition: string;
@@ -32,9 +31,10 @@ export type Uncached = 'no-question' | 'sampled' | 'state-at-provider' | 'no-con
 
 export function questionOf(x: Exchange, request: Obj, settings: AiCacheSettings): Question | Uncached {
   const surface = surfaceOf(x.path);
-  if (x.method !== 'POST' || surface === 'models' || surface === 'realtime') return 'no-question';
+  if (x.method !== 'POST' || surface === 'models' || surface === 'realtime' || surface === 'counting')
+    return 'no-question';
   if (typeof get(request, 'model') !== 'string') return 'no-question';
-  const temperature = get(request, 'temperature');
+  const temperature = plainNumber(get(request, 'temperature'));
   if (typeof temperature === 'number' && temperature > 0 && !settings.sampled) return 'sampled';
   if (ELSEWHERE.some((name) => isSet(get(request, name)))) return 'state-at-provider';
   const consumer = headerOf(x.headers, 'x-auth-consumer') ?? '';
@@ -62,13 +62,24 @@ export function indexKeyOf(question: Question, rest: Obj): string {
 
 function digestOf({ surface, isStream, place }: Question, request: Obj): string {
   const asked = Object.fromEntries(Object.entries(request).filter(([name]) => counts(name, surface, isStream)));
-  return digest(JSON.stringify([...place, isStream, canonicalJson(asked as JsonObject)]));
+  return digest(JSON.stringify([...place, isStream, canonical(asked)]));
 }
 
 function counts(name: string, surface: SurfaceName, isStream: boolean): boolean {
   if (name === 'stream') return false;
   if (name === 'stream_options') return isStream;
   return surface === 'responses' || !ABOUT_THE_CALLER.includes(name);
+}
+
+/** As canonical JSON, with as many digits of a number as there are: what differs in the twentieth is another question. */
+function canonical(value: unknown): string {
+  if (isWrittenNumber(value)) return numberText(value);
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (!isObject(value)) return JSON.stringify(value);
+  const members = Object.keys(value)
+    .sort()
+    .map((name) => `${JSON.stringify(name)}:${canonical(value[name])}`);
+  return `{${members.join(',')}}`;
 }
 
 function isSet(value: unknown): boolean {

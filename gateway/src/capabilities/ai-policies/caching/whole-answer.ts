@@ -1,25 +1,59 @@
-/** Whether an answer says itself that it is all there: what a guard has cut, or a provider, is not stored. */
+/** Whether an answer says itself that it is whole and no failure: what a guard or a provider has cut is not stored. */
 import { EventParser } from '../../../server-sent-events.ts';
 import { get } from '../../../spec/json.ts';
 import type { Question } from './question.ts';
 
-/** The last event of a stream. Those of a response can also be its failure. */
-const ENDS: Readonly<Record<Question['surface'], (data: string) => boolean>> = {
-  chat: (data) => data === '[DONE]',
-  messages: (data) => get(jsonOf(data), 'type') === 'message_stop',
-  responses: (data) => get(jsonOf(data), 'type') === 'response.completed',
+type Surface = Question['surface'];
+
+/** What a whole answer has beside no error. */
+const WHOLE: Readonly<Record<Surface, (value: unknown) => boolean>> = {
+  chat: (value) => choicesOf(value).length > 0 && choicesOf(value).every(isFinished),
+  messages: (value) => typeof get(value, 'stop_reason') === 'string',
+  responses: (value) => get(value, 'status') === 'completed',
+  embeddings: (value) => Array.isArray(get(value, 'data')),
+};
+
+/** The event without which a stream is not whole. Streams of embeddings do not exist. */
+const ENDS: Readonly<Record<Surface, (event: unknown) => boolean>> = {
+  chat: (event) => choicesOf(event).some(isFinished),
+  messages: (event) => get(event, 'type') === 'message_stop',
+  responses: (event) => get(event, 'type') === 'response.completed',
   embeddings: () => false,
 };
 
+/** Events that may end a stream, or report a failure: others need no parsing. */
+const TELLING = /"error"|"finish_reason"\s*:\s*"|"message_stop"|"response\.completed"/;
+
+/** An answer that ai-proxy takes for whole can still be one that a guard has cut. */
 export function isWholeAnswer({ surface, isStream }: Question, body: Uint8Array): boolean {
   const text = Buffer.from(body).toString();
-  if (isStream) return ENDS[surface](lastData(text));
-  return surface !== 'responses' || get(jsonOf(text), 'status') === 'completed';
+  if (isStream) return isWholeStream(surface, text);
+  const value = jsonOf(text);
+  return !isFailure(value) && WHOLE[surface](value);
 }
 
-function lastData(text: string): string {
-  const events = new EventParser(text.length).push(text);
-  return events.findLast(({ data }) => data !== null)?.data ?? '';
+function isWholeStream(surface: Surface, text: string): boolean {
+  // An event without an end is none, but some clients take it for one.
+  const events = new EventParser(text.length + ENDING.length).push(text + ENDING);
+  const told = events.flatMap(({ data }) => (data !== null && TELLING.test(data) ? [jsonOf(data)] : []));
+  return !told.some(isFailure) && told.some(ENDS[surface]);
+}
+
+const ENDING = '\n\n';
+
+function isFailure(value: unknown): boolean {
+  return Boolean(get(value, 'error')) || get(value, 'type') === 'error';
+}
+
+function choicesOf(value: unknown): readonly unknown[] {
+  const choices = get(value, 'choices');
+  return Array.isArray(choices) ? choices : [];
+}
+
+/** `error` is what some providers say of a choice that has failed. */
+function isFinished(choice: unknown): boolean {
+  const reason = get(choice, 'finish_reason');
+  return typeof reason === 'string' && reason !== '' && reason !== 'error' && !get(choice, 'error');
 }
 
 function jsonOf(text: string): unknown {

@@ -2,6 +2,7 @@
 import { capability, type ProcessServices } from '../../../capability/capability.ts';
 import { onlyIn, openedInInit } from '../../../capability/in-hook.ts';
 import type { CounterInfo } from '../../../telemetry/metric-table.ts';
+import { surfaceOf } from '../../ai/surfaces/surface-of.ts';
 import { decide, type Rule } from '../decide.ts';
 import { readsBody } from '../files-rule.ts';
 import { ConsumerLabels, OTHER } from './consumer-labels.ts';
@@ -25,6 +26,11 @@ const OVER_BUDGET: CounterInfo = {
   help: 'Requests that a budget of ai-cost-tracker refused, and realtime sessions that one ended',
   labels: {},
 };
+
+/** A request that only counts tokens spends none. */
+function unlessCounting(rule: Rule): Rule {
+  return (x) => (surfaceOf(x.path) === 'counting' ? null : rule(x));
+}
 
 /** What `init` has opened. */
 interface Bound {
@@ -81,7 +87,7 @@ export const aiSpending = capability({
         () => {
           onlyIn(call, 'on_request', 'host_ai_tokens_reserve');
           const tokens = openedInInit(bound().tokens, 'host_ai_tokens_reserve', 'host_ai_tokens_open');
-          const body: Rule = (x) => tokens.reserve(x);
+          const body = unlessCounting((x) => tokens.reserve(x));
           return decide(call, { body, files: tokens.files, session: body });
         },
     },
@@ -123,7 +129,7 @@ export const aiSpending = capability({
         () => {
           onlyIn(call, 'on_request', 'host_ai_costs_reserve');
           const costs = openedInInit(bound().costs, 'host_ai_costs_reserve', 'host_ai_costs_open');
-          const body: Rule = (x) => costs.reserve(x);
+          const body = unlessCounting((x) => costs.reserve(x));
           return decide(call, { body, files: costs.files, session: body });
         },
     },

@@ -1,6 +1,7 @@
 /** What a prompt is made of: templates that requests name, and messages around every conversation. */
 import type { JsonObject } from '../../../artifact/format.ts';
 import type { Exchange } from '../../../exchange.ts';
+import { isWrittenNumber } from '../../../json/exact-json.ts';
 import { get, isObject, type Obj } from '../../../spec/json.ts';
 import { AiRefused, aiProblem, invalid, refused } from '../../ai/conversation/refusal.ts';
 import { parsedRequest, rewriteRequest } from '../../ai/request/parsed-request.ts';
@@ -69,7 +70,8 @@ export class PromptTemplates {
 
   /** Null where the request goes on, with the prompt that the config makes of it. Throws AiRefused where it is not valid. */
   apply(x: Exchange): AiRefused | null {
-    const surface = surfaceOf(x.path);
+    const named = surfaceOf(x.path);
+    const surface = named === 'counting' ? 'messages' : named;
     if (surface === 'models' || surface === 'embeddings' || surface === 'realtime') return null;
     try {
       this.#events.count(this.#rewrite(x, surface));
@@ -140,6 +142,7 @@ function valuesOf(properties: unknown, template: Template): ReadonlyMap<string, 
 
 function textFor(value: unknown, param: string): string {
   if (typeof value === 'string') return value;
+  if (isWrittenNumber(value)) return value.rawJSON;
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   throw invalid(param, 'a string, a number or a boolean');
 }

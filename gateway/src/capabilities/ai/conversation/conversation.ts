@@ -2,6 +2,7 @@
  * A request to a model and its answer, as no protocol writes them: surfaces read requests into it and write answers out
  * of it, protocols the other way round, so that each surface speaks to each protocol.
  */
+import type { JsonNumber } from '../../../json/exact-json.ts';
 import type { Obj } from '../../../spec/json.ts';
 import type { Effort } from './effort.ts';
 import type { Usage } from './usage.ts';
@@ -23,6 +24,8 @@ export interface ToolCall {
 
 export type Turn =
   | { readonly role: 'user'; readonly parts: readonly Part[] }
+  /** Instructions that hold from there on. */
+  | { readonly role: 'system'; readonly text: readonly string[] }
   | { readonly role: 'assistant'; readonly text: readonly string[]; readonly calls: readonly ToolCall[] }
   /** What a tool has returned. */
   | { readonly role: 'tool'; readonly callId: string; readonly parts: readonly Part[] };
@@ -53,8 +56,8 @@ export interface Conversation {
   /** False: one tool call a turn. */
   readonly parallelCalls: boolean;
   readonly maxTokens: number | null;
-  readonly temperature: number | null;
-  readonly topP: number | null;
+  readonly temperature: JsonNumber | null;
+  readonly topP: JsonNumber | null;
   readonly stop: readonly string[];
   /** Who the end user is, for the provider's abuse detection. */
   readonly user: string | null;

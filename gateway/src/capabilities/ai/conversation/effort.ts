@@ -1,8 +1,9 @@
-/** How much a model thinks before it answers, as clients of OpenAI's protocols say it. */
+/** How much a model thinks before it answers, as clients of all protocols say it. */
 import type { Members } from './json-reader.ts';
 import { invalid } from './refusal.ts';
 
-const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
+/** From the least to the most. */
+export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 
 export type Effort = (typeof EFFORTS)[number];
 
@@ -12,4 +13,11 @@ export function readEffort(object: Members, name: string): Effort | null {
   const effort = EFFORTS.find((each) => each === value) ?? null;
   if (effort === null && value !== null) throw invalid(object.at(name), `one of ${EFFORTS.join(', ')}`);
   return effort;
+}
+
+/** The effort of those that a model takes which is next to the wanted one: the nearest below it, else the least. Null: it takes none. */
+export function fittedEffort(wanted: Effort, taken: readonly Effort[]): Effort | null {
+  const ordered = EFFORTS.filter((each) => taken.includes(each));
+  const most = EFFORTS.indexOf(wanted);
+  return ordered.findLast((each) => EFFORTS.indexOf(each) <= most) ?? ordered[0] ?? null;
 }

@@ -1,4 +1,5 @@
 /** Members of what a client or a provider has sent, in the types that they must have. `null` counts as absent. */
+import { isWrittenNumber, type JsonNumber, plainNumber } from '../../../json/exact-json.ts';
 import { get, isObject, type Obj } from '../../../spec/json.ts';
 import { invalid } from './refusal.ts';
 
@@ -8,7 +9,7 @@ export class Members {
   readonly #path: string;
 
   constructor(object: unknown, path: string) {
-    if (!isObject(object)) throw invalid(path, 'an object');
+    if (!isObject(object) || isWrittenNumber(object)) throw invalid(path, 'an object');
     this.object = object;
     this.#path = path;
   }
@@ -38,16 +39,18 @@ export class Members {
     return value;
   }
 
-  number(name: string): number | null {
+  /** With the digits that it came with. */
+  number(name: string): JsonNumber | null {
     const value = this.value(name);
-    if (value !== null && typeof value !== 'number') throw invalid(this.at(name), 'a number');
+    if (value !== null && typeof value !== 'number' && !isWrittenNumber(value))
+      throw invalid(this.at(name), 'a number');
     return value;
   }
 
   /** Null where it is absent. */
   count(name: string): number | null {
-    const value = this.number(name);
-    if (value !== null && (!Number.isSafeInteger(value) || value < 1))
+    const value = plainNumber(this.value(name));
+    if (value !== null && (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 1))
       throw invalid(this.at(name), 'an integer above 0');
     return value;
   }

@@ -23,6 +23,11 @@ export class ProviderFailed extends Error {
   }
 }
 
+/** Thrown where a stream ends before its answer has. */
+export function notWhole(): ProviderFailed {
+  return new ProviderFailed('its stream ended before its answer was whole');
+}
+
 /** The endpoint has answered 429, and another one of its target can be asked. */
 export class EndpointLimited extends ProviderFailed {
   constructor(retryAfter: number | null) {
@@ -30,8 +35,8 @@ export class EndpointLimited extends ProviderFailed {
   }
 }
 
-/** The provider says in the stream of its answer that it goes no further. */
-export class StreamError extends Error {
+/** The provider reports an error under a status that says success: in place of an answer, or within its stream. */
+export class ReportedError extends Error {
   readonly error: ProviderError;
 
   constructor(error: ProviderError) {

@@ -3,6 +3,16 @@ import type { Problem } from '../../../problems.ts';
 import type { ProviderFailed } from './provider-failure.ts';
 import { aiProblem } from './refusal.ts';
 
+/** Statuses by which a provider, or a proxy before it, refuses the gateway's credential, which no client has sent. */
+const CREDENTIAL: readonly number[] = [401, 407];
+
+/** Null where the provider refuses something else. What it says of the credential is not the client's to know. */
+export function credentialRefused(status: number): Problem | null {
+  if (!CREDENTIAL.includes(status)) return null;
+  const detail = 'The provider refused the credential of the gateway.';
+  return aiProblem('upstream-failed', 'provider_credential_refused', detail);
+}
+
 /** `otherwise`: what is said where time was not what it lacked. */
 export function unanswered({ status, retryAfter }: ProviderFailed, otherwise: string): Problem {
   const detail = status === 504 ? 'No provider answered in time.' : otherwise;

@@ -1,4 +1,5 @@
 /** Tokens that a provider has counted, in the forms of its protocols. */
+import { plainNumber } from '../../../json/exact-json.ts';
 import { get } from '../../../spec/json.ts';
 
 export interface Usage {
@@ -104,7 +105,7 @@ const MOST_TOKENS_OF_BATCH = 1e12;
 
 /** Null where it says nothing; NaN where what it says is no count, with which nothing is sane. */
 function tokens(object: unknown, name: string): number | null {
-  const value = get(object, name) ?? null;
+  const value = plainNumber(get(object, name) ?? null);
   if (value === null) return null;
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : Number.NaN;
 }

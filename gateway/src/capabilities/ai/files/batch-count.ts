@@ -1,5 +1,6 @@
 /** Tokens of a batch, which are counted when it has ended and is asked for (docs/decisions.md#ai-batch-tokens). */
 import { hash, randomUUID } from 'node:crypto';
+import { plainNumber } from '../../../json/exact-json.ts';
 import { get, type Obj } from '../../../spec/json.ts';
 import type { ReservationStore } from '../../../state/reservation-store.ts';
 import { batchUsage, type Usage } from '../conversation/usage.ts';
@@ -19,7 +20,7 @@ const COUNTED_FOR = 30 * DAY;
  * the batch is. Rejects with StateUnavailable.
  */
 export async function countedOnce(batch: Obj, baseUrl: string, store: ReservationStore): Promise<Usage | null> {
-  const endedAt = get(batch, ENDED.get(get(batch, 'status')) ?? '');
+  const endedAt = plainNumber(get(batch, ENDED.get(get(batch, 'status')) ?? ''));
   const usage = batchUsage(get(batch, 'usage'));
   if (typeof endedAt !== 'number' || usage === null) return null;
   if (endedAt + COUNTED_FOR < Date.now() / 1000) return null;

@@ -1,4 +1,5 @@
 /** What a provider says of files and batches, with ids as the client sees them. */
+import { parseAsWritten } from '../../../json/exact-json.ts';
 import { MOST_NESTING, nestsTooDeeply } from '../../../json/nesting.ts';
 import { get, isObject, type Obj } from '../../../spec/json.ts';
 import { ProviderFailed } from '../conversation/provider-failure.ts';
@@ -16,7 +17,7 @@ const IDS: readonly (readonly [member: string, of: FilesSurface | null])[] = [
 export function objectOf(body: Uint8Array): Obj {
   let value: unknown;
   try {
-    value = JSON.parse(Buffer.from(body).toString());
+    value = parseAsWritten(Buffer.from(body).toString());
   } catch {
     // Refused below.
   }

@@ -1,5 +1,6 @@
 /** Reads parts of what providers answer, and says what is wrong with them. */
 import { get, isObject } from '../../../spec/json.ts';
+import type { StopReason } from '../conversation/conversation.ts';
 import { ProviderFailed } from '../conversation/provider-failure.ts';
 
 /** Throws ProviderFailed where it is no text. */
@@ -22,4 +23,10 @@ export function jsonOf(text: string): unknown {
 
 export function notValid(why: string): ProviderFailed {
   return new ProviderFailed(`its answer is not valid: ${why}`);
+}
+
+/** Some models say that they are at their end where they have called a tool, or the reverse: who calls tools would wait, or go on for ever. */
+export function stopWith(hasCalls: boolean, reason: StopReason): StopReason {
+  if (reason === 'end' && hasCalls) return 'tools';
+  return reason === 'tools' && !hasCalls ? 'end' : reason;
 }

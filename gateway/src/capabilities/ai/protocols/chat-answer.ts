@@ -2,20 +2,44 @@
 import type { ServerSentEvent } from '../../../server-sent-events.ts';
 import { get, isObject } from '../../../spec/json.ts';
 import type { Block, Message, MessageEvent, StopReason } from '../conversation/conversation.ts';
-import { type ProviderError, StreamError } from '../conversation/provider-failure.ts';
+import { notWhole, type ProviderError, ReportedError } from '../conversation/provider-failure.ts';
 import { chatUsage, type Usage } from '../conversation/usage.ts';
-import { jsonOf, notValid, textOf } from './answer-parts.ts';
+import { jsonOf, notValid, stopWith, textOf } from './answer-parts.ts';
 
-/** Throws ProviderFailed where it is no completion. */
+/** Throws ProviderFailed where it is no completion, and ReportedError for an error in its place. */
+export function checkCompletion(value: unknown): void {
+  refuseError(value);
+  const choices = listOf(get(value, 'choices'));
+  if (choices.length === 0) throw notValid('it has no choice');
+  if (!choices.every((choice) => isObject(get(choice, 'message')))) throw notValid('a choice has no message');
+}
+
+/** Throws ReportedError where an answer, a chunk or one of its choices reports an error, whatever it has beside. */
+export function refuseError(value: unknown): void {
+  const failed = [value, ...listOf(get(value, 'choices'))].find((each) => get(each, 'error'));
+  if (failed !== undefined) throw new ReportedError(completionError(failed, reportedStatus(get(failed, 'error'))));
+  if (listOf(get(value, 'choices')).some((choice) => get(choice, 'finish_reason') === 'error')) {
+    throw notValid('a choice ends with an error');
+  }
+}
+
+/** Some providers say in `code` which status the answer would have had. */
+function reportedStatus(error: unknown): number {
+  const code = get(error, 'code');
+  return typeof code === 'number' && Number.isInteger(code) && code >= 400 && code < 600 ? code : 500;
+}
+
+/** Throws as `checkCompletion` does. */
 export function readCompletion(value: unknown): Message {
+  checkCompletion(value);
   const choice = firstOf(get(value, 'choices'));
   const message = get(choice, 'message');
-  if (!isObject(message)) throw notValid('it has no message');
-  const [content, refusal] = [optionalText(message, 'content'), optionalText(message, 'refusal')];
-  const stop = refusal === '' ? stopOf(get(choice, 'finish_reason')) : 'refusal';
+  const [content, refusal] = [contentOf(message), optionalText(message, 'refusal')];
+  const reason = refusal === '' ? stopOf(get(choice, 'finish_reason')) : 'refusal';
   const usage = chatUsage(get(value, 'usage'));
   const text = content + refusal;
-  const calls = listOf(get(message, 'tool_calls')).flatMap((call) => callOf(call, stop));
+  const calls = listOf(get(message, 'tool_calls')).flatMap((call) => callOf(call, reason));
+  const stop = stopWith(calls.length > 0, reason);
   return {
     id: textOf(value, 'id'),
     model: textOf(value, 'model'),
@@ -23,6 +47,16 @@ export function readCompletion(value: unknown): Message {
     stop,
     usage,
   };
+}
+
+/** Text, or the texts in a list of parts. */
+function contentOf(said: unknown): string {
+  const content = get(said, 'content');
+  return typeof content === 'string'
+    ? content
+    : listOf(content)
+        .map((part) => optionalText(part, 'text'))
+        .join('');
 }
 
 /** The input of a call that the limit of tokens has cut is none. */
@@ -67,13 +101,31 @@ export function completionError(value: unknown, status: number): ProviderError {
   };
 }
 
+/** A text or a call that a stream says, which is told of when all before it has ended. */
+interface Item {
+  /** Of a call: its place among the calls. Null: a text. */
+  readonly index: number | string | null;
+  readonly id: string;
+  readonly name: string;
+  /** What was not told yet. */
+  pieces: string[];
+  /** Nothing has come of it. */
+  isEmpty: boolean;
+}
+
+/** Characters that are held of items behind the first one. */
+const MOST_HELD = 4 << 20;
+
 /** One stream of chunks. */
 export class CompletionChunks {
   #usage: Usage | null = null;
   #stop: StopReason | null = null;
   #refused = false;
-  /** Of the block that has begun: a call by its index. */
-  #block: { readonly call: number | null; written: boolean } | null = null;
+  /** The first one is told of as it comes; pieces of others may come in between, and are held. */
+  #items: Item[] = [];
+  #isOpen = false;
+  #held = 0;
+  #hasCalls = false;
   #started = false;
   #ended = false;
 
@@ -82,24 +134,30 @@ export class CompletionChunks {
     return this.#usage;
   }
 
-  /** The stream has come to its end. */
-  get ended(): boolean {
-    return this.#ended;
-  }
-
-  /** Throws StreamError for the provider's own, and ProviderFailed where the stream is none of chunks. */
+  /** Throws ReportedError for the provider's own, and ProviderFailed where the stream is none of chunks. */
   read({ data }: ServerSentEvent): readonly MessageEvent[] {
     if (data === null || this.#ended) return [];
-    if (data.trim() === '[DONE]') return this.#end();
+    if (data.trim() === '[DONE]') return this.end();
     const chunk = jsonOf(data);
-    if (get(chunk, 'error')) throw new StreamError(completionError(chunk, 500));
+    refuseError(chunk);
     this.#usage = chatUsage(get(chunk, 'usage')) ?? this.#usage;
     const choice = firstOf(get(chunk, 'choices'));
     const begun = this.#begin(chunk);
-    const pieces = this.#delta(get(choice, 'delta'));
-    const reason = get(choice, 'finish_reason') ?? null;
+    this.#delta(get(choice, 'delta'));
+    const reason = get(choice, 'finish_reason') || null;
     if (reason !== null) this.#stop = stopOf(reason);
-    return [...begun, ...pieces];
+    return [...begun, ...this.#told()];
+  }
+
+  /** Some providers end their streams without saying so behind the end of the choice. */
+  end(): readonly MessageEvent[] {
+    if (this.#ended) return [];
+    if (!this.#started || this.#stop === null) throw notWhole();
+    this.#ended = true;
+    const stop = this.#refused ? 'refusal' : stopWith(this.#hasCalls, this.#stop);
+    const told: MessageEvent[] = [];
+    while (this.#items.length > 0) told.push(...this.#told(), ...this.#close());
+    return [...told, { type: 'end', stop, usage: this.#usage }];
   }
 
   #begin(chunk: unknown): readonly MessageEvent[] {
@@ -108,51 +166,69 @@ export class CompletionChunks {
     return [{ type: 'start', id: textOf(chunk, 'id'), model: textOf(chunk, 'model') }];
   }
 
-  #delta(delta: unknown): readonly MessageEvent[] {
+  #delta(delta: unknown): void {
     const refusal = optionalText(delta, 'refusal');
     if (refusal !== '') this.#refused = true;
-    const said = this.#text(optionalText(delta, 'content') + refusal);
-    return [...said, ...listOf(get(delta, 'tool_calls')).flatMap((call) => this.#call(call))];
+    this.#text(contentOf(delta) + refusal);
+    for (const call of listOf(get(delta, 'tool_calls'))) this.#call(call);
   }
 
-  #text(text: string): readonly MessageEvent[] {
-    if (text === '') return [];
-    const before = this.#block?.call === null ? [] : [...this.#close(), { type: 'text' as const }];
-    this.#block = { call: null, written: true };
-    return [...before, { type: 'piece', text }];
+  #text(text: string): void {
+    if (text === '') return;
+    const last = this.#items.at(-1);
+    this.#add(last?.index === null ? last : this.#open(null, '', ''), text);
   }
 
-  #call(call: unknown): readonly MessageEvent[] {
-    const index = get(call, 'index') ?? 0;
-    if (typeof index !== 'number') throw notValid('a call has no index');
+  #call(call: unknown): void {
     const called = get(call, 'function');
-    const before = this.#block?.call === index ? [] : this.#open(call, index);
-    const text = optionalText(called, 'arguments');
-    if (text === '') return before;
-    if (this.#block !== null) this.#block.written = true;
-    return [...before, { type: 'piece', text }];
+    const id = optionalText(call, 'id');
+    const index = get(call, 'index') ?? (id || this.#lastCall?.index) ?? 0;
+    if (typeof index !== 'number' && typeof index !== 'string') throw notValid('a call has no index');
+    const known = this.#items.findLast((each) => each.index === index);
+    // Some providers have one index for all calls: then each begins with an id of its own, and a name.
+    const isNew = known === undefined || (id !== '' && id !== known.id && optionalText(called, 'name') !== '');
+    this.#hasCalls = true;
+    const item = isNew ? this.#open(index, textOf(call, 'id'), textOf(called, 'name')) : known;
+    this.#add(item, optionalText(called, 'arguments'));
   }
 
-  /** Calls come one after another: one that goes on behind the next has no name there. */
-  #open(call: unknown, index: number): readonly MessageEvent[] {
-    const closed = this.#close();
-    this.#block = { call: index, written: false };
-    return [...closed, { type: 'call', id: textOf(call, 'id'), name: textOf(get(call, 'function'), 'name') }];
+  get #lastCall(): Item | undefined {
+    return this.#items.findLast(({ index }) => index !== null);
+  }
+
+  #open(index: Item['index'], id: string, name: string): Item {
+    const item = { index, id, name, pieces: [], isEmpty: true };
+    this.#items.push(item);
+    return item;
+  }
+
+  #add(item: Item, text: string): void {
+    if (text === '') return;
+    item.pieces.push(text);
+    item.isEmpty = false;
+    if (item !== this.#items[0]) this.#held += text.length;
+    if (this.#held > MOST_HELD) throw notValid(`calls at once have more than ${MOST_HELD} characters`);
+  }
+
+  /** What is new of the first item. A text ends where something follows it; a call may go on until the stream ends. */
+  #told(): readonly MessageEvent[] {
+    const [first, next] = this.#items;
+    if (first === undefined) return [];
+    const { index, id, name, pieces } = first;
+    const begun: MessageEvent[] = this.#isOpen ? [] : [index === null ? { type: 'text' } : { type: 'call', id, name }];
+    this.#isOpen = true;
+    first.pieces = [];
+    const told = [...begun, ...pieces.map((text): MessageEvent => ({ type: 'piece', text }))];
+    if (index !== null || next === undefined) return told;
+    return [...told, ...this.#close(), ...this.#told()];
   }
 
   #close(): readonly MessageEvent[] {
-    const block = this.#block;
-    if (block === null) return [];
-    this.#block = null;
+    const first = this.#items.shift();
+    if (first === undefined) return [];
+    this.#isOpen = false;
     const end: MessageEvent = { type: 'block-end' };
-    return block.written ? [end] : [{ type: 'piece', text: '{}' }, end];
-  }
-
-  #end(): readonly MessageEvent[] {
-    if (!this.#started || this.#stop === null) throw notValid('it ends where it cannot');
-    this.#ended = true;
-    const stop = this.#refused ? 'refusal' : this.#stop;
-    return [...this.#close(), { type: 'end', stop, usage: this.#usage }];
+    return first.isEmpty && first.index !== null ? [{ type: 'piece', text: '{}' }, end] : [end];
   }
 }
 

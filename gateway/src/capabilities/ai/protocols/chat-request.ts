@@ -1,32 +1,35 @@
 /** Writes a conversation as a request for a chat completion. */
 import type { Conversation, Part, Source, Tool, ToolCall, ToolChoice, Turn } from '../conversation/conversation.ts';
+import { type Effort, fittedEffort } from '../conversation/effort.ts';
+import { shortened } from '../conversation/end-user.ts';
 import { unsupported } from '../conversation/refusal.ts';
+import type { ModelTraits } from '../models/model-traits.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
 export interface ChatRequestOptions {
   /** Of the config, where the client says nothing. */
   readonly maxTokens: number | null;
-  /** Models that reason refuse `max_tokens`; servers of one's own often know nothing else. */
-  readonly limitName: 'max_completion_tokens' | 'max_tokens';
+  readonly traits: ModelTraits;
   /** The provider is asked to count the tokens of a stream. */
   readonly countsStream: boolean;
 }
 
 /** Throws AiRefused for what a chat completion cannot say. */
 export function chatRequest(conversation: Conversation, options: ChatRequestOptions): Json {
-  const { model, stream, tools, stop, user, temperature, topP, format, effort } = conversation;
+  const { model, stream, tools, stop, user, temperature, topP, format } = conversation;
+  const effort = effortOf(conversation, options.traits);
   const limit = conversation.maxTokens ?? options.maxTokens;
   return {
     model,
-    ...(limit === null ? {} : { [options.limitName]: limit }),
-    messages: [...systemOf(conversation), ...conversation.turns.map(messageOf)],
+    ...(limit === null ? {} : { [options.traits.limit]: limit }),
+    messages: [...systemOf(conversation), ...withPictures(conversation.turns).map(messageOf)],
     ...(stream ? { stream, ...(options.countsStream ? { stream_options: { include_usage: true } } : {}) } : {}),
     ...(tools.length === 0 ? {} : { tools: tools.map(toolOf), ...choiceOf(conversation) }),
     ...(temperature === null ? {} : { temperature }),
     ...(topP === null ? {} : { top_p: topP }),
     ...(stop.length === 0 ? {} : { stop }),
-    ...(user === null ? {} : { user }),
+    ...(user === null ? {} : { user: shortened(user, MOST_USER) }),
     ...(format?.type === 'schema'
       ? { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: format.schema } } }
       : {}),
@@ -34,13 +37,57 @@ export function chatRequest(conversation: Conversation, options: ChatRequestOpti
   };
 }
 
+/** Null: the provider's default. A model that takes no effort is asked for none. */
+function effortOf({ effort, tools }: Conversation, { efforts, effortWithTools }: ModelTraits): Effort | null {
+  if (efforts.length === 0) return null;
+  if (tools.length > 0 && !effortWithTools) return 'none';
+  // Who wants no thinking at all is not given the least.
+  if (effort === 'none' && !efforts.includes(effort)) return null;
+  return effort === null ? null : fittedEffort(effort, efforts);
+}
+
+/** The client has asked for an effort that the model cannot be asked for. */
+export function dropsEffort(conversation: Conversation, traits: ModelTraits): boolean {
+  const { effort } = conversation;
+  return effort !== null && effort !== 'none' && (effortOf(conversation, traits) ?? 'none') === 'none';
+}
+
 function systemOf({ instructions }: Conversation): readonly Json[] {
   const text = instructions.filter((each) => each !== '').join('\n\n');
   return text === '' ? [] : [{ role: 'system', content: text }];
 }
 
+/** Characters of a user's id there. */
+const MOST_USER = 64;
+
+type ToolTurn = Extract<Turn, { role: 'tool' }>;
+
+/** Results of tools are text there: their pictures and documents are said by the user, behind the results of one turn. */
+function withPictures(turns: readonly Turn[]): readonly Turn[] {
+  const written: Turn[] = [];
+  let files: Part[] = [];
+  for (const turn of turns) {
+    if (turn.role !== 'tool' && files.length > 0) {
+      const parts = turn.role === 'user' ? [...files, ...turn.parts] : files;
+      files = [];
+      written.push({ role: 'user', parts });
+      if (turn.role === 'user') continue;
+    }
+    written.push(turn);
+    if (turn.role === 'tool') files.push(...filesOf(turn));
+  }
+  return files.length === 0 ? written : [...written, { role: 'user', parts: files }];
+}
+
+function filesOf({ callId, parts }: ToolTurn): readonly Part[] {
+  const files = parts.filter(({ type }) => type !== 'text');
+  return files.length === 0 ? [] : [{ type: 'text', text: `Of the result of the call ${callId}:` }, ...files];
+}
+
 function messageOf(turn: Turn): Json {
   switch (turn.role) {
+    case 'system':
+      return { role: 'system', content: turn.text.join('\n\n') };
     case 'user':
       return { role: 'user', content: contentOf(turn.parts) };
     case 'tool':
@@ -58,8 +105,7 @@ function messageOf(turn: Turn): Json {
 }
 
 function resultText(part: Part): string {
-  if (part.type !== 'text') throw unsupported('messages', 'images or documents in results of tools');
-  return part.text;
+  return part.type === 'text' ? part.text : `[${part.type}: in the next message of the user]`;
 }
 
 /** One text is a string, as servers of one's own often want it. */

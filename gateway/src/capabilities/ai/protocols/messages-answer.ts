@@ -2,19 +2,28 @@
 import type { ServerSentEvent } from '../../../server-sent-events.ts';
 import { get } from '../../../spec/json.ts';
 import type { Block, Message, MessageEvent, StopReason } from '../conversation/conversation.ts';
-import { type ProviderError, StreamError } from '../conversation/provider-failure.ts';
+import { notWhole, type ProviderError, ReportedError } from '../conversation/provider-failure.ts';
 import { type MessageCounts, messageUsage, NO_COUNTS, totalOf, type Usage } from '../conversation/usage.ts';
-import { jsonOf, notValid, textOf } from './answer-parts.ts';
+import { jsonOf, notValid, stopWith, textOf } from './answer-parts.ts';
 
-/** Throws ProviderFailed where it is no message. */
+/** Throws ReportedError where a provider reports an error in place of an answer. */
+export function refuseReport(value: unknown): void {
+  if (get(value, 'error')) throw new ReportedError(messageError(value, null));
+}
+
+/** Throws ProviderFailed where it is no message, and ReportedError for an error in its place. */
 export function readMessage(value: unknown): Message {
+  refuseReport(value);
   const content = get(value, 'content');
   if (!Array.isArray(content)) throw notValid('it has no content');
   return {
     id: textOf(value, 'id'),
     model: textOf(value, 'model'),
     blocks: content.flatMap(blockOf),
-    stop: stopOf(get(value, 'stop_reason')),
+    stop: stopWith(
+      content.some((block) => get(block, 'type') === 'tool_use'),
+      stopOf(get(value, 'stop_reason')),
+    ),
     usage: totalOf(messageUsage(get(value, 'usage'))),
   };
 }
@@ -27,6 +36,12 @@ function blockOf(block: unknown): readonly Block[] {
   if (type !== 'tool_use') return [];
   const input = JSON.stringify(get(block, 'input') ?? {});
   return [{ type: 'call', id: textOf(block, 'id'), name: textOf(block, 'name'), input }];
+}
+
+/** Null where it says none. */
+function stopIn(delta: unknown): StopReason | null {
+  const reason = get(delta, 'stop_reason');
+  return typeof reason === 'string' ? stopOf(reason) : null;
 }
 
 function stopOf(reason: unknown): StopReason {
@@ -75,7 +90,9 @@ const PIECES = { text: 'text', thinking: 'thinking', call: 'partial_json' } as c
 /** One stream of events. */
 export class MessageEvents {
   #counts: MessageCounts = NO_COUNTS;
-  #stop: StopReason = 'end';
+  /** Null until the provider has said it. */
+  #stop: StopReason | null = null;
+  #hasCalls = false;
   /** Of the block that has begun; null between blocks, and in one that nobody is told of. */
   #block: { readonly type: keyof typeof PIECES; written: boolean } | null = null;
   #started = false;
@@ -96,7 +113,7 @@ export class MessageEvents {
     return this.#ended;
   }
 
-  /** Throws StreamError for the provider's own, and ProviderFailed where the stream is none of messages. */
+  /** Throws ReportedError for the provider's own, and ProviderFailed where the stream is none of messages. */
   read({ data }: ServerSentEvent): readonly MessageEvent[] {
     if (data === null || this.#ended) return [];
     const value = jsonOf(data);
@@ -110,13 +127,14 @@ export class MessageEvents {
       case 'content_block_stop':
         return this.#close();
       case 'message_delta':
-        this.#stop = stopOf(get(get(value, 'delta'), 'stop_reason'));
+        this.#stop = stopIn(get(value, 'delta')) ?? this.#stop;
         this.#counts = messageUsage(get(value, 'usage'), this.#counts);
         return [];
       case 'message_stop':
-        return this.#end();
+        this.#stop ??= 'end';
+        return this.end();
       case 'error':
-        throw new StreamError(messageError(value, null));
+        throw new ReportedError(messageError(value, null));
       default:
         // `ping`, and whatever is to come: clients are asked to pass over what they do not know.
         return [];
@@ -140,6 +158,7 @@ export class MessageEvents {
       return [{ type }, ...first];
     }
     if (type !== 'tool_use') return [];
+    this.#hasCalls = true;
     this.#block = { type: 'call', written: false };
     return [{ type: 'call', id: textOf(block, 'id'), name: textOf(block, 'name') }];
   }
@@ -162,9 +181,11 @@ export class MessageEvents {
     return block.written ? [end] : [{ type: 'piece', text: '{}' }, end];
   }
 
-  #end(): readonly MessageEvent[] {
-    if (!this.#started || this.#block !== null) throw notValid('it ends where it cannot');
+  /** Some providers end their streams without `message_stop` behind the reason why the model stopped. */
+  end(): readonly MessageEvent[] {
+    if (this.#ended) return [];
+    if (!this.#started || this.#block !== null || this.#stop === null) throw notWhole();
     this.#ended = true;
-    return [{ type: 'end', stop: this.#stop, usage: totalOf(this.#counts) }];
+    return [{ type: 'end', stop: stopWith(this.#hasCalls, this.#stop), usage: totalOf(this.#counts) }];
   }
 }

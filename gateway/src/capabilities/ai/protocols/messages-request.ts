@@ -1,15 +1,25 @@
 /** Writes a conversation as a request for a message. */
+import { plainNumber } from '../../../json/exact-json.ts';
 import type { Conversation, Part, Source, Tool, Turn } from '../conversation/conversation.ts';
-import { refused } from '../conversation/refusal.ts';
-import { thinkingOf } from './thinking.ts';
+import type { Effort } from '../conversation/effort.ts';
+import { shortened } from '../conversation/end-user.ts';
+import { refused, unsupported } from '../conversation/refusal.ts';
+import type { ModelTraits } from '../models/model-traits.ts';
+import { forcesCall, type ThinkingMember, thinkingOf } from './thinking.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** `maxTokens`: of the config, where the client says nothing. Throws AiRefused where neither says it. */
-export function messageRequest(conversation: Conversation, maxTokens: number | null): Json {
+/**
+ * `maxTokens`: of the config, where the client says nothing. Throws AiRefused where neither says it, and for what the
+ * model does not take.
+ */
+export function messageRequest(conversation: Conversation, maxTokens: number | null, traits: ModelTraits): Json {
   const { model, stream, tools, stop, user } = conversation;
   const limit = conversation.maxTokens ?? maxTokens;
   if (limit === null) throw noLimit();
+  if (!traits.forcedTools && forcesCall(conversation))
+    throw unsupported('tool_choice', 'a tool_choice that forces a call');
+  const { thinking, effort } = thinkingOf(conversation, limit, traits);
   const stops = stop.filter((each) => each.trim() !== '');
   return {
     model,
@@ -18,24 +28,31 @@ export function messageRequest(conversation: Conversation, maxTokens: number | n
     messages: messagesOf(conversation.turns),
     ...(stream ? { stream } : {}),
     ...(tools.length === 0 ? {} : { tools: tools.map(toolOf), ...choiceOf(conversation) }),
-    ...samplingOf(conversation, limit),
+    ...(thinking === null ? {} : { thinking }),
+    ...(traits.sampling && !thinks(thinking) ? samplingOf(conversation) : {}),
     ...(stops.length === 0 ? {} : { stop_sequences: stops }),
-    ...(user === null ? {} : { metadata: { user_id: user } }),
-    ...(conversation.format?.type === 'schema'
-      ? { output_config: { format: { type: 'json_schema', schema: conversation.format.schema } } }
-      : {}),
+    ...(user === null ? {} : { metadata: { user_id: shortened(user, MOST_USER) } }),
+    ...outputOf(conversation, effort),
   };
 }
 
+function outputOf({ format }: Conversation, effort: Effort | null): Json {
+  const output = {
+    ...(effort === null ? {} : { effort }),
+    ...(format?.type === 'schema' ? { format: { type: 'json_schema', schema: format.schema } } : {}),
+  };
+  return Object.keys(output).length === 0 ? {} : { output_config: output };
+}
+
 /** A model that thinks takes neither temperature nor top_p. */
-function samplingOf(conversation: Conversation, limit: number): Json {
-  const { temperature, topP } = conversation;
-  const thinking = thinkingOf(conversation, limit);
-  if (thinking?.type === 'enabled') return { thinking };
+function thinks(thinking: ThinkingMember | null): boolean {
+  return thinking?.type === 'enabled' || thinking?.type === 'adaptive';
+}
+
+function samplingOf({ temperature, topP }: Conversation): Json {
   return {
-    ...(thinking === null ? {} : { thinking }),
     // There it ends at 1.
-    ...(temperature === null ? {} : { temperature: Math.min(temperature, 1) }),
+    ...(temperature === null ? {} : { temperature: Number(plainNumber(temperature)) > 1 ? 1 : temperature }),
     ...(topP === null ? {} : { top_p: topP }),
   };
 }
@@ -44,6 +61,9 @@ function noLimit() {
   const detail = 'The provider of this model needs max_tokens: send it, or set it in the config of the gateway.';
   return refused('validation-failed', 'max_tokens_required', detail, { param: 'max_tokens' });
 }
+
+/** Characters of a user's id there. */
+const MOST_USER = 256;
 
 const JSON_ONLY = 'Answer with one JSON object and nothing else: no explanation, and no code fence.';
 
@@ -74,6 +94,8 @@ function messageOf(turn: Turn): Wire {
   switch (turn.role) {
     case 'user':
       return { role: 'user', content: blocksOf(turn.parts) };
+    case 'system':
+      return { role: 'user', content: textBlocks(turn.text) };
     case 'tool':
       return {
         role: 'user',

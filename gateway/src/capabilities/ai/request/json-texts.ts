@@ -3,6 +3,7 @@
  * words of the protocol, names of things at the places for them, and files that are no text: exact places, and what
  * stands there is looked at as well.
  */
+import { isWrittenNumber, parseAsWritten } from '../../../json/exact-json.ts';
 import { get, isObject, type Obj } from '../../../spec/json.ts';
 import { type FileText, fileText } from './file-text.ts';
 import { FREE_NAMES, LABELS, PROTOCOL_NAMES, WORDS } from './known-words.ts';
@@ -71,7 +72,7 @@ function visitAt(container: Container, key: string | number, visitor: TextVisito
     if (value !== '') visitText(container, key, value, visitor, around);
   } else if (Array.isArray(value)) {
     visitWithin(value, visitor, Array.isArray(container) ? around : inside(container, String(key), around, value));
-  } else if (isObject(value)) {
+  } else if (isObject(value) && !isWrittenNumber(value)) {
     if (key === 'input' && visitor.input && !around.isFree) return visitor.input(inputPlace(container, key, value));
     visitWithin(value, visitor, Array.isArray(container) ? around : inside(container, String(key), around, value));
   }
@@ -134,7 +135,7 @@ function inputPlace(container: Container, key: string, value: Obj): TextPlace {
     text: JSON.stringify(value),
     isJson: true,
     replace(other) {
-      const replaced: unknown = JSON.parse(other);
+      const replaced = parseAsWritten(other);
       set(container, key, replaced);
     },
   };

@@ -1,6 +1,7 @@
 /** The JSON of a request's body: parsed once for the policies and the proxy, and counted in the memory of its client. */
 import { RequestSlot } from '../../../capability/request-slot.ts';
 import type { Exchange, RequestPart } from '../../../exchange.ts';
+import { isWrittenNumber, parseAsWritten, plainNumber } from '../../../json/exact-json.ts';
 import { MOST_NESTING, nestsTooDeeply } from '../../../json/nesting.ts';
 import { get, isObject, type Obj } from '../../../spec/json.ts';
 import { AiRefused, aiProblem, invalid, refused } from '../conversation/refusal.ts';
@@ -32,7 +33,7 @@ class ParsedBody implements RequestPart {
 }
 
 /**
- * An empty body is an empty object; that of a realtime session is its query. Throws AiRefused where it is no JSON object,
+ * Numbers keep the digits that they came with (`exact-json.ts`). An empty body is an empty object; that of a realtime session is its query. Throws AiRefused where it is no JSON object,
  * or there is no room for it.
  */
 export function parsedRequest(x: Exchange): Obj {
@@ -82,11 +83,11 @@ function lowered(name: string): string {
 function parse(body: Uint8Array): Obj {
   let value: unknown;
   try {
-    value = JSON.parse(utf8.decode(body));
+    value = parseAsWritten(utf8.decode(body));
   } catch {
     // Refused below.
   }
-  if (!isObject(value)) throw badBody('The body must be a JSON object.');
+  if (!isObject(value) || isWrittenNumber(value)) throw badBody('The body must be a JSON object.');
   const other = Object.keys(value).find((name) => !KNOWN.has(name) && KNOWN.has(lowered(name)));
   if (other !== undefined) throw badBody(`The body has ${JSON.stringify(other)}: names are written in lower case.`);
   if (nestsTooDeeply(value)) throw badBody(`The body must be nested at most ${MOST_NESTING} levels deep.`);
@@ -95,7 +96,8 @@ function parse(body: Uint8Array): Obj {
   return value;
 }
 
-function isCountOrNone(value: unknown): boolean {
+function isCountOrNone(read: unknown): boolean {
+  const value = plainNumber(read);
   return value === undefined || value === null || (Number.isSafeInteger(value) && Number(value) >= 0);
 }
 

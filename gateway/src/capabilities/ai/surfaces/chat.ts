@@ -1,12 +1,14 @@
 /** `/v1/chat/completions`: providers of the same protocol get what the client sent; others a translation. */
 
+import { plainNumber } from '../../../json/exact-json.ts';
 import type { ServerSentEvent } from '../../../server-sent-events.ts';
-import { get, isObject } from '../../../spec/json.ts';
-import { type ProviderError, ProviderFailed, StreamError } from '../conversation/provider-failure.ts';
+import { get, isObject, type Obj } from '../../../spec/json.ts';
+import { notWhole, type ProviderError, ProviderFailed, ReportedError } from '../conversation/provider-failure.ts';
 import { chatUsage, type Usage } from '../conversation/usage.ts';
-import { completionError } from '../protocols/chat-answer.ts';
+import { checkCompletion, refuseError } from '../protocols/chat-answer.ts';
 import { messageError, readMessage } from '../protocols/messages-answer.ts';
 import { messageRequest } from '../protocols/messages-request.ts';
+import type { Provider } from '../targets/provider.ts';
 import type { AiSettings } from '../targets/settings.ts';
 import { ChatChunks, chatCompletion, chatError, chatErrorEvent } from './chat-answer.ts';
 import { readChatRequest } from './chat-request.ts';
@@ -16,7 +18,7 @@ import { TranslatedStream } from './translated-stream.ts';
 
 export const chat: Surface = {
   translate: (request, provider, settings) =>
-    provider === 'provider_messages' ? toMessages(request, settings) : asItIs(request, settings),
+    provider === 'provider_messages' ? toMessages(request, settings) : asItIs(request, provider, settings),
   error: chatError,
 };
 
@@ -25,23 +27,29 @@ function now(): number {
   return Math.floor(Date.now() / 1000);
 }
 
-function asItIs(request: SurfaceRequest, settings: AiSettings): Translation {
+function asItIs(request: SurfaceRequest, provider: Provider, settings: AiSettings): Translation {
   const { body, parsed, stream } = request;
   const counts = stream && settings.streamUsage && !wantsUsage(request);
-  const members = { ...limit(request, settings), ...(counts ? { stream_options: countedOptions(request) } : {}) };
+  const members = {
+    ...limit(request, provider, settings),
+    ...(counts ? { stream_options: countedOptions(request) } : {}),
+  };
   return {
     path: '/chat/completions',
     body: bodyWith(body, parsed, members),
     warnings: [],
-    whole: (value, bytes) => ({ body: bytes, usage: chatUsage(get(value, 'usage')) }),
+    whole(value, bytes) {
+      checkCompletion(value);
+      return { body: bytes, usage: chatUsage(get(value, 'usage')) };
+    },
     error: () => null,
-    streamed: () => new PassedChunks(counts),
+    streamed: () => new PassedChunks(counts, Math.max(1, Number(plainNumber(get(parsed, 'n')) ?? 1))),
   };
 }
 
-function limit({ parsed }: SurfaceRequest, { maxTokens }: AiSettings): { max_tokens?: number } {
+function limit({ parsed, model }: SurfaceRequest, provider: Provider, { maxTokens, models }: AiSettings): Obj {
   const named = get(parsed, 'max_tokens') ?? get(parsed, 'max_completion_tokens') ?? null;
-  return maxTokens === null || named !== null ? {} : { max_tokens: maxTokens };
+  return maxTokens === null || named !== null ? {} : { [models.traitsOf(provider, model).limit]: maxTokens };
 }
 
 function wantsUsage({ parsed }: SurfaceRequest): boolean {
@@ -52,48 +60,75 @@ function countedOptions({ parsed }: SurfaceRequest): object {
   return { ...Object(get(parsed, 'stream_options') ?? {}), include_usage: true };
 }
 
-/** A count that is one: each chunk has a null there where the client or the gateway asked for it. */
-const COUNTED = /"usage"\s*:\s*\{/;
+/** Chunks that a gateway reads: of a count (each has a null there where somebody asked for it), an end, or an error. */
+const TELLING = /"usage"\s*:\s*\{|"finish_reason"\s*:\s*"[^"]|"error"/;
 
 /** Chunks of the same protocol: they pass as they come, except for a count of tokens that the client did not ask for. */
 class PassedChunks implements StreamedAnswer {
   readonly #hidesCount: boolean;
+  /** Choices that have no end yet. */
+  #open: number;
+  /** An error as the provider has sent it, which ends the stream. */
+  #reported: Buffer | null = null;
   begun = false;
   usage: Usage | null = null;
 
-  constructor(hidesCount: boolean) {
+  constructor(hidesCount: boolean, choices: number) {
     this.#hidesCount = hidesCount;
+    this.#open = choices;
   }
 
   push({ data, raw }: ServerSentEvent): Uint8Array {
     const bytes = Buffer.from(raw, 'latin1');
     if (data === null) return bytes;
-    if (!this.begun) this.#begin(data);
-    if (!COUNTED.test(data)) return bytes;
-    const chunk = jsonOf(data);
+    if (isDone(data)) {
+      this.#open = 0;
+      return bytes;
+    }
+    const isFirst = !this.begun;
+    if (!isFirst && !TELLING.test(data)) return bytes;
+    const chunk = jsonOf(Buffer.from(data, 'latin1').toString());
+    if (isFirst) this.#begin(chunk);
+    else this.#refuseError(chunk, bytes);
     this.usage = chatUsage(get(chunk, 'usage')) ?? this.usage;
     const choices = get(chunk, 'choices');
-    return this.#hidesCount && Array.isArray(choices) && choices.length === 0 ? NOTHING : bytes;
+    if (!Array.isArray(choices)) return bytes;
+    this.#open -= choices.filter((choice) => Boolean(get(choice, 'finish_reason'))).length;
+    const isCount = choices.length === 0 && isObject(get(chunk, 'usage'));
+    return this.#hidesCount && isCount ? NOTHING : bytes;
   }
 
-  #begin(data: string): void {
-    if (data.trim() === DONE) return;
-    const value = jsonOf(data);
-    if (!isObject(value)) throw new ProviderFailed('its stream is none of chunks');
-    if (get(value, 'error')) throw new StreamError(completionError(value, 500));
-    this.begun = Array.isArray(get(value, 'choices'));
+  #begin(chunk: unknown): void {
+    if (!isObject(chunk)) throw new ProviderFailed('its stream is none of chunks');
+    refuseError(chunk);
+    this.begun = Array.isArray(get(chunk, 'choices'));
   }
 
+  #refuseError(chunk: unknown, bytes: Buffer): void {
+    try {
+      refuseError(chunk);
+    } catch (error) {
+      if (error instanceof ReportedError) this.#reported = bytes;
+      throw error;
+    }
+  }
+
+  /** A stream is whole if it says so, or if each of its choices has its end. */
   end(rest: string): Uint8Array {
+    const isWhole = this.#open <= 0 || rest.split(/\r\n|\r|\n/).some((line) => isDone(line.replace(/^data:/, '')));
+    if (!isWhole) throw notWhole();
     return Buffer.from(rest, 'latin1');
   }
 
-  error(error: ProviderError): string {
-    return chatErrorEvent(error);
+  error(error: ProviderError): Uint8Array | string {
+    return this.#reported ?? chatErrorEvent(error);
   }
 }
 
-const DONE = '[DONE]';
+function isDone(data: string): boolean {
+  return data.trim() === '[DONE]';
+}
+
 const NOTHING = new Uint8Array(0);
 
 function jsonOf(data: string): unknown {
@@ -108,7 +143,9 @@ function toMessages(request: SurfaceRequest, settings: AiSettings): Translation 
   const conversation = readChatRequest(request.parsed);
   return {
     path: '/messages',
-    body: JSON.stringify(messageRequest(conversation, settings.maxTokens)),
+    body: JSON.stringify(
+      messageRequest(conversation, settings.maxTokens, settings.models.traitsOf('provider_messages', request.model)),
+    ),
     warnings: [],
     whole: (value) => {
       const message = readMessage(value);

@@ -3,6 +3,7 @@ import { get } from '../../../spec/json.ts';
 import { ProviderFailed } from '../conversation/provider-failure.ts';
 import { invalid, refused } from '../conversation/refusal.ts';
 import { chatUsage } from '../conversation/usage.ts';
+import { refuseError } from '../protocols/chat-answer.ts';
 import { chatError } from './chat-answer.ts';
 import type { Surface } from './surface.ts';
 
@@ -15,6 +16,7 @@ export const embeddings: Surface = {
       body,
       warnings: [],
       whole(value, bytes) {
+        refuseError(value);
         if (!Array.isArray(get(value, 'data'))) throw new ProviderFailed('its answer has no embeddings');
         return { body: bytes, usage: chatUsage(get(value, 'usage')) };
       },

@@ -1,4 +1,5 @@
 /** Writes messages: whole, and in the events of a stream. */
+import { parseAsWritten } from '../../../json/exact-json.ts';
 import type { Block, Message, MessageEvent, StopReason } from '../conversation/conversation.ts';
 import type { ProviderError } from '../conversation/provider-failure.ts';
 import { errorType } from '../conversation/refusal.ts';
@@ -25,7 +26,7 @@ function messageOf(id: string, model: string): object {
 function contentOf(block: Block): readonly object[] {
   if (block.type === 'text') return [block];
   if (block.type === 'thinking') return [];
-  return [{ type: 'tool_use', id: block.id, name: block.name, input: JSON.parse(block.input) }];
+  return [{ type: 'tool_use', id: block.id, name: block.name, input: parseAsWritten(block.input) }];
 }
 
 /** There, tokens out of the cache are not among those of the input. */

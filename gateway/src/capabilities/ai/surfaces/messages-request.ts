@@ -9,7 +9,7 @@ import type {
   ToolChoice,
   Turn,
 } from '../conversation/conversation.ts';
-import type { Effort } from '../conversation/effort.ts';
+import { type Effort, readEffort } from '../conversation/effort.ts';
 import { Members } from '../conversation/json-reader.ts';
 import { invalid, unsupported } from '../conversation/refusal.ts';
 
@@ -64,6 +64,7 @@ function blocksOf(object: Members): readonly Members[] {
 function turnsOf(message: Members): readonly Turn[] {
   const role = message.requiredText('role');
   if (role === 'assistant') return [assistantTurn(message)];
+  if (role === 'system') return [{ role, text: textsOf(message, 'content') }];
   if (role !== 'user') throw unsupported(message.at('role'), `a message of role ${role}`);
   const blocks = blocksOf(message);
   const results = blocks.filter((block) => block.text('type') === 'tool_result');
@@ -148,10 +149,15 @@ const EFFORTS: readonly (readonly [share: number, effort: Effort])[] = [
   [0.875, 'high'],
 ];
 
-/** Only a budget is one: models that do not reason refuse any effort. */
+/** What is said of it, else what a budget is worth. */
 function effortOf(request: Members): Effort | null {
   const thinking = request.member('thinking');
-  if (thinking?.text('type') !== 'enabled') return null;
+  const type = thinking?.text('type') ?? null;
+  if (type === 'disabled' || type === 'between_tools') return 'none';
+  const config = request.member('output_config');
+  const effort = config === null ? null : readEffort(config, 'effort');
+  if (effort !== null) return effort;
+  if (thinking === null || type !== 'enabled') return null;
   const share = (thinking.count('budget_tokens') ?? 0) / (request.count('max_tokens') ?? Number.POSITIVE_INFINITY);
   return EFFORTS.find(([most]) => share < most)?.[1] ?? 'xhigh';
 }

@@ -1,11 +1,11 @@
 /** `/v1/messages`: for clients of that protocol; its providers get what the client sent, and others a translation. */
+import type { HeaderList } from '../../../exchange.ts';
 import type { ServerSentEvent } from '../../../server-sent-events.ts';
 import { get } from '../../../spec/json.ts';
-import type { ProviderError } from '../conversation/provider-failure.ts';
-import { ProviderFailed } from '../conversation/provider-failure.ts';
+import { notWhole, type ProviderError } from '../conversation/provider-failure.ts';
 import type { Usage } from '../conversation/usage.ts';
 import { CompletionChunks, completionError, readCompletion } from '../protocols/chat-answer.ts';
-import { chatRequest } from '../protocols/chat-request.ts';
+import { chatRequest, dropsEffort } from '../protocols/chat-request.ts';
 import { MessageEvents, readMessage } from '../protocols/messages-answer.ts';
 import type { Provider } from '../targets/provider.ts';
 import type { AiSettings } from '../targets/settings.ts';
@@ -24,29 +24,35 @@ export const messages: Surface = {
   error: messageErrorBody,
 };
 
+export function betaHeaders(beta: string | null): HeaderList {
+  return beta === null ? [] : [BETA, beta];
+}
+
 function asItIs({ body, parsed, beta }: SurfaceRequest, { maxTokens }: AiSettings): Translation {
   const limited = maxTokens === null || (get(parsed, 'max_tokens') ?? null) !== null;
   return {
     path: '/messages',
     body: bodyWith(body, parsed, limited ? {} : { max_tokens: maxTokens }),
     warnings: [],
-    headers: beta === null ? [] : [BETA, beta],
+    headers: betaHeaders(beta),
     whole: (value, bytes) => ({ body: bytes, usage: readMessage(value).usage }),
     error: () => null,
     streamed: () => new PassedMessage(),
   };
 }
 
-function toChat({ parsed }: SurfaceRequest, provider: Provider, settings: AiSettings): Translation {
-  const asked = chatRequest(readMessagesRequest(parsed), {
+function toChat({ parsed, model }: SurfaceRequest, provider: Provider, settings: AiSettings): Translation {
+  const conversation = readMessagesRequest(parsed);
+  const traits = settings.models.traitsOf(provider, model);
+  const asked = chatRequest(conversation, {
     maxTokens: settings.maxTokens,
-    limitName: provider === 'provider_local' ? 'max_tokens' : 'max_completion_tokens',
+    traits,
     countsStream: settings.streamUsage,
   });
   return {
     path: '/chat/completions',
     body: JSON.stringify(asked),
-    warnings: [],
+    warnings: dropsEffort(conversation, traits) ? ['effort'] : [],
     whole: (value) => {
       const message = readCompletion(value);
       return { body: JSON.stringify(wholeMessage(message)), usage: message.usage };
@@ -76,7 +82,7 @@ class PassedMessage implements StreamedAnswer {
   }
 
   end(rest: string): Uint8Array {
-    if (!this.#events.ended) throw new ProviderFailed('its stream ended before its answer was whole');
+    if (!this.#events.ended) throw notWhole();
     return Buffer.from(rest, 'latin1');
   }
 

@@ -1,20 +1,51 @@
 /**
- * Surfaces that no provider is asked for: keys and calls of realtime sessions, by which clients would speak to the provider
- * without the gateway (docs/decisions.md#ai-realtime).
+ * Paths of the providers' APIs that the gateway does not serve (docs/decisions.md#ai-surfaces): taken for chat completions,
+ * they would cost an answer that no client of them can read. No provider is asked for keys and calls of realtime sessions,
+ * by which clients would speak to it without the gateway (docs/decisions.md#ai-realtime).
  */
-import { type AiRefused, refused } from '../conversation/refusal.ts';
-import { asRouted } from './surface-of.ts';
+import { AiRefused, aiProblem, refused } from '../conversation/refusal.ts';
+import { asRouted, surfaceOf } from './surface-of.ts';
 
-const NOT_SERVED = [
+const REALTIME = [
   { name: 'realtime_keys', path: /\/v1\/realtime\/(?:client_secrets|sessions|transcription_sessions)$/ },
   { name: 'realtime_calls', path: /\/v1\/realtime\/calls(?:\/[^/]+\/[^/]+)?$/ },
 ];
 
-/** Why a request to this path is refused; null where it is for another surface. */
+/** What is served, as clients write it. */
+const SERVED: readonly string[] = [
+  ...['/v1/chat/completions', '/v1/responses', '/v1/embeddings', '/v1/messages', '/v1/messages/count_tokens'],
+  ...['/v1/models', '/v1/realtime', '/v1/files', '/v1/batches'],
+];
+
+/** Below `/v1`: what APIs of OpenAI and Anthropic have, and what has more below it. */
+const ALONE = 'completions|moderations|complete';
+const WITH_MORE = [
+  ...['audio', 'images', 'videos', 'conversations', 'assistants', 'threads', 'vector_stores', 'fine_tuning', 'evals'],
+  ...['containers', 'uploads', 'skills', 'chatkit', 'organization', 'organizations'],
+].join('|');
+/** Served, and what is below them is not. */
+const BELOW = 'chat/completions|responses|messages|models|embeddings';
+const KNOWN = new RegExp(`/v1/(?:(?:${ALONE})|(?:${WITH_MORE})(?:/.+)?|(?:${BELOW})/.+)$`);
+
+/** Why a request to this path is refused; null where it is for a surface, or for a path of one's own. */
 export function notServed(path: string): AiRefused | null {
   const routed = asRouted(path);
-  const name = NOT_SERVED.find((each) => each.path.test(routed))?.name;
-  if (name === undefined) return null;
-  const what = name.replace('realtime_', 'realtime ');
-  return refused('validation-failed', `${name}_not_supported`, `The gateway does not pass ${what} on to a provider.`);
+  const name = REALTIME.find((each) => each.path.test(routed))?.name;
+  if (name !== undefined) {
+    const what = name.replace('realtime_', 'realtime ');
+    return refused('validation-failed', `${name}_not_supported`, `The gateway does not pass ${what} on to a provider.`);
+  }
+  const isServed = surfaceOf(path) !== 'chat' || routed.endsWith('/v1/chat/completions');
+  return isServed || !KNOWN.test(routed) ? null : unsupportedSurface();
+}
+
+function unsupportedSurface(): AiRefused {
+  const detail = `The gateway does not serve this path of the API. It serves ${SERVED.join(', ')}.`;
+  const problem = aiProblem('not-found', 'unsupported_surface', detail);
+  return new AiRefused({ ...problem, members: { ...problem.members, served: SERVED } });
+}
+
+/** Clients of messages read errors of their own form here, too. */
+export function isOfMessages(path: string): boolean {
+  return /\/v1\/(?:messages\/.+|complete)$/.test(asRouted(path));
 }

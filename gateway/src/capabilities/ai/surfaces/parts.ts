@@ -1,5 +1,7 @@
 /** What both surfaces write alike. */
 
+import { isWrittenNumber, parseAsWritten } from '../../../json/exact-json.ts';
+import { isObject } from '../../../spec/json.ts';
 import type { Source, Tool } from '../conversation/conversation.ts';
 import type { Members } from '../conversation/json-reader.ts';
 import { type AiRefused, invalid, refused } from '../conversation/refusal.ts';
@@ -17,8 +19,8 @@ export function callInput(call: Members, name: string): Readonly<Record<string, 
   const text = call.requiredText(name);
   if (text.trim() === '') return {};
   try {
-    const input: unknown = JSON.parse(text);
-    if (typeof input === 'object' && input !== null && !Array.isArray(input)) return { ...input };
+    const input = parseAsWritten(text);
+    if (isObject(input) && !isWrittenNumber(input)) return input;
   } catch {
     // Refused below.
   }

@@ -1,12 +1,13 @@
 /** `/v1/responses`, without state: chat providers get what the client sent, messages providers a translation. */
 import { randomUUIDv7 } from 'node:crypto';
+import { parseAsWritten } from '../../../json/exact-json.ts';
 import { nestsTooDeeply } from '../../../json/nesting.ts';
 import type { ServerSentEvent } from '../../../server-sent-events.ts';
 import { get, isObject, type Obj } from '../../../spec/json.ts';
-import { type ProviderError, ProviderFailed, StreamError } from '../conversation/provider-failure.ts';
+import { notWhole, type ProviderError, ProviderFailed, ReportedError } from '../conversation/provider-failure.ts';
 import { refused } from '../conversation/refusal.ts';
 import { responseUsage, type Usage } from '../conversation/usage.ts';
-import { completionError } from '../protocols/chat-answer.ts';
+import { completionError, refuseError } from '../protocols/chat-answer.ts';
 import { messageError, readMessage } from '../protocols/messages-answer.ts';
 import { messageRequest } from '../protocols/messages-request.ts';
 import type { AiSettings } from '../targets/settings.ts';
@@ -49,7 +50,9 @@ function asItIs(request: SurfaceRequest, { maxTokens }: AiSettings): Translation
     body: bodyWith(body, parsed, limited ? {} : { max_output_tokens: maxTokens }),
     warnings: storeWarnings(request),
     whole(value) {
-      if (!isObject(value)) throw new ProviderFailed('its answer is no response');
+      const output = get(value, 'output');
+      if (!Array.isArray(output)) refuseError(value);
+      if (!isObject(value) || !Array.isArray(output)) throw new ProviderFailed('its answer is no response');
       return { body: JSON.stringify({ ...value, id }), usage: responseUsage(get(value, 'usage')) };
     },
     error: () => null,
@@ -57,14 +60,23 @@ function asItIs(request: SurfaceRequest, { maxTokens }: AiSettings): Translation
   };
 }
 
-/** Events with a response in them, the first of which is its beginning. */
-const WHOLE = /"response"\s*:\s*\{/;
+/** Events with a response in them, the first of which is its beginning, and errors. */
+const TELLING = /"response"\s*:\s*\{|"error"/;
+/** Types of the last event. */
+const ENDS: readonly unknown[] = [
+  'response.completed',
+  'response.incomplete',
+  'response.failed',
+  'response.cancelled',
+  'error',
+];
 
 /** Events of the same protocol: they pass as they come, but for the id of the response. */
 class PassedEvents implements StreamedAnswer {
   readonly #id: string;
   begun = false;
   #sequence = -1;
+  #ended = false;
   usage: Usage | null = null;
 
   constructor(id: string) {
@@ -75,9 +87,10 @@ class PassedEvents implements StreamedAnswer {
     const bytes = Buffer.from(raw, 'latin1');
     if (data === null) return bytes;
     this.#sequence = Number(/"sequence_number"\s*:\s*(\d{1,15})/.exec(data)?.[1] ?? this.#sequence);
-    if (this.begun && !WHOLE.test(data)) return bytes;
+    if (this.begun && !TELLING.test(data)) return bytes;
     const value = jsonOf(Buffer.from(data, 'latin1').toString());
     if (!this.begun) this.#begin(value);
+    if (ENDS.includes(get(value, 'type'))) this.#ended = true;
     const response = get(value, 'response');
     if (value === null || !isObject(response)) return bytes;
     this.usage = responseUsage(get(response, 'usage')) ?? this.usage;
@@ -86,12 +99,13 @@ class PassedEvents implements StreamedAnswer {
 
   #begin(value: Obj | null): void {
     const type = get(value, 'type');
-    if (type === 'error') throw new StreamError(completionError({ error: value }, 500));
+    if (type === 'error') throw new ReportedError(completionError({ error: value }, 500));
     if (value === null) throw new ProviderFailed('its stream is none of a response');
     this.begun = typeof type === 'string' && type.startsWith('response.');
   }
 
   end(rest: string): Uint8Array {
+    if (!this.#ended) throw notWhole();
     return Buffer.from(rest, 'latin1');
   }
 
@@ -103,7 +117,7 @@ class PassedEvents implements StreamedAnswer {
 
 function jsonOf(text: string): Obj | null {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseAsWritten(text);
     return isObject(value) && !nestsTooDeeply(value) ? value : null;
   } catch {
     return null;
@@ -116,7 +130,9 @@ function toMessages(request: SurfaceRequest, settings: AiSettings): Translation 
   const head = { id: newId(), created: Math.floor(Date.now() / 1000), request: request.parsed, showsThinking };
   return {
     path: '/messages',
-    body: JSON.stringify(messageRequest(conversation, settings.maxTokens)),
+    body: JSON.stringify(
+      messageRequest(conversation, settings.maxTokens, settings.models.traitsOf('provider_messages', request.model)),
+    ),
     warnings: [...storeWarnings(request), ...(dropsReasoning ? ['reasoning' as const] : [])],
     whole: (value) => {
       const message = readMessage(value);

@@ -1,6 +1,6 @@
 /** Which surface a request is for: its path says so (docs/decisions.md#ai-surfaces). */
 
-export type SurfaceName = 'chat' | 'responses' | 'embeddings' | 'messages' | 'models' | 'realtime';
+export type SurfaceName = 'chat' | 'responses' | 'embeddings' | 'messages' | 'counting' | 'models' | 'realtime';
 
 const ENCODED_NAME = /%(?:3\d|[46][1-9a-f]|[57][\da])/gi;
 
@@ -9,6 +9,7 @@ export function surfaceOf(path: string): SurfaceName {
   if (read.endsWith('/v1/models')) return 'models';
   if (read.endsWith('/v1/embeddings')) return 'embeddings';
   if (read.endsWith('/v1/messages')) return 'messages';
+  if (read.endsWith('/v1/messages/count_tokens')) return 'counting';
   if (read.endsWith('/v1/realtime')) return 'realtime';
   return read.endsWith('/v1/responses') ? 'responses' : 'chat';
 }

@@ -30,16 +30,16 @@ export interface StreamedAnswer {
   readonly begun: boolean;
   /** As counted so far. */
   readonly usage: Usage | null;
-  /** What the client gets for an event. Throws ProviderFailed or StreamError. */
+  /** What the client gets for an event. Throws ProviderFailed or ReportedError. */
   push(event: ServerSentEvent): Uint8Array | string;
   /** The provider's stream has ended well, with this behind its last event. Throws ProviderFailed where it is not whole. */
   end(rest: string): Uint8Array | string;
   /** The event that ends a stream which cannot go on. */
-  error(error: ProviderError): string;
+  error(error: ProviderError): Uint8Array | string;
 }
 
-/** What the client is told of its request with the answer: `store` has no effect; items of reasoning were left out. */
-export type Warning = 'store' | 'reasoning';
+/** What the client is told of its request with the answer: `store` has no effect; items of reasoning, or an effort, were left out. */
+export type Warning = 'store' | 'reasoning' | 'effort';
 
 /** A request in the protocol of a provider, and how its answer becomes the surface's. */
 export interface Translation {

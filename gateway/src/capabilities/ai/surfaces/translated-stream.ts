@@ -1,7 +1,7 @@
 /** What a stream of messages says, written event by event as a surface has it. */
-import type { ServerSentEvent } from '../../../server-sent-events.ts';
+import { EventParser, type ServerSentEvent } from '../../../server-sent-events.ts';
 import type { MessageEvent } from '../conversation/conversation.ts';
-import { type ProviderError, ProviderFailed } from '../conversation/provider-failure.ts';
+import type { ProviderError } from '../conversation/provider-failure.ts';
 import type { Usage } from '../conversation/usage.ts';
 import { MessageEvents } from '../protocols/messages-answer.ts';
 import type { StreamedAnswer } from './surface.ts';
@@ -9,9 +9,10 @@ import type { StreamedAnswer } from './surface.ts';
 /** Reads the stream of a provider. */
 export interface EventReader {
   readonly usage: Usage | null;
-  readonly ended: boolean;
-  /** Throws ProviderFailed or StreamError. */
+  /** Throws ProviderFailed or ReportedError. */
   read(event: ServerSentEvent): readonly MessageEvent[];
+  /** What is left where the stream has ended. Throws ProviderFailed where the answer is not whole. */
+  end(): readonly MessageEvent[];
 }
 
 export interface EventWriter {
@@ -40,15 +41,17 @@ export class TranslatedStream implements StreamedAnswer {
   push(event: ServerSentEvent): string {
     const { data } = event;
     const decoded = data === null ? event : { ...event, data: Buffer.from(data, 'latin1').toString() };
-    return this.#events
-      .read(decoded)
-      .map((each) => this.#writer.write(each))
-      .join('');
+    return this.#written(this.#events.read(decoded));
   }
 
-  end(): string {
-    if (!this.#events.ended) throw new ProviderFailed('its stream ended before its answer was whole');
-    return '';
+  /** `rest`: of an event that has no empty line behind it, which some providers leave out. */
+  end(rest: string): string {
+    const last = rest === '' ? [] : new EventParser(rest.length + 2).push(`${rest}\n\n`);
+    return last.map((event) => this.push(event)).join('') + this.#written(this.#events.end());
+  }
+
+  #written(events: readonly MessageEvent[]): string {
+    return events.map((each) => this.#writer.write(each)).join('');
   }
 
   error(error: ProviderError): string {

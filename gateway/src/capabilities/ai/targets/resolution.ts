@@ -38,6 +38,12 @@ export function permittedAliases(settings: AiSettings, x: Exchange): readonly st
   });
 }
 
+/** Whether a request that names this model would be let through to one of these targets. */
+export function leadsTo(settings: AiSettings, x: Exchange, model: string, targets: readonly Target[]): boolean {
+  const found = find(settings, x, model);
+  return found !== null && targets.includes(found.target) && found.target.permits(found.model);
+}
+
 /** What is asked in turn where the target fails, as far as each permits its model. */
 export function fallbacks(settings: AiSettings, { alias, model }: Resolved): readonly Spare[] {
   const same = settings.fallback.map((target) => ({ target, model }));

@@ -5,6 +5,7 @@ import { type Alias, aliasesOf } from './aliases.ts';
 import { KnownEndpoints } from './endpoint.ts';
 import { type FilesSettings, filesSettings } from './files-settings.ts';
 import { Glob } from './glob.ts';
+import { ModelTable } from './model-table.ts';
 import { baseUrlOf } from './provider.ts';
 import { endpointConfigs, objectOf, objectsOf, Target } from './targets.ts';
 
@@ -32,6 +33,8 @@ export interface AiSettings {
   readonly realtime: WebSocketLimits;
   /** Of requests that name none; null: they go without. */
   readonly maxTokens: number | null;
+  /** What models take, where those of one protocol differ. */
+  readonly models: ModelTable;
   /** Providers are asked for the count of tokens of each stream. */
   readonly streamUsage: boolean;
   /** Null: files and batches are refused. */
@@ -64,6 +67,7 @@ export function aiSettings(config: JsonObject): AiSettings {
     timeoutMs: Math.max(1, Number(config['timeout']) * 1000),
     realtime: realtimeLimits(config),
     maxTokens: typeof maxTokens === 'number' ? maxTokens : null,
+    models: new ModelTable(config),
     streamUsage: config['stream_usage'] !== false,
     files: filesSettings(config, targets, fallsTo ?? flat),
   };
