@@ -212,7 +212,14 @@ const isAbsentOrBelow =
   (value) =>
     value === undefined || Number(value) < most;
 
+/** Values of a file; those that say nothing take a hundred times their length in memory. */
+const MOST_VALUES = 4_000_000;
+const [COMMA, OBJECT, LIST] = [0x2c, 0x7b, 0x5b];
+
 function parse(bytes: Buffer, name: string): unknown {
+  let values = 0;
+  for (const byte of bytes) if (byte === COMMA || byte === OBJECT || byte === LIST) values++;
+  if (values > MOST_VALUES) throw malformed(`${name} has more than ${MOST_VALUES} values`);
   try {
     return JSON.parse(bytes.toString('utf8'));
   } catch (cause) {

@@ -152,6 +152,17 @@ describe('hostile archives', () => {
     expect(await refusal(await withEntries({ name: 'specs/extra.yaml' }))).toBe('integrity');
   });
 
+  it('refuses a manifest of many values before it is parsed', async () => {
+    const wide = Buffer.from(`{"a":[${'{},'.repeat(2_100_000)}1]}`);
+    const tar = pack();
+    tar.entry({ name: 'manifest.json' }, wide);
+    tar.finalize();
+    const chunks: Buffer[] = [];
+    for await (const chunk of tar) chunks.push(Buffer.from(chunk as Uint8Array));
+    const archive = gzipSync(Buffer.concat(chunks));
+    await expect(readArtifact(archive)).rejects.toThrow('manifest.json has more than 4000000 values');
+  });
+
   it('refuses a missing entry', async () => {
     for (const { name } of entries) {
       const left = entries.filter((entry) => entry.name !== name);

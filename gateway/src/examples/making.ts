@@ -22,6 +22,8 @@ export interface Manner {
 
 /** Schemas that are visited for one value; the largest responses of GitHub and Stripe take 2,700 and 7,000. */
 const MOST_STEPS = 20_000;
+/** Values of a list that are looked at in the time of a schema. */
+const VALUES_A_STEP = 20;
 /** Characters of all texts that are made for it, and of the patterns that are read for them. */
 const MOST_TEXT = 1 << 18;
 /** Values in values. */
@@ -65,6 +67,12 @@ export class Making {
   /** Throws Unmakeable if `count` more values are past the limit: before any of them is made. */
   expect(count: number): void {
     if (this.#steps + count > MOST_STEPS) throw new Unmakeable('it is too large');
+  }
+
+  /** Counts work by the length of a list, such as that of an enumeration. Throws Unmakeable past the limit. */
+  charge(length: number): void {
+    this.#steps += length / VALUES_A_STEP;
+    if (this.#steps > MOST_STEPS) throw new Unmakeable('it is too large');
   }
 
   /** Schemas visited so far. */

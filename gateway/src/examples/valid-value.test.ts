@@ -192,6 +192,17 @@ describe('a value made from a schema', () => {
     step.mockRestore();
   });
 
+  it('counts the values of enumerations, which are looked at for each item', () => {
+    const values = Array.from({ length: 20_000 }, (_, i) => `v${i}`);
+    const step = vi.spyOn(Making.prototype, 'step');
+    expect(made({ type: 'array', uniqueItems: true, minItems: 20_000, items: { enum: values } }).valid).toBe(false);
+    expect(step.mock.calls.length).toBeLessThan(1_000);
+    step.mockRestore();
+    expect(made({ type: 'array', uniqueItems: true, minItems: 20, items: { enum: values.slice(0, 50) } }).valid).toBe(
+      true,
+    );
+  });
+
   it('ends for any schema, and is what it says it is', () => {
     const { schema } = fc.letrec<{ schema: Json }>((tie) => ({
       schema: fc.oneof(

@@ -23,6 +23,7 @@ export function valueFor(schemas: readonly Json[], making: Making, depth = 0): J
 function givenValue(parts: Parts, types: readonly string[] | null, making: Making): Json | undefined {
   const constant = parts.find((part) => part['const'] !== undefined);
   if (constant !== undefined) return constant['const'] as Json;
+  for (const { enum: list } of parts) if (Array.isArray(list)) making.charge(list.length);
   const listed = enumOf(parts)?.filter((value) => admits(types, value));
   if (listed !== undefined) {
     if (listed.length === 0) throw new Unmakeable('no value of its list is valid');

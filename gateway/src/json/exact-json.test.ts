@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { propertyRuns } from '../../../test/property-runs.ts';
-import { isWrittenNumber, numberText, parseAsWritten, parseExactly, plainNumber } from './exact-json.ts';
+import { isWrittenNumber, numberText, parseExactly, plainNumber } from './exact-json.ts';
+import { parseAsWritten } from './parse-as-written.ts';
 import { parseOnceExactly } from './parse-once.ts';
 
 const exactOf = (text: string) => JSON.stringify(parseOnceExactly(Buffer.from(text)).exact);

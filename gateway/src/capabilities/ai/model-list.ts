@@ -2,7 +2,7 @@
 import { HttpCallError } from '../../egress/http-call-error.ts';
 import type { Exchange } from '../../exchange.ts';
 import { isQuickJson } from '../../json/json-scan.ts';
-import { parseAsWritten } from '../../json/exact-json.ts';
+import { parseAsWritten } from '../../json/parse-as-written.ts';
 import { get, isObject, type Obj } from '../../spec/json.ts';
 import type { AiServices } from './asked.ts';
 import { ProviderFailed } from './conversation/provider-failure.ts';

@@ -2,8 +2,8 @@
 import type { HttpAnswer, HttpCall, HttpStream } from '../../egress/http-client.ts';
 import { type HeaderList, headerOf } from '../../exchange.ts';
 import { isQuickJson, type JsonScan, scanJson } from '../../json/json-scan.ts';
-import { parseAsWritten } from '../../json/exact-json.ts';
 import { MOST_NESTING, nestsTooDeeply } from '../../json/nesting.ts';
+import { parseAsWritten } from '../../json/parse-as-written.ts';
 import { messageOf } from '../../message-of.ts';
 import type { AiServices, Asked } from './asked.ts';
 import { ProviderFailed } from './conversation/provider-failure.ts';

@@ -18,7 +18,16 @@ const MESSAGE = 4;
 /** What a picture or a file is taken for, whatever its size. */
 const FILE = 1_000;
 const ASKED: ReadonlySet<string> = new Set([...SAID, ...BESIDE]);
-const LIMITS = ['max_completion_tokens', 'max_tokens', 'max_output_tokens'];
+/** Limits on the completion by surface: servers ignore those of another one. */
+const LIMITS: Readonly<Record<SurfaceName, readonly string[]>> = {
+  chat: ['max_completion_tokens', 'max_tokens'],
+  messages: ['max_tokens'],
+  responses: ['max_output_tokens'],
+  realtime: ['max_output_tokens'],
+  embeddings: [],
+  counting: [],
+  models: [],
+};
 /** More choices than any provider makes. */
 const MOST_CHOICES = 128;
 
@@ -37,7 +46,8 @@ export class TokenEstimate implements RequestPart {
 
   constructor(path: string, request: Obj) {
     this.prompt = promptTokens(request);
-    this.limit = HAS_NO_COMPLETION.has(surfaceOf(path)) ? 0 : limitOf(request);
+    const surface = surfaceOf(path);
+    this.limit = HAS_NO_COMPLETION.has(surface) ? 0 : limitOf(request, LIMITS[surface]);
   }
 
   static of(x: Exchange): TokenEstimate | null {
@@ -99,8 +109,8 @@ export function promptTokens(request: Obj): number {
   return tokens + Math.ceil(bytes / TOKEN);
 }
 
-function limitOf(request: Obj): number | null {
-  const limits = LIMITS.map((name) => plainNumber(get(request, name))).filter((each) => isCount(each));
+function limitOf(request: Obj, names: readonly string[]): number | null {
+  const limits = names.map((name) => plainNumber(get(request, name))).filter((each) => isCount(each));
   if (limits.length === 0) return null;
   const choices = plainNumber(get(request, 'n'));
   return Math.max(...limits) * (isCount(choices) ? Math.min(choices, MOST_CHOICES) : 1);

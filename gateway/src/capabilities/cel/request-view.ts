@@ -2,6 +2,7 @@
 import { type CelInput, type CelMap, celList } from '@bufbuild/cel';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { type Exchange, type HeaderList, headerOf, joinedHeader } from '../../exchange.ts';
+import { isQuickJson } from '../../json/json-scan.ts';
 import { parseOnce, parseTextOnce } from '../../json/parse-once.ts';
 import { jsonValue, mapOf } from './json-value.ts';
 import { isRequestPart, REQUEST_PARTS, type RequestPart } from './request-types.ts';
@@ -98,6 +99,7 @@ function bodyValue({ body, headers }: Exchange): unknown {
   if (body === null || body.length === 0) return null;
   const encoding = headerOf(headers, 'content-encoding') ?? 'identity';
   if (encoding.toLowerCase() !== 'identity') throw new PartUnreadable('request.body_json is encoded');
+  if (!isQuickJson(body)) throw new PartUnreadable('request.body_json has more values than the gateway reads');
   try {
     return parseOnce(body);
   } catch {

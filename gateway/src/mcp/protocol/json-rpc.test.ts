@@ -37,6 +37,13 @@ it('reads any JSON, or says why not', () => {
   );
 });
 
+it('reads no body of more values than can be read at once', () => {
+  const members = Array.from({ length: 60_000 }, (_, i) => `"m${i}":${i}`).join(',');
+  const refused = read(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{${members}}}`);
+  expect(refused).toBeInstanceOf(RpcError);
+  expect(refused).toMatchObject({ message: expect.stringContaining('more values') });
+});
+
 it('gives a request its own id back, of whatever text', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string({ unit: 'binary', maxLength: 100 }), fc.maxSafeInteger()), (id) => {

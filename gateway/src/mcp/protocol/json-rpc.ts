@@ -1,5 +1,6 @@
 /** JSON-RPC 2.0 messages as MCP has them: single ones, with ids that are text or whole numbers. */
 import { RepeatedMember } from '../../json/escaped-names.ts';
+import { isQuickJson } from '../../json/json-scan.ts';
 import { isNestedWithin, MOST_NESTING } from '../../json/nesting.ts';
 import { parseOnceExactly, type Readings } from '../../json/parse-once.ts';
 import { get, isObject, type Obj, objectOf } from '../../spec/json.ts';
@@ -85,6 +86,7 @@ function parse(body: Uint8Array): Readings {
   if (!isNestedWithin(body, MOST_NESTING)) {
     throw new RpcError(PARSE_ERROR, `The body is nested more than ${MOST_NESTING} levels deep.`);
   }
+  if (!isQuickJson(body)) throw new RpcError(PARSE_ERROR, 'The body has more values than the gateway reads.');
   try {
     return parseOnceExactly(body);
   } catch (error) {

@@ -1,6 +1,7 @@
 /** The events of a stream, of whatever surface, with the texts in them rewritten. */
-import { parseAsWritten, plainNumber } from '../../../json/exact-json.ts';
+import { plainNumber } from '../../../json/exact-json.ts';
 import { repeatsName } from '../../../json/member-names.ts';
+import { parseAsWritten } from '../../../json/parse-as-written.ts';
 import type { ServerSentEvent } from '../../../server-sent-events.ts';
 import { get } from '../../../spec/json.ts';
 import { fileText } from '../../ai/request/file-text.ts';

@@ -1,9 +1,10 @@
 /** An answer of any surface with its texts rewritten: in memory, or on its way to the client. */
 import { type Exchange, headerOf, type ResponseSink } from '../../../exchange.ts';
+import { isWrittenNumber } from '../../../json/exact-json.ts';
 import { isQuickJson } from '../../../json/json-scan.ts';
-import { isWrittenNumber, parseAsWritten } from '../../../json/exact-json.ts';
 import { repeatsName } from '../../../json/member-names.ts';
 import { nestsTooDeeply } from '../../../json/nesting.ts';
+import { parseAsWritten } from '../../../json/parse-as-written.ts';
 import { AnswerBlocked } from './answer-rules.ts';
 import { rewriteTexts } from './answer-texts.ts';
 import { eventsTap, GuardedStream, jsonTap } from './guarded-body.ts';

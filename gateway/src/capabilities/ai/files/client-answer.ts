@@ -1,6 +1,7 @@
 /** What a provider says of files and batches, with ids as the client sees them. */
-import { parseAsWritten } from '../../../json/exact-json.ts';
+
 import { MOST_NESTING, nestsTooDeeply } from '../../../json/nesting.ts';
+import { parseAsWritten } from '../../../json/parse-as-written.ts';
 import { get, isObject, type Obj } from '../../../spec/json.ts';
 import { ProviderFailed } from '../conversation/provider-failure.ts';
 import type { FilesSurface, OwnedIds } from '../targets/bound-ids.ts';

@@ -3,7 +3,8 @@
  * words of the protocol, names of things at the places for them, and files that are no text: exact places, and what
  * stands there is looked at as well.
  */
-import { isWrittenNumber, parseAsWritten } from '../../../json/exact-json.ts';
+import { isWrittenNumber } from '../../../json/exact-json.ts';
+import { parseAsWritten } from '../../../json/parse-as-written.ts';
 import { get, isObject, type Obj } from '../../../spec/json.ts';
 import { type FileText, fileText } from './file-text.ts';
 import { FREE_NAMES, LABELS, PROTOCOL_NAMES, WORDS } from './known-words.ts';

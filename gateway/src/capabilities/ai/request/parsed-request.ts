@@ -1,8 +1,10 @@
 /** The JSON of a request's body: parsed once for the policies and the proxy, and counted in the memory of its client. */
 import { RequestSlot } from '../../../capability/request-slot.ts';
 import type { Exchange, RequestPart } from '../../../exchange.ts';
-import { isWrittenNumber, parseAsWritten, plainNumber } from '../../../json/exact-json.ts';
+import { isWrittenNumber, plainNumber } from '../../../json/exact-json.ts';
+import { isQuickJson } from '../../../json/json-scan.ts';
 import { MOST_NESTING, nestsTooDeeply } from '../../../json/nesting.ts';
+import { parseAsWritten } from '../../../json/parse-as-written.ts';
 import { get, isObject, type Obj } from '../../../spec/json.ts';
 import { AiRefused, aiProblem, invalid, refused } from '../conversation/refusal.ts';
 import { surfaceOf } from '../surfaces/surface-of.ts';
@@ -81,6 +83,7 @@ function lowered(name: string): string {
 }
 
 function parse(body: Uint8Array): Obj {
+  if (!isQuickJson(body)) throw badBody('The body has more values than the gateway reads.');
   let value: unknown;
   try {
     value = parseAsWritten(utf8.decode(body));

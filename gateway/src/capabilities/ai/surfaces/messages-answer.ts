@@ -1,5 +1,5 @@
 /** Writes messages: whole, and in the events of a stream. */
-import { parseAsWritten } from '../../../json/exact-json.ts';
+import { parseAsWritten } from '../../../json/parse-as-written.ts';
 import type { Block, Message, MessageEvent, StopReason } from '../conversation/conversation.ts';
 import type { ProviderError } from '../conversation/provider-failure.ts';
 import { errorType } from '../conversation/refusal.ts';

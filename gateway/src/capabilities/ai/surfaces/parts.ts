@@ -1,6 +1,7 @@
 /** What both surfaces write alike. */
 
-import { isWrittenNumber, parseAsWritten } from '../../../json/exact-json.ts';
+import { isWrittenNumber } from '../../../json/exact-json.ts';
+import { parseAsWritten } from '../../../json/parse-as-written.ts';
 import { isObject } from '../../../spec/json.ts';
 import type { Source, Tool } from '../conversation/conversation.ts';
 import type { Members } from '../conversation/json-reader.ts';

@@ -1,7 +1,7 @@
 /** `/v1/responses`, without state: chat providers get what the client sent, messages providers a translation. */
 import { randomUUIDv7 } from 'node:crypto';
-import { parseAsWritten } from '../../../json/exact-json.ts';
 import { nestsTooDeeply } from '../../../json/nesting.ts';
+import { parseAsWritten } from '../../../json/parse-as-written.ts';
 import type { ServerSentEvent } from '../../../server-sent-events.ts';
 import { get, isObject, type Obj } from '../../../spec/json.ts';
 import { notWhole, type ProviderError, ProviderFailed, ReportedError } from '../conversation/provider-failure.ts';
