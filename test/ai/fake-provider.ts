@@ -174,12 +174,26 @@ function stream(events: readonly string[], model: string, response: ServerRespon
       return void response.end(`${half}data: ${'x'.repeat(10 << 20)}\n\n`);
     case 'costly':
       return void response.end(`${half}data: ${withCostlyMember('{"type":"ping"}')}\n\n`);
+    case 'lines':
+    case 'comments-later':
+    case 'pings':
+    case 'lines-of-data':
+      response.write(half);
+      return flood(response, SILENCE[model]);
     case 'byte-by-byte':
       return void byteByByte(response, Buffer.from(events.join('')));
     default:
       return void response.end(events.join(''));
   }
 }
+
+/** What says nothing, however much comes of it. */
+const SILENCE = {
+  lines: '\n'.repeat(1000),
+  'comments-later': ': so\n\n'.repeat(1000),
+  pings: 'event: ping\ndata: {"type":"ping"}\n\n'.repeat(100),
+  'lines-of-data': 'data:\n'.repeat(1000),
+};
 
 /** Three million bytes that JSON.parse takes a quarter of a second for, beside what the object says. */
 function withCostlyMember(object: string): string {
@@ -194,8 +208,11 @@ async function byteByByte(response: ServerResponse, bytes: Buffer): Promise<void
 
 function endless(response: ServerResponse, events: readonly string[], endlessly: FakeProvider['endlessly']): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
-  const piece = `: ${'x'.repeat(60_000)}\n\n`;
   response.write(events.slice(0, 3).join(''));
+  flood(response, `: ${'x'.repeat(60_000)}\n\n`, endlessly);
+}
+
+function flood(response: ServerResponse, piece: string, endlessly = { bytes: 0 }): void {
   const more = (): void => {
     while (!response.destroyed && response.write(piece)) endlessly.bytes += piece.length;
   };

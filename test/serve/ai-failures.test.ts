@@ -106,6 +106,17 @@ describe('a provider that fails', () => {
     }
   });
 
+  it.each(['lines', 'comments-later', 'pings', 'lines-of-data'])(
+    'ends a stream that says nothing without an end: %s',
+    async (model) => {
+      const open = messages.open.size;
+      expect(chunksOf(await events('/messages', { model })).at(-1)).toMatchObject({
+        error: { code: 'upstream_failed' },
+      });
+      await eventually(() => messages.open.size <= open);
+    },
+  );
+
   it('says its own error in a stream', async () => {
     expect(chunksOf(await events('/messages', { model: 'overloaded-later' })).at(-1)).toEqual({
       error: { message: 'Overloaded', type: 'server_error', param: null, code: 'overloaded_error' },

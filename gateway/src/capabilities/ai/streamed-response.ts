@@ -14,6 +14,11 @@ import { written } from './written.ts';
 
 /** Bytes of one event: the last one of a response has all of its text. */
 const MAX_EVENT = 4 << 20;
+/** Bytes of events of which the client gets nothing: two of the longest ones, and as many again in half a minute. */
+const MAX_SILENT = 8 << 20;
+const SILENT_PER_MS = 256;
+/** What an event counts at least, since each is work. */
+const LEAST_EVENT = 256;
 /** Bytes that a stream has before its first event, such as comments that keep its connection. */
 const MAX_BEFORE = 64 << 10;
 /** Milliseconds for which they are held: behind that, the client's connection is kept by them. */
@@ -34,6 +39,9 @@ export class StreamedResponse {
   #sink: ResponseSink | null | undefined;
   #bytes = 0;
   readonly #from = performance.now();
+  /** Bytes of which the client got nothing lately, and until when that is. */
+  #silent = 0;
+  #silentAt = this.#from;
 
   constructor(asked: Asked, answer: StreamedAnswer, count: TokenCount, log: (why: string) => void) {
     this.#asked = asked;
@@ -71,8 +79,19 @@ export class StreamedResponse {
     for (const event of this.#parsed(chunk)) {
       checkCost(event);
       if (event.data !== null) this.#estimate?.streamed(event.data);
-      this.#add(this.#answer.push(event));
+      const piece = this.#answer.push(event);
+      if (piece.length === 0) this.#passOver(event);
+      this.#add(piece);
     }
+  }
+
+  /** A client that gets nothing slows down nobody: its provider would be read at full speed for as long as it stays. */
+  #passOver({ raw }: ServerSentEvent): void {
+    const now = performance.now();
+    const left = Math.max(0, this.#silent - (now - this.#silentAt) * SILENT_PER_MS);
+    this.#silent = left + Math.max(raw.length, LEAST_EVENT);
+    this.#silentAt = now;
+    if (this.#silent > MAX_SILENT) throw new ProviderFailed('its stream says nothing without an end');
   }
 
   /** Each byte is a character here, so that what passes is what came. */
