@@ -104,7 +104,7 @@ export class McpClient {
     answer?.cancel();
   }
 
-  /** The result. Throws McpRefusal, AnswerTooLong, and errors of the connection. */
+  /** The result. Throws McpRefusal, AnswerTooLong, TooManyMessages, and errors of the connection. */
   async ask(question: McpQuestion, link: Stateless | Session, asking: Asking): Promise<Obj> {
     return resultOf(await this.#send(question, link, asking), asking);
   }
