@@ -67,7 +67,7 @@ it('reads no more while the reader has paused the stream', async () => {
 
 it('gives others their turns between slices that are iterated', async () => {
   const turns = new TurnCount();
-  const slices: Buffer[] = [];
+  const slices: Uint8Array[] = [];
   for await (const slice of slicesInTurns(ALL)) {
     turns.add();
     slices.push(slice);

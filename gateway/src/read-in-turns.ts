@@ -50,7 +50,7 @@ export function readInTurns(
 }
 
 /** Slices of a chunk, in turns. Whoever takes one has worked it through when it takes the next. */
-export async function* slicesInTurns(chunk: Buffer): AsyncGenerator<Buffer> {
+export async function* slicesInTurns(chunk: Uint8Array): AsyncGenerator<Uint8Array> {
   let began = performance.now();
   for (let at = 0; at < chunk.length; at += SLICE) {
     if (performance.now() - began > TURN_MS) {

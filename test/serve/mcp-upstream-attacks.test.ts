@@ -56,6 +56,7 @@ const SETTINGS: Readonly<Record<string, object>> = {
   'c-late': { prefix: '' },
   challenges: { forward_authorization: true },
   floods: { timeout: 1 },
+  chats: { refresh: 3600, timeout: 600 },
   storm: { refresh: 3600 },
   talked: { timeout: 600 },
 };
@@ -117,6 +118,10 @@ beforeAll(async () => {
         response,
         `data: ${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress', params: said })}\n\n`,
       );
+    }),
+    chats: hostile((method, _, { response }) => {
+      if (method === 'tools/list') return listing([tool('call')]);
+      return talk(response, `data: ${CHANGED}\n\n`.repeat(100));
     }),
     storm: hostile((method, _, { id, response }) => {
       if (method === 'tools/list') return listing([tool('call')]);
@@ -276,6 +281,11 @@ describe('an upstream', () => {
         result: { isError: true, content: [{ text: 'MCP upstream "talked" answered with more than 4194304 bytes.' }] },
       },
     });
+  });
+
+  it('that says thousands of things before its answer is left', async () => {
+    const said = 'MCP upstream "chats" said more than 5000 messages before its answer.';
+    expect(await call('chats_call')).toMatchObject({ body: { result: { isError: true, content: [{ text: said }] } } });
   });
 
   it('that says again and again that it has changed is listed once for all of that', async () => {

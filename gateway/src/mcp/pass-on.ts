@@ -8,7 +8,7 @@ import type { ToolOutcome } from '../telemetry/metric-table.ts';
 import { askAuthorizer } from './authorizer.ts';
 import { logOutcome } from './call-log.ts';
 import { type McpQuestion, statelessMeta } from './client/client.ts';
-import { AnswerTooLong } from './client/receive.ts';
+import { AnswerTooLong, TooManyMessages } from './client/receive.ts';
 import { McpRefusal } from './client/refusal.ts';
 import type { Era } from './protocol/era.ts';
 import {
@@ -188,6 +188,7 @@ function faulty(request: McpRequest, { server, question, about }: Passed, messag
 
 function whyOf(error: unknown): string {
   if (error instanceof AnswerTooLong) return `answered with more than ${MOST_ANSWER} bytes`;
+  if (error instanceof TooManyMessages) return error.message;
   if (error instanceof McpRefusal) {
     return error.status === 401 || error.status === 403
       ? "refuses the gateway's credentials"

@@ -5,7 +5,7 @@ import { VERSION } from '../../version.ts';
 import { SESSION_REVISIONS, STATELESS_REVISIONS } from '../protocol/era.ts';
 import { METHOD_NOT_FOUND } from '../protocol/json-rpc.ts';
 import { headerText } from './header-text.ts';
-import { type Received, receive } from './receive.ts';
+import { type Received, receive, TooManyMessages } from './receive.ts';
 import { McpRefusal } from './refusal.ts';
 import type { McpTransport } from './transport.ts';
 
@@ -15,6 +15,8 @@ export const CLIENT_INFO = { name: 'gw', version: VERSION };
 const PREFIX = 'io.modelcontextprotocol/';
 /** Milliseconds for what is told to a server at the end, whose answer nobody waits for. */
 const LAST_WORD_MS = 5_000;
+/** What a server may ask its client before an answer: each is answered with a request. */
+const MOST_QUESTIONS = { pings: 100, others: 3 };
 
 /** What goes with all requests of one call. */
 export interface Asking {
@@ -104,7 +106,7 @@ export class McpClient {
     answer?.cancel();
   }
 
-  /** The result. Throws McpRefusal, AnswerTooLong, and errors of the connection. */
+  /** The result. Throws McpRefusal, AnswerTooLong, TooManyMessages, and errors of the connection. */
   async ask(question: McpQuestion, link: Stateless | Session, asking: Asking): Promise<Obj> {
     return resultOf(await this.#send(question, link, asking), asking);
   }
@@ -126,7 +128,9 @@ export class McpClient {
     const message = { jsonrpc: '2.0', id, method, params: meta === undefined ? params : { ...params, _meta: meta } };
     try {
       const answer = await this.#post(message, own, asking);
-      return await receive(answer, { id, most: asking.most, onMessage: (each) => this.#received(each, link, asking) });
+      const asked = { pings: 0, others: 0 };
+      const onMessage = (each: Obj) => this.#received(each, link, asking, asked);
+      return await receive(answer, { id, most: asking.most, onMessage });
     } catch (error) {
       // In later revisions, the end of the connection says so.
       if (!stateless && asking.signal.aborted) void this.#cancel(id, link, asking);
@@ -135,10 +139,17 @@ export class McpClient {
   }
 
   /** What a server of the earlier revisions asks its client is refused: nothing of it was offered. */
-  async #received(message: Obj, link: Stateless | Session, asking: Asking): Promise<boolean> {
+  async #received(
+    message: Obj,
+    link: Stateless | Session,
+    asking: Asking,
+    asked: { pings: number; others: number },
+  ): Promise<boolean> {
     const { id, method } = message;
     if (id === undefined || typeof method !== 'string') return (await asking.onMessage?.(message)) ?? false;
     if (link.era === 'stateless') return false;
+    const kind = method === 'ping' ? 'pings' : 'others';
+    if (++asked[kind] > MOST_QUESTIONS[kind]) throw new TooManyMessages('asks its client again and again');
     const said = `${method.slice(0, 100)} is not supported by this client`;
     const answer = method === 'ping' ? { result: {} } : { error: { code: METHOD_NOT_FOUND, message: said } };
     await this.#notify({ jsonrpc: '2.0', id, ...answer }, link, asking).catch(() => {});

@@ -3,6 +3,7 @@ import { type HeaderList, headerOf } from '../../exchange.ts';
 import { mayBeInexact, parseExactly } from '../../json/exact-json.ts';
 import { isQuickJson } from '../../json/json-scan.ts';
 import { isNestedWithin, MOST_NESTING } from '../../json/nesting.ts';
+import { slicesInTurns } from '../../read-in-turns.ts';
 import { readWhole } from '../../read-whole.ts';
 import { EventParser } from '../../server-sent-events.ts';
 import { isObject, type Obj } from '../../spec/json.ts';
@@ -32,10 +33,16 @@ export interface ReceiveOptions {
 const END_MS = 1_000;
 const MOST_PIECES = 16;
 
+/** Events before an answer, whoever is told of them. */
+const MOST_EVENTS = 5_000;
+
 /** More came than the gateway takes. */
 export class AnswerTooLong extends Error {}
 
-/** Throws AnswerTooLong, and errors of the connection. */
+/** A server says more before its answer than helps anybody; the message says what it does. */
+export class TooManyMessages extends Error {}
+
+/** Throws AnswerTooLong, TooManyMessages, and errors of the connection. */
 export async function receive(answer: StreamedAnswer, options: ReceiveOptions): Promise<Received> {
   const { status, headers } = answer;
   if (mediaTypeOf(headerOf(headers, 'content-type')) === 'text/event-stream') {
@@ -51,31 +58,55 @@ export async function receive(answer: StreamedAnswer, options: ReceiveOptions): 
 }
 
 /** Other messages, such as those of progress, may come before it. */
-async function answerInStream(answer: StreamedAnswer, { id, most, onMessage }: ReceiveOptions): Promise<Obj | null> {
-  const parser = new EventParser(most);
-  const decoder = new TextDecoder();
+async function answerInStream(answer: StreamedAnswer, options: ReceiveOptions): Promise<Obj | null> {
+  const events = new AnswerEvents(options);
   const chunks = answer.body[Symbol.asyncIterator]();
   let ends = false;
-  let ignored = 0;
   try {
     for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
-      const events = pushed(parser, decoder.decode(next.value, { stream: true }));
-      for (const { data, raw } of events) {
-        const message = data === null ? null : objectIn(Buffer.from(data));
-        if (message !== null && message['id'] === id && message['method'] === undefined) {
-          ends = true;
-          return message;
-        }
-        if (message === null || !(await onMessage?.(message))) ignored += raw.length;
-        // Its time is our own, too: whoever asked gets nothing of it.
-        if (ignored > most) throw new AnswerTooLong(`it said more than ${most} bytes before its answer`);
+      for await (const slice of slicesInTurns(next.value)) {
+        const message = await events.read(slice, answer);
+        if (message === null) continue;
+        ends = true;
+        return message;
       }
-      if (events.length > 0) answer.consumed?.();
     }
     return null;
   } finally {
     if (ends) void readToEnd(chunks, answer);
     else await chunks.return?.();
+  }
+}
+
+class AnswerEvents {
+  readonly #options: ReceiveOptions;
+  readonly #parser: EventParser;
+  readonly #decoder = new TextDecoder();
+  /** Bytes that nobody was told of. */
+  #ignored = 0;
+  #events = 0;
+
+  constructor(options: ReceiveOptions) {
+    this.#options = options;
+    this.#parser = new EventParser(options.most);
+  }
+
+  /** Returns the answer, or null if it is yet to come. */
+  async read(bytes: Uint8Array, answer: StreamedAnswer): Promise<Obj | null> {
+    const { id, most, onMessage } = this.#options;
+    const events = pushed(this.#parser, this.#decoder.decode(bytes, { stream: true }));
+    for (const { data, raw } of events) {
+      const message = data === null ? null : objectIn(Buffer.from(data));
+      if (message !== null && message['id'] === id && message['method'] === undefined) return message;
+      if (++this.#events > MOST_EVENTS) {
+        throw new TooManyMessages(`said more than ${MOST_EVENTS} messages before its answer`);
+      }
+      if (message === null || !(await onMessage?.(message))) this.#ignored += raw.length;
+      // Its time is our own, too: whoever asked gets nothing of it.
+      if (this.#ignored > most) throw new AnswerTooLong(`it said more than ${most} bytes before its answer`);
+    }
+    if (events.length > 0) answer.consumed?.();
+    return null;
   }
 }
 

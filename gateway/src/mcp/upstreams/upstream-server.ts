@@ -217,7 +217,7 @@ export class UpstreamServer {
     return fault;
   }
 
-  /** The result. Throws McpRefusal, HttpCallError, AnswerTooLong, UpstreamSessionsFull, UpstreamSessionEnded. */
+  /** The result. Throws McpRefusal, HttpCallError, AnswerTooLong, TooManyMessages, UpstreamSessionsFull, UpstreamSessionEnded. */
   async pass(question: McpQuestion, passing: Passing): Promise<Obj> {
     const { exchange, session, meta, signal, onMessage } = passing;
     const headers = [...this.settings.headers, ...passing.authorization];
