@@ -2,6 +2,7 @@
 import type { HttpAnswer, HttpCall, HttpStream } from '../../egress/http-client.ts';
 import { type HeaderList, headerOf } from '../../exchange.ts';
 import { parseAsWritten } from '../../json/exact-json.ts';
+import { jsonText } from '../../json/json-text.ts';
 import { MOST_NESTING, nestsTooDeeply } from '../../json/nesting.ts';
 import { messageOf } from '../../message-of.ts';
 import type { AiServices, Asked } from './asked.ts';
@@ -120,7 +121,7 @@ export class ProviderAttempt {
 function jsonOf({ body }: HttpAnswer): unknown {
   let value: unknown;
   try {
-    value = parseAsWritten(body.toString());
+    value = parseAsWritten(jsonText(body));
   } catch (error) {
     throw new ProviderFailed(`its answer is not valid: ${messageOf(error)}`);
   }
@@ -131,7 +132,7 @@ function jsonOf({ body }: HttpAnswer): unknown {
 /** Null where it is no JSON: providers have proxies in front of them. */
 function parsedBody(body: Uint8Array): unknown {
   try {
-    return JSON.parse(Buffer.from(body).toString());
+    return JSON.parse(jsonText(body));
   } catch {
     return null;
   }

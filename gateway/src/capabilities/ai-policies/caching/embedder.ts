@@ -3,6 +3,7 @@
 import { HttpCallError } from '../../../egress/http-call-error.ts';
 import type { HttpCaller } from '../../../egress/http-client.ts';
 import type { Exchange } from '../../../exchange.ts';
+import { jsonText } from '../../../json/json-text.ts';
 import { messageOf } from '../../../message-of.ts';
 import { Crowded, FairQueue } from '../../../shares/fair-queue.ts';
 import { ownerOf } from '../../../shares/owner.ts';
@@ -107,7 +108,7 @@ class TextRefused extends EmbeddingRejected {}
 function vectorIn(body: Buffer): Float32Array {
   let answer: unknown;
   try {
-    answer = JSON.parse(body.toString());
+    answer = JSON.parse(jsonText(body));
   } catch {
     // Rejected below.
   }
