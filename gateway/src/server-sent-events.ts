@@ -3,6 +3,9 @@
 /** Characters of one event where nothing else is said: whoever sends it may be anybody. */
 const MAX_EVENT = 1 << 20;
 
+/** A byte order mark, which a stream may begin with, also where each byte is a character. */
+const MARK = /^(?:\ufeff|\u00ef\u00bb\u00bf)/;
+
 export interface ServerSentEvent {
   /** `message` where the stream names none. */
   readonly event: string;
@@ -20,6 +23,7 @@ export class EventParser {
   #afterReturn = false;
   #event = '';
   #data: string[] = [];
+  #isFirst = true;
   readonly #maxEvent: number;
 
   /** Characters of one event. */
@@ -46,8 +50,9 @@ export class EventParser {
       const line = this.#line + text.slice(from, end.index);
       this.#line = '';
       from = ends.lastIndex;
-      if (line !== '') this.#read(line);
+      if (line !== '') this.#read(this.#isFirst ? line.replace(MARK, '') : line);
       else events.push(this.#take());
+      this.#isFirst = false;
     }
     this.#raw += text.slice(from);
     this.#line += text.slice(from);

@@ -1,6 +1,7 @@
 /** `host_ai_open` and `host_ai_answer`: requests to AI providers, their translation, and the counts of their tokens. */
 import { capability, type ProcessServices } from '../../capability/capability.ts';
 import { onlyIn, openedInInit } from '../../capability/in-hook.ts';
+import { decodingCaller } from '../../egress/decoding-caller.ts';
 import { HostCallError } from '../../wasm/call/host-call-error.ts';
 import { AiProxy } from './ai-proxy.ts';
 import { filesRequest } from './files/files-request.ts';
@@ -16,7 +17,7 @@ interface Opened {
 export const ai = capability({
   metrics: AI_METRICS,
   open: (process: ProcessServices) => ({
-    http: process.http,
+    http: decodingCaller(process.http),
     metrics: aiMetrics(process),
     reservations: process.state.reservations,
   }),

@@ -2,6 +2,7 @@
 import { HttpCallError } from '../../egress/http-call-error.ts';
 import type { Exchange } from '../../exchange.ts';
 import { isQuickJson } from '../../json/json-scan.ts';
+import { jsonText } from '../../json/json-text.ts';
 import { parseAsWritten } from '../../json/parse-as-written.ts';
 import { get, isObject, type Obj } from '../../spec/json.ts';
 import type { AiServices } from './asked.ts';
@@ -92,7 +93,7 @@ async function modelsAt(
     const answer = await http.call({ method: 'GET', url, headers, timeoutMs, maxBytes: MAX_LIST, exchange: x });
     if (answer.status !== 200) throw new ProviderFailed(`it answered ${answer.status}`, answer.status);
     if (!isQuickJson(answer.body)) throw new ProviderFailed('its answer takes too long to parse');
-    return listed(answer.body.toString(), provider);
+    return listed(jsonText(answer.body), provider);
   } catch (error) {
     if (!(error instanceof HttpCallError)) throw error;
     throw new ProviderFailed(error.message, error.failure === 'timeout' ? 504 : 502);

@@ -2,6 +2,7 @@
 import type { HttpAnswer, HttpCall, HttpStream } from '../../egress/http-client.ts';
 import { type HeaderList, headerOf } from '../../exchange.ts';
 import { isQuickJson, type JsonScan, scanJson } from '../../json/json-scan.ts';
+import { jsonText } from '../../json/json-text.ts';
 import { MOST_NESTING, nestsTooDeeply } from '../../json/nesting.ts';
 import { parseAsWritten } from '../../json/parse-as-written.ts';
 import { messageOf } from '../../message-of.ts';
@@ -118,7 +119,7 @@ export class ProviderAttempt {
 function jsonOf({ body }: HttpAnswer): unknown {
   let value: unknown;
   try {
-    value = parseAsWritten(body.toString());
+    value = parseAsWritten(jsonText(body));
   } catch (error) {
     throw new ProviderFailed(`its answer is not valid: ${messageOf(error)}`);
   }
@@ -138,7 +139,7 @@ function affordable(body: Uint8Array): JsonScan {
 function parsedBody(body: Uint8Array): unknown {
   if (!isQuickJson(body)) return null;
   try {
-    return JSON.parse(Buffer.from(body).toString());
+    return JSON.parse(jsonText(body));
   } catch {
     return null;
   }

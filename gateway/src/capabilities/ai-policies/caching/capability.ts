@@ -1,6 +1,7 @@
 /** `host_ai_cache_*`: answers of AI providers that are stored as they pass, and given to who asks the same. */
 import { capability } from '../../../capability/capability.ts';
 import { onlyIn, openedInInit } from '../../../capability/in-hook.ts';
+import { decodingCaller } from '../../../egress/decoding-caller.ts';
 import type { CounterInfo } from '../../../telemetry/metric-table.ts';
 import { decide } from '../decide.ts';
 import { readsBody } from '../files-rule.ts';
@@ -32,7 +33,7 @@ export const aiCaching = capability({
   metrics: { gw_plugin_ai_cache_requests_total: REQUESTS, gw_plugin_ai_cache_embeddings_total: EMBEDDINGS },
   open: ({ state, http, counter }) => ({
     store: state.cache,
-    http,
+    http: decodingCaller(http),
     requests: counter('gw_plugin_ai_cache_requests_total', REQUESTS),
     embeddings: counter('gw_plugin_ai_cache_embeddings_total', EMBEDDINGS),
   }),

@@ -4,6 +4,7 @@ import { HttpCallError } from '../../../egress/http-call-error.ts';
 import type { HttpCaller } from '../../../egress/http-client.ts';
 import type { Exchange } from '../../../exchange.ts';
 import { isQuickJson } from '../../../json/json-scan.ts';
+import { jsonText } from '../../../json/json-text.ts';
 import { messageOf } from '../../../message-of.ts';
 import { Crowded, FairQueue } from '../../../shares/fair-queue.ts';
 import { ownerOf } from '../../../shares/owner.ts';
@@ -108,7 +109,7 @@ class TextRefused extends EmbeddingRejected {}
 function vectorIn(body: Buffer): Float32Array {
   let answer: unknown;
   try {
-    if (isQuickJson(body)) answer = JSON.parse(body.toString());
+    if (isQuickJson(body)) answer = JSON.parse(jsonText(body));
   } catch {
     // Rejected below.
   }

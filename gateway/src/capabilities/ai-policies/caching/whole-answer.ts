@@ -1,4 +1,5 @@
 /** Whether an answer says itself that it is whole and no failure: what a guard or a provider has cut is not stored. */
+import { jsonText } from '../../../json/json-text.ts';
 import { EventParser } from '../../../server-sent-events.ts';
 import { get } from '../../../spec/json.ts';
 import type { Question } from './question.ts';
@@ -26,7 +27,7 @@ const TELLING = /"error"|"finish_reason"\s*:\s*"|"message_stop"|"response\.compl
 
 /** An answer that ai-proxy takes for whole can still be one that a guard has cut. */
 export function isWholeAnswer({ surface, isStream }: Question, body: Uint8Array): boolean {
-  const text = Buffer.from(body).toString();
+  const text = jsonText(body);
   if (isStream) return isWholeStream(surface, text);
   const value = jsonOf(text);
   return !isFailure(value) && WHOLE[surface](value);

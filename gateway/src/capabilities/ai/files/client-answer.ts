@@ -1,5 +1,6 @@
 /** What a provider says of files and batches, with ids as the client sees them. */
 
+import { jsonText } from '../../../json/json-text.ts';
 import { MOST_NESTING, nestsTooDeeply } from '../../../json/nesting.ts';
 import { parseAsWritten } from '../../../json/parse-as-written.ts';
 import { get, isObject, type Obj } from '../../../spec/json.ts';
@@ -18,7 +19,7 @@ const IDS: readonly (readonly [member: string, of: FilesSurface | null])[] = [
 export function objectOf(body: Uint8Array): Obj {
   let value: unknown;
   try {
-    value = parseAsWritten(Buffer.from(body).toString());
+    value = parseAsWritten(jsonText(body));
   } catch {
     // Refused below.
   }

@@ -12,6 +12,7 @@ import type {
 import { type Effort, readEffort } from '../conversation/effort.ts';
 import { Members } from '../conversation/json-reader.ts';
 import { invalid, unsupported } from '../conversation/refusal.ts';
+import { registeredType } from './parts.ts';
 
 /** Throws AiRefused where it is not valid, or says what no conversation can. */
 export function readMessagesRequest(body: unknown): Conversation {
@@ -112,7 +113,11 @@ function sourceOf(source: Members): Source {
   const type = source.requiredText('type');
   if (type === 'url') return { kind: 'url', url: source.requiredText('url') };
   if (type !== 'base64') throw unsupported(source.at('type'), `a source of type ${type}`);
-  return { kind: 'base64', mediaType: source.requiredText('media_type'), data: source.requiredText('data') };
+  return {
+    kind: 'base64',
+    mediaType: registeredType(source.requiredText('media_type')),
+    data: source.requiredText('data'),
+  };
 }
 
 function toolOf(tool: Members): Tool {

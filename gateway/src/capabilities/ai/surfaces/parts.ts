@@ -12,8 +12,21 @@ export function sourceOf(url: string, at: string): Source {
   if (/^https?:\/\//i.test(url)) return { kind: 'url', url };
   const [, mediaType, data] = /^data:([\w.+-]+\/[\w.+-]+)(?:;[^,;]+)*;base64,([\s\S]*)$/i.exec(url) ?? [];
   if (mediaType === undefined || data === undefined) throw invalid(at, 'an https: URL or a data: URL in Base64');
-  return { kind: 'base64', mediaType: mediaType.toLowerCase(), data };
+  return { kind: 'base64', mediaType: registeredType(mediaType), data };
 }
+
+/** As it is registered: providers refuse other names of it. */
+export function registeredType(mediaType: string): string {
+  const lower = mediaType.toLowerCase();
+  return OTHER_NAMES.get(lower) ?? lower;
+}
+
+const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
+  ['image/jpg', 'image/jpeg'],
+  ['image/pjpeg', 'image/jpeg'],
+  ['image/x-png', 'image/png'],
+  ['application/x-pdf', 'application/pdf'],
+]);
 
 /** The input of a call, which clients send as JSON text; a call without input has an empty one. */
 export function callInput(call: Members, name: string): Readonly<Record<string, unknown>> {
