@@ -13,6 +13,9 @@ export interface SpentTokens {
   readonly completion: number;
   /** Those of the prompt that the provider had in its cache. */
   readonly cached: number;
+  /** Those of the prompt that it has written to its cache, and of these the ones that it keeps for an hour. Default: none. */
+  readonly written?: number;
+  readonly writtenLong?: number;
   /** Those of the prompt and of the completion that are audio, of realtime sessions. Default: none. */
   readonly promptAudio?: number;
   readonly completionAudio?: number;
@@ -39,6 +42,8 @@ export function spentTokens(x: Exchange): SpentTokens | null {
     prompt: usage?.prompt ?? estimate?.prompt ?? 0,
     completion: Math.max(usage?.completion ?? 0, estimate?.completion ?? 0),
     cached: usage?.cached ?? 0,
+    written: usage?.written ?? 0,
+    writtenLong: usage?.writtenLong ?? 0,
   };
 }
 

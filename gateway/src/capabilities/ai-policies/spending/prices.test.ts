@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { propertyRuns } from '../../../../../test/property-runs.ts';
-import { Prices } from './prices.ts';
+import { costOf, NANOS, Prices } from './prices.ts';
 
 const price = (prompt: number) => ({ prompt, completion: prompt });
 const chosen = (prices: object, provider: string, model: string) =>
@@ -41,5 +41,25 @@ describe('the price of a model', () => {
       }),
       propertyRuns(300),
     );
+  });
+});
+
+describe('prompt tokens', () => {
+  const prices = (more: object) => new Prices({ price_unit: 1, prices: { 'a/*': { ...price(10), ...more } } });
+  const cost = (more: object, spent: object) => {
+    const of = prices(more).of({ provider: 'a', model: 'm' });
+    return of && costOf(of, { prompt: 100, completion: 0, cached: 20, ...spent }) / NANOS;
+  };
+
+  it('are dearer where they are written to a cache', () => {
+    const own = { cached: 1, cache_write: 12, cache_write_1h: 20 };
+    expect(cost(own, {})).toBe(80 * 10 + 20);
+    expect(cost(own, { written: 30 })).toBe(50 * 10 + 30 * 12 + 20);
+    expect(cost(own, { written: 30, writtenLong: 10 })).toBe(50 * 10 + 20 * 12 + 10 * 20 + 20);
+    expect(cost({ cached: 1, cache_write: 12 }, { written: 30, writtenLong: 10 })).toBe(50 * 10 + 30 * 12 + 20);
+    expect(cost({ cached: 1 }, { written: 30, writtenLong: 10 })).toBe(80 * 10 + 20);
+    // No more can be written than there is.
+    expect(cost(own, { written: 500, writtenLong: 900 })).toBe(80 * 20 + 20);
+    expect(prices(own).highest('m', 100, 0)).toBe(100 * 20 * NANOS);
   });
 });

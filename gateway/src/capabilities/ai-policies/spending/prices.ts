@@ -14,6 +14,9 @@ export interface Price {
   readonly completion: number;
   /** Of a prompt token that was in the provider's cache. */
   readonly cached: number;
+  /** Of one that the provider writes to its cache, and of one that it keeps there for an hour. */
+  readonly written: number;
+  readonly writtenLong: number;
   /** Of one of audio. */
   readonly promptAudio: number;
   readonly completionAudio: number;
@@ -47,9 +50,11 @@ export class Prices {
     const costs = this.#entries
       .filter((each) => each.model.matches(model))
       .flatMap(({ price }) =>
-        [0, completion].map((completionAudio) => {
-          return costOf(price, { prompt, completion, cached: 0, completionAudio });
-        }),
+        [0, completion].flatMap((completionAudio) =>
+          [{}, { written: prompt }, { written: prompt, writtenLong: prompt }].map((written) =>
+            costOf(price, { prompt, completion, cached: 0, completionAudio, ...written }),
+          ),
+        ),
       );
     return costs.length === 0 ? null : Math.max(...costs);
   }
@@ -61,9 +66,13 @@ type Spent = Omit<SpentTokens, 'provider' | 'model'>;
 export function costOf(price: Price, spent: Spent): number {
   const { prompt, completion, cached, promptAudio = 0, completionAudio = 0 } = spent;
   const fresh = Math.max(0, prompt - cached);
-  const [heard, said] = [Math.min(fresh, promptAudio), Math.min(completion, completionAudio)];
+  const written = Math.min(fresh, spent.written ?? 0);
+  const long = Math.min(written, spent.writtenLong ?? 0);
+  const [heard, said] = [Math.min(fresh - written, promptAudio), Math.min(completion, completionAudio)];
   const dollars =
-    (fresh - heard) * price.prompt +
+    (fresh - written - heard) * price.prompt +
+    (written - long) * price.written +
+    long * price.writtenLong +
     heard * price.promptAudio +
     (prompt - fresh) * price.cached +
     (completion - said) * price.completion +
@@ -88,6 +97,8 @@ function entryOf(key: string, price: JsonObject, unit: number): Entry {
       prompt,
       completion,
       cached: or('cached', prompt),
+      written: or('cache_write', prompt),
+      writtenLong: or('cache_write_1h', or('cache_write', prompt)),
       promptAudio: or('audio_prompt', prompt),
       completionAudio: or('audio_completion', completion),
     },

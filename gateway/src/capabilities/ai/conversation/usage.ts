@@ -9,6 +9,9 @@ export interface Usage {
   readonly cached: number;
   /** Those of the completion that the model thought with. */
   readonly reasoning: number;
+  /** Those of the prompt that the provider has written to its cache, and of these the ones that it keeps for an hour. Default: none. */
+  readonly written?: number;
+  readonly writtenLong?: number;
 }
 
 /** As clients are told where the provider has counted nothing, and the form has a place for it. */
@@ -59,6 +62,7 @@ function usageOf(usage: unknown, prompt: string, completion: string, most = MOST
     completion: received ?? 0,
     cached: tokens(get(usage, `${prompt}_tokens_details`), 'cached_tokens') ?? 0,
     reasoning: tokens(get(usage, `${completion}_tokens_details`), 'reasoning_tokens') ?? 0,
+    written: tokens(get(usage, `${prompt}_tokens_details`), 'cache_write_tokens') ?? 0,
   };
   return sane(counted, most);
 }
@@ -77,6 +81,7 @@ export function messageUsage(usage: unknown, before: MessageCounts = NO_COUNTS):
   return {
     input: tokens(usage, 'input_tokens') ?? before.input,
     created: tokens(usage, 'cache_creation_input_tokens') ?? before.created,
+    createdLong: tokens(get(usage, 'cache_creation'), 'ephemeral_1h_input_tokens') ?? before.createdLong,
     read: tokens(usage, 'cache_read_input_tokens') ?? before.read,
     output: tokens(usage, 'output_tokens') ?? before.output,
     thinking: tokens(get(usage, 'output_tokens_details'), 'thinking_tokens') ?? before.thinking,
@@ -86,16 +91,21 @@ export function messageUsage(usage: unknown, before: MessageCounts = NO_COUNTS):
 export interface MessageCounts {
   readonly input: number;
   readonly created: number;
+  /** Of these, those that are kept for an hour. */
+  readonly createdLong: number;
   readonly read: number;
   readonly output: number;
   readonly thinking: number;
 }
 
-export const NO_COUNTS: MessageCounts = { input: 0, created: 0, read: 0, output: 0, thinking: 0 };
+export const NO_COUNTS: MessageCounts = { input: 0, created: 0, createdLong: 0, read: 0, output: 0, thinking: 0 };
 
 /** Null where the provider has counted nothing, or what cannot be. */
-export function totalOf({ input, created, read, output, thinking }: MessageCounts): Usage | null {
-  return sane({ prompt: input + created + read, completion: output, cached: read, reasoning: thinking });
+export function totalOf({ input, created, createdLong, read, output, thinking }: MessageCounts): Usage | null {
+  return sane({
+    ...{ prompt: input + created + read, completion: output, cached: read, reasoning: thinking },
+    ...{ written: created, writtenLong: createdLong },
+  });
 }
 
 /** Of one request; no model reads or writes so many. */

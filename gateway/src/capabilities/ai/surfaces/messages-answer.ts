@@ -31,10 +31,10 @@ function contentOf(block: Block): readonly object[] {
 
 /** There, tokens out of the cache are not among those of the input. */
 function usageOf(usage: Usage | null): object {
-  const { prompt, completion, cached, reasoning } = usage ?? UNCOUNTED;
+  const { prompt, completion, cached, reasoning, written = 0 } = usage ?? UNCOUNTED;
   return {
-    input_tokens: Math.max(0, prompt - cached),
-    cache_creation_input_tokens: 0,
+    input_tokens: Math.max(0, prompt - cached - written),
+    cache_creation_input_tokens: written,
     cache_read_input_tokens: cached,
     output_tokens: completion,
     output_tokens_details: { thinking_tokens: reasoning },
