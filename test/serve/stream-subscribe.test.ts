@@ -239,6 +239,38 @@ describe.skipIf(brokers === '')('stream-subscribe (needs KAFKA_BROKERS)', () => 
     ]);
   });
 
+  it('passes over batches that cannot be unpacked, and messages that are too large', async () => {
+    const { CompressionCodecs: codecs, CompressionTypes: types } = kafkajs;
+    const before = codecs[types.GZIP];
+    onTestFinished(() => void Object.assign(codecs, { [types.GZIP]: before }));
+    codecs[types.GZIP] = () => ({
+      compress: async ({ buffer }: { readonly buffer: Buffer }) => gzipSync(buffer),
+      decompress: async (bytes: Buffer) => bytes,
+    });
+    const topic = await topicOf();
+    const gw = await serve({ orders: { brokers, topic } });
+    const stream = await open(gw, 'orders');
+    await eventually(() => expect(stream.lastId).toBe('0:0'));
+    const producer = client(brokers).producer();
+    await producer.connect();
+    const [bomb, large] = [Buffer.alloc(65 << 20), Buffer.alloc(9 << 20)];
+    const batches = [['0'], [bomb, 'lost with it'], ['3', large, '5']];
+    for (const batch of batches) {
+      await producer.send({ topic, compression: types.GZIP, messages: batch.map((value) => ({ value })) });
+    }
+    await producer.disconnect();
+    const gap = (from: number, to: number) => ({
+      event: 'gap',
+      id: `0:${to}`,
+      data: JSON.stringify({ partition: 0, from, to }),
+    });
+    const message = (value: number) => ({ event: 'message', id: `0:${value + 1}`, data: String(value) });
+    const all = [message(0), gap(1, 3), message(3), gap(4, 5), message(5)];
+    expect(await stream.until(5)).toEqual(all);
+    const resumed = await open(gw, 'orders', { headers: { 'last-event-id': '0:0' } });
+    expect(await resumed.until(5)).toEqual(all);
+  });
+
   it('reads what producers have compressed, and leaves out what they have taken back', async () => {
     const { CompressionCodecs: codecs, CompressionTypes: types } = kafkajs;
     const codec = (compress: (bytes: Buffer) => Buffer) => () => ({

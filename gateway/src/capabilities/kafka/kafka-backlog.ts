@@ -68,11 +68,11 @@ async function read(topic: KafkaTopic, from: Position, until: Position): Promise
   for (const [nodeId, led] of topic.leaders()) {
     const partitions = led.filter(isWanted);
     if (partitions.length === 0) continue;
-    const { messages, position } = await topic.fetch(nodeId, partitions, from, LIMITS);
+    const { messages, position, gaps } = await topic.fetch(nodeId, partitions, from, LIMITS);
     return {
       messages: messages.filter(({ partition, offset }) => offset < (until[partition] ?? 0)),
       position: position.map((next, partition) => (isWanted(partition) ? Math.min(next, until[partition] ?? 0) : next)),
-      gaps: [],
+      gaps: gaps.filter(({ partition = 0, from: first }) => first < (until[partition] ?? 0)),
     };
   }
   if (isBehind(from, until)) throw new Error('partitions have no leader');

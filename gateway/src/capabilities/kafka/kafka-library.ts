@@ -5,6 +5,7 @@
  * answer when it was lost, and so reads every later one at the wrong place. And an answer that it cannot read throws
  * where nobody catches it.
  */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import kafkajs from 'kafkajs';
 import Cluster, { type FetchedMessage, type FetchedPartition } from 'kafkajs/src/cluster/index.js';
 import Batch from 'kafkajs/src/consumer/batch.js';
@@ -44,7 +45,50 @@ for (const [type, decompress] of [
   [types.LZ4, DECOMPRESS.lz4],
   [types.ZSTD, DECOMPRESS.zstd],
 ] as const) {
-  codecs[type] = () => ({ compress: neverCompress, decompress });
+  codecs[type] = () => ({ compress: neverCompress, decompress: (records: Buffer) => unpacked(records, decompress) });
+}
+
+/** A batch that cannot be unpacked: its offsets. */
+export interface UnreadableBatch {
+  readonly first: number;
+  readonly last: number;
+  readonly cause: unknown;
+}
+
+const unreadableBatches = new AsyncLocalStorage<UnreadableBatch[]>();
+
+/** Batches that cannot be unpacked end what is read of their partition, as a batch that is cut off does. */
+export async function noteUnreadable<T>(
+  read: () => Promise<T>,
+): Promise<{ readonly read: T; readonly unreadable: readonly UnreadableBatch[] }> {
+  const unreadable: UnreadableBatch[] = [];
+  return { read: await unreadableBatches.run(unreadable, read), unreadable };
+}
+
+/** Bytes before the records of a batch, and records that it may have (kafka.apache.org/documentation/#recordbatch). */
+const BATCH_HEAD = 61;
+const MAGIC = 2;
+const MOST_RECORDS = 200_000;
+
+async function unpacked(records: Buffer, decompress: (records: Buffer) => Promise<Buffer>): Promise<Buffer> {
+  const head = headBefore(records);
+  try {
+    if (head !== null && head.readInt32BE(57) > MOST_RECORDS) throw new Error('a batch has too many messages');
+    return await decompress(records);
+  } catch (cause) {
+    const noted = unreadableBatches.getStore();
+    if (noted === undefined || head === null) throw cause;
+    const first = Number(head.readBigInt64BE(0));
+    noted.push({ first, last: first + head.readInt32BE(23), cause });
+    throw Object.assign(new Error('a batch cannot be unpacked', { cause }), { name: 'KafkaJSPartialMessageError' });
+  }
+}
+
+/** The head of the batch whose records these are: the library leaves them where the answer has them. */
+function headBefore({ buffer, byteOffset }: Buffer): Buffer | null {
+  if (byteOffset < BATCH_HEAD) return null;
+  const head = Buffer.from(buffer, byteOffset - BATCH_HEAD, BATCH_HEAD);
+  return head[16] === MAGIC ? head : null;
 }
 
 /** Messages are published as they are. */

@@ -2,7 +2,14 @@
 import type { EgressGuard } from '../../egress/guard.ts';
 import type { Position } from '../subscribing/position.ts';
 import type { Gap, MessageBatch, StreamMessage } from '../subscribing/topic-source.ts';
-import { Batch, Cluster, createLogger, type FetchedMessage, type FetchedPartition } from './kafka-library.ts';
+import {
+  Batch,
+  Cluster,
+  createLogger,
+  type FetchedMessage,
+  type FetchedPartition,
+  noteUnreadable,
+} from './kafka-library.ts';
 import type { KafkaBrokers } from './kafka-settings.ts';
 import { vettedClient } from './vetted-client.ts';
 
@@ -15,6 +22,8 @@ export interface FetchLimits {
 
 export type KafkaBatch = MessageBatch & { readonly position: Position };
 
+/** Bytes of a message that is passed on: a batch of 64 MiB may be one. */
+const MOST_MESSAGE = 8 << 20;
 /** Partitions whose offsets an `id` of events holds. */
 const MOST_PARTITIONS = 200;
 const READ_COMMITTED = 1;
@@ -89,16 +98,15 @@ export class KafkaTopic {
     this.#checkPartitions();
   }
 
-  /** From one broker, of the partitions that it leads. */
-  async fetch(
-    nodeId: string,
-    partitions: readonly number[],
-    from: Position,
-    { waitMs, bytes }: FetchLimits,
-  ): Promise<KafkaBatch> {
+  /**
+   * From one broker, of the partitions that it leads. Batches that cannot be unpacked, and messages that are too large,
+   * are gaps.
+   */
+  async fetch(nodeId: string, partitions: readonly number[], from: Position, limits: FetchLimits): Promise<KafkaBatch> {
     const broker = await this.#cluster.findBroker({ nodeId });
     const offsetOf = (partition: number) => String(from[partition] ?? 0);
-    const { responses } = await broker.fetch({
+    const { waitMs, bytes } = limits;
+    const request = {
       maxWaitTime: waitMs,
       minBytes: 1,
       maxBytes: bytes,
@@ -109,16 +117,59 @@ export class KafkaTopic {
           partitions: partitions.map((partition) => ({ partition, fetchOffset: offsetOf(partition), maxBytes: bytes })),
         },
       ],
-    });
+    };
+    const {
+      read: { responses },
+      unreadable,
+    } = await noteUnreadable(() => broker.fetch(request));
     const position = [...from];
     const messages: StreamMessage[] = [];
+    const gaps: Gap[] = [];
     for (const fetched of responses.flatMap((each) => each.partitions)) {
       const { partition } = fetched;
       const batch = new Batch(this.#topic, offsetOf(partition), fetched);
-      for (const message of batch.messages) messages.push(messageOf(partition, message));
-      position[partition] = nextOffset(position[partition] ?? 0, fetched);
+      const begin = position[partition] ?? 0;
+      let next = nextOffset(begin, fetched);
+      let isFirst = true;
+      for (const message of batch.messages) {
+        const offset = Number(message.offset);
+        const isTooLarge = (message.value?.length ?? 0) > MOST_MESSAGE;
+        // Gaps stand before messages: what stands before it goes first.
+        if (isTooLarge && !isFirst) {
+          next = offset;
+          break;
+        }
+        if (isTooLarge) gaps.push({ partition, from: offset, to: offset + 1 });
+        else messages.push(messageOf(partition, message));
+        isFirst &&= isTooLarge;
+      }
+      position[partition] = next;
+      // With other partitions it is not known whose batch it is: each is asked for by itself.
+      const stuck = partitions.length === 1 && fetched.messages.length === 0;
+      const passedOver = stuck ? unreadable.find(({ first, last }) => first <= begin && begin <= last) : undefined;
+      if (passedOver === undefined) continue;
+      position[partition] = passedOver.last + 1;
+      gaps.push({ partition, from: begin, to: passedOver.last + 1 });
     }
-    return { messages, position, gaps: [] };
+    const read = { messages, position, gaps };
+    const isStuck = unreadable.length > 0 && messages.length === 0 && partitions.length > 1;
+    return isStuck ? this.#fetchEach(nodeId, partitions, read, limits) : read;
+  }
+
+  async #fetchEach(
+    nodeId: string,
+    partitions: readonly number[],
+    read: KafkaBatch,
+    limits: FetchLimits,
+  ): Promise<KafkaBatch> {
+    let { messages, position, gaps } = read;
+    for (const partition of partitions) {
+      const one = await this.fetch(nodeId, [partition], position, { ...limits, waitMs: 0 });
+      messages = [...messages, ...one.messages];
+      position = one.position;
+      gaps = [...gaps, ...one.gaps];
+    }
+    return { messages, position, gaps };
   }
 
   close(): void {

@@ -29,6 +29,8 @@ export class ReaderLoop {
   readonly #ended = new AbortController();
   readonly #waiting = new Set<Waiting>();
   #isLive = false;
+  /** The latest reader has delivered something. */
+  #hasRead = false;
   /** Of the last attempt; null where it succeeded, or there was none. */
   #failure: unknown = null;
 
@@ -76,7 +78,8 @@ export class ReaderLoop {
         pauseMs = PAUSE_MS.first;
       } catch (error) {
         if (signal.aborted) return;
-        if (this.#isLive) pauseMs = PAUSE_MS.first;
+        // A connection alone is no success: what cannot be read would be asked for again at once, for ever.
+        if (this.#hasRead) pauseMs = PAUSE_MS.first;
         this.#lost(error);
         await pause(pauseMs, undefined, { signal }).catch(() => {});
         pauseMs = Math.min(2 * pauseMs, PAUSE_MS.most);
@@ -86,6 +89,7 @@ export class ReaderLoop {
 
   /** With one reader, to its end. */
   async #read(signal: AbortSignal): Promise<void> {
+    this.#hasRead = false;
     const reader = await this.#source.open(this.#reading.position);
     if (signal.aborted) return reader.close();
     const end = () => reader.close();
@@ -105,6 +109,7 @@ export class ReaderLoop {
     this.#isLive = true;
     this.#reading.began(reader);
     reader.start((batch) => {
+      this.#hasRead = true;
       if (!this.#ended.signal.aborted) this.#reading.deliver(batch);
     });
     for (const each of [...this.#waiting]) each.resolve();
