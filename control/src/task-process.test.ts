@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { HostileTask } from '../../test/fixtures/tasks/hostile-worker.ts';
 import { TaskLimitError, TaskProcess } from './task-process.ts';
@@ -24,6 +25,19 @@ describe('a process for tasks', () => {
   it('that ends by itself is a defect', async () => {
     await expect(run('crash')).rejects.toThrow('the process for the task ended: 7');
     expect(await run('echo')).toBe('echo');
+  });
+
+  it('ends, and with it the program that has used it, once it is closed', async () => {
+    const module = new URL('./task-process.ts', import.meta.url).href;
+    const program = `
+      import { TaskProcess } from ${JSON.stringify(module)};
+      const tasks = new TaskProcess({ file: new URL(${JSON.stringify(file.href)}), work: 'the task' });
+      const limits = { timeoutMs: 60_000, memoryMb: 64 };
+      await tasks.run(() => 'echo', limits);
+      await tasks.close();
+      console.log('closed');`;
+    const args = ['--input-type=module', '--eval', program];
+    expect(execFileSync(process.execPath, args, { encoding: 'utf8' })).toBe('closed\n');
   });
 
   it('knows nothing of the environment of the one that asks', async () => {

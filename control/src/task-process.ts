@@ -198,6 +198,8 @@ export class TaskProcess<T, R> {
     this.#child = null;
     if (!child || child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
     const ended = new Promise((resolve) => child.once('exit', resolve));
+    // Who waits for its end may have nothing else to wait for.
+    child.ref();
     child.kill('SIGKILL');
     await ended;
   }
