@@ -109,6 +109,28 @@ describe('headers in memory', () => {
     });
   });
 
+  it('count while they arrive: heads without an end give way, and their connections end', async () => {
+    await serving(['--max-held-header-bytes', String(2 * MIB)], async (gw) => {
+      const port = Number(new URL(gw.url).port);
+      const other = session(gw, '127.0.0.2');
+      const greedy = Array.from({ length: 20 }, () => raw(port));
+      for (const { socket } of greedy) {
+        socket.write(`GET /others HTTP/1.1\r\nHost: a\r\n${`x-a: ${'a'.repeat(7_000)}\r\n`.repeat(60)}`);
+      }
+      await eventually(async () =>
+        expect(greedy.filter(({ socket }) => socket.closed).length).toBeGreaterThanOrEqual(15),
+      );
+      expect((await h2(other, { ':path': '/others' })).status).toBe(200);
+      const kept = greedy.filter(({ socket }) => !socket.closed);
+      for (const { socket } of kept) socket.write('Connection: close\r\n\r\n');
+      const statuses = (await Promise.all(kept.map(({ all }) => all))).map((text) => text.slice(9, 12));
+      // Five have room; what is made whole counts as a request's, a little more than before.
+      expect(statuses.filter((status) => status === '200').length).toBeGreaterThanOrEqual(3);
+      other.destroy();
+      await eventually(async () => expect(await heldBytes(gw)).toBe(0));
+    });
+  });
+
   it('count for the client behind a trusted proxy, whose connection stays', async () => {
     const args = ['--max-held-header-bytes', String(2 * MIB), '--trusted-proxies', '127.0.0.1'];
     await serving(args, async (gw) => {

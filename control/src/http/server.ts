@@ -1,7 +1,7 @@
 /** The REST server (docs/reference/control-plane.md#operations). */
 import cors from '@fastify/cors';
 import multipart from '@fastify/multipart';
-import { readInTurns } from '@gw/gateway/read-in-slices';
+import { parseInTurns } from '@gw/gateway/read-in-slices';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import type { TSchema } from 'typebox';
 import type { Actor } from '../access/actor.ts';
@@ -91,7 +91,7 @@ export async function createServer(
   });
   app.server.headersTimeout = HEADERS_TIMEOUT_MS;
   limitIdleSockets(app.server);
-  readInTurns(app.server, options.tls !== undefined && options.tls !== null);
+  parseInTurns(app.server, options.tls !== undefined && options.tls !== null);
   for (const schema of api.schemas) app.addSchema(schema);
   app.setValidatorCompiler(validatorCompiler(api.schemas));
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));

@@ -7,6 +7,7 @@ import type { Exchange, HeaderList } from '../exchange.ts';
 import type { ClientAddress } from '../headers/client-ip.ts';
 import type { LimitOutcome } from '../telemetry/metric-table.ts';
 import { clientOfRaw } from './peer-owner.ts';
+import type { ArrivingHead } from './read-in-slices.ts';
 import { noHeaderRoom, type Refusal } from './refuse.ts';
 
 /** The response to a request, as far as the request may have to end for others. */
@@ -56,6 +57,30 @@ export class HeaderMemory {
     }
     holding.evictable = new HeldHeaders(x, bytes, holder, (outcome) => this.#yielded(outcome, owner));
     return holding;
+  }
+
+  /** Counts a head that has not come whole; `cutOff` ends its connection. */
+  arriving(peer: string, cutOff: () => void): ArrivingHead {
+    const holding = this.#budget.hold(peer);
+    let held = 0;
+    holding.evictable = {
+      // As among whole ones, the largest ends first.
+      rate: () => -held,
+      evict: () => {
+        this.#yielded('ended', peer);
+        holding.release();
+        cutOff();
+      },
+    };
+    return {
+      take: (bytes) => {
+        held += bytes;
+        if (holding.take(bytes)) return true;
+        this.#yielded('refused', peer);
+        return false;
+      },
+      release: () => holding.release(),
+    };
   }
 
   #ownerOf(peer: string, raw: HeaderList): string {

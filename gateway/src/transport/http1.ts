@@ -94,7 +94,10 @@ export function createHttp1Server(
     return connection;
   }
 
-  const begin = (socket: Socket) => void readers.set(socket, new SlicedReader(socket));
+  const begin = (socket: Socket) => {
+    const arriving = () => headerMemory.arriving(peerOf(socket), () => void socket.destroy());
+    readers.set(socket, new SlicedReader(socket, arriving));
+  };
 
   function accept(request: IncomingMessage, response: Http1Response, waitsForContinue: boolean): void {
     // What was read before the connection ended.
@@ -128,7 +131,7 @@ export function createHttp1Server(
     const connection = connectionOf(request.socket);
     response.http1 = connection;
     connection.last = response;
-    connection.reader.begins(request.headers['content-length']);
+    connection.reader.begins(request);
     response.heldHeaders = headerMemory.hold(x, headerBytes, response);
     if (previous === null) serve(x, response);
     else wait(request.socket, { x, response, previous, connection });

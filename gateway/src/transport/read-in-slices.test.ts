@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readInTurns } from './read-in-slices.ts';
+import { parseInTurns } from './read-in-slices.ts';
 
 /** Answers each request in a later turn. */
 async function serve(answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<number> {
   const server = createServer(answer);
-  readInTurns(server, false);
+  parseInTurns(server, false);
   onTestFinished(() => {
     server.closeAllConnections();
     server.close();
@@ -27,7 +27,7 @@ async function send(port: number, text: string): Promise<string> {
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 const LAST = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
 
-describe('a server that reads in turns', () => {
+describe('a server that parses in turns', () => {
   it('has few pipelined requests at a time, and answers all of them in order', async () => {
     let [open, most, count] = [0, 0, 0];
     const port = await serve((_request, response) => {
@@ -64,7 +64,7 @@ describe('a server that reads in turns', () => {
 
   it('hands what comes behind an upgrade to whoever takes it', async () => {
     const server = createServer();
-    readInTurns(server, false);
+    parseInTurns(server, false);
     onTestFinished(() => void server.close());
     server.on('upgrade', (_request, socket, head) => {
       if (head.length > 0) socket.unshift(head);

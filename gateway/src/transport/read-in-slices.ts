@@ -13,7 +13,17 @@ const TURN_MS = 2;
 
 const NOTHING = Buffer.alloc(0);
 
+/** Bytes of a head that count nowhere until it is whole. */
+const SHORT_HEAD = 8 << 10;
+
 type Parse = (chunk: Buffer) => void;
+
+/** Counts the bytes of a head that arrives. */
+export interface ArrivingHead {
+  /** False if there is no room for so many more. */
+  take(bytes: number): boolean;
+  release(): void;
+}
 
 export class SlicedReader {
   readonly #socket: Socket;
@@ -25,9 +35,18 @@ export class SlicedReader {
   #slice = 0;
   /** What follows the slice that is parsed. */
   #rest: Buffer | null = null;
+  readonly #arriving: (() => ArrivingHead) | null;
+  /** The newest request. */
+  #request: IncomingMessage | null = null;
+  #hasBegun = false;
+  /** Of the head that arrives, and where they count. */
+  #headBytes = 0;
+  #head: ArrivingHead | null = null;
 
-  /** `socket`: one that node:http has just begun to read. */
-  constructor(socket: Socket) {
+  /** `socket`: one that node:http has just begun to read. `arriving`: where long heads count. Default: nowhere. */
+  constructor(socket: Socket, arriving: (() => ArrivingHead) | null = null) {
+    this.#arriving = arriving;
+    if (arriving !== null) socket.once('close', () => this.#head?.release());
     const [parse] = socket.listeners('data');
     if (parse === undefined) throw new Error('node:http no longer listens for "data"');
     this.#socket = socket;
@@ -36,9 +55,15 @@ export class SlicedReader {
     socket.off('data', this.#parse);
   }
 
-  /** A request has come, in the slice that is parsed now. `bodyLength`: undefined if it is not known. */
-  begins(bodyLength: string | undefined): void {
-    this.#bodyLeft = Math.max(0, Number(bodyLength ?? 0) - this.#slice);
+  /** A request has come, in the slice that is parsed now. */
+  begins(request: IncomingMessage): void {
+    this.#request = request;
+    this.#hasBegun = true;
+    this.#headBytes = 0;
+    // From here on it counts as the request's.
+    this.#head?.release();
+    this.#head = null;
+    this.#bodyLeft = Math.max(0, Number(request.headers['content-length'] ?? 0) - this.#slice);
   }
 
   /** The connection speaks another protocol from here on. Returns `head`, and all else that has been read. */
@@ -62,13 +87,26 @@ export class SlicedReader {
       this.#slice = Math.max(HEADS, this.#bodyLeft);
       this.#bodyLeft = Math.max(0, this.#bodyLeft - this.#slice);
       this.#rest = chunk.subarray(at + this.#slice);
-      this.#parse(chunk.subarray(at, at + this.#slice));
+      this.#hasBegun = false;
+      const slice = chunk.subarray(at, at + this.#slice);
+      this.#parse(slice);
       if (this.#rest === null || socket.destroyed) return;
+      if (!this.#countsHead(slice.length)) return void socket.destroy();
       // Whoever has paused it reads on.
       if (socket.isPaused()) return this.#hold(this.#rest);
     }
     this.#rest = null;
   };
+
+  /** False if there is no room for the head that arrives. */
+  #countsHead(bytes: number): boolean {
+    if (this.#arriving === null || this.#hasBegun || this.#request?.complete === false) return true;
+    const before = Math.max(this.#headBytes, SHORT_HEAD);
+    this.#headBytes += bytes;
+    if (this.#headBytes <= before) return true;
+    this.#head ??= this.#arriving();
+    return this.#head.take(this.#headBytes - before);
+  }
 
   #hold(rest: Buffer): void {
     this.#rest = null;
@@ -82,13 +120,14 @@ export class SlicedReader {
 }
 
 /** Has a server of node:http or node:https read the requests of each connection so; pipelined ones wait for one another. */
-export function readInTurns(server: Server, isSecure: boolean): void {
+export function parseInTurns(server: Server, isSecure: boolean): void {
   const readers = new WeakMap<Duplex, SlicedReader>();
   const open = new WeakMap<Duplex, number>();
   server.on(isSecure ? 'secureConnection' : 'connection', (socket: Socket) => {
     readers.set(socket, new SlicedReader(socket));
   });
-  server.prependListener('request', ({ socket, headers }: IncomingMessage, response: ServerResponse) => {
+  server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+    const { socket } = request;
     const reader = readers.get(socket);
     if (reader === undefined) return;
     const count = (by: 1 | -1) => {
@@ -97,7 +136,7 @@ export function readInTurns(server: Server, isSecure: boolean): void {
       reader.waiting = Math.max(0, now - 1);
       if (by < 0 && reader.waiting === 0) socket.resume();
     };
-    reader.begins(headers['content-length']);
+    reader.begins(request);
     count(1);
     response.once('close', () => count(-1));
   });
