@@ -7,9 +7,12 @@ export const HOP_BY_HOP: ReadonlySet<string> = new Set([
   ...['connection', 'keep-alive', 'proxy-connection', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer'],
   ...['transfer-encoding', 'upgrade'],
 ]);
-const NOT_TO_UPSTREAM = new Set([...HOP_BY_HOP, 'host', 'expect', 'content-length', 'x-forwarded-for', 'x-request-id']);
+const NOT_TO_UPSTREAM = new Set([
+  ...HOP_BY_HOP,
+  ...['host', 'expect', 'content-length', 'x-forwarded-for', 'x-real-ip', 'x-request-id'],
+]);
 /** What only a trusted proxy may say to an upstream; from others we say it ourselves. */
-const FROM_TRUSTED = new Set(['forwarded', 'x-forwarded-proto', 'x-forwarded-host', 'x-real-ip']);
+const FROM_TRUSTED = new Set(['forwarded', 'x-forwarded-proto', 'x-forwarded-host']);
 
 /**
  * Adds them to a list, with `x-forwarded-*` and the request's id, without `host`, framing and trace.
@@ -30,7 +33,8 @@ export function addForwarded(headers: string[], x: Exchange, trustedPeer: boolea
     headers.push('x-forwarded-proto', x.scheme);
     const host = headerOf(from, 'host');
     if (host !== undefined) headers.push('x-forwarded-host', host);
-    headers.push('x-real-ip', x.clientIp);
   }
+  // One client: a proxy that appends to X-Forwarded-For may let what a client says of itself here pass.
+  headers.push('x-real-ip', x.clientIp);
   headers.push('x-request-id', x.requestId);
 }
