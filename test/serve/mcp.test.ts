@@ -287,6 +287,17 @@ describe('sessions', () => {
     });
   });
 
+  it.each([{ 'mcp-method': 'tools/list' }, { 'mcp-method': 'tools/call', 'mcp-name': 'other' }])(
+    'decide their revision: headers of a later one mean nothing in them: %j',
+    async (more) => {
+      const session = await openSession(gw.url);
+      const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+      const answer = await post(gw.url, list, { ...session, ...more });
+      expect(answer).toMatchObject({ status: 200, body: { id: 1, result: { tools: expect.any(Array) } } });
+      expect(answer.body?.result).not.toHaveProperty('resultType');
+    },
+  );
+
   it('cancel all calls that they have given one id', async () => {
     const session = await openSession(gw.url);
     const before = slow.length;

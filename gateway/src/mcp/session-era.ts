@@ -7,7 +7,7 @@ import { get, isObject, type Obj } from '../spec/json.ts';
 import { MOST_SESSIONS, type SessionStore } from '../state/session-store.ts';
 import { CallsUnderWay } from './calls.ts';
 import { type ClientSide, passOn, withoutProtocolMeta } from './pass-on.ts';
-import { SESSION_REVISIONS } from './protocol/era.ts';
+import { SESSION, SESSION_REVISIONS } from './protocol/era.ts';
 import {
   INVALID_PARAMS,
   INVALID_REQUEST,
@@ -23,7 +23,6 @@ import { calledTool, listTools, type McpRequest, runTool, type STREAMS } from '.
 import { listOfUpstreams, requestOfUpstream, upstreamCapabilities } from './upstream-methods.ts';
 import { callUpstreamTool } from './upstream-tool.ts';
 
-const SESSION = 'mcp-session-id';
 const VERSION = 'mcp-protocol-version';
 /** Characters of the ids that are given out. */
 const ID = /^[0-9a-f-]{36}$/;

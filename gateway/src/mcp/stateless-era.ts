@@ -3,7 +3,7 @@ import { clientNetwork } from '../client-network.ts';
 import { type Answer, headerOf } from '../exchange.ts';
 import { get, isObject, type Obj } from '../spec/json.ts';
 import { type ClientSide, passOn, withoutProtocolMeta } from './pass-on.ts';
-import { STATELESS_REVISIONS } from './protocol/era.ts';
+import { SESSION, STATELESS_REVISIONS } from './protocol/era.ts';
 import {
   INVALID_PARAMS,
   METHOD_NOT_FOUND,
@@ -22,17 +22,22 @@ import { mustMatchArguments } from './upstreams/repeated-arguments.ts';
 
 const PREFIX = 'io.modelcontextprotocol/';
 const VERSION = 'mcp-protocol-version';
+
 /** Milliseconds for which clients may keep lists; those that subscribe are told of changes before. */
 const FRESH_MS = 60_000;
 const CACHING = `"ttlMs":${FRESH_MS},"cacheScope":"public"`;
 const ACCEPTED: Answer = { status: 202, body: null };
 
-/** Whether a message is one of this era: by `_meta`, or by headers that earlier ones do not have. */
+/**
+ * Whether a message is one of this era: by `_meta`, or by headers that earlier ones do not have. A session decides its own
+ * revision: clients of several revisions send headers of later ones in it.
+ */
 export function isStateless({ x }: Pick<McpRequest, 'x'>, message: RpcMessage): boolean {
   if (message.kind !== 'response' && get(get(message.params, '_meta'), `${PREFIX}protocolVersion`) !== undefined)
     return true;
   // What begins a session has no revision yet, whatever its headers say.
   if (message.kind === 'request' && message.method === 'initialize') return false;
+  if (headerOf(x.headers, SESSION) !== undefined) return false;
   const version = headerOf(x.headers, VERSION) ?? '';
   const isLater = /^\d{4}-\d{2}-\d{2}$/.test(version) && version >= (STATELESS_REVISIONS.at(-1) as string);
   return isLater || headerOf(x.headers, 'mcp-method') !== undefined;

@@ -6,3 +6,6 @@ export type Era = 'sessions' | 'stateless';
 /** The newest first. */
 export const SESSION_REVISIONS: readonly string[] = ['2025-11-25', '2025-06-18'];
 export const STATELESS_REVISIONS: readonly string[] = ['2026-07-28'];
+
+/** The header that names a session. */
+export const SESSION = 'mcp-session-id';
