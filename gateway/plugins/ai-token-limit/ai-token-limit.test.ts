@@ -69,12 +69,19 @@ describe('ai-token-limit', () => {
 
   it.each<[string, object, number]>([
     ['max_completion_tokens', asked({ max_completion_tokens: 7 }), PROMPT + 7],
-    ['max_output_tokens', { input: 'tell more', max_output_tokens: 7 }, 3 + 7],
     ['no limit', asked(), PROMPT + 30],
     ['several choices', asked({ n: 3, max_tokens: 7 }), PROMPT + 21],
     ['more than all', asked({ max_tokens: 9e15 }), 100],
   ])('reserves for %s', async (_, body, reserved) => {
     expect(await remaining(body)).toBe(100 - reserved);
+  });
+
+  it('reserves for max_output_tokens of a response, and not of a completion, which has no such limit', async () => {
+    const body = { input: 'tell more', max_output_tokens: 7 };
+    expect(await remaining(body, { path: '/v1/responses' })).toBe(100 - 3 - 7);
+    expect(await remaining(asked({ max_output_tokens: 7 }), { path: '/v1/chat/completions' })).toBe(
+      100 - 3 - 7 - PROMPT - 30,
+    );
   });
 
   it.each([{ n: -1 }, { max_tokens: 'many' }])('refuses a limit that is none: %j', async (odd) => {
