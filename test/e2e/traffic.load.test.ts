@@ -160,6 +160,8 @@ describe.skipIf(missing.length > 0)(`under a steady load${skipped}`, () => {
 
   it('takes artifacts in place, without a new pod', async () => {
     await change({ rollout: { strategy: 'InPlace' } });
+    // The change itself makes new pods: they are there when an artifact is served after it.
+    await rollOut();
     const before = await eventually(async () => {
       const lasting = await pods();
       expect(lasting).toHaveLength(2);
