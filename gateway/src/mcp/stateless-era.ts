@@ -22,7 +22,6 @@ import { mustMatchArguments } from './upstreams/repeated-arguments.ts';
 
 const PREFIX = 'io.modelcontextprotocol/';
 const VERSION = 'mcp-protocol-version';
-
 /** Milliseconds for which clients may keep lists; those that subscribe are told of changes before. */
 const FRESH_MS = 60_000;
 const CACHING = `"ttlMs":${FRESH_MS},"cacheScope":"public"`;

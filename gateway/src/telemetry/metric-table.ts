@@ -30,7 +30,10 @@ export type ValidationReason = (typeof VALIDATION_REASONS)[number];
 export const TOOL_OUTCOMES = ['succeeded', 'failed', 'invalid', 'refused', 'cancelled'] as const;
 export type ToolOutcome = (typeof TOOL_OUTCOMES)[number];
 
-/** How a validation in a helper process ended; `failed`: the process ran out of memory, or crashed. */
+/**
+ * How a validation in a helper process ended; `unprepared`: its schema takes too long to compile; `failed`: the process ran
+ * out of memory, or crashed.
+ */
 export const HELPER_OUTCOMES = ['valid', 'invalid', 'deadline', 'unprepared', 'failed', 'overloaded'] as const;
 export type HelperOutcome = (typeof HELPER_OUTCOMES)[number];
 /**

@@ -3,7 +3,8 @@ import type { Json, RoutesFile, SchemaRef } from '../artifact/format.ts';
 
 /** Milliseconds: what takes longer to compile is compiled and validated in a helper only. */
 export const MOST_COMPILE_MS = 250;
-const PREFIX = 'gw:';
+/** What names of the table begin with in references. */
+export const PREFIX = 'gw:';
 /** Milliseconds for each schema that says anything. */
 const MS_A_SCHEMA = 0.15;
 /** Milliseconds for each pair of branches: generated code nests them in each other. */

@@ -7,7 +7,7 @@ import type { Json, RoutesFile, SchemaRef } from '../artifact/format.ts';
 import { patternReader } from '../patterns/pattern.ts';
 import { DEFAULT_STEPS, StepBudget } from '../patterns/step-budget.ts';
 import type { ProblemError } from '../problems.ts';
-import { collectRefs, compileMs, MOST_COMPILE_MS } from './compile-time.ts';
+import { collectRefs, compileMs, MOST_COMPILE_MS, PREFIX } from './compile-time.ts';
 import { addEnum } from './enum.ts';
 import { addAllFormats } from './formats.ts';
 import type { TableHelpers } from './helpers/validation-helpers.ts';
@@ -17,8 +17,6 @@ import { addUnevaluated } from './unevaluated.ts';
 import { addUniqueItems } from './unique-items.ts';
 import { addSteps, withSteps } from './validation-steps.ts';
 import { withoutWideObjects } from './wide-objects.ts';
-
-const PREFIX = 'gw:';
 
 /** Null where the value is valid. Throws StepsExceeded where its patterns take more than `Schemas.steps` has left. */
 export type Validator = (value: unknown) => readonly ErrorObject[] | null;

@@ -26,8 +26,8 @@ export const MAX_DIAGNOSTICS = 1_000;
 export class JobLost extends Error {}
 
 /**
- * The job whose turn it is, of those that wait or that a replica left lying; null where there is none. Projects take turns,
- * those with fewer under way first, and within them people do; of one person's the oldest is first.
+ * Returns the job whose turn it is, of those that wait or that a replica left lying, or null if there is no job. Projects
+ * take turns, those with fewer under way first, and within them people do; a person's oldest job is first.
  */
 export async function claim(db: Db, replicaId: string, leaseMs: number): Promise<Job | null> {
   const job = await db

@@ -13,7 +13,7 @@ export class PartUnreadable extends Error {}
 export interface RequestValue {
   /** The value of `request`. Looking at a part may throw PartUnreadable. */
   readonly value: CelMap;
-  /** Whether an expression has looked at a body that cannot be read. */
+  /** Whether an expression has looked at a part that is there and cannot be read. */
   readonly isUnreadable: boolean;
 }
 

@@ -6,7 +6,7 @@ import { notWhole, type ProviderError, ReportedError } from '../conversation/pro
 import { chatUsage, type Usage } from '../conversation/usage.ts';
 import { jsonOf, notValid, stopWith, textOf } from './answer-parts.ts';
 
-/** Throws ProviderFailed where it is no completion, and ReportedError for an error in its place. */
+/** Throws ProviderFailed if it is not a completion, and ReportedError if it is an error. */
 export function checkCompletion(value: unknown): void {
   refuseError(value);
   const choices = listOf(get(value, 'choices'));
@@ -134,7 +134,7 @@ export class CompletionChunks {
     return this.#usage;
   }
 
-  /** Throws ReportedError for the provider's own, and ProviderFailed where the stream is none of chunks. */
+  /** Throws ReportedError if the provider reports an error, and ProviderFailed if the stream does not consist of chunks. */
   read({ data }: ServerSentEvent): readonly MessageEvent[] {
     if (data === null || this.#ended) return [];
     if (data.trim() === '[DONE]') return this.end();

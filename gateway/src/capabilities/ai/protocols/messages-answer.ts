@@ -11,7 +11,7 @@ export function refuseReport(value: unknown): void {
   if (get(value, 'error')) throw new ReportedError(messageError(value, null));
 }
 
-/** Throws ProviderFailed where it is no message, and ReportedError for an error in its place. */
+/** Throws ProviderFailed if it is not a message, and ReportedError if it is an error. */
 export function readMessage(value: unknown): Message {
   refuseReport(value);
   const content = get(value, 'content');
