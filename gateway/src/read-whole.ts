@@ -1,11 +1,11 @@
-/** All of what comes in pieces. Throws what `tooLong` makes where it has more bytes than that. */
+import { ByteCollector } from './byte-collector.ts';
+
+/** Returns all bytes of a stream. Throws what `tooLong` makes if there are more than `most`. */
 export async function readWhole(input: AsyncIterable<Uint8Array>, most: number, tooLong: () => Error): Promise<Buffer> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
+  const collected = new ByteCollector();
   for await (const chunk of input) {
-    length += chunk.length;
-    if (length > most) throw tooLong();
-    chunks.push(chunk);
+    if (collected.length + chunk.length > most) throw tooLong();
+    collected.add(chunk);
   }
-  return Buffer.concat(chunks);
+  return collected.takeWhole();
 }

@@ -61,6 +61,18 @@ const table = {
     files: ['transport/connection-shares.ts', 'transport/connection-slots.ts', 'transport/open-connections.ts'],
     test: 'test/serve/connection-shares.test.ts: that are silent or idle yield, those of who holds most',
   },
+  'upstream-calls': {
+    what: 'calls to upstreams under way, and WebSockets relayed to them',
+    unit: 'calls',
+    most: { option: 'maxUpstreamCalls' },
+    scope: 'process',
+    owner: CLIENT,
+    yields: 'the oldest call of the client that has most',
+    answer: '503 `overloaded`; if its response has begun, it is cut off',
+    metric: YIELDS,
+    files: ['egress/upstream-calls.ts'],
+    test: 'test/serve/upstream-calls.test.ts: are shared: the client that has most gives way to others',
+  },
   'http2-streams': {
     what: 'open streams of an HTTP/2 connection; clients behind one proxy share them',
     unit: 'streams',

@@ -1,15 +1,16 @@
+import { ByteCollector } from '../byte-collector.ts';
 import type { Exchange } from '../exchange.ts';
 import { parseTextOnce } from '../json/parse-once.ts';
 import { isObject } from '../spec/json.ts';
 
 /** The body of a request to the admin port; empty where it has more than `most` bytes, too many to be meant. */
 export async function bodyOf({ bodyStream }: Exchange, most: number): Promise<string> {
-  const chunks: Uint8Array[] = [];
+  const collected = new ByteCollector();
   for await (const chunk of (bodyStream ?? []) as AsyncIterable<Uint8Array>) {
     if (bodyStream !== null && bodyStream.received > most) return '';
-    chunks.push(chunk);
+    collected.add(chunk);
   }
-  return Buffer.concat(chunks).toString();
+  return collected.takeWhole().toString();
 }
 
 /** Bytes of a body of one member. */

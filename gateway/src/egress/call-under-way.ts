@@ -9,6 +9,8 @@ import { StreamedBody } from './streamed-body.ts';
 
 export class CallUnderWay implements Stallable {
   span: Span | null = null;
+  /** Gives back its place among the calls of clients. */
+  endPlace: () => void = () => {};
   readonly #ended = new AbortController();
   #timer: StallTimer;
   readonly #timeoutMs: number;
@@ -22,8 +24,10 @@ export class CallUnderWay implements Stallable {
     this.#url = url;
     this.#timeoutMs = timeoutMs;
     this.#timer = new StallTimer(headTimeoutMs, this);
-    const withdraw = (shared ? null : exchange)?.onClose(() => this.#giveUp('the client has gone'));
-    const stop = () => this.#giveUp('it was given up');
+    const withdraw = (shared ? null : exchange)?.onClose(() =>
+      this.giveUp(new HttpCallError('failed', 'the client has gone')),
+    );
+    const stop = () => this.giveUp(new HttpCallError('failed', 'it was given up'));
     if (signal?.aborted) stop();
     signal?.addEventListener('abort', stop);
     this.#withdraw = () => {
@@ -32,8 +36,8 @@ export class CallUnderWay implements Stallable {
     };
   }
 
-  #giveUp(why: string): void {
-    this.#ended.abort(new HttpCallError('failed', why));
+  giveUp(why: Error): void {
+    this.#ended.abort(why);
   }
 
   get signal(): AbortSignal {
@@ -99,6 +103,7 @@ export class CallUnderWay implements Stallable {
     this.#body?.leave();
     this.#timer.stop();
     this.#withdraw();
+    this.endPlace();
     this.span?.end();
     this.span = null;
   }

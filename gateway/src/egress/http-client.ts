@@ -1,7 +1,8 @@
 /** Whole HTTP calls through the egress guard, for plugins and for what the gateway itself asks of others. */
-import { Readable } from 'node:stream';
+import { type Duplex, Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
 import type { BufferBudget, Holding } from '../buffer-budget.ts';
+import { ByteCollector } from '../byte-collector.ts';
 import { type BodyStream, type Exchange, type HeaderList, headerOf } from '../exchange.ts';
 import type { Span } from '../spans/span.ts';
 import { headerList, without, withTrace } from './call-headers.ts';
@@ -11,6 +12,7 @@ import type { EgressGuard } from './guard.ts';
 import { failureOf, HttpCallError } from './http-call-error.ts';
 import { limitInformational } from './informational-limit.ts';
 import { type UpgradeAnswer, UpgradeCall, type UpgradeHandshake } from './upgrade-call.ts';
+import { type UpstreamCalls, UpstreamCallsCrowded } from './upstream-calls.ts';
 
 export interface HttpCall {
   readonly method: string;
@@ -82,6 +84,8 @@ export interface HttpClientOptions {
   readonly maxResponseBytes: number;
   /** Bytes in memory of answers that are not whole yet, together with responses that are held (`--max-held-response-bytes`). */
   readonly budget: BufferBudget;
+  /** Where calls for clients count. Default: nowhere. */
+  readonly calls?: UpstreamCalls;
 }
 
 const NO_BODY = Buffer.alloc(0);
@@ -124,7 +128,9 @@ export class HttpClient {
     if (call.signal?.aborted) stop();
     call.signal?.addEventListener('abort', stop);
     let at = this.#urlOf(call.url);
+    const endPlace = this.#place(call, (error) => ended.abort(error));
     try {
+      ended.signal.throwIfAborted();
       let { method, headers = [], body = null } = call;
       for (let left = Math.min(call.redirects ?? 0, MOST_REDIRECTS); ; left--) {
         const answer = await this.#once({ ...call, method, headers, body }, at, ended.signal);
@@ -143,6 +149,7 @@ export class HttpClient {
     } catch (error) {
       throw failureOf(ended.signal.aborted ? ended.signal.reason : error, at);
     } finally {
+      endPlace();
       clearTimeout(late);
       withdraw?.();
       call.signal?.removeEventListener('abort', stop);
@@ -157,6 +164,7 @@ export class HttpClient {
   async open(call: HttpStreamCall): Promise<HttpStream> {
     const url = this.#urlOf(call.url);
     const under = new CallUnderWay(call, url);
+    under.endPlace = this.#place(call, (error) => under.giveUp(error));
     const x = call.exchange ?? null;
     under.span = x?.trace?.call(call.method, url) ?? null;
     try {
@@ -185,6 +193,11 @@ export class HttpClient {
   async upgrade(call: HttpStreamCall, handshake: UpgradeHandshake): Promise<UpgradeAnswer> {
     const url = this.#urlOf(call.url);
     const under = new CallUnderWay(call, url);
+    let connection: Duplex | null = null;
+    const endPlace = this.#place(call, (error) => {
+      under.giveUp(error);
+      connection?.destroy();
+    });
     const x = call.exchange ?? null;
     under.span = x?.trace?.call(call.method, url) ?? null;
     const holding = this.#options.budget.hold(x?.clientIp ?? '');
@@ -193,12 +206,30 @@ export class HttpClient {
       const answer = await new UpgradeCall(handshake, holding, under.signal).run(this.#agent, request);
       under.span?.received(answer.status);
       under.end();
+      if ('connection' in answer) {
+        connection = answer.connection;
+        connection.once('close', endPlace);
+      } else endPlace();
       return answer;
     } catch (error) {
+      endPlace();
       throw under.failed(error);
     } finally {
       holding.release();
     }
+  }
+
+  /**
+   * Takes a place among the calls that clients wait for. Returns what gives it back. `giveUp` ends the call: at once if
+   * there is no place, or later for another client.
+   */
+  #place({ exchange }: Pick<HttpCall, 'exchange'>, giveUp: (error: Error) => void): () => void {
+    const { calls } = this.#options;
+    if (calls === undefined || !exchange) return () => {};
+    const call = { clientIp: exchange.clientIp, giveUp };
+    if (calls.begin(call)) return () => calls.end(call);
+    giveUp(new UpstreamCallsCrowded());
+    return () => {};
   }
 
   #requestOf(
@@ -284,20 +315,18 @@ async function read(
     body.on('error', () => {}).destroy();
     throw tooLarge();
   }
-  const chunks: Buffer[] = [];
-  let length = 0;
+  const collected = new ByteCollector();
   let whole = false;
   try {
     for await (const chunk of body) {
       // Leaving the loop destroys the stream, and with it the connection.
-      if (length + chunk.length > most) throw tooLarge();
+      if (collected.length + chunk.length > most) throw tooLarge();
       if (!holding.take(chunk.length))
         throw new HttpCallError('no-room', 'the gateway has reached its limit of bytes in memory');
-      length += chunk.length;
-      chunks.push(chunk);
+      collected.add(chunk);
     }
     whole = true;
-    return Buffer.concat(chunks, length);
+    return collected.takeWhole();
   } finally {
     if (!whole || !holds) holding.release();
   }

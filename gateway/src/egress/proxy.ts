@@ -4,6 +4,7 @@
  */
 import { type Duplex, Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
+import { ByteCollector, SMALL_PIECE } from '../byte-collector.ts';
 import { atEndOfTick } from '../end-of-tick.ts';
 import type { Exchange, HeaderList, ResponseSink } from '../exchange.ts';
 import { type HandOff, NotSendable, type UpstreamRequest } from '../hand-off.ts';
@@ -21,6 +22,7 @@ import {
 } from './proxy-headers.ts';
 import { StallTimer, UpstreamStalled } from './stall-timer.ts';
 import type { HttpUpstream } from './upstream.ts';
+import { type UpstreamCall, UpstreamCallsCrowded } from './upstream-calls.ts';
 
 /** What became of an informational response: the client gets it; there are too many; or what is answered instead. */
 export type Informed = 'passed' | 'excess' | Problem;
@@ -54,10 +56,11 @@ export function proxy(request: ProxyRequest, events: ProxyEvents): void {
     return events.failed(x, answer, 'circuit breaker open');
   }
   const exchange = new ProxyExchange(request, events);
+  if (!upstream.calls.begin(exchange)) return exchange.giveUp(new UpstreamCallsCrowded());
   atEndOfTick(() => exchange.begin());
 }
 
-class ProxyExchange implements Dispatcher.DispatchHandler {
+class ProxyExchange implements Dispatcher.DispatchHandler, UpstreamCall {
   /** Runs until the head of the answer is there, then from one piece of its body to the next. */
   readonly #timer: StallTimer;
   readonly #request: ProxyRequest;
@@ -90,7 +93,11 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
   #discards = false;
   #discarded = 0;
   #bytes = 0;
+  /** Small pieces of this turn. */
+  #small: ByteCollector | null = null;
   #offClose: (() => void) | null = null;
+  /** The connection in the protocol that was asked for; it keeps the place of the call. */
+  #upgraded: Duplex | null = null;
   /** Of the call under way; null where the request is not traced. */
   #span: Span | null = null;
 
@@ -103,6 +110,19 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
     this.#timer = new StallTimer(request.handOff.timeoutMs, this);
   }
 
+  get clientIp(): string {
+    return this.#x.clientIp;
+  }
+
+  giveUp(error: UpstreamCallsCrowded): void {
+    const controller = this.#controller;
+    // No fallback takes its place.
+    this.#discards = false;
+    this.onResponseError(controller, error);
+    controller?.abort(error);
+    this.#upgraded?.destroy();
+  }
+
   /** Never throws: what fails before there is a connection is an answer, too. */
   begin(): void {
     try {
@@ -113,6 +133,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
   }
 
   start(): void {
+    if (this.#finished) return;
     if (this.#x.closed) return this.#leave();
     this.#controller = null;
     const { compose } = this.#handOff;
@@ -218,7 +239,9 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
     }
     this.#upstream.breaker.succeeded();
     this.#span?.received(status);
+    this.#upgraded = connection;
     this.#finish();
+    connection.once('close', () => this.#upstream.calls.end(this));
     this.#events.upgraded(this.#x, headers, connection);
   }
 
@@ -285,7 +308,24 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
     if (chunk.length === this.#expected && sink.endWith) {
       this.#whole = true;
       sink.endWith(chunk);
-    } else if (!sink.write(chunk)) this.#pause(controller);
+    } else if (chunk.length < SMALL_PIECE) this.#join(chunk);
+    else {
+      this.#flush();
+      if (!sink.write(chunk)) this.#pause(controller);
+    }
+  }
+
+  /** Keeps a small piece until the turn ends: thousands of them may have arrived together. */
+  #join(chunk: Uint8Array): void {
+    this.#small ??= new ByteCollector();
+    if (this.#small.length === 0) atEndOfTick(() => this.#flush());
+    this.#small.add(chunk);
+  }
+
+  #flush(): void {
+    if (this.#small === null || this.#small.length === 0 || this.#sink === null) return;
+    const joined = this.#small.takeWhole();
+    if (!this.#sink.destroyed && !this.#sink.write(joined) && this.#controller !== null) this.#pause(this.#controller);
   }
 
   /** A short one is read, so that its connection is kept. */
@@ -324,6 +364,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
       return;
     }
     this.#finish();
+    this.#flush();
     if (!this.#whole && Object.keys(trailers).length > 0) this.#x.responder.trailers?.(trailerFields(trailers));
     if (!this.#whole) this.#sink?.end();
     this.#events.done(this.#x, this.#bytes);
@@ -341,14 +382,16 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
     }
     this.#finish();
     if (this.#x.closed) return this.#upstream.breaker.abandoned(this.#x.clientIp);
+    this.#flush();
     if (this.#headSent) return this.#events.broken(this.#x, error.message);
     const bodyError = this.#x.bodyStream?.errored;
     if (bodyError) {
       this.#upstream.breaker.abandoned(this.#x.clientIp);
       return this.#events.bodyFailed(this.#x, bodyError);
     }
-    // Names of others held the resolver: that says nothing of the upstream.
-    if (error instanceof LookupsCrowded) this.#upstream.breaker.abandoned(this.#x.clientIp);
+    // Others held the resolver, or all places: that says nothing of the upstream.
+    if (error instanceof LookupsCrowded || error instanceof UpstreamCallsCrowded)
+      this.#upstream.breaker.abandoned(this.#x.clientIp);
     else this.#upstream.breaker.failed(this.#x.clientIp);
     this.#events.failed(this.#x, problemOf(error), `${this.#upstream.name}: ${error.message}`);
   }
@@ -379,6 +422,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler {
 
   #finish(): void {
     this.#finished = true;
+    if (this.#upgraded === null) this.#upstream.calls.end(this);
     this.#timer.stop();
     this.#offClose?.();
     this.#span?.end();
@@ -403,6 +447,9 @@ function problemOf(error: Error): Problem {
   }
   if (error instanceof LookupsCrowded) {
     return problem('overloaded', 'Too many names of upstreams are being looked up. Try again.');
+  }
+  if (error instanceof UpstreamCallsCrowded) {
+    return problem('overloaded', 'Too many calls to upstreams are under way. Try again.');
   }
   if (error instanceof EgressRefused) {
     return problem('upstream-failed', 'The upstream is not at an address that the gateway may connect to.');

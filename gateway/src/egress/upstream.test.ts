@@ -5,6 +5,7 @@ import type { Dispatcher } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EgressGuard } from './guard.ts';
 import { HttpUpstream } from './upstream.ts';
+import { UpstreamCalls } from './upstream-calls.ts';
 
 const servers: Server[] = [];
 async function serve(name: string): Promise<string> {
@@ -25,6 +26,7 @@ beforeAll(async () => {
     guard,
     readPem: () => '',
     allowPlaintext: true,
+    calls: new UpstreamCalls(1000, () => {}),
   });
   other = await serve('other');
 });

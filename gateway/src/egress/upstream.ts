@@ -8,6 +8,7 @@ import { isObject, type Obj } from '../spec/json.ts';
 import { CircuitBreaker } from './breaker.ts';
 import { createConnector } from './connector.ts';
 import { EgressGuard } from './guard.ts';
+import type { UpstreamCalls } from './upstream-calls.ts';
 
 /** The config of an upstream is not usable; stops the load (exit 1). */
 export class UpstreamError extends Error {}
@@ -22,6 +23,8 @@ export interface UpstreamOptions {
   readonly allowPlaintext: boolean;
   /** `--app-port`: where the app of this sidecar listens; undefined: this is no sidecar. */
   readonly appPort?: number | undefined;
+  /** Where calls for clients count. */
+  readonly calls: UpstreamCalls;
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -37,6 +40,7 @@ export class HttpUpstream implements Upstream {
   /** Path of the base URL, without a slash at its end. */
   readonly basePath: string;
   readonly breaker = new CircuitBreaker();
+  readonly calls: UpstreamCalls;
   readonly #pool: Pool;
   /** To other hosts of the same service; each origin's goes when its last connection has closed. */
   #others: Agent | null = null;
@@ -46,6 +50,7 @@ export class HttpUpstream implements Upstream {
   constructor(url: URL, tls: Obj | undefined, connectTimeoutMs: number, options: UpstreamOptions) {
     this.name = url.origin + url.pathname;
     this.url = url;
+    this.calls = options.calls;
     this.authority = url.host;
     this.basePath = url.pathname.replace(/\/+$/, '');
     const secureContext = tls ? clientContext(tls, options.readPem) : undefined;

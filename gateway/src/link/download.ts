@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Agent, type Dispatcher, request } from 'undici';
 import { MAX_ARCHIVE_BYTES } from '../artifact/source.ts';
+import { ByteCollector } from '../byte-collector.ts';
 import { messageOf } from '../message-of.ts';
 import { VERSION } from '../version.ts';
 import { artifactUrl, LinkAddressError } from './address.ts';
@@ -27,8 +28,7 @@ export interface DownloadOptions {
 export class Download {
   readonly #notice: Notice;
   readonly #options: DownloadOptions;
-  #chunks: Uint8Array[] = [];
-  #length = 0;
+  readonly #collected = new ByteCollector();
   /** Strong, of what has come so far; null: the next try begins anew. */
   #etag: string | null = null;
 
@@ -60,7 +60,7 @@ export class Download {
       signal.throwIfAborted();
       if (error instanceof UpdateError) throw error;
       if (error instanceof LinkAddressError) throw new UpdateError('download-failed', error.message);
-      throw failed(`it broke off after ${this.#length} bytes: ${messageOf(error)}`);
+      throw failed(`it broke off after ${this.#collected.length} bytes: ${messageOf(error)}`);
     } finally {
       await agent.destroy();
     }
@@ -83,7 +83,7 @@ export class Download {
   ): Promise<Dispatcher.ResponseData['body']> {
     const { base } = this.#options;
     const etag = this.#etag;
-    const from = etag === null ? 0 : this.#length;
+    const from = etag === null ? 0 : this.#collected.length;
     const { statusCode, headers, body } = await request(artifactUrl(base, this.#notice.path), {
       dispatcher,
       signal,
@@ -103,30 +103,29 @@ export class Download {
     }
     this.#etag = strong(textOf(headers, 'etag'));
     const length = textOf(headers, 'content-length');
-    if (length !== '' && Number(length) !== this.#notice.size - this.#length) {
+    if (length !== '' && Number(length) !== this.#notice.size - this.#collected.length) {
       body.on('error', () => {});
       body.destroy();
       throw this.#another(
-        `the control plane sends ${length} bytes where ${this.#notice.size - this.#length} are expected`,
+        `the control plane sends ${length} bytes where ${this.#notice.size - this.#collected.length} are expected`,
       );
     }
     return body;
   }
 
   #take(chunk: Uint8Array): void {
-    this.#length += chunk.length;
-    if (this.#length > this.#notice.size) throw this.#another(`the file has more than ${this.#notice.size} bytes`);
-    this.#chunks.push(chunk);
+    if (this.#collected.length + chunk.length > this.#notice.size)
+      throw this.#another(`the file has more than ${this.#notice.size} bytes`);
+    this.#collected.add(chunk);
   }
 
   #whole(): Uint8Array {
     const { size, sha256 } = this.#notice;
-    if (this.#length < size) throw failed(`it ended after ${this.#length} of ${size} bytes`);
-    const hash = createHash('sha256');
-    for (const chunk of this.#chunks) hash.update(chunk);
-    const found = `sha256:${hash.digest('hex')}`;
+    if (this.#collected.length < size) throw failed(`it ended after ${this.#collected.length} of ${size} bytes`);
+    const file = this.#collected.takeWhole();
+    const found = `sha256:${createHash('sha256').update(file).digest('hex')}`;
     if (found !== sha256) throw this.#another(`the file's sha256 is ${found}, the control plane said ${sha256}`);
-    return Buffer.concat(this.#chunks, size);
+    return file;
   }
 
   /** It is not the file of the notice: nothing of it is kept. */
@@ -136,8 +135,7 @@ export class Download {
   }
 
   #forget(): void {
-    this.#chunks = [];
-    this.#length = 0;
+    this.#collected.take();
     this.#etag = null;
   }
 }

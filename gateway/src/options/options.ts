@@ -364,6 +364,15 @@ export const SERVE_OPTIONS = {
     limits: 'connections',
     pods: {},
   },
+  maxUpstreamCalls: {
+    type: 'integer',
+    unit: 'count',
+    minimum: 1,
+    default: 10_000,
+    help: 'maximum number of calls to upstreams under way, for all workers; each worker also keeps to a fifth of its limit of open files',
+    limits: 'calls to upstreams',
+    pods: {},
+  },
   maxUpstreamResponseBytes: {
     type: 'integer',
     unit: 'bytes',

@@ -1,6 +1,7 @@
 /** Holds an upstream's body until it is whole, or turns out too large to be held. */
 import { Writable } from 'node:stream';
 import type { BufferBudget, Holding as HeldBytes } from '../buffer-budget.ts';
+import { ByteCollector } from '../byte-collector.ts';
 import { CLIENT_CLOSED, type Exchange, type ResponseSink } from '../exchange.ts';
 import { type Problem, problem } from '../problems.ts';
 
@@ -62,7 +63,7 @@ export interface Holding {
 }
 
 export function holdResponse(holding: Holding): Writable {
-  const chunks: Uint8Array[] = [];
+  const collected = new ByteCollector();
   let held = 0;
   /** Undefined while the body is held. */
   let passing: ResponseSink | null | undefined;
@@ -70,7 +71,7 @@ export function holdResponse(holding: Holding): Writable {
   async function pass(chunk: Uint8Array): Promise<void> {
     if (passing === undefined) {
       passing = await holding.overflow();
-      for (const each of chunks.splice(0)) passing?.write(each);
+      for (const each of collected.take()) passing?.write(each);
     }
     const sink = passing;
     if (sink !== null && !sink.destroyed && !sink.write(chunk)) {
@@ -84,7 +85,7 @@ export function holdResponse(holding: Holding): Writable {
 
   function refuse(): void {
     passing = null;
-    chunks.length = 0;
+    collected.take();
     holding.refused().catch((error: unknown) => holding.failed(error));
   }
 
@@ -92,7 +93,7 @@ export function holdResponse(holding: Holding): Writable {
     write(chunk: Uint8Array, _encoding, done) {
       held += chunk.length;
       if (passing === undefined && held <= holding.limit) {
-        if (holding.bytes.take(chunk.length)) chunks.push(chunk);
+        if (holding.bytes.take(chunk.length)) collected.add(chunk);
         else refuse();
         return done();
       }
@@ -105,7 +106,7 @@ export function holdResponse(holding: Holding): Writable {
     },
     final(done) {
       done();
-      if (passing === undefined) holding.whole(Buffer.concat(chunks)).catch((error: unknown) => holding.failed(error));
+      if (passing === undefined) holding.whole(collected.takeWhole()).catch((error: unknown) => holding.failed(error));
       else passing?.end();
     },
   });

@@ -3,6 +3,7 @@
  * (docs/decisions.md#references-stay-inside).
  */
 import { Agent, type Dispatcher, request } from 'undici';
+import { ByteCollector } from '../byte-collector.ts';
 import { createConnector } from '../egress/connector.ts';
 import type { EgressGuard } from '../egress/guard.ts';
 import { limitInformational } from '../egress/informational-limit.ts';
@@ -74,15 +75,13 @@ async function fetchOnce(
   }
   if (statusCode !== 200) throw new DownloadError(`it answers ${statusCode}`);
   if (Number(answered['content-length']) > maxBytes) throw new DownloadError(`it has more than ${maxBytes} bytes`);
-  const chunks: Buffer[] = [];
-  let size = 0;
+  const collected = new ByteCollector();
   for await (const chunk of body) {
-    size += chunk.length;
-    if (size > maxBytes) throw new DownloadError(`it has more than ${maxBytes} bytes`);
-    chunks.push(chunk);
-    onProgress?.(size);
+    if (collected.length + chunk.length > maxBytes) throw new DownloadError(`it has more than ${maxBytes} bytes`);
+    collected.add(chunk);
+    onProgress?.(collected.length);
   }
-  return Buffer.concat(chunks);
+  return collected.takeWhole();
 }
 
 /** Tokens of signed URLs travel in the query. */

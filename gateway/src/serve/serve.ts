@@ -5,6 +5,7 @@ import { AdminCallers } from '../admin/caller.ts';
 import { watchSource } from '../artifact/index.ts';
 import { ClientAddress } from '../headers/client-ip.ts';
 import { messageOf } from '../message-of.ts';
+import { connectionsWithin, openFileLimit } from '../open-files.ts';
 import type { ServeOptions } from '../options/serve-options.ts';
 import { watchSecrets } from '../secrets/watch.ts';
 import { LimitLog } from '../telemetry/limit-log.ts';
@@ -71,7 +72,13 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
   // Who looks at it sees the drain to its end.
   started.defer(() => (adminAddress ? admin.close(0) : undefined));
   const limitLog = new LimitLog(log);
-  const slots = new LocalConnectionSlots(options.maxConnections, limitLog);
+  const maxConnections = connectionsWithin(options.maxConnections, options.workers, openFileLimit());
+  if (maxConnections < options.maxConnections) {
+    const says =
+      'the limit of open files is too low for --max-connections: raise it (ulimit -n), or lower --max-connections';
+    logger.warn({ max_connections: maxConnections, wanted: options.maxConnections }, says);
+  }
+  const slots = new LocalConnectionSlots(maxConnections, limitLog);
   const traffic = await createTraffic(options, deps, { keyPair, slots });
   started.defer(() => traffic.close(patience));
   await served.loadFirst(file, traffic, connected);

@@ -43,7 +43,7 @@ export type HelperOutcome = (typeof HELPER_OUTCOMES)[number];
 export const LIMIT_OUTCOMES = ['refused', 'ended'] as const;
 export type LimitOutcome = (typeof LIMIT_OUTCOMES)[number];
 /** Limits that clients share and that are counted here, by their rows in shared-limits.ts. */
-export const COUNTED_LIMITS = ['connections', 'header-memory'] as const;
+export const COUNTED_LIMITS = ['connections', 'header-memory', 'upstream-calls'] as const;
 export type CountedLimit = (typeof COUNTED_LIMITS)[number];
 
 const REQUEST = ['method', 'path', 'status', 'api'] as const;

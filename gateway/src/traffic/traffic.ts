@@ -9,10 +9,12 @@ import { BufferBudget } from '../buffer-budget.ts';
 import { type OpenCapabilities, openCapabilities } from '../capabilities/capabilities.ts';
 import { EgressGuard } from '../egress/guard.ts';
 import { HttpClient } from '../egress/http-client.ts';
+import { UpstreamCalls } from '../egress/upstream-calls.ts';
 import type { Exchange } from '../exchange.ts';
 import { ClientAddress } from '../headers/client-ip.ts';
 import { McpEndpoint } from '../mcp/endpoint.ts';
 import { UpstreamPool } from '../mcp/upstreams/upstream-pool.ts';
+import { openFileLimit, upstreamCallsWithin } from '../open-files.ts';
 import type { ServeOptions } from '../options/serve-options.ts';
 import { type Generation, type GenerationDeps, loadGeneration } from '../pipeline/generation.ts';
 import { refuseWithoutArtifact } from '../pipeline/no-artifact.ts';
@@ -123,6 +125,7 @@ export class LocalTraffic implements Traffic {
   readonly #arriving: ArrivingBodies;
   readonly #sweeping: NodeJS.Timeout;
   readonly #http: HttpClient;
+  readonly #upstreamCalls: UpstreamCalls;
   readonly #capabilities: OpenCapabilities;
   readonly #recorder: Recorder;
   readonly #mcp: McpEndpoint;
@@ -160,7 +163,12 @@ export class LocalTraffic implements Traffic {
         deps.log.logger.error({ schema }, answered);
       },
     });
+    this.#upstreamCalls = new UpstreamCalls(
+      upstreamCallsWithin(options.maxUpstreamCalls, options.workers, openFileLimit()),
+      (outcome, owner) => this.#yielded('upstream-calls', outcome, owner),
+    );
     this.#http = new HttpClient({
+      calls: this.#upstreamCalls,
       budget: this.#responseBudget,
       guard: this.#guard,
       allowPlaintext: options.allowPlaintextUpstream || options.dev,
@@ -340,6 +348,7 @@ export class LocalTraffic implements Traffic {
         readPem: (path) => secrets.readFile(path),
         allowPlaintext: options.allowPlaintextUpstream || options.dev,
         appPort: options.appPort,
+        calls: this.#upstreamCalls,
       },
       capabilities: this.#capabilities,
       mcpUpstreams: this.#mcpUpstreams,

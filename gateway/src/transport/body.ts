@@ -1,5 +1,6 @@
 /** A request's body as it arrives: counted, held to the limit, and read only when someone wants it. */
 import { Readable } from 'node:stream';
+import { ByteCollector, SMALL_PIECE } from '../byte-collector.ts';
 import { atEndOfTick } from '../end-of-tick.ts';
 import type { BodyCopy } from '../exchange.ts';
 import { streamed } from '../streamed-bytes.ts';
@@ -31,6 +32,9 @@ export interface BodyOwner {
   bodyTooSlow(): void;
 }
 
+/** Bytes of small pieces that are put together. */
+const JOINED = 16 << 10;
+
 export interface BodyLimits {
   /** Bytes. */
   readonly maxBodySize: number;
@@ -41,11 +45,6 @@ export interface BodyLimits {
  * Stands between the connection and whoever reads the body, so that an upstream that answers early or fails does
  * not tear down the client's connection. Sends `100 Continue`, where the client waits for it, on the first read.
  */
-/** Bytes from which on a piece goes on as it came. */
-const SMALL = 1024;
-/** Bytes of small pieces that are put together. */
-const JOINED = 16 << 10;
-
 export class IncomingBody extends Readable implements WatchedClient {
   readonly #source: BodySource;
   readonly #owner: BodyOwner;
@@ -55,9 +54,8 @@ export class IncomingBody extends Readable implements WatchedClient {
   progressAt = 0;
   #copies: BodyCopy[] | null = null;
   #started = false;
-  /** Small pieces of this turn: each would take some hundred bytes of memory until it is read. */
-  #small: Buffer | null = null;
-  #smallLength = 0;
+  /** Small pieces of this turn. */
+  readonly #small = new ByteCollector();
 
   constructor(source: BodySource, owner: BodyOwner, limits: BodyLimits) {
     super({ highWaterMark: 64 << 10 });
@@ -103,7 +101,7 @@ export class IncomingBody extends Readable implements WatchedClient {
         return;
       }
       if (this.#copies !== null) for (const copy of this.#copies) copy.chunk(chunk);
-      if (chunk.length < SMALL) this.#join(chunk);
+      if (chunk.length < SMALL_PIECE) this.#join(chunk);
       else {
         this.#flush();
         if (!this.push(chunk)) source.pause();
@@ -121,33 +119,16 @@ export class IncomingBody extends Readable implements WatchedClient {
     });
   }
 
-  /** Puts a piece behind those before it, until the turn ends. */
+  /** Keeps a small piece until the turn ends, or enough of them are there. */
   #join(chunk: Buffer): void {
-    if (this.#smallLength + chunk.length > JOINED) this.#flush();
-    if (this.#small === null) {
-      // Most often it is the only one.
-      this.#small = chunk;
-      this.#smallLength = chunk.length;
-      atEndOfTick(() => this.#flush());
-      return;
-    }
-    if (this.#small.length < JOINED) {
-      const joined = Buffer.allocUnsafe(JOINED);
-      this.#small.copy(joined);
-      this.#small = joined;
-    }
-    chunk.copy(this.#small, this.#smallLength);
-    this.#smallLength += chunk.length;
+    if (this.#small.length === 0) atEndOfTick(() => this.#flush());
+    this.#small.add(chunk);
+    if (this.#small.length >= JOINED) this.#flush();
   }
 
   #flush(): void {
-    const small = this.#small;
-    if (small === null || this.destroyed) return;
-    this.#small = null;
-    // What is not filled is not kept.
-    const isFilled = this.#smallLength === small.length || this.#smallLength > JOINED / 2;
-    const joined = small.subarray(0, this.#smallLength);
-    if (!this.push(isFilled ? joined : Buffer.from(joined))) this.#source.pause();
+    if (this.#small.length === 0 || this.destroyed) return;
+    if (!this.push(this.#small.takeWhole())) this.#source.pause();
   }
 
   override _read(): void {

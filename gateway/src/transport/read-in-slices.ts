@@ -8,6 +8,10 @@ import type { Duplex } from 'node:stream';
 
 /** Bytes in which requests may begin: about 30 of the shortest. */
 const HEADS = 1024;
+/** Bytes if at most one request begins in them: some thousand chunks of one byte. */
+const ONE_HEAD = 8 << 10;
+/** Ends a head. */
+const HEAD_END = '\r\n\r\n';
 /** Milliseconds of a connection in one turn of the event loop: chunks of one byte cost a hundred times their length. */
 const TURN_MS = 2;
 
@@ -84,11 +88,12 @@ export class SlicedReader {
         setImmediate(this.#goOn);
         return;
       }
-      this.#slice = Math.max(HEADS, this.#bodyLeft);
+      this.#slice = Math.max(this.#bodyLeft, sliceAt(chunk, at));
       this.#bodyLeft = Math.max(0, this.#bodyLeft - this.#slice);
-      this.#rest = chunk.subarray(at + this.#slice);
+      const isAll = at === 0 && this.#slice >= chunk.length;
+      this.#rest = isAll ? NOTHING : chunk.subarray(at + this.#slice);
       this.#hasBegun = false;
-      const slice = chunk.subarray(at, at + this.#slice);
+      const slice = isAll ? chunk : chunk.subarray(at, at + this.#slice);
       this.#parse(slice);
       if (this.#rest === null || socket.destroyed) return;
       if (!this.#countsHead(slice.length)) return void socket.destroy();
@@ -117,6 +122,15 @@ export class SlicedReader {
   readonly #goOn = (): void => {
     if (!this.#socket.destroyed && this.waiting === 0) this.#socket.resume();
   };
+}
+
+/** Bytes from `at` on in which few requests begin. */
+function sliceAt(chunk: Buffer, at: number): number {
+  if (chunk.length - at <= HEADS) return HEADS;
+  const window = chunk.subarray(at, at + ONE_HEAD);
+  const first = window.indexOf(HEAD_END, 0, 'latin1');
+  const second = first < 0 ? -1 : window.indexOf(HEAD_END, first + HEAD_END.length, 'latin1');
+  return second < 0 ? ONE_HEAD : HEADS;
 }
 
 /** Has a server of node:http or node:https read the requests of each connection so; pipelined ones wait for one another. */

@@ -1,5 +1,6 @@
 /** Reads a request's body into memory, once, within the limits, and validates it (docs/decisions.md#request-order). */
 import type { BufferBudget } from '../buffer-budget.ts';
+import { ByteCollector } from '../byte-collector.ts';
 import type { BodyStream, Exchange } from '../exchange.ts';
 import { headerOf, Interrupted, problemOf } from '../exchange.ts';
 import { RepeatedMember } from '../json/escaped-names.ts';
@@ -84,14 +85,14 @@ async function read(x: Exchange, reading: BodyReading): Promise<Uint8Array> {
   if (reads === undefined) throw new Interrupted('the body is not valid');
   const stream = x.bodyStream;
   if (stream === null) return NOTHING;
-  const chunks: Uint8Array[] = [];
+  const collected = new ByteCollector();
   const holding = reading.budget.hold(x.clientIp);
   x.onClose(() => holding.release());
   const arriving = reading.arriving.add(stream);
   holding.evictable = arriving;
   try {
     await eachChunk(stream, (chunk) => {
-      chunks.push(chunk);
+      collected.add(chunk);
       return holding.take(chunk.length);
     });
   } catch (error) {
@@ -111,7 +112,7 @@ async function read(x: Exchange, reading: BodyReading): Promise<Uint8Array> {
     reading.arriving.delete(arriving);
     holding.evictable = null;
   }
-  const body = chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks);
+  const body = collected.takeWhole();
   const contentType = headerOf(x.headers, 'content-type');
   const asker = { clientIp: x.clientIp, authenticated: reading.authenticated, wanted: () => !x.closed };
   reading.loop.enters(x, 'body');

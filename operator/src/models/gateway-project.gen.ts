@@ -471,6 +471,8 @@ export interface GatewayProjectSpec {
     readonly validationHelpers?: number;
     /** Maximum number of client connections. Default: 10000. */
     readonly maxConnections?: number;
+    /** Maximum number of calls to upstreams under way, for all workers; each worker also keeps to a fifth of its limit of open files. Default: 10000. */
+    readonly maxUpstreamCalls?: number;
     /** Maximum size of an upstream body that a plugin may buffer. In bytes. Default: 16777216. */
     readonly maxUpstreamResponseBytes?: number;
     /** Maximum number of bytes of request bodies in memory. In bytes. Default: 268435456. */

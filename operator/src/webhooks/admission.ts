@@ -1,5 +1,6 @@
 /** Admission webhooks (admission.k8s.io/v1): reads what an API server asks, and answers it. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { readWhole } from '@gw/gateway/read-whole';
 import { isRecord } from '../kube/kube-object.ts';
 import type { RequestHandler } from '../runtime/https-server.ts';
 
@@ -97,16 +98,10 @@ function cut(text: string, most: number): string {
 
 async function readBody(request: IncomingMessage): Promise<unknown> {
   if (request.method !== 'POST') throw new BadRequest(405, 'a webhook accepts only POST');
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of request) {
-    const bytes = Buffer.from(chunk);
-    size += bytes.length;
-    if (size > MAX_BODY) throw new BadRequest(413, `the review is larger than ${MAX_BODY} bytes`);
-    chunks.push(bytes);
-  }
+  const tooLarge = () => new BadRequest(413, `the review is larger than ${MAX_BODY} bytes`);
+  const body = await readWhole(request, MAX_BODY, tooLarge);
   try {
-    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    return JSON.parse(body.toString('utf8'));
   } catch {
     throw new BadRequest(400, 'the review is not JSON');
   }

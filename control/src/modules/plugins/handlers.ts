@@ -1,5 +1,6 @@
 /** The registry of plugins over HTTP (docs/reference/control-plane.md#plugins). */
 import { createHash } from 'node:crypto';
+import { readWhole } from '@gw/gateway/read-whole';
 import type { Context } from '../../context.ts';
 import { BlobTooLarge } from '../../db/blobs.ts';
 import { etagOf, notModified } from '../../http/etag.ts';
@@ -45,13 +46,6 @@ export const pluginResource = resource(
   }),
 );
 
-async function readModule(content: AsyncIterable<Uint8Array>): Promise<Buffer> {
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  for await (const piece of content) {
-    size += piece.length;
-    if (size > MAX_MODULE) throw new BlobTooLarge(MAX_MODULE);
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces);
+function readModule(content: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  return readWhole(content, MAX_MODULE, () => new BlobTooLarge(MAX_MODULE));
 }

@@ -1,5 +1,6 @@
 /** Keeps a copy of a response's body as it streams past, up to a limit; never holds it up. */
 import { Writable } from 'node:stream';
+import { ByteCollector } from '../../byte-collector.ts';
 import type { ResponseSink } from '../../exchange.ts';
 
 /** Bytes of all recordings of the process at once; past it responses pass without being stored. */
@@ -7,7 +8,7 @@ const MOST_RECORDED = 64 << 20;
 let recorded = 0;
 
 export class Recording {
-  #chunks: Buffer[] = [];
+  readonly #collected = new ByteCollector();
   #bytes = 0;
   #open = true;
   readonly #limit: number;
@@ -27,12 +28,12 @@ export class Recording {
     this.#bytes += chunk.length;
     recorded += chunk.length;
     // A copy: chunks are views of what was read from a socket, which is often much larger.
-    this.#chunks.push(Buffer.from(chunk));
+    this.#collected.add(Buffer.from(chunk));
   }
 
   end(): void {
     if (!this.#open) return;
-    const body = Buffer.concat(this.#chunks);
+    const body = this.#collected.takeWhole();
     this.#close();
     this.#whole(body);
   }
@@ -46,7 +47,7 @@ export class Recording {
 
   #close(): void {
     this.#open = false;
-    this.#chunks = [];
+    this.#collected.take();
     recorded -= this.#bytes;
   }
 }

@@ -1,5 +1,6 @@
 /** The body of an answer on its way to the client: events as they come; JSON, which is held until it is whole. */
 import { Transform } from 'node:stream';
+import { ByteCollector } from '../../../byte-collector.ts';
 import type { Exchange, ResponseSink } from '../../../exchange.ts';
 import { isQuickJson } from '../../../json/json-scan.ts';
 import { EventParser, type ServerSentEvent } from '../../../server-sent-events.ts';
@@ -78,17 +79,15 @@ export function eventsTap(x: Exchange, guarded: GuardedStream, sink: ResponseSin
 
 /** `rewrite` throws where the answer must not go on: its head was sent, so that its connection is cut. */
 export function jsonTap(x: Exchange, rewrite: (body: Buffer) => string, sink: ResponseSink): ResponseSink {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
+  const collected = new ByteCollector();
   const transform = new Transform({
     transform(chunk: Uint8Array, _encoding, done) {
-      length += chunk.length;
-      chunks.push(chunk);
-      done(length > MAX_JSON ? new Error('the answer is too long to check') : null);
+      collected.add(chunk);
+      done(collected.length > MAX_JSON ? new Error('the answer is too long to check') : null);
     },
     flush(done) {
       try {
-        done(null, rewrite(Buffer.concat(chunks)));
+        done(null, rewrite(collected.takeWhole()));
       } catch (error) {
         done(error instanceof Error ? error : new Error(String(error)));
       }

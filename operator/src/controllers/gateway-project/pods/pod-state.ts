@@ -1,5 +1,6 @@
 /** What a gateway pod is doing: ready or not, which artifact it says that it serves, why it fails. */
 import { messageOf } from '@gw/gateway/message-of';
+import { readWhole } from '@gw/gateway/read-whole';
 import { request } from 'undici';
 import type { Pod } from '../../../api/resources.ts';
 import { isRecord } from '../../../kube/kube-object.ts';
@@ -46,16 +47,9 @@ export async function readProvenance(host: string, port: number): Promise<string
 /** A page of a pod's admin port, of at most so many bytes. */
 export async function readAdmin(host: string, port: number, path: string, maxBytes: number): Promise<string> {
   const answer = await request(adminUrl(host, port, path), { signal: AbortSignal.timeout(TIMEOUT_MS) });
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of answer.body) {
-    const bytes = Buffer.from(chunk);
-    size += bytes.length;
-    if (size > maxBytes) throw new Error(`the answer of ${path} is too large`);
-    chunks.push(bytes);
-  }
+  const body = await readWhole(answer.body, maxBytes, () => new Error(`the answer of ${path} is too large`));
   if (answer.statusCode !== 200) throw new Error(`${path} answers ${answer.statusCode}`);
-  return Buffer.concat(chunks).toString('utf8');
+  return body.toString('utf8');
 }
 
 /** Has a pod do something; rejects where it does not. */
