@@ -2,31 +2,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compileSpec, type Gateway, startGateway } from './gateway.ts';
 import { raw } from './http.ts';
+import { ACK, frame, HEADERS, literal, PREFACE, RST_STREAM, SETTINGS, WHOLE } from './http2-frames.ts';
 
 type Fields = readonly (readonly [name: string, value: string])[];
 const responses = {};
 /** What the operation answers with: a header that is not there stays as it is written. */
 const SHOWN = '{{headers.x-a}} {{headers.accept}}';
-const [HEADERS, RST_STREAM, SETTINGS] = [1, 3, 4];
-const ACK = 1;
-/** END_STREAM and END_HEADERS. */
-const WHOLE = 5;
 const PROTOCOL_ERROR = 1;
-
-function frame(type: number, flags: number, stream: number, payload: Buffer = Buffer.alloc(0)): Buffer {
-  const head = Buffer.alloc(9);
-  head.writeUIntBE(payload.length, 0, 3);
-  head.writeUInt8(type, 3);
-  head.writeUInt8(flags, 4);
-  head.writeUInt32BE(stream, 5);
-  return Buffer.concat([head, payload]);
-}
-
-/** A field without indexing, its name and value as they are (RFC 7541, section 6.2.2). */
-function literal(name: string, value: string): Buffer {
-  const text = (each: string) => Buffer.concat([Buffer.from([each.length]), Buffer.from(each, 'latin1')]);
-  return Buffer.concat([Buffer.from([0]), text(name), text(value)]);
-}
 
 function request(changed: Readonly<Record<string, string>>, more: Fields): Buffer {
   const pseudo = { ':method': 'GET', ':path': '/echo', ':scheme': 'http', ':authority': 'a.example', ...changed };
@@ -55,7 +37,6 @@ describe('malformed requests of HTTP/2', () => {
   /** The body that answers the request, or with what its stream is reset. */
   async function send(changed: Readonly<Record<string, string>>, more: Fields = []): Promise<string> {
     const { socket } = raw(Number(new URL(gw.url).port));
-    const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
     const frames = [frame(SETTINGS, 0, 0), frame(SETTINGS, ACK, 0), frame(HEADERS, WHOLE, 1, request(changed, more))];
     let bytes = Buffer.alloc(0);
     const answer = new Promise<string>((resolve) => {
@@ -66,7 +47,7 @@ describe('malformed requests of HTTP/2', () => {
       });
       socket.on('close', () => resolve('closed'));
     });
-    socket.write(Buffer.concat([preface, ...frames]));
+    socket.write(Buffer.concat([PREFACE, ...frames]));
     try {
       return await answer;
     } finally {

@@ -9,6 +9,7 @@ import type { ClientCertificate } from '../shown-certificate.ts';
 import { type BodyLimits, IncomingBody } from './body.ts';
 import { clientCertificateOf } from './client-certificate.ts';
 import { parserLimit, peerOf } from './http1.ts';
+import { countTinyFrames, TinyFrames } from './http2-pieces.ts';
 import { requestOf, WEB_SOCKET } from './http2-request.ts';
 import { Http2Response } from './http2-response.ts';
 import type { ConnectionUse } from './open-connections.ts';
@@ -30,6 +31,8 @@ const FORGIVEN_PER_SECOND = 1;
 const SESSION_MEMORY = 1000;
 /** Milliseconds after which a client that answers no ping is taken to have read our GOAWAY. */
 const READS_GOAWAY_MS = 1000;
+/** Bytes read from a connection from which on it may have brought more refused streams than it may. */
+const WORTH_COUNTING = 16 << 10;
 /** The highest stream there can be: a GOAWAY that names it announces the end and refuses nothing yet (section 6.8). */
 const LAST_STREAM = 2 ** 31 - 1;
 
@@ -53,6 +56,10 @@ interface Connection {
   refused: number;
   /** Monotonic milliseconds. */
   refusedAt: number;
+  readonly socket: Socket;
+  /** Bytes that had been read when unseen streams were counted last. */
+  readBefore: number;
+  readonly tinyFrames: TinyFrames;
   /** Monotonic milliseconds since which no stream is open. */
   idleSince: number;
   pingedAt: number;
@@ -108,6 +115,9 @@ export class Http2Connections {
       unseen: 0,
       refused: 0,
       refusedAt: now,
+      socket,
+      readBefore: 0,
+      tinyFrames: new TinyFrames(),
       idleSince: now,
       pingedAt: now,
       pingUnanswered: false,
@@ -143,6 +153,7 @@ export class Http2Connections {
     x.clientCertificate = connection.certificate;
     response.exchange = x;
     response.waitsForContinue = waitsForContinue;
+    if (!stream.endAfterHeaders) this.#countFrames(connection, stream);
     const holding = headerMemory.hold(x, headerBytes, response);
     slowReaders.add(response);
     stream.on('error', () => {});
@@ -178,6 +189,15 @@ export class Http2Connections {
     connection.session.destroy(new Error('too many refused streams'), constants.NGHTTP2_ENHANCE_YOUR_CALM);
   }
 
+  /** A connection of a trusted proxy stays, since others use it: of these, each stream has a count of its own. */
+  #countFrames(connection: Connection, stream: ServerHttp2Stream): void {
+    const { session, trusted, tinyFrames } = connection;
+    countTinyFrames(stream, trusted ? new TinyFrames() : tinyFrames, () => {
+      if (trusted) stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+      else session.destroy(new Error('too many tiny frames'), constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    });
+  }
+
   /** nghttp2 resets streams with more header fields or bytes than the parser's limits, and tells nobody. */
   #countUnseen(connection: Connection): void {
     const opened = ((connection.session.state.lastProcStreamID ?? 0) + 1) >> 1;
@@ -211,6 +231,16 @@ export class Http2Connections {
         });
       });
     });
+  }
+
+  /** Ends connections that bring little but streams that are refused. Called often, so that it asks those alone that were read from. */
+  countRefused(): void {
+    for (const connection of this.#connections) {
+      const { socket, session } = connection;
+      if (session.destroyed || socket.bytesRead - connection.readBefore < WORTH_COUNTING) continue;
+      connection.readBefore = socket.bytesRead;
+      this.#countUnseen(connection);
+    }
   }
 
   /** Pings, and closes what is idle for the keep-alive time or answers no ping. */

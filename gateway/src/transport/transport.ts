@@ -105,6 +105,9 @@ export interface TransportState {
   readonly upgraded: UpgradedConnections;
 }
 
+/** Milliseconds between looks at connections of HTTP/2 that bring refused streams. */
+const COUNT_REFUSED_MS = 100;
+
 /** Without `tls` the port speaks HTTP/1.1 and h2c with prior knowledge. Connections that get no slot are dropped. */
 export function createTransport(
   limits: TransportLimits,
@@ -140,6 +143,7 @@ export function createTransport(
     slowReaders.sweep(now);
     http2.sweep(now);
   }, sweepInterval(limits)).unref();
+  const counting = setInterval(() => http2.countRefused(), COUNT_REFUSED_MS).unref();
 
   return {
     useTls,
@@ -173,6 +177,7 @@ export function createTransport(
         server.close(() => {
           clearTimeout(cut);
           clearInterval(sweeping);
+          clearInterval(counting);
           resolve();
         });
         detector.cut();
