@@ -3,8 +3,11 @@
 /** Milliseconds without a pause. */
 const TURN_MS = 5;
 
+/** Work that yields where it can pause. */
+export type Steps<T> = Generator<undefined, T>;
+
 /** At once where it is quick. `steps` yields where it can pause; it is left there once `wanted` says no. */
-export function inTurns<T>(steps: Generator<undefined, T>, wanted: () => boolean): T | Promise<T> {
+export function inTurns<T>(steps: Steps<T>, wanted: () => boolean): T | Promise<T> {
   const from = performance.now();
   for (;;) {
     const step = steps.next();
@@ -13,7 +16,7 @@ export function inTurns<T>(steps: Generator<undefined, T>, wanted: () => boolean
   }
 }
 
-async function later<T>(steps: Generator<undefined, T>, wanted: () => boolean): Promise<T> {
+async function later<T>(steps: Steps<T>, wanted: () => boolean): Promise<T> {
   await new Promise((resolve) => setImmediate(resolve));
   if (!wanted()) throw new Error('nobody waits for it any more');
   return inTurns(steps, wanted);

@@ -39,6 +39,20 @@ export function decide(call: Call, rules: Rules): number | Promise<number> {
   return decision instanceof Promise ? call.wait(decision, DEADLINE_MS, settle) : settle(decision);
 }
 
+/** 1 if a problem takes the place of the answer. */
+export function settleAnswer(
+  call: Call,
+  x: Exchange,
+  refusal: AiRefused | null | Promise<AiRefused | null>,
+): number | Promise<number> {
+  const settle = (found: AiRefused | null) => {
+    if (found === null) return PASSES;
+    answerWith(call, { problem: problemFor(x, found.problem) });
+    return ANSWERS;
+  };
+  return refusal instanceof Promise ? call.wait(refusal, DEADLINE_MS, settle) : settle(refusal);
+}
+
 function decided(call: Call, x: Exchange, rules: Rules): Decision | Promise<Decision> {
   const request = filesRequest(x);
   if (request !== null) return ruled(() => rules.files(x, request));

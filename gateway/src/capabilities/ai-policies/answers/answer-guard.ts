@@ -2,6 +2,7 @@
 import type { JsonObject } from '../../../artifact/format.ts';
 import { RequestSlot } from '../../../capability/request-slot.ts';
 import { changeHeader, type Exchange, headerOf, type RequestPart } from '../../../exchange.ts';
+import type { Steps } from '../../../in-turns.ts';
 import { type AiRefused, refused } from '../../ai/conversation/refusal.ts';
 import { type FilesRequest, filesRequest } from '../../ai/files/files-request.ts';
 import { notPassed } from '../../ai/files/not-passed.ts';
@@ -50,8 +51,8 @@ export class AnswerGuard {
     this.#allowsFiles = allowsFiles(config);
   }
 
-  /** Null where the answer goes on, rewritten as it may be. `owner`: whose place in the chain the guard has. */
-  check(x: Exchange, owner: object | null): AiRefused | null {
+  /** Null if the answer goes on, rewritten as it may be. Yields where it can pause. `owner`: whose place in the chain the guard has. */
+  *check(x: Exchange, owner: object | null): Steps<AiRefused | null> {
     const request = filesRequest(x);
     if (request !== null) return this.#ofFiles(x, request);
     const { name, settings } = this.#profiles.of(x);
@@ -63,7 +64,7 @@ export class AnswerGuard {
     const blocked = (why: string) => this.#blocked(x, name, why);
     const guarding = this.#guarding(settings);
     changeHeader(x.responseHeaders, 'remove', 'content-length', '');
-    if (!x.responseStreams) return this.#whole(x, form, guarding, blocked);
+    if (!x.responseStreams) return yield* this.#whole(x, form, guarding, blocked);
     this.#tap(x, owner, rewritingTap(x, form, guarding, blocked));
     return null;
   }
@@ -82,9 +83,9 @@ export class AnswerGuard {
     );
   }
 
-  #whole(x: Exchange, form: AnswerForm, guarding: Guarding, blocked: (why: string) => void): AiRefused | null {
+  *#whole(x: Exchange, form: AnswerForm, guarding: Guarding, blocked: (why: string) => void): Steps<AiRefused | null> {
     try {
-      rewriteWhole(x, form, guarding, blocked);
+      yield* rewriteWhole(x, form, guarding, blocked);
       return null;
     } catch (error) {
       if (!(error instanceof AnswerBlocked)) throw error;
@@ -103,9 +104,9 @@ export class AnswerGuard {
       new GuardedText(rules, isJson, (kind, action) => this.#events.found(kind, action));
     return {
       begin,
-      whole(text, isJson) {
+      *whole(text, isJson) {
         const guarded = begin(isJson);
-        return guarded.push(text) + guarded.end();
+        return (yield* guarded.push(text)) + guarded.end();
       },
     };
   }

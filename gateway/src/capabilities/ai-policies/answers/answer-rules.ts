@@ -1,5 +1,6 @@
 /** What answers may have in them: the settings of a profile, and what was found by them. */
 import type { Json, JsonObject } from '../../../artifact/format.ts';
+import type { Steps } from '../../../in-turns.ts';
 import { BlockedPatterns } from '../blocked-patterns.ts';
 import type { PiiKind } from '../pii/kinds.ts';
 import type { PiiAction } from '../pii/pii-rules.ts';
@@ -43,24 +44,22 @@ export class GuardedText {
   }
 
   /** Throws AnswerBlocked. */
-  push(piece: string): string {
-    this.#match(piece);
-    return this.#scanner.push(piece);
+  *push(piece: string): Steps<string> {
+    yield* this.#match(piece);
+    return yield* this.#scanner.pushInSlices(piece);
   }
 
   end(): string {
     return this.#scanner.end();
   }
 
-  #match(piece: string): void {
+  *#match(piece: string): Steps<void> {
     const { blocked } = this.#rules;
     if (blocked.isEmpty || piece === '') return;
     const text = this.#seen + piece;
     this.#seen = text.slice(-WINDOW);
-    const steps = blocked.find(text);
-    let step = steps.next();
-    while (!step.done) step = steps.next();
-    if (step.value === 'steps') throw new AnswerBlocked('the patterns take too many steps');
-    if (step.value !== null) throw new AnswerBlocked(`blocked_patterns[${step.value.pattern}]`);
+    const found = yield* blocked.find(text);
+    if (found === 'steps') throw new AnswerBlocked('the patterns take too many steps');
+    if (found !== null) throw new AnswerBlocked(`blocked_patterns[${found.pattern}]`);
   }
 }

@@ -1,9 +1,11 @@
 /** The texts of a model in answers of all surfaces: whole ones, and what streams repeat of them. */
+
+import type { Steps } from '../../../in-turns.ts';
 import { isWrittenNumber } from '../../../json/exact-json.ts';
 import { get, isObject } from '../../../spec/json.ts';
-import { visitTexts } from '../../ai/request/json-texts.ts';
+import { type TextPlace, visitTexts } from '../../ai/request/json-texts.ts';
 
-export type Rewrite = (text: string, isJson: boolean) => string;
+export type Rewrite = (text: string, isJson: boolean) => Steps<string>;
 
 type Members = Record<string, unknown>;
 
@@ -14,16 +16,18 @@ const AROUND_LOGPROBS = ['choices', 'content', 'output', 'item', 'part', 'respon
  * Rewrites the texts of a whole answer in place: of a completion, a response, a message, an event, or a part of one.
  * Returns whether something has changed.
  */
-export function rewriteTexts(value: unknown, rewrite: Rewrite): boolean {
+export function* rewriteTexts(value: unknown, rewrite: Rewrite): Steps<boolean> {
   if (!Array.isArray(value) && !isMembers(value)) return false;
   let isChanged = dropLogprobs(value);
-  const text = (place: { text: string; isJson: boolean; replace(text: string): void }) => {
-    const rewritten = rewrite(place.text, place.isJson);
-    if (rewritten === place.text) return;
+  const places: TextPlace[] = [];
+  const text = (place: TextPlace) => places.push(place);
+  visitTexts(value, { text, input: text });
+  for (const place of places) {
+    const rewritten = yield* rewrite(place.text, place.isJson);
+    if (rewritten === place.text) continue;
     place.replace(rewritten);
     isChanged = true;
-  };
-  visitTexts(value, { text, input: text });
+  }
   return isChanged;
 }
 

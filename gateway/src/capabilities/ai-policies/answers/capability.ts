@@ -3,9 +3,9 @@ import type { JsonObject } from '../../../artifact/format.ts';
 import { capability } from '../../../capability/capability.ts';
 import { onlyIn, openedInInit } from '../../../capability/in-hook.ts';
 import type { Exchange } from '../../../exchange.ts';
+import { inTurns } from '../../../in-turns.ts';
 import type { CounterInfo } from '../../../telemetry/metric-table.ts';
-import { answerWith } from '../../../wasm/host/response.ts';
-import { problemFor } from '../../ai/surfaces/problem-for.ts';
+import { settleAnswer } from '../decide.ts';
 import { PII_KINDS } from '../pii/kinds.ts';
 import { PII_ACTIONS } from '../pii/pii-rules.ts';
 import { isRealtime, unreadSession } from '../unread-sessions.ts';
@@ -61,6 +61,7 @@ export const aiAnswers = capability({
       parameters: '() -> refused',
       meaning:
         'in `on_response`: 1: the answer is withheld, and a problem document has taken its place; 0: it goes on, with what the config says in the place of what it says, also where it streams',
+      waits: true,
       declared: true,
       make:
         (call, { bound }) =>
@@ -69,10 +70,12 @@ export const aiAnswers = capability({
           const x = call.response();
           call.charge(x.responseBody?.length ?? 0);
           const { owner, name, config } = call.binding;
-          const refusal = isRealtime(x) ? unreadOpened(x, name, config.whole) : guard.check(x, owner);
-          if (refusal === null) return 0;
-          answerWith(call, { problem: problemFor(x, refusal.problem) });
-          return 1;
+          if (isRealtime(x)) return settleAnswer(call, x, unreadOpened(x, name, config.whole));
+          return settleAnswer(
+            call,
+            x,
+            inTurns(guard.check(x, owner), () => !x.closed),
+          );
         },
     },
   },

@@ -2,6 +2,7 @@
 import { Transform } from 'node:stream';
 import { ByteCollector } from '../../../byte-collector.ts';
 import type { Exchange, ResponseSink } from '../../../exchange.ts';
+import { inTurns, type Steps } from '../../../in-turns.ts';
 import { isQuickJson } from '../../../json/json-scan.ts';
 import { EventParser, type ServerSentEvent } from '../../../server-sent-events.ts';
 import { AnswerBlocked } from './answer-rules.ts';
@@ -26,21 +27,24 @@ export class GuardedStream {
     this.#blocked = blocked;
   }
 
-  push(text: string): string {
+  push(text: string): Steps<string> {
     return this.#pass(text, false);
   }
 
-  end(): string {
+  end(): Steps<string> {
     return this.#pass('', true);
   }
 
-  #pass(text: string, isLast: boolean): string {
+  *#pass(text: string, isLast: boolean): Steps<string> {
     if (this.hasEnded) return '';
     let out = '';
     try {
       // An event without an end is none, but some clients take it for one.
       const ended = isLast && this.#parser.rest !== '' ? `${text}\n\n` : text;
-      for (const event of this.#parser.push(ended)) out += this.#events.push(checkable(event));
+      for (const event of this.#parser.push(ended)) {
+        out += yield* this.#events.push(checkable(event));
+        yield;
+      }
       return isLast ? out + this.#events.end() : out;
     } catch (error) {
       this.hasEnded = true;
@@ -62,23 +66,27 @@ export function eventsTap(x: Exchange, guarded: GuardedStream, sink: ResponseSin
   const transform = new Transform({
     transform(chunk: Uint8Array, _encoding, done) {
       if (guarded.hasEnded) return done();
-      const out = guarded.push(decoder.decode(chunk, { stream: true }));
-      if (out !== '') this.push(out);
-      // The client has its end, and with it the provider is left.
-      if (guarded.hasEnded) this.push(null);
-      done();
+      settle(x, guarded.push(decoder.decode(chunk, { stream: true })), done, (out) => {
+        if (out !== '') this.push(out);
+        // The client has its end, and with it the provider is left.
+        if (guarded.hasEnded) this.push(null);
+        done();
+      });
     },
     flush(done) {
-      const out = guarded.push(decoder.decode()) + guarded.end();
-      done(null, out === '' ? undefined : out);
+      settle(x, lastOf(guarded, decoder.decode()), done, (out) => done(null, out === '' ? undefined : out));
     },
   });
   transform.on('error', () => x.responder.abort()).pipe(sink);
   return transform;
 }
 
+function* lastOf(guarded: GuardedStream, text: string): Steps<string> {
+  return (yield* guarded.push(text)) + (yield* guarded.end());
+}
+
 /** `rewrite` throws where the answer must not go on: its head was sent, so that its connection is cut. */
-export function jsonTap(x: Exchange, rewrite: (body: Buffer) => string, sink: ResponseSink): ResponseSink {
+export function jsonTap(x: Exchange, rewrite: (body: Buffer) => Steps<string>, sink: ResponseSink): ResponseSink {
   const collected = new ByteCollector();
   const transform = new Transform({
     transform(chunk: Uint8Array, _encoding, done) {
@@ -86,13 +94,21 @@ export function jsonTap(x: Exchange, rewrite: (body: Buffer) => string, sink: Re
       done(collected.length > MAX_JSON ? new Error('the answer is too long to check') : null);
     },
     flush(done) {
-      try {
-        done(null, rewrite(collected.takeWhole()));
-      } catch (error) {
-        done(error instanceof Error ? error : new Error(String(error)));
-      }
+      settle(x, rewrite(collected.takeWhole()), done, (out) => done(null, out));
     },
   });
   transform.on('error', () => x.responder.abort()).pipe(sink);
   return transform;
+}
+
+/** Does the work in turns with that of others: at once if it is quick. */
+function settle(x: Exchange, steps: Steps<string>, failed: (error: Error) => void, done: (out: string) => void): void {
+  const fail = (error: unknown) => failed(error instanceof Error ? error : new Error(String(error)));
+  try {
+    const out = inTurns(steps, () => !x.closed);
+    if (typeof out === 'string') done(out);
+    else out.then(done, fail);
+  } catch (error) {
+    fail(error);
+  }
 }

@@ -1,4 +1,5 @@
 /** The events of a stream, of whatever surface, with the texts in them rewritten. */
+import type { Steps } from '../../../in-turns.ts';
 import { plainNumber } from '../../../json/exact-json.ts';
 import { repeatsName } from '../../../json/member-names.ts';
 import { parseAsWritten } from '../../../json/parse-as-written.ts';
@@ -10,7 +11,7 @@ import { addRest, type DeltaPiece, deltaPieces } from './delta-texts.ts';
 
 /** A text that comes in pieces. */
 export interface TextStream {
-  push(piece: string): string;
+  push(piece: string): Steps<string>;
   end(): string;
 }
 
@@ -55,17 +56,17 @@ export class GuardedEvents {
   }
 
   /** What goes on in its place. Throws AnswerBlocked. */
-  push(event: ServerSentEvent): string {
+  *push(event: ServerSentEvent): Steps<string> {
     const { data, raw } = event;
     if (data === null) return raw;
     const value = jsonOf(data);
-    if (!isMembers(value)) return this.#left() + this.#other(data, value, event);
+    if (!isMembers(value)) return this.#left() + (yield* this.#other(data, value, event));
     const { type } = value;
-    if (Array.isArray(value['choices'])) return this.#chunk(value, value['choices'], event);
-    if (typeof type === 'string' && type.startsWith('response.')) return this.#responseEvent(value, type, event);
+    if (Array.isArray(value['choices'])) return yield* this.#chunk(value, value['choices'], event);
+    if (typeof type === 'string' && type.startsWith('response.')) return yield* this.#responseEvent(value, type, event);
     if (typeof type === 'string' && /^(?:message|content_block)_/.test(type))
-      return this.#messageEvent(value, type, event);
-    return this.#unlessChanged(rewriteTexts(value, this.#guarding.whole), event, () => typedEvent(value));
+      return yield* this.#messageEvent(value, type, event);
+    return this.#unlessChanged(yield* rewriteTexts(value, this.#guarding.whole), event, () => typedEvent(value));
   }
 
   /**
@@ -77,13 +78,13 @@ export class GuardedEvents {
   }
 
   /** Data that are no object of JSON: a list, or a text. */
-  #other(data: string, value: unknown, event: ServerSentEvent): string {
+  *#other(data: string, value: unknown, event: ServerSentEvent): Steps<string> {
     const { raw } = event;
     if (data === DONE) return raw;
     if (Array.isArray(value)) {
-      return this.#unlessChanged(rewriteTexts(value, this.#guarding.whole), event, () => dataEvent(value));
+      return this.#unlessChanged(yield* rewriteTexts(value, this.#guarding.whole), event, () => dataEvent(value));
     }
-    const rewritten = this.#guarding.whole(data, value !== null);
+    const rewritten = yield* this.#guarding.whole(data, value !== null);
     return rewritten === data ? raw : `data: ${rewritten.replaceAll('\n', '\ndata: ')}\n\n`;
   }
 
@@ -92,10 +93,10 @@ export class GuardedEvents {
     return this.#left();
   }
 
-  #piece(key: string, piece: string, isJson: boolean): string {
+  *#piece(key: string, piece: string, isJson: boolean): Steps<string> {
     const stream = this.#streams.get(key) ?? this.#guarding.begin(isJson);
     this.#streams.set(key, stream);
-    return stream.push(piece);
+    return yield* stream.push(piece);
   }
 
   /** What is left of a text that has ended. */
@@ -107,11 +108,11 @@ export class GuardedEvents {
 
   // --- chat completions
 
-  #chunk(value: Members, choices: unknown[], event: ServerSentEvent): string {
+  *#chunk(value: Members, choices: unknown[], event: ServerSentEvent): Steps<string> {
     this.#surface = 'chat';
     const { id, object, created, model } = value;
     this.#head = { id, object, created, model };
-    const pieces: (() => boolean)[] = [];
+    const pieces: Steps<boolean>[] = [];
     let isChanged = false;
     for (const choice of choices) {
       if (!isMembers(choice)) continue;
@@ -121,15 +122,12 @@ export class GuardedEvents {
       // They wait: nothing else looks at a piece alone.
       for (const { path, text, isJson, replace } of deltaPieces(delta)) {
         replace('');
-        pieces.push(() => {
-          const rewritten = this.#deltaPiece(choiceKey(choice), path, text, isJson);
-          replace(rewritten);
-          return rewritten !== text;
-        });
+        const put = this.#deltaPiece(choiceKey(choice), path, text, isJson);
+        pieces.push(replaced(put, text, replace));
       }
     }
-    isChanged = rewriteTexts(value, this.#guarding.whole) || isChanged;
-    for (const put of pieces) isChanged = put() || isChanged;
+    isChanged = (yield* rewriteTexts(value, this.#guarding.whole)) || isChanged;
+    for (const put of pieces) isChanged = (yield* put) || isChanged;
     for (const choice of choices) {
       if (!isMembers(choice) || typeof choice['finish_reason'] !== 'string') continue;
       const delta = isMembers(choice['delta']) ? choice['delta'] : {};
@@ -140,10 +138,10 @@ export class GuardedEvents {
     return this.#unlessChanged(isChanged, event, () => dataEvent(value));
   }
 
-  #deltaPiece(choice: string, path: DeltaPath, text: string, isJson: boolean): string {
+  *#deltaPiece(choice: string, path: DeltaPath, text: string, isJson: boolean): Steps<string> {
     const key = `${choice} ${path.join(' ')}`;
     this.#paths.set(key, path);
-    return this.#piece(key, text, isJson);
+    return yield* this.#piece(key, text, isJson);
   }
 
   /** Puts what is left of the texts of a choice into its last delta. Returns whether anything is. */
@@ -174,7 +172,7 @@ export class GuardedEvents {
 
   // --- responses
 
-  #responseEvent(value: Members, type: string, event: ServerSentEvent): string {
+  *#responseEvent(value: Members, type: string, event: ServerSentEvent): Steps<string> {
     this.#surface = 'responses';
     const number = plainNumber(value['sequence_number']);
     if (typeof number === 'number') {
@@ -187,13 +185,13 @@ export class GuardedEvents {
     const { delta } = value;
     if (type.endsWith('.delta') && typeof delta === 'string' && !isSpeech(type, delta)) {
       value['delta'] = '';
-      const isRewritten = rewriteTexts(value, this.#guarding.whole);
-      value['delta'] = this.#piece(key, delta, JSON_DELTA.test(type));
+      const isRewritten = yield* rewriteTexts(value, this.#guarding.whole);
+      value['delta'] = yield* this.#piece(key, delta, JSON_DELTA.test(type));
       const hasChanged = isChanged || isRewritten || value['delta'] !== delta;
       return this.#unlessChanged(hasChanged, event, () => typedEvent(value));
     }
     const rest = type.endsWith('.done') ? this.#rest(key) : '';
-    const isRewritten = rewriteTexts(value, this.#guarding.whole);
+    const isRewritten = yield* rewriteTexts(value, this.#guarding.whole);
     if (rest === '') return this.#unlessChanged(isChanged || isRewritten, event, () => typedEvent(value));
     const { item_id, output_index, content_index, summary_index } = value;
     const sequence_number = plainNumber(value['sequence_number']);
@@ -207,25 +205,27 @@ export class GuardedEvents {
 
   // --- messages
 
-  #messageEvent(value: Members, type: string, event: ServerSentEvent): string {
+  *#messageEvent(value: Members, type: string, event: ServerSentEvent): Steps<string> {
     this.#surface = 'messages';
     const key = `block ${placeOf(value['index'])}`;
     const { delta } = value;
-    const pieces: (() => boolean)[] = [];
+    const pieces: Steps<boolean>[] = [];
     if (type === 'content_block_delta' && isMembers(delta)) {
       for (const name of ['text', 'thinking', 'partial_json']) {
         const piece = get(delta, name);
         if (typeof piece !== 'string') continue;
         delta[name] = '';
-        pieces.push(() => {
-          const rewritten = this.#piece(`${key} ${name}`, piece, name === 'partial_json');
-          delta[name] = rewritten;
-          return rewritten !== piece;
-        });
+        const put = this.#piece(`${key} ${name}`, piece, name === 'partial_json');
+        pieces.push(
+          replaced(put, piece, (text) => {
+            delta[name] = text;
+          }),
+        );
       }
     }
-    const isRewritten = rewriteTexts(value, this.#guarding.whole);
-    const arePieces = pieces.map((put) => put()).includes(true);
+    const isRewritten = yield* rewriteTexts(value, this.#guarding.whole);
+    let arePieces = false;
+    for (const put of pieces) arePieces = (yield* put) || arePieces;
     const rest = type === 'content_block_stop' ? this.#blockRest(key, value['index']) : '';
     return rest + this.#unlessChanged(isRewritten || arePieces, event, () => typedEvent(value));
   }
@@ -240,6 +240,13 @@ export class GuardedEvents {
       })
       .join('');
   }
+}
+
+/** Returns whether the text has changed. */
+function* replaced(steps: Steps<string>, text: string, replace: (text: string) => void): Steps<boolean> {
+  const rewritten = yield* steps;
+  replace(rewritten);
+  return rewritten !== text;
 }
 
 function choiceKey({ index }: Members): string {

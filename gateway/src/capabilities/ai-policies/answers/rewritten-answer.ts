@@ -1,5 +1,6 @@
 /** An answer of any surface with its texts rewritten: in memory, or on its way to the client. */
 import { type Exchange, headerOf, type ResponseSink } from '../../../exchange.ts';
+import type { Steps } from '../../../in-turns.ts';
 import { isWrittenNumber } from '../../../json/exact-json.ts';
 import { isQuickJson } from '../../../json/json-scan.ts';
 import { repeatsName } from '../../../json/member-names.ts';
@@ -27,14 +28,19 @@ export function formOf({ responseStatus, responseHeaders }: Exchange): AnswerFor
 }
 
 /** Of an answer in memory. `blocked`: a stream ends, with an error event. Throws AnswerBlocked for JSON. */
-export function rewriteWhole(x: Exchange, form: AnswerForm, guarding: Guarding, blocked: (why: string) => void): void {
+export function* rewriteWhole(
+  x: Exchange,
+  form: AnswerForm,
+  guarding: Guarding,
+  blocked: (why: string) => void,
+): Steps<void> {
   const text = textOf(x);
   if (form === 'json') {
-    if (x.responseBody !== null) x.responseBody = rewritten(text, guarding);
+    if (x.responseBody !== null) x.responseBody = yield* rewritten(text, guarding);
     return;
   }
   const stream = new GuardedStream(guarding, blocked);
-  x.responseBody = stream.push(text) + stream.end();
+  x.responseBody = (yield* stream.push(text)) + (yield* stream.end());
 }
 
 /** Of an answer that streams. */
@@ -56,17 +62,17 @@ function textOf({ responseBody: body }: Exchange): string {
 }
 
 /** What is no JSON, whatever its type says, is a text. Nothing is written anew that has not changed. Throws AnswerBlocked. */
-function rewritten(text: string, guarding: Guarding): string {
+function* rewritten(text: string, guarding: Guarding): Steps<string> {
   if (!isQuickJson(Buffer.from(text))) throw new AnswerBlocked('it takes too long to be checked');
   const json = text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
   let value: unknown;
   try {
     value = parseAsWritten(json);
   } catch {
-    return guarding.whole(text, false);
+    return yield* guarding.whole(text, false);
   }
-  if (typeof value !== 'object' || value === null || isWrittenNumber(value)) return guarding.whole(text, true);
+  if (typeof value !== 'object' || value === null || isWrittenNumber(value)) return yield* guarding.whole(text, true);
   if (nestsTooDeeply(value)) throw new AnswerBlocked('it is nested too deep to be checked');
   const repeats = repeatsName(Buffer.from(json));
-  return rewriteTexts(value, guarding.whole) || repeats ? JSON.stringify(value) : json;
+  return (yield* rewriteTexts(value, guarding.whole)) || repeats ? JSON.stringify(value) : json;
 }

@@ -2,6 +2,7 @@
  * Puts something else in the place of personal data in a text that comes in pieces. It holds back no more than what may
  * still become one, and what it gives does not depend on the pieces.
  */
+import type { Steps } from '../../../in-turns.ts';
 import { NONE, UNDECIDED } from './detector.ts';
 import { DETECTORS, type PiiKind } from './kinds.ts';
 import type { PiiAction, PiiReplacing } from './pii-rules.ts';
@@ -10,6 +11,9 @@ export interface PiiFound {
   readonly kind: PiiKind;
   readonly action: PiiAction;
 }
+
+/** Characters of a text between two pauses. */
+const SLICE = 16_384;
 
 type Match = PiiFound & { readonly length: number };
 
@@ -38,6 +42,17 @@ export class PiiScanner {
   push(piece: string): string {
     this.#pending += piece;
     return this.#advance(false);
+  }
+
+  /** As `push`; yields between slices of a long piece. */
+  *pushInSlices(piece: string): Steps<string> {
+    if (piece.length <= SLICE) return this.push(piece);
+    let out = '';
+    for (let at = 0; at < piece.length; at += SLICE) {
+      out += this.push(piece.slice(at, at + SLICE));
+      yield;
+    }
+    return out;
   }
 
   /** There is no more. */

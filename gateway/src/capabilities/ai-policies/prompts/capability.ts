@@ -4,9 +4,7 @@ import { onlyIn, openedInInit } from '../../../capability/in-hook.ts';
 import type { Exchange } from '../../../exchange.ts';
 import { inTurns } from '../../../in-turns.ts';
 import type { CounterInfo } from '../../../telemetry/metric-table.ts';
-import { answerWith } from '../../../wasm/host/response.ts';
-import { problemFor } from '../../ai/surfaces/problem-for.ts';
-import { decide } from '../decide.ts';
+import { decide, settleAnswer } from '../decide.ts';
 import { readsBody } from '../files-rule.ts';
 import { BLOCK_REASONS, PromptGuard } from './prompt-guard.ts';
 
@@ -69,16 +67,18 @@ export const aiPrompts = capability({
       parameters: '() -> refused',
       meaning:
         'in `on_response`: puts back into the answer what `host_ai_prompt_check` has taken out of the prompt, also where it streams. 1: there is no room for it, and a problem document has taken its place',
+      waits: true,
       declared: true,
       make:
         (call, { bound }) =>
         () => {
           const guard = openedInInit(bound().guard, 'host_ai_prompt_restore', 'host_ai_prompt_open');
           const x = call.response();
-          const refusal = guard.restore(x, call.binding.owner);
-          if (refusal === null) return 0;
-          answerWith(call, { problem: problemFor(x, refusal.problem) });
-          return 1;
+          return settleAnswer(
+            call,
+            x,
+            inTurns(guard.restore(x, call.binding.owner), () => !x.closed),
+          );
         },
     },
   },

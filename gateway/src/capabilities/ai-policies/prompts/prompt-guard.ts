@@ -1,6 +1,7 @@
 /** What a prompt may be: how long, and with what in it. */
 import type { Json, JsonObject } from '../../../artifact/format.ts';
 import { changeHeader, type Exchange, headerOf } from '../../../exchange.ts';
+import type { Steps } from '../../../in-turns.ts';
 import { AiRefused, aiProblem, refused } from '../../ai/conversation/refusal.ts';
 import type { TextPlace } from '../../ai/request/json-texts.ts';
 import { parsedRequest, rewriteRequest } from '../../ai/request/parsed-request.ts';
@@ -71,7 +72,7 @@ export class PromptGuard {
   }
 
   /** In the response hook: what was taken out of the prompt is put back, for the client who sent it. Null where it goes on. */
-  restore(x: Exchange, owner: object | null): AiRefused | null {
+  *restore(x: Exchange, owner: object | null): Steps<AiRefused | null> {
     const kept = RESTORED_PROMPT.of(x);
     const form = kept === null || kept.owner !== owner ? null : formOf(x);
     const isPlain = (headerOf(x.responseHeaders, 'content-encoding') ?? 'identity') === 'identity';
@@ -80,7 +81,7 @@ export class PromptGuard {
     const guarding = restoring(kept.values);
     const unread = (why: string) => this.#events.log('warn', `nothing more is put back into the answer: ${why}`, x);
     if (x.responseStreams) kept.tap = rewritingTap(x, form, guarding, unread);
-    else return restoreWhole(x, form, guarding, unread);
+    else return yield* restoreWhole(x, form, guarding, unread);
     return null;
   }
 
@@ -132,15 +133,15 @@ function keep(x: Exchange, owner: object | null, values: Map<string, string>): v
 }
 
 /** A value can be longer than its placeholder, and an answer can repeat it. */
-function restoreWhole(
+function* restoreWhole(
   x: Exchange,
   form: AnswerForm,
   guarding: Guarding,
   unread: (why: string) => void,
-): AiRefused | null {
+): Steps<AiRefused | null> {
   const before = x.responseBody?.length ?? 0;
   try {
-    rewriteWhole(x, form, guarding, unread);
+    yield* rewriteWhole(x, form, guarding, unread);
   } catch (error) {
     if (!(error instanceof AnswerBlocked)) throw error;
     unread(error.message);
@@ -164,9 +165,6 @@ function readingsOf(places: readonly TextPlace[]): readonly string[] {
   return texts.length > 1 ? [...texts, texts.join(''), texts.join(' ')] : texts;
 }
 
-/** Characters of a text between two pauses. */
-const PIECE = 16_384;
-
 /** Puts what the rules say in the place of personal data; `blocked`: the kind for which the prompt is refused. */
 function* rewritten(
   { spoken }: Prompt,
@@ -177,12 +175,7 @@ function* rewritten(
     const scanner = new PiiScanner(rules, place.isJson, ({ kind, action }) => {
       if (action === 'block') blocked = kind;
     });
-    let text = '';
-    for (let at = 0; at < place.text.length; at += PIECE) {
-      text += scanner.push(place.text.slice(at, at + PIECE));
-      yield;
-    }
-    text += scanner.end();
+    const text = (yield* scanner.pushInSlices(place.text)) + scanner.end();
     if (blocked !== null) break;
     if (text !== place.text) {
       place.replace(text);

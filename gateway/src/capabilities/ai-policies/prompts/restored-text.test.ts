@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { atOnce } from '../../../../../test/at-once.ts';
 import { propertyRuns } from '../../../../../test/property-runs.ts';
 import { GuardedStream } from '../answers/guarded-body.ts';
 import { restoring } from './restored-text.ts';
@@ -10,14 +11,14 @@ const values = new Map([
   ['[NATIONAL_ID:3f0c9a1b2d4e]', '123-45-6789'],
 ]);
 const guarding = restoring(values);
-const whole = (text: string, isJson = false) => guarding.whole(text, isJson);
+const whole = (text: string, isJson = false) => atOnce(guarding.whole(text, isJson));
 
 function inPieces(text: string, places: readonly number[], isJson: boolean): string {
   const stream = guarding.begin(isJson);
   const cuts = [...new Set(places.map((each) => each % (text.length + 1)))].sort((a, b) => a - b);
   let [out, from] = ['', 0];
   for (const cut of [...cuts, text.length]) {
-    out += stream.push(text.slice(from, cut));
+    out += atOnce(stream.push(text.slice(from, cut)));
     from = cut;
   }
   return out + stream.end();
@@ -75,9 +76,9 @@ describe('a text with placeholders', () => {
 
   it('holds back no more than what may still become one', () => {
     const stream = guarding.begin(false);
-    expect(stream.push('See [EMAIL_abc')).toBe('See ');
-    expect(stream.push(' no')).toBe('[EMAIL_abc no');
-    expect(stream.push(` [${'a'.repeat(40)}`)).toBe(` [${'a'.repeat(40)}`);
+    expect(atOnce(stream.push('See [EMAIL_abc'))).toBe('See ');
+    expect(atOnce(stream.push(' no'))).toBe('[EMAIL_abc no');
+    expect(atOnce(stream.push(` [${'a'.repeat(40)}`))).toBe(` [${'a'.repeat(40)}`);
   });
 });
 
@@ -150,10 +151,10 @@ describe('a stream of events', () => {
           const ends = [...places.map((each) => each % (bytes.length + 1)), bytes.length].sort((a, b) => a - b);
           let [out, from] = ['', 0];
           for (const end of ends) {
-            out += guarded.push(decoder.decode(bytes.subarray(from, end), { stream: true }));
+            out += atOnce(guarded.push(decoder.decode(bytes.subarray(from, end), { stream: true })));
             from = end;
           }
-          out += guarded.push(decoder.decode()) + guarded.end();
+          out += atOnce(guarded.push(decoder.decode())) + atOnce(guarded.end());
           const [told, called] = said(out);
           expect(told).toBe(whole(given.toWellFormed()));
           expect(JSON.parse(called || '{"said":""}')).toEqual({ said: whole(given.toWellFormed()) });

@@ -1,4 +1,5 @@
 /** Puts values in the place of their placeholders in a text that comes in pieces, with one result in whatever pieces. */
+import type { Steps } from '../../../in-turns.ts';
 import type { Guarding, TextStream } from '../answers/guarded-events.ts';
 
 /** Characters of the longest placeholder: `[NATIONAL_ID:3f0c9a1b2d4e]`. */
@@ -9,9 +10,9 @@ const BEGINS = /^\[[A-Za-z0-9_:]*$/;
 export function restoring(values: ReadonlyMap<string, string>): Guarding {
   return {
     begin: (isJson) => new RestoredText(values, isJson),
-    whole(text, isJson) {
+    *whole(text, isJson) {
       const restored = new RestoredText(values, isJson);
-      return restored.push(text) + restored.end();
+      return (yield* restored.push(text)) + restored.end();
     },
   };
 }
@@ -28,7 +29,9 @@ class RestoredText implements TextStream {
     this.#isJson = isJson;
   }
 
-  push(piece: string): string {
+  /** It is quick: there is nothing to pause for. */
+  // biome-ignore lint/correctness/useYield: what is long is what others do here
+  *push(piece: string): Steps<string> {
     const text = this.#pending + piece;
     let [out, from] = ['', 0];
     for (let at = text.indexOf('['); at >= 0; at = text.indexOf('[', at + 1)) {

@@ -1,0 +1,9 @@
+import type { Steps } from '../gateway/src/in-turns.ts';
+
+/** Does work that yields without a pause. */
+export function atOnce<T>(steps: Steps<T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
