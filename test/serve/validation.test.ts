@@ -47,6 +47,23 @@ function document(upstream: string) {
         },
       },
       '/negotiated': { get: { responses: answers, 'x-gw-dispatch': mock('{}') } },
+      '/proxied': {
+        get: { responses: answers, 'x-gw-dispatch': { name: 'http-upstream', config: { url: upstream } } },
+      },
+      '/demanding': {
+        get: {
+          parameters: [
+            {
+              name: 'Accept',
+              in: 'header',
+              required: true,
+              schema: { type: 'string', pattern: '^application/vnd[.]' },
+            },
+          ],
+          responses: answers,
+          'x-gw-dispatch': proxy,
+        },
+      },
       '/off': checked('off'),
       '/log': checked('log'),
       '/enforce': checked('enforce'),
@@ -146,6 +163,23 @@ describe('validation', () => {
     expect(response.status).toBe(status);
     if (status === 406)
       expect(await errorsOf(response)).toEqual([406, 'header accept admits none of application/json']);
+  });
+
+  it.each(['application/vnd.github+json', 'text/html', 'application/json;q=0'])(
+    'leaves Accept: %s to the upstream that makes the answer',
+    async (accept) => {
+      expect((await fetch(`${gw.url}/proxied`, { headers: { accept } })).status).toBe(200);
+      expect(upstream.seen.at(-1)?.headers['accept']).toBe(accept);
+    },
+  );
+
+  it('validates an Accept that the description declares', async () => {
+    const send = (accept: string) => fetch(`${gw.url}/demanding`, { headers: { accept } });
+    expect((await send('application/vnd.pagerduty+json;version=2')).status).toBe(200);
+    expect(await errorsOf(await send('application/json'))).toEqual([
+      400,
+      'header accept must match pattern "^application/vnd[.]"',
+    ]);
   });
 
   const get = (path: string) => fetch(gw.url + path, { headers: { 'x-request-id': `id${path.replace('/', '-')}` } });

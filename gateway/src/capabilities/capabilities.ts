@@ -65,6 +65,13 @@ export const CAPABILITIES: readonly Capability[] = [
   aiCaching,
 ];
 
+/** Host functions by which dispatchers answer with what another server says. */
+export const RELAYING_FUNCTIONS: ReadonlySet<string> = new Set(
+  CAPABILITIES.flatMap(({ functions }) => Object.entries(functions))
+    .filter(([, { relays }]) => relays)
+    .map(([name]) => name),
+);
+
 /** Those of a process, open until it ends. */
 export interface OpenCapabilities {
   load(artifact: ArtifactServices): LoadedCapabilities;

@@ -8,6 +8,7 @@ import { DEFAULT_STEPS, StepBudget, StepsExceeded } from '../patterns/step-budge
 import { get } from '../spec/json.ts';
 import { child, valueAt } from '../spec/pointer.ts';
 import { addStandardFormats } from '../validation/formats.ts';
+import { addMultipleOf } from '../validation/number-keywords.ts';
 
 export interface ConfigError {
   /** JSON pointer into the config. */
@@ -35,6 +36,7 @@ function newAjv(steps: StepBudget, options: Options = {}): Ajv2020 {
     ...options,
   });
   addStandardFormats(ajv);
+  addMultipleOf(ajv);
   ajv.addFormat('regex', { type: 'string', validate: isRegExp });
   ajv.addFormat('ip-range', { type: 'string', validate: isIpRange });
   return ajv;

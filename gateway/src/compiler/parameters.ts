@@ -18,8 +18,11 @@ const STYLES: Readonly<Record<ParameterIn, readonly ParameterStyle[]>> = {
   cookie: ['form', 'cookie'],
 };
 
-/** Headers that OpenAPI says are not described as parameters: such declarations are ignored. */
-export const NOT_PARAMETERS = new Set(['accept', 'content-type', 'authorization']);
+/**
+ * Headers that OpenAPI says are not described as parameters: such declarations are ignored. It says so of `Accept`, too,
+ * which documents declare all the same, with the value that their API asks for (docs/decisions.md#accept-of-answers).
+ */
+export const NOT_PARAMETERS = new Set(['content-type', 'authorization']);
 
 export interface Deps {
   readonly documents: Documents;

@@ -5,6 +5,7 @@
 import type { Json, JsonObject } from '../artifact/format.ts';
 import type { Located } from '../spec/documents.ts';
 import { isObject, type Obj } from '../spec/json.ts';
+import { WRITTEN, writtenText } from '../validation/written-keyword.ts';
 
 /** The members of a schema of draft 07, under the keywords that 2020-12 has for them. */
 export function translate07(members: readonly [string, Located][], schema: Obj): readonly [string, Located][] {
@@ -32,7 +33,8 @@ export function translate30(schema: Obj, normal: JsonObject): JsonObject {
 function exclusive(schema: Obj, normal: JsonObject, bound: 'minimum' | 'maximum'): JsonObject {
   const name = bound === 'minimum' ? 'exclusiveMinimum' : 'exclusiveMaximum';
   const { [bound]: limit, ...rest } = normal;
-  return schema[name] === true && limit !== undefined ? { ...rest, [name]: limit } : normal;
+  if (schema[name] !== true || limit === undefined) return normal;
+  return withText({ ...rest, [name]: limit }, name, writtenText(normal, bound));
 }
 
 /**
@@ -45,11 +47,20 @@ function nullable(schema: Obj, normal: JsonObject): JsonObject {
   const combines = ['allOf', 'anyOf', 'oneOf', 'not'].some((name) => name in rest);
   if (combines) return { anyOf: [{ type: 'null' }, normal] };
   const types = withNull(type);
-  return {
+  const adds = Array.isArray(values) && !values.includes(null);
+  const nullableSchema = {
     ...rest,
     ...(types === undefined ? {} : { type: types }),
-    ...(Array.isArray(values) ? { enum: values.includes(null) ? values : [...values, null] } : {}),
+    ...(Array.isArray(values) ? { enum: adds ? [...values, null] : values } : {}),
   };
+  const text = writtenText(normal, 'enum');
+  return withText(nullableSchema, 'enum', adds ? text?.replace(/\]$/, ',null]') : text);
+}
+
+/** `text`: the keyword as the document has written it. */
+function withText(schema: JsonObject, keyword: string, text: string | undefined): JsonObject {
+  const known = schema[WRITTEN];
+  return text === undefined ? schema : { ...schema, [WRITTEN]: { ...(isObject(known) ? known : {}), [keyword]: text } };
 }
 
 function withNull(type: Json | undefined): Json | undefined {

@@ -5,12 +5,14 @@
 import { hash } from 'node:crypto';
 import { canonicalJson } from '../artifact/canonical-json.ts';
 import type { Json, JsonObject, SchemaRef } from '../artifact/format.ts';
+import { writtenJson } from '../json/written-numbers.ts';
 import { patternKind } from '../patterns/known-patterns.ts';
 import type { Diagnostics } from '../spec/diagnostic.ts';
 import { type Documents, type Located, member, placeOf } from '../spec/documents.ts';
 import { get, isObject, type Obj } from '../spec/json.ts';
 import type { Dialect } from '../spec/recognise.ts';
 import { isAssertion, keywordOf } from '../spec/schema-keywords.ts';
+import { WRITTEN } from '../validation/written-keyword.ts';
 import { discriminate } from './discriminator.ts';
 import { type Annotations, withAnnotations } from './schema-annotations.ts';
 import { breakCycles } from './schema-cycles.ts';
@@ -213,7 +215,8 @@ export class SchemaTable {
       const read = this.#keyword(name, keyword.kind, at, context);
       if (read !== undefined) normal.push([name, read]);
     }
-    return withoutHidden(withoutProto(withoutUnread(value, Object.fromEntries(normal))), hidden);
+    const written = outer.annotations === 'none' ? writtenKeywords(value, normal) : [];
+    return withoutHidden(withoutProto(withoutUnread(value, Object.fromEntries([...normal, ...written]))), hidden);
   }
 
   /** Undefined where it is left out. */
@@ -273,6 +276,15 @@ const LONG_TEXT = 1_000;
 const shown = (pattern: string) => (pattern.length > 80 ? `${pattern.slice(0, 79)}…` : pattern);
 
 const UNREAD = 'Write it as ECMA-262 or RE2 has it; in production builds this is an error.';
+
+/** Keywords whose numbers JavaScript cannot hold, as the document has written them. */
+function writtenKeywords(schema: Obj, normal: readonly [string, Json][]): readonly [string, Json][] {
+  const texts = normal.flatMap(([name]): [string, string][] => {
+    const text = keywordOf(name)?.kind === 'plain' ? writtenJson(schema, name) : undefined;
+    return text === undefined ? [] : [[name, text]];
+  });
+  return texts.length === 0 ? [] : [[WRITTEN, Object.fromEntries(texts)]];
+}
 
 /** Names that a pattern was for that is left out are not among the others. */
 function withoutUnread(given: Obj, schema: JsonObject): JsonObject {

@@ -20,6 +20,8 @@ export interface ToolInputs {
   readonly body?: ToolBody;
   readonly properties: ReadonlyMap<string, Json>;
   readonly required: ReadonlySet<string>;
+  /** Values of arguments that callers do not see. */
+  readonly fixed: ReadonlyMap<string, Json>;
   /** Of arguments that have no property; false: there are no others. */
   readonly others: Json;
 }
@@ -30,8 +32,13 @@ export function toolInputs(routed: RoutedOperation, deps: Deps): ToolInputs {
   const { declared, operation, credentials } = routed;
   operation.parameters.forEach((parameter, index) => {
     if (isCredential(parameter, credentials)) return;
+    const isAccept = parameter.in === 'header' && parameter.name === 'accept';
+    const accepted = isAccept ? defaultOf(parameter, declared, deps) : undefined;
+    // The gateway says what it reads of an answer, unless the document asks for something.
+    if (isAccept && accepted === undefined && !parameter.required) return;
     const schema = parameterSchema(parameter, declared, deps);
     const argument = inputs.add(parameter.name, schema, parameter.required, parameter.in);
+    if (accepted !== undefined) inputs.fixed.set(argument, accepted);
     inputs.parameters.push({ argument, parameter: index });
   });
   const source = bodySourceOf(routed, deps);
@@ -43,6 +50,7 @@ class Inputs {
   readonly parameters: ToolParameter[] = [];
   readonly properties = new Map<string, Json>();
   readonly required = new Set<string>();
+  readonly fixed = new Map<string, Json>();
   body?: ToolBody;
   others: Json = false;
 
@@ -67,6 +75,13 @@ class Inputs {
 
 function isCredential({ in: part, name }: Parameter, credentials: readonly string[]): boolean {
   return part === 'header' && credentials.includes(name);
+}
+
+/** The `default` of its schema. */
+function defaultOf(parameter: Parameter, { parameters }: DeclaredOperation, { documents }: Deps): Json | undefined {
+  const declared = parameters.find(({ value }) => isDeclared(value, parameter));
+  const schema = declared && documents.follow(member(declared, 'schema'));
+  return get(schema?.value, 'default') as Json | undefined;
 }
 
 /** As the document describes it; of AsyncAPI as it is checked, since such parameters are described elsewhere. */

@@ -230,7 +230,8 @@ class ToolWriter {
       }
       return value === undefined && !hidden ? [] : [[name, { ...(value === undefined ? {} : { value }), hidden }]];
     });
-    return Object.fromEntries(entries);
+    const fixed = [...inputs.fixed].map(([name, value]): [string, ToolDefault] => [name, { value, hidden: true }]);
+    return Object.fromEntries([...fixed, ...entries]);
   }
 
   #inputSchema(

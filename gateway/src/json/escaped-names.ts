@@ -3,6 +3,7 @@
  * earlier text had (V8; https://github.com/nodejs/node/issues/63785): a client could hide a member from validation, or
  * change what is read of the requests of others.
  */
+import { behindString } from './between-strings.ts';
 import { endOfString } from './string-end.ts';
 
 const BACKSLASH = 0x5c;
@@ -34,8 +35,8 @@ type Open =
 
 const ORDINARY = { writable: true, enumerable: true, configurable: true };
 
-/** Strings, structure, and what stands between them. */
-const TOKEN = /"(?:[^"\\]|\\.)*"|[[\]{}]|[^\s,:"[\]{}]+/g;
+/** Structure, the quote that opens a string, and what stands between them. */
+const TOKEN = /["[\]{}]|[^\s,:"[\]{}]+/g;
 
 /**
  * The value of a text that is JSON; `readPlain`: of texts, numbers and words in it. Throws RepeatedMember where an object
@@ -60,8 +61,13 @@ export function readEscapedNames(
     }
   };
   for (TOKEN.lastIndex = 0; ; ) {
-    const token = TOKEN.exec(text)?.[0];
-    if (token === undefined) return whole;
+    const found = TOKEN.exec(text);
+    if (found === null) return whole;
+    let [token] = found;
+    if (token === '"') {
+      TOKEN.lastIndex = behindString(text, found.index);
+      token = text.slice(found.index, TOKEN.lastIndex);
+    }
     if (token === '{' || token === '[') {
       const next: Open = token === '[' ? { items: [] } : { members: {}, names: new Set(), name: '' };
       put('items' in next ? next.items : next.members);

@@ -1,4 +1,5 @@
 /** JSON that is only passed on: numbers that JavaScript cannot hold stay as they were written. */
+import { decimalText, readDecimal } from './decimal.ts';
 
 /** A number of more digits than a double has, or with an exponent. */
 const MAY_BE_INEXACT = /\d{16}|\d[.\d]{16}|\d[eE][+-]?\d/;
@@ -36,6 +37,11 @@ const { rawJSON: rawJson, isRawJSON: isRawJson } = JSON as unknown as {
   isRawJSON(value: unknown): boolean;
 };
 
+/** `text`: a number of JSON. */
+export function rawNumber(text: string): WrittenNumber {
+  return rawJson(text);
+}
+
 export function isWrittenNumber(value: unknown): value is WrittenNumber {
   return isRawJson(value);
 }
@@ -47,18 +53,8 @@ const LONGEST = 100;
 export function numberText({ rawJSON: written }: WrittenNumber): string {
   const value = Number(written);
   if (/^-?\d+$/.test(written)) return Number.isSafeInteger(value) ? String(value) : written;
-  const isSame = written.length <= LONGEST && decimalOf(written) === decimalOf(String(value));
+  if (written.length > LONGEST) return written;
+  const [one, other] = [readDecimal(written), readDecimal(String(value))];
+  const isSame = one !== null && other !== null && decimalText(one) === decimalText(other);
   return isSame ? String(value) : written;
-}
-
-const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
-
-/** Sign, digits and exponent, without zeros that say nothing; null: it is none. */
-function decimalOf(text: string): string | null {
-  const [, sign, whole = '', fraction = '', exponent = '0'] = DECIMAL.exec(text) ?? [];
-  if (sign === undefined) return null;
-  const digits = (whole + fraction).replace(/^0+/, '');
-  const significant = digits.replace(/0+$/, '');
-  if (significant === '') return '0';
-  return `${sign}${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`;
 }

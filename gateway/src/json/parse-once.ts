@@ -3,6 +3,7 @@ import { hasEscapedName, RepeatedMember, readEscapedNames } from './escaped-name
 import { mayBeInexact, parseExactly } from './exact-json.ts';
 import type { JsonScan } from './json-scan.ts';
 import { repeatsMember, repeatsOneOf } from './repeated-members.ts';
+import { hasUnheldNumber, readWithStandIns } from './stand-ins.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 
@@ -36,14 +37,29 @@ export function parseOnceExactly(bytes: Uint8Array): Readings {
   return { value, exact: isEscaped ? readEscapedNames(text, false, parseExactly) : parseExactly(text) };
 }
 
+/** Characters of a text whose tokens are to be read one by one: throws if that takes too long here. */
+export type Admit = (characters: number) => void;
+
+/** As `parseOnce`, for validation: numbers that JavaScript cannot hold have stand-ins. `lastCounts`: of a repeated member. */
+export function parseForValidation(bytes: Uint8Array, lastCounts: boolean, admit?: Admit): unknown {
+  const text = utf8.decode(bytes);
+  return withStandIns(text, read(text, bytes, lastCounts), lastCounts, admit);
+}
+
+/** The same of a text, where no member may be there twice. */
+export function parseTextForValidation(text: string, admit?: Admit): unknown {
+  return withStandIns(text, read(text, null, false), false, admit);
+}
+
+function withStandIns(text: string, value: unknown, lastCounts: boolean, admit?: Admit): unknown {
+  if (!hasUnheldNumber(text)) return value;
+  admit?.(text.length);
+  return readWithStandIns(text, lastCounts);
+}
+
 /** Throws where the text is not JSON (SyntaxError), and RepeatedMember. */
 export function parseTextOnce(text: string): unknown {
   return read(text, null, false);
-}
-
-/** As `parseOnce`, where of a repeated member the last counts. */
-export function parseLast(bytes: Uint8Array): unknown {
-  return read(utf8.decode(bytes), bytes, true);
 }
 
 function read(text: string, given: Uint8Array | null, lastCounts: boolean): unknown {

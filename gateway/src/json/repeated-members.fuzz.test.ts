@@ -7,7 +7,7 @@ import { inTime } from '../../../test/time-limit.ts';
 import { RepeatedMember } from './escaped-names.ts';
 import { scanJson } from './json-scan.ts';
 import { repeatsName } from './member-names.ts';
-import { parseLast, parseOnce, parseScanned, parseTextOnce } from './parse-once.ts';
+import { parseForValidation, parseOnce, parseScanned, parseTextOnce } from './parse-once.ts';
 
 /** The value, or the class of what was thrown. */
 function outcome(read: () => unknown): unknown {
@@ -194,7 +194,7 @@ describe('repeated members', () => {
     expect(() => parseTextOnce('{"a":1,"a":2}')).toThrow(RepeatedMember);
     expect(() => parseOnce(Buffer.from('{'))).toThrow(SyntaxError);
     expect(() => parseOnce(Buffer.from([0x22, 0xff, 0x22]))).toThrow(TypeError);
-    expect(parseLast(Buffer.from('{"a":1,"a":2,"\\u0061":3}'))).toEqual({ a: 3 });
+    expect(parseForValidation(Buffer.from('{"a":1,"a":2,"\\u0061":3}'), true)).toEqual({ a: 3 });
     expect(parseOnce(Buffer.from('\ufeff{"a":[1,{"a":2}]}'))).toEqual({ a: [1, { a: 2 }] });
   });
 });

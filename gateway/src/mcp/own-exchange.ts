@@ -46,7 +46,8 @@ function headersOf(outer: Exchange, { headers, cookies, body }: ToolRequest): He
     ...(cookie === '' ? [] : ['cookie', cookie]),
     ...(traceparent === null ? [] : ['traceparent', traceparent]),
     ...['x-request-id', outer.requestId],
-    ...['accept', 'application/json, text/*;q=0.9, */*;q=0.8', 'accept-encoding', 'identity'],
+    ...(given.has('accept') ? [] : ['accept', 'application/json, text/*;q=0.9, */*;q=0.8']),
+    ...['accept-encoding', 'identity'],
     ...(body === null ? [] : ['content-type', body.contentType, 'content-length', String(body.bytes.length)]),
   ];
 }

@@ -2,7 +2,7 @@
 
 import type { JsonObject, Operation, PluginUse, RoutesFile } from '../artifact/format.ts';
 import type { Artifact } from '../artifact/index.ts';
-import type { OpenCapabilities } from '../capabilities/capabilities.ts';
+import { type OpenCapabilities, RELAYING_FUNCTIONS } from '../capabilities/capabilities.ts';
 import { HttpUpstream, type UpstreamOptions, Upstreams } from '../egress/upstream.ts';
 import { ExampleResponses } from '../examples/example-responses.ts';
 import type { Exchange, MatchedOperation } from '../exchange.ts';
@@ -228,6 +228,11 @@ interface OperationDeps {
   readonly maxHeldResponse: number;
 }
 
+/** Whether its answers are those of another server (docs/decisions.md#accept-of-answers). */
+function relays({ plugin }: BoundPlugin): boolean {
+  return plugin.capabilities.host_functions.some((name) => RELAYING_FUNCTIONS.has(name));
+}
+
 async function loadOperation(operation: Operation, deps: OperationDeps): Promise<LoadedOperation> {
   const { method, path, api, parameters, request_body, deprecated, sunset } = operation;
   const { names } = parseTemplate(path);
@@ -241,6 +246,7 @@ async function loadOperation(operation: Operation, deps: OperationDeps): Promise
     });
   }
   const plugins = middlewares.map(({ plugin }) => plugin);
+  const dispatcher = await deps.binder.bind(operation.dispatch);
   return {
     operation,
     matched: {
@@ -255,11 +261,11 @@ async function loadOperation(operation: Operation, deps: OperationDeps): Promise
     admission: sharedAdmission(operation.admitted_headers, deps.admissions),
     parameters: parameters.length === 0 ? null : new ParameterValidator(parameters, path, deps.schemas),
     body: request_body ? new BodyValidator(request_body, deps.schemas) : null,
-    accept: operation.produces ? new AcceptCheck(operation.produces) : null,
+    accept: operation.produces && !relays(dispatcher) ? new AcceptCheck(operation.produces) : null,
     response: ResponseValidator.of(operation, deps.schemas, deps.maxHeldResponse),
     messages: webSocketMessagesOf(operation, deps.schemas, deps.maxHeldResponse),
     middlewares,
-    dispatcher: await deps.binder.bind(operation.dispatch),
+    dispatcher,
     preflight: middlewares.find(({ plugin }) => plugin.plugin.preflight) ?? null,
     requestChunks: plugins.some(({ hasRequestChunks }) => hasRequestChunks),
     responseChunks: plugins.some(({ hasResponseChunks }) => hasResponseChunks),

@@ -10,7 +10,7 @@ const literal = fc.constantFrom('a', 'b', 'ä', 'a b', 'v1.0', '%61', 'a%2Fb', '
 const segment = fc.oneof(
   literal,
   fc.constant('{p}'),
-  fc.constantFrom('{p}.json', 'v{p}', '{p}-{p}', 'a{p}b{p}c', '{p}.{p}.json'),
+  fc.constantFrom('{p}.json', 'v{p}', '{p}-{p}', 'a{p}b{p}c', '{p}.{p}.json', '%61{p}', '{p}-ä', '@{p}', '{p}6{p}'),
 );
 /** Parameters are numbered, so that no name stands twice. */
 const template = fc.tuple(fc.array(segment, { minLength: 1, maxLength: 4 }), fc.boolean()).map(([parts, greedy]) => {
@@ -30,6 +30,10 @@ const piece = fc.constantFrom(
   '%C3%A4',
   'ä',
   '%2F',
+  '%2D',
+  '%2ejson',
+  '@',
+  '%40',
   '%2e',
   '..',
   '%',
@@ -73,10 +77,30 @@ function matchSegment(segment: Segment, part: string): Fit | null {
   if (segment.kind === 'param') return part === '' ? null : { rank: ['8'], values: [part] };
   if (segment.kind !== 'pattern') return null;
   const { literals } = segment.pattern;
-  const source = literals.map((each) => each.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('([^]+?)');
-  const values = new RegExp(`^${source}$`).exec(part)?.slice(1);
+  const values = valuesOf(literals, part, (character) => [character]) ?? valuesOf(literals, part, spellingsOf);
   // More literal text first, 1 to 7 for up to 6 characters; then by the text.
   return values ? { rank: [`${7 - literals.join('').length}${literals.join('\0')}`], values } : null;
+}
+
+/** Of a character in a path: itself, and encoded. */
+const spellingsOf = (character: string) => [character, encoded(character)];
+
+function encoded(text: string): string {
+  return [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
+}
+
+/** By a regular expression in which an escape is one character; a literal is spelled in one of these ways. */
+function valuesOf(literals: readonly string[], part: string, spellings: (character: string) => string[]) {
+  const quoted = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  const inAnyCase = (text: string) =>
+    text.replaceAll(/%../g, (code) => `%[${code[1]}${code[1]?.toUpperCase()}][${code[2]}${code[2]?.toUpperCase()}]`);
+  const one = (character: string) =>
+    `(?:${spellings(character)
+      .map((each) => inAnyCase(quoted(each)))
+      .join('|')})`;
+  const character = '(?:%[0-9a-fA-F]{2}|(?!%[0-9a-fA-F]{2})[^])';
+  const source = literals.map((each) => [...each].map(one).join('')).join(`(${character}+?)`);
+  return new RegExp(`^${source}$`, 'u').exec(part)?.slice(1);
 }
 
 function before(a: readonly string[], b: readonly string[]): number {
@@ -146,4 +170,33 @@ it('is not kept busy by paths that fit many templates for long', () => {
   }
   inTime(() => router.find('GET', `/${'a/'.repeat(12)}none`), 50);
   inTime(() => router.find('GET', `/${'a-'.repeat(4000)}`), 50);
+});
+
+it('finds the same operation if a literal of the path is percent-encoded', () => {
+  const templates = [
+    '/y/@{p}',
+    '/y/{p}',
+    '/y/{p}:go',
+    '/y/{p}-ä',
+    '/{p}.json',
+    '/a b',
+    '/{p+}',
+    '/y/{p}-{q}',
+    '/y/@me',
+    '/y/v{p}.{q}',
+  ];
+  const router = new Router<string>();
+  for (const each of templates) router.add('GET', each, each);
+  const value = fc.stringMatching(/^[a-z0-9é~_]{1,4}$/);
+  fc.assert(
+    fc.property(fc.constantFrom(...templates), value, fc.infiniteStream(fc.boolean()), (each, text, coins) => {
+      const written = each
+        .split(/(\{[^}]*\})/)
+        .map((part, i) => (i % 2 === 1 ? text : part))
+        .join('');
+      const spelled = [...written].map((one) => (one !== '/' && coins.next().value ? encoded(one) : one)).join('');
+      expect([spelled, router.find('GET', spelled).value]).toEqual([spelled, router.find('GET', written).value]);
+    }),
+    propertyRuns(2000),
+  );
 });

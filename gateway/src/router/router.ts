@@ -4,6 +4,7 @@
  * first choice leads nowhere the next one is tried. Segments are compared percent-decoded, so `/%61` is `/a`, and an
  * encoded slash stays inside its segment.
  */
+import { readingsOf } from './segment-text.ts';
 import { mix, StaticChildren } from './static-children.ts';
 import { decodeSegment, matchPattern, parseTemplate, type Segment, type SegmentPattern } from './template.ts';
 
@@ -166,10 +167,10 @@ function walk<T>(at: Node<T>, start: number, search: Search): Match<T> | null {
 
 function walkPatterns<T>(at: Node<T>, start: number, stop: number, search: Search): Match<T> | null {
   const { path, params } = search;
-  const segment = path.slice(start, stop);
+  const readings = readingsOf(path.slice(start, stop));
   const mark = params.length;
   for (const { pattern, node: below } of at.patterns) {
-    const values = matchPattern(pattern, segment);
+    const values = matchPattern(pattern, readings);
     if (!values) continue;
     params.push(...values);
     const found = walk(below, stop + 1, search);

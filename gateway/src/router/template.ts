@@ -3,8 +3,11 @@
  * the path.
  */
 
+import { type SegmentText, sentSlice } from './segment-text.ts';
+
 /** A literal, or a parameter between literals: `report-{id}.pdf` is `report-`, id, `.pdf`. */
 export interface SegmentPattern {
+  /** Decoded. */
   readonly literals: readonly string[];
   readonly names: readonly string[];
 }
@@ -65,7 +68,7 @@ function parseSegment(text: string, last: boolean): Segment {
   if (literals.slice(1, -1).some((literal) => literal === '')) {
     throw new TemplateError(`two parameters with nothing between them in "${text}"`);
   }
-  return { kind: 'pattern', pattern: { literals, names } };
+  return { kind: 'pattern', pattern: { literals: literals.map(decodeSegment), names } };
 }
 
 /** Percent-decodes one segment; what is not valid UTF-8 stays as it is. */
@@ -79,7 +82,16 @@ export function decodeSegment(text: string): string {
 }
 
 /** The parameters' values where the segment fits, each as short as the literals allow and never empty; else undefined. */
-export function matchPattern({ literals, names }: SegmentPattern, segment: string): string[] | undefined {
+export function matchPattern(pattern: SegmentPattern, readings: readonly SegmentText[]): string[] | undefined {
+  for (const reading of readings) {
+    const values = matchReading(pattern, reading);
+    if (values) return values;
+  }
+  return undefined;
+}
+
+function matchReading({ literals, names }: SegmentPattern, reading: SegmentText): string[] | undefined {
+  const { text: segment } = reading;
   const first = literals[0] as string;
   const last = literals[literals.length - 1] as string;
   if (!segment.startsWith(first)) return undefined;
@@ -89,12 +101,12 @@ export function matchPattern({ literals, names }: SegmentPattern, segment: strin
     const literal = literals[i + 1] as string;
     const next = segment.indexOf(literal, at + 1);
     if (next < 0) return undefined;
-    values.push(segment.slice(at, next));
+    values.push(sentSlice(reading, at, next));
     at = next + literal.length;
   }
   const end = segment.length - last.length;
   if (end <= at || !segment.endsWith(last)) return undefined;
-  values.push(segment.slice(at, end));
+  values.push(sentSlice(reading, at, end));
   return values;
 }
 

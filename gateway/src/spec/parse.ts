@@ -1,6 +1,17 @@
 /** Reads the text of a document as JSON values, within limits that hostile input cannot pass (E1002). */
 
-import { CORE_SCHEMA, load, mergeTag, YAMLException } from 'js-yaml';
+import {
+  CORE_SCHEMA,
+  floatCoreTag,
+  intCoreTag,
+  load,
+  mergeTag,
+  type ScalarTagDefinition,
+  YAMLException,
+} from 'js-yaml';
+import { isWrittenNumber, parseExactly, rawNumber, type WrittenNumber } from '../json/exact-json.ts';
+import { hasUnheldNumber, isHeld, mayHaveUnheldNumber } from '../json/stand-ins.ts';
+import { settleNumber } from '../json/written-numbers.ts';
 import { messageOf } from '../message-of.ts';
 import type { Position } from './position.ts';
 
@@ -15,7 +26,28 @@ export type Parsed =
   | { readonly ok: true; readonly value: unknown; readonly text: string }
   | { readonly ok: false; readonly message: string; readonly position: Position | null; readonly text: string };
 
-const schema = CORE_SCHEMA.withTags(mergeTag);
+/** Numbers in decimal that JavaScript cannot hold stay as they were written, until `measure` has seen them. */
+const withWritten = (tag: ScalarTagDefinition<number>): ScalarTagDefinition<number | WrittenNumber> => ({
+  ...tag,
+  resolve: (source, isExplicit, tagName) => {
+    const value = tag.resolve(source, isExplicit, tagName);
+    if (typeof value !== 'number' || !Number.isFinite(value)) return value;
+    const json = jsonOf(source);
+    return json === null || isHeld(json) ? value : rawNumber(json);
+  },
+});
+
+const plain = CORE_SCHEMA.withTags(mergeTag);
+const written = plain.withTags(withWritten(intCoreTag), withWritten(floatCoreTag));
+
+/** A decimal number of YAML as JSON writes it: no plus, no zeros in front, digits around the point; null if it is another. */
+function jsonOf(source: string): string | null {
+  const [, sign = '', whole = '', fraction = '', exponent = ''] =
+    /^([-+]?)(\d*)(?:\.(\d*))?([eE][-+]?\d+)?$/.exec(source) ?? [];
+  if (whole + fraction === '') return null;
+  const digits = whole.replace(/^0+(?=\d)/, '') || '0';
+  return `${sign === '-' ? '-' : ''}${digits}${fraction === '' ? '' : `.${fraction}`}${exponent}`;
+}
 
 /** JSON where the text begins with `{`, else YAML 1.2 (which takes JSON, too). */
 export function parseText(bytes: Uint8Array): Parsed {
@@ -38,7 +70,7 @@ export function parseText(bytes: Uint8Array): Parsed {
   if (json) value = json.value;
   else {
     try {
-      value = load(text, { schema, maxAliases: MAX_ALIASES, maxDepth: MAX_DEPTH });
+      value = loadYaml(text);
     } catch (error) {
       const { message, position } = describe(error);
       return refuse(message, text, position);
@@ -48,10 +80,24 @@ export function parseText(bytes: Uint8Array): Parsed {
   return excess === null ? { ok: true, value, text } : refuse(excess, text);
 }
 
+function loadYaml(text: string): unknown {
+  const limits = { maxAliases: MAX_ALIASES, maxDepth: MAX_DEPTH };
+  if (mayHaveUnheldNumber(text)) {
+    try {
+      const value: unknown = load(text, { ...limits, schema: written });
+      return isWrittenNumber(value) ? Number(value.rawJSON) : value;
+    } catch (error) {
+      if (!(error instanceof YAMLException)) throw error;
+      // Such a number may be the name of a member.
+    }
+  }
+  return load(text, { ...limits, schema: plain });
+}
+
 function parseJson(text: string): { readonly value: unknown } | null {
   if (!/^\s*\{/.test(text)) return null;
   try {
-    return { value: JSON.parse(text) };
+    return { value: hasUnheldNumber(text) ? parseExactly(text) : JSON.parse(text) };
   } catch {
     // The YAML reader says where it goes wrong; and `{a: b}` is YAML.
     return null;
@@ -78,8 +124,8 @@ function measure(root: unknown): string | null {
       return 'numbers must be finite: .inf and .nan are not JSON';
     if (typeof value !== 'object' || value === null) continue;
     if (depth >= MAX_DEPTH) return `the document is nested more than ${MAX_DEPTH} levels deep`;
-    for (const each of Array.isArray(value) ? value : Object.values(value)) {
-      values.push(each);
+    for (const [name, each] of Object.entries(value)) {
+      values.push(isWrittenNumber(each) ? settleNumber(value, name, each) : each);
       depths.push(depth + 1);
     }
   }

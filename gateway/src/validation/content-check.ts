@@ -3,7 +3,6 @@
  * (docs/decisions.md#validation-in-helpers).
  */
 import type { Content } from '../artifact/format.ts';
-import { parseLast, parseOnce } from '../json/parse-once.ts';
 import { type StepBudget, StepsExceeded, TimeExceeded } from '../patterns/step-budget.ts';
 import { ContentRules } from './content-rules.ts';
 import type { Repeats } from './helpers/messages.ts';
@@ -21,7 +20,7 @@ export class ContentCheck {
 
   /** `repeats`: what counts if an object of a JSON text has a member twice (docs/decisions.md#one-reading). */
   constructor(content: Content, schemas: Schemas, repeats: Repeats) {
-    this.rules = new ContentRules(content, schemas, repeats === 'last' ? parseLast : parseOnce);
+    this.rules = new ContentRules(content, schemas, repeats);
     this.#content = content;
     this.#repeats = repeats;
     this.#schemas = schemas;

@@ -1,9 +1,12 @@
 /** Reads bodies by content type and validates them by JSON Schema (docs/reference/gateway.md#validation). */
 import type { Content, FormField, SchemaRef } from '../artifact/format.ts';
 import { RepeatedMember } from '../json/escaped-names.ts';
-import { parseOnce } from '../json/parse-once.ts';
+import { type Admit, parseForValidation } from '../json/parse-once.ts';
+import { forgetStandIns } from '../json/stand-ins.ts';
+import { StepsExceeded } from '../patterns/step-budget.ts';
 import type { ProblemError } from '../problems.ts';
 import { failed, type Reading, readParts, readUrlencoded } from './form.ts';
+import type { Repeats } from './helpers/messages.ts';
 import { covers, isJson, mediaTypeOf, specificity } from './media-type.ts';
 import { describeErrors, type Schemas, type Validator } from './schemas.ts';
 import { readAs } from './text.ts';
@@ -17,17 +20,22 @@ interface MediaRule {
   readonly types: readonly string[] | null;
 }
 
+/** Units of a character of JSON whose tokens are read one by one. */
+const UNITS_A_CHARACTER = 300;
+
 const isDeep = ({ style, content_type }: FormField) => style === 'deepObject' && content_type === undefined;
 
 /** What bodies of declared content types must be. */
 export class ContentRules {
   readonly #rules: readonly MediaRule[];
-  readonly #parse: (json: Uint8Array) => unknown;
+  readonly #lastCounts: boolean;
+  readonly #admit: Admit;
   readonly #schemas: Schemas;
 
-  /** `parse`: how JSON is read. Default: as requests are, with no member twice (docs/decisions.md#one-reading). */
-  constructor(content: Content, schemas: Schemas, parse = parseOnce) {
-    this.#parse = parse;
+  /** `repeats`: what counts if an object of a JSON text has a member twice (docs/decisions.md#one-reading). */
+  constructor(content: Content, schemas: Schemas, repeats: Repeats = 'refused') {
+    this.#lastCounts = repeats === 'last';
+    this.#admit = (characters) => schemas.steps.admit(characters * UNITS_A_CHARACTER);
     this.#schemas = schemas;
     this.#rules = Object.entries(content)
       .map(([range, { schema, fields, types }]) => ({
@@ -57,6 +65,7 @@ export class ContentRules {
     const rule = this.#ruleOf(media);
     const read = rule?.validate ? this.#readerOf(rule, media) : null;
     if (!rule?.validate || !read) return null;
+    forgetStandIns();
     try {
       const reading = read(contentType, body);
       if ('errors' in reading) return reading.errors;
@@ -91,17 +100,26 @@ export class ContentRules {
 
   /** How a body of this type becomes a value; null where we do not read such bodies. */
   #readerOf({ fields, types }: MediaRule, media: string) {
-    if (isJson(media)) return (_: string, body: Uint8Array) => readJson(body, this.#parse);
+    if (isJson(media)) return (_: string, body: Uint8Array) => this.#readJson(body);
     if (media === 'application/x-www-form-urlencoded' && fields) {
-      return (_: string, body: Uint8Array) => decoded(body, (text) => readUrlencoded(fields, text));
+      return (_: string, body: Uint8Array) => decoded(body, (text) => readUrlencoded(fields, text, this.#admit));
     }
     if (media === 'multipart/form-data' && fields) {
-      return (contentType: string, body: Uint8Array) => readParts(fields, contentType, body);
+      return (contentType: string, body: Uint8Array) => readParts(fields, contentType, body, this.#admit);
     }
     if (media.startsWith('text/') && types) {
       return (_: string, body: Uint8Array) => decoded(body, (text) => ({ value: readAs(text, types) }));
     }
     return null;
+  }
+
+  #readJson(body: Uint8Array): Reading {
+    try {
+      return { value: parseForValidation(body, this.#lastCounts, this.#admit) };
+    } catch (error) {
+      if (error instanceof RangeError || error instanceof StepsExceeded) throw error;
+      return failed('/', error instanceof RepeatedMember ? error.message : 'is not valid JSON in UTF-8');
+    }
   }
 }
 
@@ -116,14 +134,4 @@ function decoded(body: Uint8Array, read: (text: string) => Reading): Reading {
     return failed('/', 'is not UTF-8 text');
   }
   return read(text);
-}
-
-/** `parse` takes the bytes of a JSON text. */
-function readJson(body: Uint8Array, parse: (bytes: Uint8Array) => unknown): Reading {
-  try {
-    return { value: parse(body) };
-  } catch (error) {
-    if (error instanceof RangeError) throw error;
-    return failed('/', error instanceof RepeatedMember ? error.message : 'is not valid JSON in UTF-8');
-  }
 }

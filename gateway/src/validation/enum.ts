@@ -3,9 +3,11 @@
  * would cost a body of 1 MiB more than a second.
  */
 import { _, type Ajv2020, type Code, type KeywordCxt } from 'ajv/dist/2020.js';
-import { canonicalJson } from '../artifact/canonical-json.ts';
 import type { Json } from '../artifact/format.ts';
+import { parseExactly } from '../json/exact-json.ts';
+import { comparable, isStandIn } from '../json/stand-ins.ts';
 import type { StepBudget } from '../patterns/step-budget.ts';
+import { writtenText, writtenValue } from './written-keyword.ts';
 
 /** Values that generated code compares one by one. */
 const FEW = 8;
@@ -33,15 +35,18 @@ function sizeOf(value: Json, most: number): number {
 
 /** Whether a value is one of the list. */
 function memberTest(values: readonly Json[], steps: StepBudget): (value: Json) => boolean {
-  const scalars = new Set(values.filter((each) => !isComposite(each)));
-  const composites = new Set(values.filter(isComposite).map((each) => canonicalJson(each)));
+  const isDecimal = (each: Json) => typeof each === 'number' && isStandIn(each);
+  const scalars = new Set(values.filter((each) => !isComposite(each) && !isDecimal(each)));
+  const decimals = new Set(values.filter(isDecimal).map(comparable));
+  const composites = new Set(values.filter(isComposite).map(comparable));
   const largest = Math.max(0, ...values.filter(isComposite).map((each) => sizeOf(each, Number.POSITIVE_INFINITY)));
   return (value) => {
-    if (!isComposite(value)) return scalars.has(value);
+    if (!isComposite(value))
+      return scalars.has(value) || (decimals.size > 0 && isDecimal(value) && decimals.has(comparable(value)));
     if (composites.size === 0) return false;
     const size = sizeOf(value, largest + 1);
     steps.work(size * UNITS_A_VALUE);
-    return size <= largest && composites.has(canonicalJson(value));
+    return size <= largest && composites.has(comparable(value));
   };
 }
 
@@ -53,16 +58,18 @@ export function addEnum(ajv: Ajv2020, steps: StepBudget): void {
     schemaType: 'array',
     error: {
       message: 'must be equal to one of the allowed values',
-      params: ({ schemaCode }) => _`{allowedValues: ${schemaCode}}`,
+      params: ({ schemaCode, params }) => _`{allowedValues: ${params['allowed'] ?? schemaCode}}`,
     },
     code: (cxt: KeywordCxt) => {
       const { gen, data } = cxt;
-      const values = cxt.schema as readonly Json[];
+      const written = writtenText(cxt.parentSchema, 'enum');
+      if (written !== undefined) cxt.setParams({ allowed: gen.scopeValue('schema', { ref: parseExactly(written) }) });
+      const values = (writtenValue(cxt.parentSchema, 'enum') ?? cxt.schema) as readonly Json[];
       if (values.length === 0) return cxt.fail();
       const isOneOf = (scalars: readonly Scalar[]): Code => {
         return scalars.map((each) => _`${data} === ${each}`).reduce((some, each) => _`${some} || ${each}`);
       };
-      if (values.length <= FEW && values.every(isScalar)) return cxt.pass(isOneOf(values));
+      if (written === undefined && values.length <= FEW && values.every(isScalar)) return cxt.pass(isOneOf(values));
       const test = gen.scopeValue('func', { ref: memberTest(values, steps) });
       return cxt.pass(_`${test}(${data})`);
     },

@@ -1,6 +1,7 @@
 /** Reads forms as the object that their schema describes (OpenAPI 3.1, sections 4.8.14.4 and 4.8.15). */
 import type { FormField } from '../artifact/format.ts';
-import { parseOnce, parseTextOnce } from '../json/parse-once.ts';
+import { type Admit, parseForValidation, parseTextForValidation } from '../json/parse-once.ts';
+import { StepsExceeded } from '../patterns/step-budget.ts';
 import type { ProblemError } from '../problems.ts';
 import { ItemBudget, MOST_ITEMS } from './item-budget.ts';
 import { covers, isJson } from './media-type.ts';
@@ -23,7 +24,7 @@ function pointer(name: string): string {
 }
 
 /** `application/x-www-form-urlencoded`. */
-export function readUrlencoded(fields: readonly FormField[], text: string): Reading {
+export function readUrlencoded(fields: readonly FormField[], text: string, admit?: Admit): Reading {
   if (text.split('&', MOST_FIELDS + 1).length > MOST_FIELDS) return failed('/', `has more than ${MOST_FIELDS} fields`);
   for (const part of text.split('&')) {
     if (decode(part, true) === undefined) return failed('/', 'is badly percent-encoded');
@@ -32,7 +33,8 @@ export function readUrlencoded(fields: readonly FormField[], text: string): Read
   const items = new ItemBudget();
   const entries: [string, unknown][] = [];
   for (const field of fields) {
-    const value = field.content_type === undefined ? readPairs(field, pairs, true, items) : readByContent(field, pairs);
+    const value =
+      field.content_type === undefined ? readPairs(field, pairs, true, items) : readByContent(field, pairs, admit);
     if (items.isExceeded) return failed(pointer(field.name), `has more than ${MOST_ITEMS} items`);
     if (value === MALFORMED) return failed(pointer(field.name), 'is not written as the API description says');
     if (value !== undefined) entries.push([field.name, value]);
@@ -57,8 +59,9 @@ function consumes(fields: readonly FormField[]): (name: string) => boolean {
   return (name) => names.has(name) || deep.some((prefix) => name.startsWith(prefix));
 }
 
-function readByContent(field: FormField, pairs: Pairs): unknown {
-  const own = pairs.filter(([name]) => name === field.name).map(([, raw]) => readText(field, decode(raw, true) ?? ''));
+function readByContent(field: FormField, pairs: Pairs, admit: Admit | undefined): unknown {
+  const texts = pairs.filter(([name]) => name === field.name).map(([, raw]) => decode(raw, true) ?? '');
+  const own = texts.map((text) => readText(field, text, admit));
   return own.length === 0 ? undefined : several(field, own);
 }
 
@@ -71,19 +74,15 @@ function several({ types }: FormField, values: readonly unknown[]): unknown {
   return values[0];
 }
 
-function readText(field: FormField, text: string): unknown {
+function readText(field: FormField, text: string, admit: Admit | undefined): unknown {
   if (!isJson(field.content_type ?? '')) {
     return readAs(text, field.types.includes('array') ? (field.item_types ?? []) : field.types);
   }
-  try {
-    return parseTextOnce(text);
-  } catch {
-    return MALFORMED;
-  }
+  return orMalformed(() => parseTextForValidation(text, admit));
 }
 
 /** `multipart/form-data`. Files are strings of a character for each byte, so that lengths count bytes. */
-export function readParts(fields: readonly FormField[], contentType: string, body: Uint8Array): Reading {
+export function readParts(fields: readonly FormField[], contentType: string, body: Uint8Array, admit?: Admit): Reading {
   const parts = readMultipart(contentType, body);
   if (typeof parts === 'string') return failed('/', parts);
   const byName = new Map<string, Part[]>();
@@ -102,7 +101,7 @@ export function readParts(fields: readonly FormField[], contentType: string, bod
     }
     const value = several(
       field,
-      own.map((part) => readPartOf(field, part)),
+      own.map((part) => readPartOf(field, part, admit)),
     );
     if (value === MALFORMED) return failed(pointer(name), 'is not written as the API description says');
     entries.push([name, value]);
@@ -110,13 +109,18 @@ export function readParts(fields: readonly FormField[], contentType: string, bod
   return { value: Object.fromEntries(entries) };
 }
 
-function readPartOf(field: FormField, { filename, type, body }: Part): unknown {
+function readPartOf(field: FormField, { filename, type, body }: Part, admit: Admit | undefined): unknown {
   const json = isJson(type ?? field.content_type ?? '');
   const isText = json || (filename === undefined && (type === undefined || type.startsWith('text/')));
   if (!isText) return body.toString('latin1');
+  return orMalformed(() => (json ? parseForValidation(body, false, admit) : readText(field, utf8.decode(body), admit)));
+}
+
+function orMalformed(read: () => unknown): unknown {
   try {
-    return json ? parseOnce(body) : readText(field, utf8.decode(body));
-  } catch {
+    return read();
+  } catch (error) {
+    if (error instanceof StepsExceeded) throw error;
     return MALFORMED;
   }
 }

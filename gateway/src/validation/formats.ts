@@ -1,19 +1,17 @@
 /** Formats of OpenAPI and its registry beyond those of JSON Schema; an unknown format is an annotation. */
 import type { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import { compareDecimals, type Decimal, decimalText, isWhole, readDecimal } from '../json/decimal.ts';
+import { decimalOf, isStandIn } from '../json/stand-ins.ts';
 import { isEmail } from './email.ts';
 
-/** Inclusive bounds of integers. Past 2^53 JavaScript's numbers have lost their last digits: the bound is the nearest. */
-const INTEGERS: Readonly<Record<string, readonly [number, number]>> = {
-  int8: [-128, 127],
-  uint8: [0, 255],
-  int16: [-32_768, 32_767],
-  uint16: [0, 65_535],
-  int32: [-2_147_483_648, 2_147_483_647],
-  uint32: [0, 4_294_967_295],
-  int64: [-(2 ** 63), 2 ** 63],
-  uint64: [0, 2 ** 64],
-};
+/** Inclusive bounds of integers. */
+const INTEGERS: Readonly<Record<string, readonly [bigint, bigint]>> = Object.fromEntries(
+  [8n, 16n, 32n, 64n].flatMap((bits) => [
+    [`int${bits}`, [-(2n ** (bits - 1n)), 2n ** (bits - 1n) - 1n]],
+    [`uint${bits}`, [0n, 2n ** bits - 1n]],
+  ]),
+);
 
 /** Base64 with padding, in one pass: no line breaks. */
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
@@ -28,12 +26,33 @@ export function addStandardFormats(ajv: Ajv2020): void {
   ajv.addFormat('url', (text: string) => /^(?:https?|ftp):\/\/[^\s]+$/i.test(text) && URL.canParse(text));
 }
 
+function integerTest(least: bigint, most: bigint): (value: number) => boolean {
+  const [low, high] = [decimalOfInteger(least), decimalOfInteger(most)];
+  // Of safe integers, those bounds that binary64 cannot hold leave out none.
+  const [first, last] = [Number(least), Number(most)];
+  return (value) => {
+    if (Number.isSafeInteger(value)) return value >= first && value <= last;
+    const decimal = decimalOf(value);
+    return isWhole(decimal) && compareDecimals(decimal, low) >= 0 && compareDecimals(decimal, high) <= 0;
+  };
+}
+
+function decimalOfInteger(value: bigint): Decimal {
+  return readDecimal(String(value)) as Decimal;
+}
+
+/** The number of binary64 that is nearest; beyond them all, an infinite one. */
+function nearest(value: number): number {
+  return isStandIn(value) ? Number(decimalText(decimalOf(value))) : value;
+}
+
 export function addAllFormats(ajv: Ajv2020): void {
   addStandardFormats(ajv);
   for (const [name, [least, most]] of Object.entries(INTEGERS)) {
-    const validate = (value: number) => Number.isInteger(value) && value >= least && value <= most;
-    ajv.addFormat(name, { type: 'number', validate });
+    ajv.addFormat(name, { type: 'number', validate: integerTest(least, most) });
   }
+  ajv.addFormat('float', { type: 'number', validate: (value: number) => Number.isFinite(Math.fround(nearest(value))) });
+  ajv.addFormat('double', { type: 'number', validate: (value: number) => Number.isFinite(nearest(value)) });
   ajv.addFormat('byte', (text: string) => text.length % 4 === 0 && BASE64.test(text));
   ajv.addFormat('base64url', (text: string) => text.length % 4 !== 1 && BASE64URL.test(text));
 }

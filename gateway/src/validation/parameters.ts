@@ -1,6 +1,7 @@
 /** Validates the parameters of one operation; made at load, so that a request pays only for what is declared. */
 import type { Parameter } from '../artifact/format.ts';
 import { type Exchange, joinedHeader } from '../exchange.ts';
+import { forgetStandIns } from '../json/stand-ins.ts';
 import { type StepBudget, StepsExceeded, TimeExceeded, type TimeLimit } from '../patterns/step-budget.ts';
 import type { ProblemError } from '../problems.ts';
 import { parseTemplate } from '../router/template.ts';
@@ -76,6 +77,7 @@ export class ParameterValidator {
   split(rawParams: readonly string[]): readonly string[] {
     if (this.#splits === null) return rawParams;
     this.#steps.begin(0, 0, this.#pace.limit);
+    forgetStandIns();
     try {
       return this.#splits.valid(rawParams, (index, raw) =>
         this.#path.every((each) => each.index !== index || verify(each, readText(each.parameter, raw, true)) === null),
@@ -92,6 +94,7 @@ export class ParameterValidator {
    */
   validate(x: ParameterSource, rawParams: readonly string[], all: boolean, limit?: TimeLimit): ParameterErrors | null {
     this.#steps.begin(0, 0, limit);
+    forgetStandIns();
     const errors = this.#errors(x, rawParams, all);
     x.patternSteps = this.#steps.used;
     return errors;

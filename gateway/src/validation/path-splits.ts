@@ -2,6 +2,7 @@
  * Segments with several parameters, such as `{lat}.{format}`, fit a path in several ways: `71.441.json` is 71 and
  * `441.json`, or 71.441 and `json`. The first way whose values are valid counts, each value as short as that allows.
  */
+import { readingsOf, type SegmentText, sentSlice } from '../router/segment-text.ts';
 import { parseTemplate, type SegmentPattern } from '../router/template.ts';
 
 /** Values that are tried for one segment; what has no valid split among them is refused as the router split it. */
@@ -49,9 +50,23 @@ export class PathSplits {
   }
 }
 
-function validSplit({ literals }: SegmentPattern, first: readonly string[], holds: Holds): string[] | null {
+function validSplit(pattern: SegmentPattern, first: readonly string[], holds: Holds): string[] | null {
   // The segment without what stands before its first parameter and behind its last one.
-  const text = first.reduce((before, value, i) => before + (literals[i] as string) + value);
+  const raw = first.reduce((before, value, i) => before + encodedPercent(pattern.literals[i] as string) + value);
+  for (const reading of readingsOf(raw)) {
+    const values = splitOf(reading, pattern, first.length, holds);
+    if (values !== null) return values;
+  }
+  return null;
+}
+
+/** In what is still encoded, a percent sign is the beginning of something. */
+function encodedPercent(literal: string): string {
+  return literal.replaceAll('%', '%25');
+}
+
+function splitOf(reading: SegmentText, { literals }: SegmentPattern, count: number, holds: Holds): string[] | null {
+  const { text } = reading;
   const values: string[] = [];
   let tries = 0;
   const fits = (i: number, value: string): boolean => {
@@ -59,10 +74,10 @@ function validSplit({ literals }: SegmentPattern, first: readonly string[], hold
     return ++tries <= MOST_TRIES && value !== '' && holds(i, value);
   };
   const split = (i: number, at: number): boolean => {
-    if (i === first.length - 1) return fits(i, text.slice(at));
+    if (i === count - 1) return fits(i, sentSlice(reading, at, text.length));
     const literal = literals[i + 1] as string;
     for (let end = text.indexOf(literal, at + 1); end >= 0; end = text.indexOf(literal, end + 1)) {
-      if (fits(i, text.slice(at, end)) && split(i + 1, end + literal.length)) return true;
+      if (fits(i, sentSlice(reading, at, end)) && split(i + 1, end + literal.length)) return true;
       if (tries > MOST_TRIES) return false;
     }
     return false;

@@ -11,7 +11,7 @@ import { collectRefs, compileMs, MOST_COMPILE_MS, PREFIX } from './compile-time.
 import { addEnum } from './enum.ts';
 import { addAllFormats } from './formats.ts';
 import type { TableHelpers } from './helpers/validation-helpers.ts';
-import { addMultipleOf } from './multiple-of.ts';
+import { addNumberKeywords } from './number-keywords.ts';
 import { validateTyped } from './typed.ts';
 import { addUnevaluated } from './unevaluated.ts';
 import { addUniqueItems } from './unique-items.ts';
@@ -51,6 +51,8 @@ export class Schemas {
       allErrors: verbose,
       // What objects inherit (`toString`) is no property of the value.
       ownProperties: true,
+      // Numbers of JSON that JavaScript reads as infinite are numbers.
+      strictNumbers: false,
       validateSchema: false,
       addUsedSchema: false,
       inlineRefs: false,
@@ -60,7 +62,7 @@ export class Schemas {
     addAllFormats(this.#ajv);
     addSteps(this.#ajv, steps);
     addEnum(this.#ajv, steps);
-    addMultipleOf(this.#ajv);
+    addNumberKeywords(this.#ajv);
     addUniqueItems(this.#ajv, steps);
     addUnevaluated(this.#ajv, (ref) => this.#prepared(ref), read, steps);
   }

@@ -3,7 +3,7 @@
  * gives `undefined` where the parameter is absent, and `MALFORMED` where it is not written in its style.
  */
 import type { Parameter as Declared, FormField } from '../artifact/format.ts';
-import { parseTextOnce } from '../json/parse-once.ts';
+import { parseTextForValidation } from '../json/parse-once.ts';
 import { type Entry, readDeep } from './deep-object.ts';
 import { ItemBudget } from './item-budget.ts';
 import { isJson } from './media-type.ts';
@@ -195,7 +195,7 @@ function readContent(parameter: Parameter, raw: string, text: Text): Value {
   if (value === undefined) return MALFORMED;
   if (!isJson(parameter.content_type ?? '')) return readAs(value, parameter.types);
   try {
-    return parseTextOnce(value);
+    return parseTextForValidation(value);
   } catch {
     return MALFORMED;
   }

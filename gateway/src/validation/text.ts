@@ -1,4 +1,5 @@
 /** Reads the text of a parameter as the JSON value that its schema's types ask for. */
+import { numberOf } from '../json/stand-ins.ts';
 
 /** A JSON number, as RFC 8259 writes it. */
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
@@ -9,7 +10,7 @@ export function readAs(text: string, types: readonly string[]): unknown {
     switch (type) {
       case 'integer':
       case 'number':
-        if (NUMBER.test(text)) return Number(text);
+        if (NUMBER.test(text)) return numberOf(text);
         break;
       case 'boolean':
         if (text === 'true') return true;

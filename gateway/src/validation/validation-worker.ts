@@ -3,7 +3,6 @@
  * at a time, and no secret; its parent ends it if it takes too long.
  */
 
-import { parseLast, parseOnce } from '../json/parse-once.ts';
 import { StepBudget, StepsExceeded, type TimeLimit } from '../patterns/step-budget.ts';
 import { ContentRules } from './content-rules.ts';
 import type {
@@ -47,7 +46,7 @@ class Table {
 
   #content({ content, repeats, contentType, body, usedSteps }: ContentWork, begins: () => void) {
     const rules = kept(this.#contents, `${repeats} ${JSON.stringify(content)}`, () => {
-      return new ContentRules(content, this.#schemas, repeats === 'last' ? parseLast : parseOnce);
+      return new ContentRules(content, this.#schemas, repeats);
     });
     rules.compile(contentType);
     begins();

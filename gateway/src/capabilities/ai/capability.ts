@@ -53,6 +53,7 @@ export const ai = capability({
       meaning:
         "hands the request off: the host asks the provider that it resolves to, translates where their protocols differ, and answers as the provider's answer comes",
       declared: true,
+      relays: true,
       make:
         (call, { bound }) =>
         () => {

@@ -47,6 +47,7 @@ export const httpCall = capability({
         'a complete HTTP call through the egress guard ([request and response](#http-calls)). Below 0 if there is no response: -1 no connection or no HTTP, -2 no connection within 10 s or no response within `timeout_ms`, -3 not allowed (an address, plaintext, not http(s), no valid URL, credentials in it), -4 a body of more than `max_bytes`, -5 no room in memory for the body, -6 the circuit breaker is open (`http_call_breaker_use`); the reason is in the log',
       waits: true,
       declared: true,
+      relays: true,
       make:
         (call, { loaded, bound, state }) =>
         (

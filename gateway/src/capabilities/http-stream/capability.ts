@@ -14,6 +14,7 @@ export const httpStream = capability({
       meaning:
         "hands the request off: the host proxies it, both bodies streaming, to the upstream whose URL is in the config at JSON pointer `upstream` (marked `x-gw-upstream`); `path` (with query) is appended to that URL's path; empty means path and query as the client sent them",
       declared: true,
+      relays: true,
       make: (call) => (upstream, upstreamLength, path, pathLength, timeoutMs) => {
         const target = targetOf(call, 'host_http_stream', { upstream, upstreamLength, path, pathLength });
         call.request().handOff = { ...target, timeoutMs: Math.min(Math.max(timeoutMs, 1), MAX_TIMEOUT_MS) };

@@ -39,6 +39,7 @@ export const objectStore = capability({
       meaning:
         "hands the request off: the host signs it (Signature Version 4) and proxies it, both bodies streaming, to the object that bucket and key name, both percent-encoded as path parameters are sent. 0; -1: that is no name of a bucket; -2: that is no key: it is empty, not UTF-8, or has a segment `.` or `..`; -3: the request's query is not UTF-8. Below 0, nothing is handed off",
       declared: true,
+      relays: true,
       make:
         (call, { bound }) =>
         (bucket, bucketLength, key, keyLength) => {

@@ -16,6 +16,7 @@ export const webSocket = capability({
       meaning:
         'hands the handshake of a WebSocket off: the host makes it with the upstream (`upstream` and `path` as for `host_http_stream`) and relays frames from then on. The result is what `dispatch` returns: 2, or 1 where the request is no valid handshake, which the host has answered (400, 426). `idle_timeout_ms` 0: no limit',
       declared: true,
+      relays: true,
       make:
         (call) => (upstream, upstreamLength, path, pathLength, connectTimeoutMs, idleTimeoutMs, maxMessageBytes) => {
           const target = targetOf(call, 'host_websocket_upgrade', { upstream, upstreamLength, path, pathLength });

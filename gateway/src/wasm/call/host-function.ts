@@ -12,6 +12,8 @@ export interface HostFunctionInfo {
   readonly waits?: true | ((loaded: never) => boolean);
   /** It must be named in `host_functions` of plugin.toml. */
   readonly declared?: true;
+  /** A dispatcher that declares it answers with what another server says: what is accepted is for that one to decide. */
+  readonly relays?: true;
   /** It needs this body declared as `buffer` in plugin.toml. */
   readonly body?: 'request_body' | 'response_body';
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { propertyRuns } from '../../../test/property-runs.ts';
-import { isMultipleOf } from './multiple-of.ts';
+import { isMultipleOf } from './number-keywords.ts';
 import { Schemas } from './schemas.ts';
 
 describe('a multiple', () => {

@@ -1,0 +1,25 @@
+/** Parts of a JSON text between its strings, which are most of it. */
+
+/** Characters of the shortest part that holds more than punctuation. */
+const SHORTEST = 2;
+
+/** Whether `test` holds of a part. */
+export function someBetweenStrings(text: string, test: (part: string) => boolean): boolean {
+  for (let from = 0; ; ) {
+    const quote = text.indexOf('"', from);
+    const end = quote < 0 ? text.length : quote;
+    if (end - from >= SHORTEST && test(text.slice(from, end))) return true;
+    if (quote < 0) return false;
+    from = behindString(text, quote);
+  }
+}
+
+/** Where the text goes on behind a string. `quote`: the one that opens it. */
+export function behindString(text: string, quote: number): number {
+  for (let end = text.indexOf('"', quote + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let escapes = 0;
+    while (text[end - 1 - escapes] === '\\') escapes++;
+    if (escapes % 2 === 0) return end + 1;
+  }
+  return text.length;
+}

@@ -1,0 +1,42 @@
+/**
+ * Numbers of documents that JavaScript cannot hold. Whoever reads a document sees the nearest number that it can; what
+ * was written is kept beside the object or list that has the number, and asked for where it matters.
+ */
+import { rawNumber, type WrittenNumber } from './exact-json.ts';
+import { isHeld } from './stand-ins.ts';
+
+/** Of objects and lists that have such numbers: their texts, by name or index. */
+const written = new WeakMap<object, Map<string, string>>();
+
+/** Puts a plain number in the place of a written one, and remembers its text where that is another number. */
+export function settleNumber(holder: object, name: string, { rawJSON: text }: WrittenNumber): number {
+  const plain = Number(text);
+  Object.defineProperty(holder, name, { value: plain, enumerable: true, writable: true, configurable: true });
+  if (isHeld(text)) return plain;
+  const texts = written.get(holder) ?? new Map<string, string>();
+  texts.set(name, text);
+  written.set(holder, texts);
+  return plain;
+}
+
+/** JSON of a member with all the digits of its numbers; undefined if JavaScript holds them all. */
+export function writtenJson(holder: object, name: string): string | undefined {
+  const { value, isWritten } = withTexts(holder, name);
+  return isWritten ? JSON.stringify(value) : undefined;
+}
+
+interface WithTexts {
+  readonly value: unknown;
+  readonly isWritten: boolean;
+}
+
+function withTexts(holder: object, name: string): WithTexts {
+  const value: unknown = Reflect.get(holder, name);
+  const text = written.get(holder)?.get(name);
+  if (text !== undefined) return { value: rawNumber(text), isWritten: true };
+  if (typeof value !== 'object' || value === null) return { value, isWritten: false };
+  const members = Object.keys(value).map((key) => [key, withTexts(value, key)] as const);
+  if (!members.some(([, { isWritten }]) => isWritten)) return { value, isWritten: false };
+  const inner = members.map(([key, each]) => [key, each.value] as const);
+  return { value: Array.isArray(value) ? inner.map(([, each]) => each) : Object.fromEntries(inner), isWritten: true };
+}
