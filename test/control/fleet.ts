@@ -16,6 +16,7 @@ export interface DeploymentView {
   readonly refused: number;
   readonly waiting: number;
   readonly rollback_of: string | null;
+  readonly warning: string | null;
   readonly created_by: string;
   readonly completed_at: string | null;
 }

@@ -48,7 +48,10 @@ export const rollbackCommand: AddCommand = (parent, program) => {
     'artifacts.listOfProject',
     'deployments.rollback',
     'deployments.get',
-  ]).argument('[artifact]', 'id or hash, or the beginning of a hash; default what was deployed before');
+  ]).argument(
+    '[artifact]',
+    'id or hash, or the beginning of a hash; default what was served before, and has not failed',
+  );
   withPolicy(command)
     .addHelpText('after', `\n${EXIT_CODES}\n\nExamples:\n  $ gw-control rollback --project shop --wait`)
     .action(async (artifact: string | undefined, flags: DeployFlags) => {
@@ -150,7 +153,9 @@ function policyOf({ timeout, rollbackThreshold }: DeployFlags): Omit<DeployReque
   };
 }
 
-async function begun(session: Session, { project_id, deployment_id }: Deployment, flags: DeployFlags): Promise<void> {
+async function begun(session: Session, deployment: Deployment, flags: DeployFlags): Promise<void> {
+  const { project_id, deployment_id, warning } = deployment;
+  if (warning !== null) session.warn(warning);
   if (flags.wait) return report(session, await ended(session, project_id, deployment_id));
   show(session, await read(session, project_id, deployment_id));
 }

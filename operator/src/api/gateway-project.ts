@@ -193,6 +193,22 @@ const status = {
             properties: { pushSecret: objectName, pullSecret: objectName, plainHttp: { type: 'boolean' } },
           },
           signedBy: { type: 'string', description: 'Public key of its signature, in hex.' },
+          servedAt: {
+            type: 'string',
+            format: 'date-time',
+            description:
+              'When the pods last began to serve it; absent if they never did. Going back to it by a Deployment does not change it.',
+          },
+          failed: {
+            type: 'object',
+            description:
+              'Why it failed to roll out; absent once all pods serve it. A rollback does not choose such a revision.',
+            required: ['message'],
+            properties: {
+              message: { type: 'string', maxLength: 1024 },
+              at: { type: 'string', format: 'date-time' },
+            },
+          },
         },
       },
     },

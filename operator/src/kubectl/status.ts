@@ -162,11 +162,12 @@ function describe(project: GatewayProject, { podsNow, deployments: asked }: Deta
     reason,
     message,
   ]);
-  const revisions = (status?.revisions ?? []).map(({ revision, artifactHash, createdAt }) => [
+  const revisions = (status?.revisions ?? []).map(({ revision, artifactHash, createdAt, servedAt, failed: why }) => [
     String(revision),
     shortHash(artifactHash),
     `${age(createdAt)} ago`,
-    revision === status?.revision ? 'served' : '',
+    revision === status?.revision ? 'served' : why ? 'failed' : servedAt ? 'served before' : '',
+    why?.message ?? '',
   ]);
   const findings = (status?.diagnostics ?? []).map(({ code, severity, apiSpec, file, line, message }) => [
     code,

@@ -120,7 +120,8 @@ export async function findingsOfDeployment(
   if (!project) return [`GatewayProject "${spec.project}" does not exist (yet)`];
   const { hash, revision } = spec.artifact;
   const kept = project.status?.revisions ?? [];
-  const there = kept.some((each) => each.artifactHash === hash || each.revision === revision);
+  const there = kept.find((each) => each.artifactHash === hash || each.revision === revision);
+  if (there?.failed) return [`revision ${there.revision} failed to roll out before: its status says why`];
   if ((hash === undefined && revision === undefined) || there) return [];
   return [`GatewayProject "${spec.project}" keeps no such revision: its status says which it keeps`];
 }

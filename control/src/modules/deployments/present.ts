@@ -12,6 +12,8 @@ export function presentDeployment(row: DeploymentRow): Deployment {
     kind: row.kind,
     status: row.status,
     reason: row.reason,
+    warning:
+      row.failed_before === null ? null : `this artifact failed when it was deployed before: ${row.failed_before}`,
     target_data_planes: row.target_data_planes,
     applied: row.applied,
     refused: row.refused,

@@ -146,6 +146,25 @@ describe.each(DATABASE_AT_HAND)('deployments on %s', (_name, kind, absent) => {
       expect(await own.ended(back)).toMatchObject({ status: 'succeeded', applied: 3 });
     });
 
+    it('go back to what was served before, never to what has failed, and warn of it if it is named', async () => {
+      const { own, first, second } = await fresh();
+      const { id: third } = await own.compile('three');
+      const [plane] = await planes(own, 1);
+      await own.ended(await own.deploy(first.id));
+      await own.ended(await own.deploy(second.id));
+      // It was good once, and has failed since.
+      if (plane) plane.fault = new Error('no such secret');
+      await own.ended(await own.deploy(first.id, { rollback_threshold: null }));
+      if (plane) plane.fault = null;
+      await own.ended(await own.deploy(third));
+      const back = await own.ended(await own.get<DeploymentView>('/rollback', {}));
+      expect(back).toMatchObject({ artifact_id: second.id, status: 'succeeded', warning: null });
+      // There is none before that, and the one that was just left is no way back.
+      expect((await own.ask('/rollback', { method: 'POST', json: {} })).status).toBe(409);
+      const named = await own.get<DeploymentView>('/rollback', { artifact_id: first.id });
+      expect(named.warning).toMatch(/^this artifact failed when it was deployed before: 1 of 1 data planes refused it/);
+    });
+
     it('time out where a data plane does not answer', async () => {
       const { own, first } = await fresh();
       const [quick, slow] = await planes(own, 2);

@@ -36,7 +36,9 @@ export type DeployRequest = Static<typeof DeployRequest>;
 export const RollbackRequest = Named(
   'RollbackRequest',
   {
-    artifact_id: Type.Optional(Uuid('An earlier artifact of the project. Default: what was deployed before.')),
+    artifact_id: Type.Optional(
+      Uuid('An earlier artifact of the project. Default: what was served before, and has not failed.'),
+    ),
     ...policy,
   },
   'What to go back to.',
@@ -57,6 +59,7 @@ export const Deployment = Named(
       '`succeeded`: all connected data planes serve it; `failed`: some refused; where all did and nothing was deployed before, nothing is deployed any more; `timed_out`: some did not answer; `superseded`: another came; `rolled_back`: too many refused, and the previous artifact was deployed again.',
     ),
     reason: Nullable(Type.String({ description: 'Why it ended so.' })),
+    warning: Nullable(Type.String({ description: 'What is known against the artifact: it failed before.' })),
     target_data_planes: Type.Integer({ minimum: 0, description: 'Data planes connected when it began.' }),
     applied: Type.Integer({ minimum: 0, description: 'Of them, those that serve it.' }),
     refused: Type.Integer({ minimum: 0 }),

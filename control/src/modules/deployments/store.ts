@@ -11,7 +11,12 @@ export type DeploymentRow = Omit<Selectable<DeploymentsTable>, 'artifact_hash'> 
   readonly applied: number;
   readonly refused: number;
   readonly waiting: number;
+  /** Why the artifact failed when it was deployed before; null if it did not, or was served since. */
+  readonly failed_before: string | null;
 };
+
+/** Outcomes that say whether an artifact is good; whoever is away or silent says nothing of it. */
+const JUDGED = ['succeeded', 'failed', 'rolled_back'] as const;
 
 /** With what has become of them so far. */
 function deployments(db: Db) {
@@ -32,6 +37,19 @@ function deployments(db: Db) {
         targets('applied').as('applied'),
         targets('refused').as('refused'),
         targets('pending', 'notified').as('waiting'),
+        selectFrom('deployments as before')
+          .select(
+            sql<
+              string | null
+            >`case when before.status <> 'succeeded' then coalesce(before.reason, before.status) end`.as('why'),
+          )
+          .whereRef('before.project_id', '=', 'deployments.project_id')
+          .whereRef('before.artifact_id', '=', 'deployments.artifact_id')
+          .whereRef('before.created_at', '<', 'deployments.created_at')
+          .where('before.status', 'in', JUDGED)
+          .orderBy('before.created_at', 'desc')
+          .limit(1)
+          .as('failed_before'),
       ];
     });
 }
@@ -70,14 +88,41 @@ export function lastDeployment(db: Db, projectId: string): Promise<{ id: string 
   return newest(db, projectId).select('id').executeTakeFirst();
 }
 
-/** What was last deployed with success, other than this artifact. */
-export async function lastGoodArtifact(db: Db, projectId: string, otherThan: string | null): Promise<string | null> {
+/**
+ * The artifact that was served before `deployed`: the last one that was deployed with success and has not failed since.
+ * If `deployed` was itself rolled back to, it is one from before it was deployed first, and not the one just left.
+ */
+export async function lastGoodArtifact(db: Db, projectId: string, deployed: string | null): Promise<string | null> {
   let query = newest(db, projectId)
     .select('artifact_id')
     .where('status', '=', 'succeeded')
-    .where('artifact_id', 'is not', null);
-  if (otherThan !== null) query = query.where('artifact_id', '<>', otherThan);
+    .where('artifact_id', 'is not', null)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('deployments as later')
+            .select('later.id')
+            .whereRef('later.project_id', '=', 'deployments.project_id')
+            .whereRef('later.artifact_id', '=', 'deployments.artifact_id')
+            .whereRef('later.created_at', '>', 'deployments.created_at')
+            .where('later.status', 'in', ['failed', 'rolled_back']),
+        ),
+      ),
+    );
+  if (deployed !== null) {
+    query = query.where('artifact_id', '<>', deployed);
+    const until = await rolledBackSince(db, projectId, deployed);
+    if (until !== null) query = query.where('created_at', '<', until);
+  }
   return (await query.executeTakeFirst())?.artifact_id ?? null;
+}
+
+/** If the last deployment rolled back to the artifact: when it was last deployed otherwise. */
+async function rolledBackSince(db: Db, projectId: string, artifactId: string): Promise<Date | null> {
+  const last = await newest(db, projectId).select(['kind', 'artifact_id']).executeTakeFirst();
+  if (last === undefined || last.kind === 'deploy' || last.artifact_id !== artifactId) return null;
+  const query = newest(db, projectId).select('created_at').where('artifact_id', '=', artifactId);
+  return (await query.where('kind', '=', 'deploy').executeTakeFirst())?.created_at ?? null;
 }
 
 function newest(db: Db, projectId: string) {

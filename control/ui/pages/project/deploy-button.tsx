@@ -8,6 +8,7 @@ import { FormDialog } from '../../components/dialog.tsx';
 import { Check, Field } from '../../components/field.tsx';
 import { Hash } from '../../components/values.tsx';
 import { useAction } from '../../data/use-action.ts';
+import { useList } from '../../data/use-list.ts';
 import { useProject } from './project-context.ts';
 
 interface DeployButtonProps {
@@ -61,6 +62,10 @@ function DeployDialog({ artifactId, hash, rollback = false, onClose }: DeployDia
     reload();
     route(`${base}/deployments/${deployment_id}`);
   });
+  const history = useList('deployments.list', { params: { id: project.id } });
+  const last = history.items?.find(
+    ({ artifact_id, status }) => artifact_id === artifactId && ['succeeded', 'failed', 'rolled_back'].includes(status),
+  );
   return (
     <FormDialog
       title={rollback ? 'Roll back?' : 'Deploy this artifact?'}
@@ -73,7 +78,7 @@ function DeployDialog({ artifactId, hash, rollback = false, onClose }: DeployDia
     >
       <p>
         {artifactId === null ? (
-          <>What was deployed before goes to all connected data planes of {project.name}.</>
+          <>What was served before, and has not failed, goes to all connected data planes of {project.name}.</>
         ) : (
           <>
             <Hash value={hash} /> goes to all connected data planes of {project.name}; those that connect later get it,
@@ -81,6 +86,11 @@ function DeployDialog({ artifactId, hash, rollback = false, onClose }: DeployDia
           </>
         )}
       </p>
+      {artifactId !== null && last !== undefined && last.status !== 'succeeded' && (
+        <p class="bad-text">
+          This artifact failed when it was deployed before{last.reason === null ? '' : `: ${last.reason}`}.
+        </p>
+      )}
       <Field
         label="Seconds to wait for data planes"
         type="number"

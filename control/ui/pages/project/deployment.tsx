@@ -38,6 +38,7 @@ export function DeploymentPage() {
           </progress>
         )}
         {data.reason && <p>{data.reason}</p>}
+        {data.warning && <p class="bad-text">{data.warning}</p>}
         {data.target_data_planes === 0 && (
           <p class="muted">No data plane was connected when it began: those that connect get this artifact.</p>
         )}

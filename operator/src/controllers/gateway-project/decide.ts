@@ -2,6 +2,7 @@
 import type { GatewayProjectStatus } from '../../api/gateway-project.ts';
 import type { Refusal } from '../../api/refusal.ts';
 import type { GatewayProject } from '../../api/resources.ts';
+import type { RolloutStatus } from '../../api/rollout.ts';
 import { MAX_DIAGNOSTICS, type StatusDiagnostic } from '../../api/shared.ts';
 import type { KubeObject } from '../../kube/kube-object.ts';
 import type { Link } from '../../objects/link.ts';
@@ -25,6 +26,7 @@ import type { Observed } from './observe.ts';
 import { injectedVerdict } from './pods/injected-verdict.ts';
 import { routedVerdict } from './pods/routed.ts';
 import { rolloutOf } from './rollout/decide.ts';
+import { servedBefore, withHistory } from './rollout/revision-history.ts';
 import { obsolete } from './rollout/target.ts';
 import { updatedVerdict } from './rollout/update-pace.ts';
 import type { Compilation } from './sources/compilation.ts';
@@ -85,10 +87,10 @@ export function decide(
 ): Decision {
   const { project, pods, foreign } = observed;
   const { spec, status: before, metadata } = project;
-  const { revisions, latest, write, verdict: stored } = decideStorage(observed, compilation, now);
+  const { revisions: stored, latest, write, verdict: storedVerdict } = decideStorage(observed, compilation, now);
   const served = Number(observed.workload?.metadata.annotations?.[ANNOTATION_REVISION]) || undefined;
   const context = ownedContext(observed, podSettings(observed, settings));
-  const rollout = rolloutOf(observed, { revisions, latest }, context, now);
+  const rollout = rolloutOf(observed, { revisions: stored, latest }, context, now);
   const { served: wanted, pinned, failed, externalDeployment } = rollout;
   const summary = podsSummary(project, pods, wanted, observed.workload);
   const objects = decideObjects(observed, rollout, context, now);
@@ -97,7 +99,7 @@ export function decide(
   const verdicts: Verdict[] = [
     verdictIn(held, 'Accepted') ?? acceptedVerdict([...problems, ...objects.problems]),
     verdictIn(held, 'Compiled') ?? compiledVerdict(compilation),
-    stored,
+    storedVerdict,
     routedVerdict(
       programmedVerdict(
         wanted,
@@ -122,11 +124,15 @@ export function decide(
     wanted?.revision === failed?.revision ? undefined : failed,
     externalDeployment,
   );
-  // Pods of the revision before may still be needed while the next is being rolled out.
+  const servedNow = isServedByAll(verdicts[3], rollout.status) ? wanted?.revision : undefined;
+  const outcome = { rollout: rollout.status, served: servedNow, pinned };
+  const revisions = withHistory(stored, before, outcome, now);
+  const previous = servedBefore({ revisions, revision: wanted?.revision, rollout: rollout.status }, pinned);
+  // Pods of the revision before may still be needed while the next is being rolled out, and people may go back to it.
   const forgotten = settled
     ? obsolete(revisions, spec.revisionHistoryLimit, [
         ...[wanted?.revision, latest, served, rollout.goal?.revision, rollout.stable?.revision],
-        ...[rollout.status?.revision, rollout.status?.from],
+        ...[rollout.status?.revision, rollout.status?.from, previous?.revision],
       ])
     : [];
   const garbage = settled
@@ -178,6 +184,11 @@ export function decide(
       rollout.outdated ? TURN_MS : RESYNC_MS,
     ),
   };
+}
+
+/** Whether what pods shall serve is served, and no rollout is still to show that it is good. */
+function isServedByAll(programmed: Verdict | undefined, rollout: RolloutStatus | undefined): boolean {
+  return programmed?.status === 'True' && programmed.reason !== 'ScaledToZero' && rollout?.phase !== 'Progressing';
 }
 
 /** Ever longer: pods that change tell of it, and one that has not become ready for an hour needs no look a second. */

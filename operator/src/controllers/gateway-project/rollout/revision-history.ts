@@ -1,0 +1,89 @@
+/**
+ * What became of each kept revision: when all pods served it, and why it failed. A rollback goes to what was served
+ * before, never to what failed (docs/decisions.md#rollback-to-served). Pure.
+ */
+import type { GatewayProjectStatus, Revision } from '../../../api/gateway-project.ts';
+import type { FailedRevision, RolloutStatus } from '../../../api/rollout.ts';
+import { rfc3339 } from '../../../runtime/conditions.ts';
+
+export interface RevisionOutcome {
+  readonly rollout: RolloutStatus | undefined;
+  /** Revision that every pod that is wanted serves now; undefined if none is served by all. */
+  readonly served: number | undefined;
+  /** A Deployment holds the project to this revision: going back to it does not make it newer. */
+  readonly pinned: boolean;
+}
+
+/** The kept revisions with what is known of them, from the status before and from how the rollout stands. */
+export function withHistory(
+  revisions: readonly Revision[],
+  before: GatewayProjectStatus | undefined,
+  { rollout, served, pinned }: RevisionOutcome,
+  now: Date,
+): readonly Revision[] {
+  const known = revisions.map((revision) => ({ ...revision, ...recorded(revision, before) }));
+  const newest = known.reduce<string>((latest, { servedAt = '' }) => (servedAt > latest ? servedAt : latest), '');
+  return known.map((revision) => {
+    if (revision.revision === served) {
+      const { failed: _, ...good } = revision;
+      const isAnew =
+        !pinned && good.servedAt !== newest && rollout?.phase === 'Succeeded' && rollout.revision === served;
+      return good.servedAt === undefined || isAnew ? { ...good, servedAt: now.toISOString() } : good;
+    }
+    const ended = rollout?.phase === 'Failed' || rollout?.phase === 'Aborted';
+    if (!ended || rollout.revision !== revision.revision || revision.failed !== undefined) return revision;
+    return { ...revision, failed: failureAt(rollout.message ?? rollout.phase, rollout.endedAt ?? rfc3339(now)) };
+  });
+}
+
+/** What the status said; an operator before this one recorded only the last rollout and the last failure. */
+function recorded(
+  { revision, artifactHash }: Revision,
+  before: GatewayProjectStatus | undefined,
+): Pick<Revision, 'servedAt' | 'failed'> {
+  const same = before?.revisions?.find((each) => each.revision === revision && each.artifactHash === artifactHash);
+  if (!same || !before) return {};
+  const { servedAt, failed } = same;
+  if (before.revisions?.some((each) => each.servedAt !== undefined || each.failed !== undefined)) {
+    return { ...(servedAt === undefined ? {} : { servedAt }), ...(failed === undefined ? {} : { failed }) };
+  }
+  const { rollout } = before;
+  if (before.failed?.revision === revision) return { failed: failureOf(before.failed) };
+  if (rollout?.from === revision && rollout.startedAt !== undefined) return { servedAt: rollout.startedAt };
+  return {};
+}
+
+function failureOf({ message, at }: FailedRevision): NonNullable<Revision['failed']> {
+  return failureAt(message, at);
+}
+
+function failureAt(message: string, at: string | undefined): NonNullable<Revision['failed']> {
+  return { message: message.slice(0, MAX_MESSAGE), ...(at === undefined ? {} : { at }) };
+}
+
+const MAX_MESSAGE = 1024;
+
+type ServedStatus = {
+  readonly [Key in 'revisions' | 'revision' | 'rollout']?: GatewayProjectStatus[Key] | undefined;
+};
+
+/**
+ * The revision that was served before the present one, and did not fail. `rolledBack`: a person has gone back to the
+ * present one, so that what it replaced is no candidate.
+ */
+export function servedBefore(
+  { revisions = [], revision, rollout }: ServedStatus,
+  rolledBack: boolean,
+): Revision | undefined {
+  const current = revisions.find((each) => each.revision === revision);
+  const isUnderway = rollout?.phase === 'Progressing' && rollout.revision === revision && !rolledBack;
+  const until = isUnderway ? undefined : current?.servedAt;
+  const candidates = revisions.filter(
+    (each) =>
+      each.revision !== revision &&
+      each.servedAt !== undefined &&
+      each.failed === undefined &&
+      (until === undefined || each.servedAt < until),
+  );
+  return candidates.toSorted((a, b) => (a.servedAt ?? '').localeCompare(b.servedAt ?? '')).at(-1);
+}
