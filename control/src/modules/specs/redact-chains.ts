@@ -1,4 +1,5 @@
 /** Chains of plugins without the secrets of their configs: for who may only look. */
+import { hideCredentials } from '@gw/gateway/spec';
 import type { Kysely } from 'kysely';
 import type { Schema } from '../../db/schema.ts';
 import { redactConfig } from '../plugins/redact-config.ts';
@@ -22,7 +23,10 @@ export async function redactChains<C extends Chain>(db: Kysely<Schema>, chains: 
   const schemas = await configSchemasOf(db, [...new Set(bindings.map(({ name }) => name))]);
   const redacted = ({ name, config }: Binding): Binding => ({
     name,
-    config: (schemas.get(name) ?? []).reduce(redactConfig, config as Parameters<typeof redactConfig>[0]),
+    config: (schemas.get(name) ?? []).reduce(
+      redactConfig,
+      hideCredentials(config) as Parameters<typeof redactConfig>[0],
+    ),
   });
   return chains.map((chain) => ({
     ...chain,
