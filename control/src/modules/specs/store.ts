@@ -108,7 +108,7 @@ export type NewSpec = Pick<Row, 'id' | 'project_id' | 'name' | 'type' | 'title' 
 export async function insertSpec(db: Db, spec: NewSpec): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await db
     .insertInto('specs')
-    .values({ ...spec, revision: 1, updated_at: new Date() })
+    .values({ ...spec, revision: 1, updated_at: sql<Date>`now()` })
     .onConflict((conflict) => conflict.constraint('specs_name_unique').doNothing())
     .executeTakeFirst();
   return numInsertedOrUpdatedRows === 1n;
@@ -121,7 +121,7 @@ export async function updateSpec(
 ): Promise<void> {
   await db
     .updateTable('specs')
-    .set((expression) => ({ ...change, version: expression('version', '+', 1), updated_at: new Date() }))
+    .set((expression) => ({ ...change, version: expression('version', '+', 1), updated_at: sql<Date>`now()` }))
     .where('id', '=', id)
     .execute();
 }
