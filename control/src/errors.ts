@@ -23,6 +23,7 @@ export const PROBLEMS = {
   'internal-error': { status: 500, title: 'Internal error' },
   'upgrade-required': { status: 426, title: 'Upgrade required' },
   unavailable: { status: 503, title: 'Unavailable' },
+  'insufficient-storage': { status: 507, title: 'Insufficient storage' },
 } as const;
 
 export type ProblemName = keyof typeof PROBLEMS;

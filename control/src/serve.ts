@@ -93,6 +93,9 @@ export async function serve(options: ServeOptions, log: Logger): Promise<Running
   const serving = { allowedOrigins, authenticate, spans, tls, draining: () => draining };
   const app = await createServer(control.context, restApi(control), serving);
   started.defer(() => closeWithin(app, drainTimeoutMs));
+  if (await db.isFull()) {
+    log.error('the disk of the database is full: nothing can be stored until there is room, and /readyz says so');
+  }
   await options.prepare?.(control);
   const replica = started.adopt(await Replica.start(control), (each) => each.close());
   app.server.on('upgrade', replica.handleUpgrade);

@@ -139,6 +139,8 @@ describe.each(DATABASE_AT_HAND)('access on %s', (_name, kind, absent) => {
       const body = new FormData();
       body.append('file', new Blob([JSON.stringify(document)]), 'secrets.json');
       const spec = await control.get<Created>(`/projects/${id}/specs`, { method: 'POST', body });
+      const patch = { 'GET /a': { middlewares: [binding] } };
+      await control.get(`/specs/${spec.id}/operations`, { method: 'PATCH', json: patch });
       const compilation = await compiled(control, `/projects/${id}`);
       const { artifact_id } = compilation;
       expect(artifact_id, JSON.stringify(compilation.errors)).toBeDefined();
@@ -167,6 +169,8 @@ describe.each(DATABASE_AT_HAND)('access on %s', (_name, kind, absent) => {
       expect(seen.filter(([, each]) => each === 200).length).toBeGreaterThan(12);
       const operations = await control.get(`/projects/${id}/operations`, { token: viewer });
       expect(JSON.stringify(operations)).toContain('[redacted]');
+      const bindings = await control.get(`/specs/${spec.id}/bindings`, { token: viewer });
+      expect(JSON.stringify(bindings)).toContain('[redacted]');
       expect(await status(`/specs/${spec.id}/content`, { token: editor })).toBe(200);
       expect(await status(`/artifacts/${artifact_id}/download`, { token: editor })).toBe(403);
       expect(await status(`/artifacts/${artifact_id}/download`, { token: deployer })).toBe(200);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderControlCli } from '../../control/src/cli/cli-doc.ts';
 import { GW_CONTROL } from '../programs/gw-control.ts';
-import { programEnv } from '../programs/program.ts';
+import { type CommandRun, type GwControl, gwControl } from './gw-control.ts';
 import { ADMIN_TOKEN, type ControlServer, startControl } from './server.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -22,23 +22,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-interface Run {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-function run(args: readonly string[], input = '', env: Readonly<Record<string, string>> = {}): Promise<Run> {
-  return new Promise((resolve) => {
-    const child = execFile(
-      process.execPath,
-      [GW_CONTROL, ...args],
-      { env: { ...programEnv(), XDG_CONFIG_HOME: folder, ...env } },
-      (error, stdout, stderr) => resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
-    );
-    child.stdin?.end(input);
-  });
-}
+const run: GwControl = (args, input, env) => gwControl({ XDG_CONFIG_HOME: folder })(args, input, env);
 
 describe('gw-control', () => {
   it('keeps server and token in a context that only its owner may read', async () => {
@@ -184,7 +168,7 @@ describe('gw-control', () => {
   });
 
   it('is not disturbed by a reader that has had enough', async () => {
-    const { code, stderr } = await new Promise<Run>((resolve) => {
+    const { code, stderr } = await new Promise<CommandRun>((resolve) => {
       const command = `"${process.execPath}" "${GW_CONTROL}" completion bash | head -1; exit \${PIPESTATUS[0]}`;
       execFile('bash', ['-c', command], (error, stdout, stderr) =>
         resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),

@@ -258,6 +258,40 @@ describe.skipIf(!CHROMIUM && process.env['GW_NO_SKIP'] !== '1')(
       await page.context().close();
     });
 
+    it('asks what becomes of bindings whose operation is changed, and lists and deletes bindings', async () => {
+      const { project, spec } = await seed(ui.control, 'bound');
+      const path = `/specs/${spec}/operations`;
+      const [operation] = await ui.control.get<{ operation_id: string | null }[]>(path);
+      const name = operation?.operation_id ?? 'GET /hello';
+      await ui.control.get(path, { method: 'PATCH', json: { [name]: { middlewares: [{ name: 'cors' }] } } });
+      const page = await ui.open(`/ui/projects/${project}/specs/${spec}`);
+      await page.locator('.cm-content').getByText('cors').waitFor();
+      await page.getByText('With its bindings').waitFor();
+      // What is edited is the document alone.
+      await page.getByRole('button', { name: 'Edit' }).click();
+      await page.locator('.cm-content').getByText('/hello').waitFor();
+      expect(await page.locator('.cm-content').getByText('cors').count()).toBe(0);
+
+      await page.getByRole('navigation', { name: 'Project bound' }).getByText('Specs').click();
+      const buffer = Buffer.from(document('mock').replace('/hello', '/hello/there'));
+      await page.setInputFiles('input[type=file]', { name: 'hello.yaml', mimeType: 'text/yaml', buffer });
+      await page
+        .getByRole('alert')
+        .getByText(/changed|lost/)
+        .first()
+        .waitFor();
+      await page.getByRole('button', { name: 'Keep the bindings' }).click();
+      await page.getByRole('heading', { level: 1, name: 'hello' }).waitFor();
+      await page.getByRole('link', { name: 'Bindings' }).click();
+      const row = page.getByRole('row', { name: '/hello' });
+      await row.getByText('cors').waitFor();
+      await row.getByRole('button', { name: 'Delete' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+      await page.getByText('Nothing is bound beside the document').waitFor();
+      expect(await ui.control.get(`/specs/${spec}/bindings`)).toEqual([]);
+      await page.context().close();
+    });
+
     it('takes openapi.yaml under a name that it asks for', async () => {
       const { id } = await ui.control.get<{ id: string }>('/projects', { method: 'POST', json: { name: 'common' } });
       const page = await ui.open(`/ui/projects/${id}/specs`);

@@ -104,4 +104,29 @@ describe.each(DATABASE_KINDS)('a database of the first version on %s', (_name, k
       { deployment_id: deploymentId, artifact_id: artifactId, artifact_hash: hash, previous_artifact_id: null },
     ]);
   });
+
+  it.skipIf(absent)('has patched revisions, which count as the document, and say so', async () => {
+    const projectId = crypto.randomUUID();
+    let id = '';
+    const databaseUrl = await databaseOfFirstVersion(kind, async (db) => {
+      await sql`insert into projects (id, name, description, upstreams) values (${projectId}, 'old', '', '{}')`.execute(
+        db,
+      );
+      id = await insertSpec(db, projectId, 'patched', 'patched.yaml');
+      await sql`insert into audit_entries (id, actor, action, resource_type, resource_id, after)
+        values (${crypto.randomUUID()}, 'admin', 'specs.updateOperations', 'spec', ${id}, '{"revision": 1}')`.execute(
+        db,
+      );
+    });
+    const server = await startControl({ databaseUrl, args: ['--admin-bind', 'off'] });
+    onTestFinished(async () => void (await server.stop()));
+    const [revision] = await server.get<SpecRevision[]>(`/specs/${id}/history`);
+    expect(revision?.note).toContain('before bindings were kept apart');
+    expect(revision?.document_sha256).toBe(revision?.sha256);
+    const body = new FormData();
+    body.append('file', new Blob(['openapi: 3.1.0\ninfo: { title: x, version: "2" }\npaths: {}\n']), 'patched.yaml');
+    const path = `/projects/${projectId}/specs`;
+    expect(await server.get(path, { method: 'POST', body })).toMatchObject({ revision: 2, note: revision?.note });
+    expect(await server.get(`/specs/${id}/history`)).toMatchObject([{ revision: 2 }, { note: revision?.note }]);
+  });
 });

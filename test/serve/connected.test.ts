@@ -401,6 +401,18 @@ describe('connected mode', () => {
       const other = ['--project-id', '00000000-0000-4000-8000-000000000000'];
       const gw = await start({ args: [...other, '--cache-dir', join(dir, 'cache')] });
       expect(await text(gw)).toMatch(/^503 /);
+      const line = await gw.logged(({ msg }) => msg === 'the cached artifact is not used');
+      expect(line['reason']).toContain('it is of another project');
+    });
+
+    it('is used by another address of the control plane, and says so', async () => {
+      await cached();
+      await control.kill();
+      const elsewhere = ['--control-plane', 'ws://127.0.0.2:9', '--cache-dir', join(dir, 'cache')];
+      const gw = await start({ args: elsewhere });
+      expect(await text(gw)).toBe('200 cached');
+      const moved = 'the cached artifact came from another address of the control plane';
+      expect(await gw.logged(({ msg }) => msg === moved)).toMatchObject({ control_plane: 'http://127.0.0.2:9/' });
     });
 
     it('is served, or else awaited, where the folder of --artifact has lost its parts', async () => {

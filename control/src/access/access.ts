@@ -1,5 +1,6 @@
 /** Ends at once, on this replica, what is open on behalf of credentials that are revoked, here or elsewhere. */
 import { messageOf } from '@gw/gateway/message-of';
+import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import type { Database } from '../db/database.ts';
 import { readRevocation } from './revocations.ts';
@@ -19,7 +20,8 @@ export interface Credentials {
   readonly keyId?: string;
   /** The one project that they open. */
   readonly projectId?: string | null;
-  readonly expiresAt?: Date | null;
+  /** Milliseconds that they hold from now on, by the clock that decides; null: without an end. */
+  readonly expiresInMs?: number | null;
 }
 
 interface Watch {
@@ -37,7 +39,8 @@ export class Access {
   readonly #projectListeners = new Set<Listener>();
   readonly #timer: NodeJS.Timeout;
   readonly #stopListening: () => void;
-  #checkedAt = Date.now();
+  /** By the clock of the database, which also writes when something was revoked. */
+  #checkedAt: number | null = null;
 
   constructor(db: Database, log: Logger) {
     this.#db = db;
@@ -82,8 +85,9 @@ export class Access {
   /** Looks at the tables for what was revoked. Rejects where the database is away: what is open stays so until it is back. */
   async recheck(): Promise<void> {
     const { kysely } = this.#db;
-    const since = new Date(this.#checkedAt - OVERLAP_MS);
-    const begun = Date.now();
+    const { rows: times } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(kysely);
+    const begun = times[0]?.now.getTime() ?? Date.now();
+    const since = new Date((this.#checkedAt ?? begun) - OVERLAP_MS);
     const watches = [...this.#watches];
     const tokens = idsOf(watches, ({ tokenId }) => tokenId);
     const keys = idsOf(watches, ({ keyId }) => keyId);
@@ -141,9 +145,9 @@ export class Access {
     for (const listener of listeners) listener(id);
   }
 
-  #atExpiry({ credentials: { expiresAt }, end: controller }: Watch): NodeJS.Timeout | undefined {
-    if (!expiresAt) return undefined;
-    const left = Math.max(0, expiresAt.getTime() - Date.now());
+  #atExpiry({ credentials: { expiresInMs = null }, end: controller }: Watch): NodeJS.Timeout | undefined {
+    if (expiresInMs === null) return undefined;
+    const left = Math.max(0, expiresInMs);
     // What expires in a month and more is not open for as long.
     if (left > MAX_TIMER_MS) return undefined;
     return setTimeout(() => controller.abort(new Error('the credentials expired')), left).unref();

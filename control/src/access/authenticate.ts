@@ -13,6 +13,8 @@ export interface KnownToken {
   readonly role: Role;
   readonly project_id: string | null;
   readonly expires_at: Date | null;
+  /** Milliseconds until then. */
+  readonly expires_in_ms: number | null;
 }
 
 /** A data-plane key that is valid now. */
@@ -50,8 +52,14 @@ export function authenticator({ adminToken, store, access, oidc }: Authenticator
     if (isAdmin(token)) return { name: 'admin', role: 'admin' };
     const known = await store.findToken(token);
     if (known) {
-      const { id, name, role, project_id: projectId, expires_at: expiresAt } = known;
-      return { name: `token:${name}`, role, projectId, expiresAt, credentials: { tokenId: id, projectId, expiresAt } };
+      const { id, name, role, project_id: projectId, expires_at: expiresAt, expires_in_ms: expiresInMs } = known;
+      return {
+        name: `token:${name}`,
+        role,
+        projectId,
+        expiresAt,
+        credentials: { tokenId: id, projectId, expiresInMs },
+      };
     }
     if (request.routeOptions.config.dataPlaneKey) {
       const key = await store.findApiKey(token);
@@ -64,7 +72,9 @@ export function authenticator({ adminToken, store, access, oidc }: Authenticator
     const identity = await oidc?.identify(token);
     if (!identity) return null;
     const { subject, role, projectId, expiresAt } = identity;
-    return { name: `oidc:${subject}`, role, projectId, expiresAt, credentials: { projectId, expiresAt } };
+    // As they were verified, by this clock.
+    const expiresInMs = expiresAt.getTime() - Date.now();
+    return { name: `oidc:${subject}`, role, projectId, expiresAt, credentials: { projectId, expiresInMs } };
   }
 
   return async (request, reply) => {

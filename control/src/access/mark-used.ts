@@ -1,5 +1,5 @@
 /** When keys and tokens were last used. */
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Schema } from '../db/schema.ts';
 
 /** Milliseconds to which `last_used_at` is kept. */
@@ -19,14 +19,20 @@ export async function markUsed(
   table: 'api_keys' | 'api_tokens',
   { id, last_used_at }: Used,
 ): Promise<void> {
-  const now = Date.now();
-  if (now - (last_used_at?.getTime() ?? 0) <= PRECISION_MS || marking.has(id)) return;
+  // The database's clock decides; this one only saves most of the statements.
+  if (Math.abs(Date.now() - (last_used_at?.getTime() ?? 0)) <= PRECISION_MS || marking.has(id)) return;
   marking.add(id);
   try {
     await db
       .updateTable(table)
-      .set({ last_used_at: new Date(now) })
+      .set({ last_used_at: sql<Date>`now()` })
       .where('id', '=', id)
+      .where((row) =>
+        row.or([
+          row('last_used_at', 'is', null),
+          row('last_used_at', '<', sql<Date>`now() - make_interval(secs => ${PRECISION_MS / 1000})`),
+        ]),
+      )
       .execute();
   } finally {
     marking.delete(id);

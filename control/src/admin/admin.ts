@@ -11,7 +11,7 @@ import { ControlError, PROBLEMS } from '../errors.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 
 export interface AdminState {
-  readonly database: Pick<Database, 'ping'>;
+  readonly database: Pick<Database, 'ping' | 'isFull'>;
   readonly metrics: Metrics;
   /** It stops, and should get no new requests. */
   draining(): boolean;
@@ -36,7 +36,9 @@ export function adminServer({ database, metrics, draining }: AdminState): Fastif
   app.get('/readyz', async (_request, reply) => {
     if (draining()) return reply.code(503).send({ status: 'draining' });
     const reason = await unreachable(database);
-    return reason === null ? { status: 'ready' } : reply.code(503).send({ status: 'database unavailable', reason });
+    if (reason !== null) return reply.code(503).send({ status: 'database unavailable', reason });
+    // A full disk answers queries, and stores nothing.
+    return (await database.isFull()) ? reply.code(503).send({ status: 'disk full' }) : { status: 'ready' };
   });
   app.get('/metrics', async (_request, reply) => {
     const { type, text } = await metrics.render();

@@ -49,6 +49,7 @@ const MISSED = 3;
 const HOST_TIMES = 2;
 const UNAVAILABLE = 'The control plane cannot answer now: try again.';
 const FULL = 'Too many data planes are connected: run another replica of the control plane, or fewer data planes.';
+const REPLACED = 'Another connection has this instance id: give each instance a --cache-dir of its own.';
 /** Milliseconds in which messages are counted. */
 const MESSAGE_WINDOW_MS = 10_000;
 /** Milliseconds that the other end has to answer a close. */
@@ -160,6 +161,14 @@ export class DataPlaneChannel {
     const connection = this.#planes.get(dataPlaneId);
     connection?.refuse('disconnected', detail);
     return connection !== undefined;
+  }
+
+  /** The data plane has a newer connection at another host: closes its own here, unless that is the newer one. */
+  replaced(dataPlaneId: string, connectionId: string): void {
+    const connection = this.#planes.get(dataPlaneId);
+    // One that is being let in is newer than what the host has written.
+    if (connection?.welcomed && connection.plane?.connectionId !== connectionId)
+      connection.refuse('replaced', REPLACED);
   }
 
   /** Closes every connection that was made with the key, also those that are being let in. Returns how many. */
@@ -304,7 +313,7 @@ export class DataPlaneChannel {
     if (!other && !this.#hasShare(projectId)) return connection.refuse('too-many', FULL);
     this.#newcomers.admitted(hello);
     const plane = connection.admit(hello, admission);
-    other?.refuse('replaced', 'Another connection has this instance id: give each instance a --cache-dir of its own.');
+    other?.refuse('replaced', REPLACED);
     this.#planes.set(dataPlaneId, connection);
     const project = this.#projects.get(projectId) ?? new Project();
     this.#projects.set(projectId, project);

@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { wholeNumber } from '@gw/gateway/command-line';
 import { Option } from 'commander';
 import { parse } from 'yaml';
-import type { Spec } from '../modules/specs/schemas.ts';
+import type { BindingDecision, BindingOutcome, Spec } from '../modules/specs/schemas.ts';
 import { packFolder } from './pack-folder.ts';
 import type { AddCommand } from './program.ts';
 import { saveTo } from './save-to.ts';
@@ -14,7 +14,8 @@ const EXAMPLES = `  $ gw-control specs push books.yaml --project shop
   $ gw-control specs push openapi.yaml --name books --project shop
   $ gw-control specs push specs/ --entry books.yaml --project shop
   $ gw-control specs content books --revision 2 --output books-2.yaml
-  $ gw-control specs bind books --patch patch.yaml`;
+  $ gw-control specs bind books --patch patch.yaml
+  $ gw-control specs push books.yaml --project shop --bindings keep`;
 
 interface SpecFlags extends ServerFlags {
   readonly project?: string;
@@ -23,6 +24,13 @@ interface SpecFlags extends ServerFlags {
 interface PushFlags extends SpecFlags {
   readonly name?: string;
   readonly entry?: string;
+  readonly bindings?: BindingDecision;
+}
+
+interface ContentFlags extends SpecFlags {
+  readonly revision?: number;
+  readonly output?: string;
+  readonly withoutBindings?: boolean;
 }
 
 export const specsCommand: AddCommand = (parent, program) => {
@@ -33,12 +41,18 @@ export const specsCommand: AddCommand = (parent, program) => {
     .addOption(projectOption())
     .option('--name <name>', 'name of the spec, and of its document in artifacts; default the base name of the file')
     .option('--entry <file>', 'file in the folder that is the document')
+    .addOption(
+      new Option(
+        '--bindings <what>',
+        'bindings whose operation is changed or lost: apply and keep them, or delete them; default: refuse the upload',
+      ).choices(['keep', 'discard']),
+    )
     .action(async (path: string, flags: PushFlags) => {
       const session = await Session.open(program, flags);
       const folder = await packFolder(path);
       const bytes = folder ?? (await readFile(path));
       const file = new File([new Uint8Array(bytes)], folder ? `${basename(path)}.tar` : basename(path));
-      const form = { name: flags.name, entry: flags.entry, file };
+      const form = { name: flags.name, entry: flags.entry, bindings: flags.bindings, file };
       const done = session.hasProject(flags.project)
         ? await session.client.call('specs.uploadToProject', {
             params: { id: await session.projectId(flags.project) },
@@ -50,7 +64,9 @@ export const specsCommand: AddCommand = (parent, program) => {
         ['id', done.id],
         ['revision', String(done.revision)],
         ['sha256', done.sha256],
+        ...done.bindings.map((each) => ['binding', bindingLine(each)] as const),
       ]);
+      if (done.note !== undefined) session.note(`note: ${done.note}`);
     });
 
   remote(command, 'list', 'List specs.', ['specs.list', 'specs.listOfProject'])
@@ -121,15 +137,17 @@ export const specsCommand: AddCommand = (parent, program) => {
       session.printTable(found, ['REVISION', 'SHA256', 'BYTES', 'FILE', 'BY', 'AT'], rows, 'no revisions');
     });
 
-  remote(command, 'content', 'Download a revision as it was uploaded.', ['specs.content'])
+  remote(command, 'content', 'Download a revision.', ['specs.content'])
     .argument('<spec>', 'name or id')
     .addOption(projectOption())
     .addOption(new Option('--revision <n>', 'default the latest').argParser(wholeNumber(1, 2_147_483_647)))
+    .option('--without-bindings', 'as it was uploaded; default with its bindings, as it is compiled')
     .option('-o, --output <file>', 'output file; default standard output')
-    .action(async (name: string, flags: SpecFlags & { revision?: number; output?: string }) => {
+    .action(async (name: string, flags: ContentFlags) => {
       const session = await Session.open(program, flags);
       const params = { id: await session.specId(name, flags.project) };
-      const content = await session.client.response('specs.content', { params, query: { revision: flags.revision } });
+      const query = { revision: flags.revision, ...(flags.withoutBindings ? { bindings: 'without' as const } : {}) };
+      const content = await session.client.response('specs.content', { params, query });
       await saveTo(content, flags.output, program);
     });
 
@@ -159,7 +177,9 @@ export const specsCommand: AddCommand = (parent, program) => {
       session.printTable(found, ['METHOD', 'PATH', 'OPERATION', 'MIDDLEWARES', 'DISPATCH'], rows, 'no operations');
     });
 
-  remote(command, 'bind', 'Change dispatch and middlewares of operations: a new revision.', ['specs.updateOperations'])
+  remote(command, 'bind', 'Bind dispatch and middlewares to operations, for this document and later ones.', [
+    'specs.updateOperations',
+  ])
     .argument('<spec>', 'name or id')
     .addOption(projectOption())
     .requiredOption('--patch <file>', 'YAML or JSON: by operation id, its `dispatch` and `middlewares`; null removes')
@@ -175,6 +195,50 @@ export const specsCommand: AddCommand = (parent, program) => {
       ]);
     });
 
+  remote(command, 'bindings', 'List plugins that are bound to operations beside the document.', ['specs.bindings'])
+    .argument('<spec>', 'name or id')
+    .addOption(projectOption())
+    .action(async (name: string, flags: SpecFlags) => {
+      const session = await Session.open(program, flags);
+      const params = { id: await session.specId(name, flags.project) };
+      const found = await session.client.list('specs.bindings', { params });
+      const rows = found.map((each) => [
+        each.method,
+        each.path,
+        each.operation_id ?? '',
+        each.state,
+        each.middlewares === undefined ? '' : (each.middlewares ?? []).map((use) => use.name).join(' > ') || 'none',
+        each.dispatch === undefined ? '' : (each.dispatch?.name ?? 'none'),
+        each.created_by,
+        each.reason ?? '',
+      ]);
+      session.printTable(
+        found,
+        ['METHOD', 'PATH', 'OPERATION', 'STATE', 'MIDDLEWARES', 'DISPATCH', 'BY', 'REASON'],
+        rows,
+        'no bindings: make some with gw-control specs bind',
+      );
+    });
+
+  remote(command, 'unbind', "Delete a binding: the document's own chain counts again.", [
+    'specs.bindings',
+    'specs.unbind',
+  ])
+    .argument('<spec>', 'name or id')
+    .argument('<operation>', 'operation id, or "METHOD /path"')
+    .addOption(projectOption())
+    .action(async (name: string, operation: string, flags: SpecFlags) => {
+      const session = await Session.open(program, flags);
+      const params = { id: await session.specId(name, flags.project) };
+      const found = await session.client.list('specs.bindings', { params });
+      const binding =
+        found.find((each) => each.operation_id === operation) ??
+        found.find((each) => `${each.method} ${each.path}` === operation);
+      if (!binding) throw new Error(`nothing is bound to "${operation}": see gw-control specs bindings ${name}`);
+      await session.client.call('specs.unbind', { params: { ...params, binding_id: binding.id } });
+      session.note(`the binding of ${operation} is deleted`);
+    });
+
   remote(command, 'delete', 'Delete a spec with its revisions.', ['specs.delete'])
     .argument('<spec>', 'name or id')
     .addOption(projectOption())
@@ -184,3 +248,8 @@ export const specsCommand: AddCommand = (parent, program) => {
       session.note(`spec ${name} is deleted`);
     });
 };
+
+function bindingLine({ state, was, operation_id, reason }: BindingOutcome): string {
+  const operation = operation_id === null ? was : `${was} (${operation_id})`;
+  return `${state}: ${operation}${reason === null ? '' : `: ${reason}`}`;
+}

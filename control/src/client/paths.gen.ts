@@ -20,6 +20,8 @@ export const OPERATION_PATHS = {
   'specs.content': 'GET /specs/{id}/content',
   'specs.operations': 'GET /specs/{id}/operations',
   'specs.updateOperations': 'PATCH /specs/{id}/operations',
+  'specs.bindings': 'GET /specs/{id}/bindings',
+  'specs.unbind': 'DELETE /specs/{id}/bindings/{binding_id}',
   'specs.operationsOfProject': 'GET /projects/{id}/operations',
   'apiKeys.list': 'GET /projects/{id}/api-keys',
   'apiKeys.create': 'POST /projects/{id}/api-keys',

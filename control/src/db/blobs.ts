@@ -224,6 +224,13 @@ function unused<O>(blobs: SelectQueryBuilder<Schema, 'blobs', O>, graceMs: numbe
       not(exists(selectFrom('spec_revisions').select('id').whereRef('spec_revisions.sha256', '=', 'blobs.sha256'))),
     )
     .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('spec_revisions').select('id').whereRef('spec_revisions.document_sha256', '=', 'blobs.sha256'),
+        ),
+      ),
+    )
+    .where(({ not, exists, selectFrom }) =>
       not(exists(selectFrom('plugins').select('id').whereRef('plugins.sha256', '=', 'blobs.sha256'))),
     )
     .where(({ not, exists, selectFrom }) =>

@@ -14,6 +14,8 @@ import { PgliteThread } from './pglite-thread.ts';
 import { patientConnection, queryConnection } from './postgres-connection.ts';
 import { PostgresListener } from './postgres-listener.ts';
 import type { Schema } from './schema.ts';
+import { isFull } from './storage-probe.ts';
+import { isDiskFull } from './transient.ts';
 import { TellingDialect } from './unavailable.ts';
 import { valueTypes } from './value-types.ts';
 
@@ -37,6 +39,11 @@ export interface Database {
   connections(): { readonly busy: number; readonly idle: number; readonly waiting: number };
   /** A query that answers, for readiness. */
   ping(): Promise<void>;
+  /**
+   * Whether the disk is full, for readiness: asked by writing at the first call, and from the first statement that
+   * failed for it until one succeeds.
+   */
+  isFull(): Promise<boolean>;
   /** Waits for what runs. */
   close(): Promise<void>;
 }
@@ -67,7 +74,8 @@ async function openPostgres(url: string, options: DatabaseOptions): Promise<Data
   const config = queryConnection(url);
   const limits = { max: maxConnections, idleTimeoutMillis: IDLE_MS, connectionTimeoutMillis: acquireTimeoutMs };
   const pool = openPool({ ...config, ...limits }, log);
-  const kysely = new Kysely<Schema>({ dialect: new TellingDialect({ pool }) });
+  const storage = new StorageState();
+  const kysely = new Kysely<Schema>({ dialect: new TellingDialect({ pool }, storage.noted) });
   const hub = new NotificationHub(kysely);
   const listener = new PostgresListener(config, hub, log);
   try {
@@ -79,7 +87,7 @@ async function openPostgres(url: string, options: DatabaseOptions): Promise<Data
     throw new Error(`cannot reach the database at ${hostname}:${port || 5432}: ${reason}`, { cause: error });
   }
   return {
-    ...operations(kysely, pool),
+    ...operations(kysely, pool, storage),
     kind: 'postgres',
     notifications: hub,
     // Waiting for another replica's migrations takes longer than a statement may.
@@ -115,21 +123,25 @@ async function openThread(thread: PgliteThread, unlock: () => void, options: Dat
   const limits = { max: 1, idleTimeoutMillis: 0, connectionTimeoutMillis: acquireTimeoutMs };
   const pool = openPool({ stream: () => thread.stream(), types: valueTypes, ...limits }, log);
   let connections = 0;
+  const storage = new StorageState();
   const kysely = new Kysely<Schema>({
-    dialect: new TellingDialect({
-      pool,
-      onCreateConnection: async (connection) => {
-        await connection.executeQuery(CompiledQuery.raw(LISTEN_ALL));
-        if (++connections > 1) hub.gap();
+    dialect: new TellingDialect(
+      {
+        pool,
+        onCreateConnection: async (connection) => {
+          await connection.executeQuery(CompiledQuery.raw(LISTEN_ALL));
+          if (++connections > 1) hub.gap();
+        },
       },
-    }),
+      storage.noted,
+    ),
   });
   const hub = new NotificationHub(kysely);
   pool.on('connect', (client) => client.on('notification', (message) => hub.heard(message)));
   // Listens from here on.
   await sql`select 1`.execute(kysely);
   return {
-    ...operations(kysely, pool),
+    ...operations(kysely, pool, storage),
     kind: 'pglite',
     notifications: hub,
     close: async () => {
@@ -155,7 +167,22 @@ async function pgliteFiles(folder: string): Promise<string> {
   return files;
 }
 
-function operations(kysely: Kysely<Schema>, pool: Pool) {
+/** What is known of the room on the database's disk. */
+class StorageState {
+  /** Null: nothing was written yet. */
+  #full: boolean | null = null;
+
+  readonly noted = (error: unknown): void => {
+    if (isDiskFull(error)) this.#full = true;
+  };
+
+  async ask(kysely: Kysely<Schema>): Promise<boolean> {
+    if (this.#full !== false) this.#full = await isFull(kysely);
+    return this.#full;
+  }
+}
+
+function operations(kysely: Kysely<Schema>, pool: Pool, storage: StorageState) {
   return {
     kysely,
     connections: () => {
@@ -164,6 +191,7 @@ function operations(kysely: Kysely<Schema>, pool: Pool) {
     },
     migrate: () => migrate(kysely),
     pendingMigrations: () => pendingMigrations(kysely),
+    isFull: () => storage.ask(kysely),
     ping: async () => void (await sql`select 1`.execute(kysely)),
   };
 }

@@ -27,6 +27,27 @@ function simpleQuery(text: string): Uint8Array {
   return message;
 }
 
+const READY_FOR_QUERY = 0x5a;
+const ERROR_RESPONSE = 0x45;
+
+/** The message of an error that ends the session, or the server; null without one. */
+export function panicIn(answer: Uint8Array): string | null {
+  const bytes = Buffer.from(answer.buffer, answer.byteOffset, answer.length);
+  // Nothing of the kind is followed by this.
+  if (bytes.at(-6) === READY_FOR_QUERY) return null;
+  for (let at = 0; at + 5 <= bytes.length; ) {
+    const end = at + 1 + bytes.readInt32BE(at + 1);
+    if (bytes[at] === ERROR_RESPONSE) {
+      const fields = bytes.toString('utf8', at + 5, end).split('\0');
+      if (fields.some((field) => field === 'VPANIC' || field === 'VFATAL')) {
+        return fields.find((field) => field.startsWith('M'))?.slice(1) ?? 'it panicked';
+      }
+    }
+    at = Math.max(end, at + 5);
+  }
+  return null;
+}
+
 async function serve(port: NonNullable<typeof parentPort>, dataDir: string | undefined): Promise<void> {
   const startParams = [...PGlite.defaultStartParams, '-c', `shared_buffers=${SHARED_BUFFERS}`];
   const database = await PGlite.create({ startParams, ...(dataDir !== undefined && { dataDir }) });
@@ -41,7 +62,10 @@ async function serve(port: NonNullable<typeof parentPort>, dataDir: string | und
     current = request.connection;
     // A copy: what PGlite returns may lie in memory that the next answer takes.
     const bytes = new Uint8Array(await database.execProtocolRaw(request.bytes));
+    const panic = panicIn(bytes);
     port.postMessage({ connection: current, bytes } satisfies PgliteReply, [bytes.buffer]);
+    // A server would restart, and so does the thread: what was committed is recovered when the database opens again.
+    if (panic !== null) fail(port, new Error(panic));
   };
   let last: Promise<void> = Promise.resolve();
   port.on('message', (request: PgliteRequest) => {

@@ -16,6 +16,7 @@ export interface Schema {
   projects: ProjectsTable;
   specs: SpecsTable;
   spec_revisions: SpecRevisionsTable;
+  spec_bindings: SpecBindingsTable;
   plugins: PluginsTable;
   project_plugins: ProjectPluginsTable;
   compilations: CompilationsTable;
@@ -74,8 +75,10 @@ export interface SpecRevisionsTable {
   spec_id: string;
   /** From 1 on. */
   revision: number;
-  /** Of the uploaded bytes: names the blob. */
+  /** Of what is compiled, the document with its bindings: names the blob. */
   sha256: string;
+  /** Of the document without bindings, as it was uploaded: names a blob, too. */
+  document_sha256: string;
   size: number;
   /** Name of the uploaded file, such as `books.yaml` or `books.tar.gz`. */
   filename: string;
@@ -89,6 +92,23 @@ export interface SpecRevisionsTable {
   /** The dialect, such as `3.1.0`. */
   spec_version: string;
   operations: Json<readonly StoredOperation[]>;
+  /** What a person should know of it; null for most. */
+  note: Nullable<string>;
+  created_by: string;
+  created_at: CreatedAt;
+}
+
+/** Plugins that are bound to an operation beside the document (docs/decisions.md#kept-bindings). */
+export interface SpecBindingsTable {
+  id: string;
+  spec_id: string;
+  /** Path and method, for lists. */
+  place: string;
+  /** JSON of a Binding of modules/specs/bindings.ts: as text, since names in documents may be what columns refuse. */
+  binding: string;
+  state: 'applied' | 'conflict' | 'lost';
+  /** Why it is in conflict or lost; null where it is neither. */
+  reason: Nullable<string>;
   created_by: string;
   created_at: CreatedAt;
 }
@@ -106,6 +126,8 @@ export interface StoredOperation {
   readonly dispatch: { readonly name: string; readonly config: Readonly<Record<string, unknown>> } | null;
   /** `x-gw-middlewares` as written. */
   readonly middlewares: readonly { readonly name: string; readonly config: Readonly<Record<string, unknown>> }[];
+  /** What of it a binding gives; absent where the document gives all. */
+  readonly bound?: readonly ('dispatch' | 'middlewares')[];
 }
 
 export interface PluginsTable {

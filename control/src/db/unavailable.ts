@@ -1,6 +1,6 @@
 /** Tells a database that is away from all other errors: what `pg` and sockets throw has no class of its own. */
 import { messageOf } from '@gw/gateway/message-of';
-import { type DatabaseConnection, type Driver, PostgresDialect } from 'kysely';
+import { type DatabaseConnection, type Driver, PostgresDialect, type PostgresDialectConfig } from 'kysely';
 
 /** The connection broke, none could be made, or none came free in time: the same may succeed later. */
 export class DatabaseUnavailable extends Error {
@@ -9,8 +9,18 @@ export class DatabaseUnavailable extends Error {
   }
 }
 
+/** Called for each error that the database answers with. */
+export type OnDatabaseError = (error: unknown) => void;
+
 /** Kysely's, whose queries and transactions throw DatabaseUnavailable where the database gives no answer. */
 export class TellingDialect extends PostgresDialect {
+  readonly #onError: OnDatabaseError;
+
+  constructor(config: PostgresDialectConfig, onError: OnDatabaseError = () => {}) {
+    super(config);
+    this.#onError = onError;
+  }
+
   override createDriver(): Driver {
     const driver = super.createDriver();
     const acquire = driver.acquireConnection.bind(driver);
@@ -21,7 +31,11 @@ export class TellingDialect extends PostgresDialect {
       if (telling.has(connection)) return connection;
       telling.add(connection);
       const execute = connection.executeQuery.bind(connection);
-      connection.executeQuery = <R>(...args: Parameters<typeof execute>) => execute<R>(...args).catch(tell);
+      connection.executeQuery = <R>(...args: Parameters<typeof execute>) =>
+        execute<R>(...args).catch((error: unknown) => {
+          this.#onError(error);
+          return tell(error);
+        });
       return connection;
     };
     return driver;

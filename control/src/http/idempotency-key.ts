@@ -58,7 +58,7 @@ export class IdempotencyKey {
 
   /** A sign of life. */
   async renew(): Promise<void> {
-    await this.#own().set({ claimed_at: new Date() }).execute();
+    await this.#own().set({ claimed_at: sql<Date>`now()` }).execute();
   }
 
   async keep({ status, headers, body }: KeptAnswer): Promise<void> {

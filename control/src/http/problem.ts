@@ -2,7 +2,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { PROBLEM_TYPE } from '../api/media-types.ts';
-import { isTransient } from '../db/transient.ts';
+import { isDiskFull, isTransient } from '../db/transient.ts';
 import { ControlError, PROBLEMS, type ProblemName, RequestEnded } from '../errors.ts';
 import { validationProblem } from './validation.ts';
 
@@ -46,6 +46,11 @@ const CHALLENGE = 'Bearer realm="gw-control"';
 
 export function controlErrorOf(error: unknown): ControlError {
   if (error instanceof ControlError) return error;
+  if (isDiskFull(error)) {
+    const detail =
+      'the disk of the database is full: nothing can be stored until there is room; what is stored can be read';
+    return new ControlError('insufficient-storage', detail, {}, { cause: error });
+  }
   if (isTransient(error)) {
     return new ControlError(
       'unavailable',

@@ -8,5 +8,12 @@ export type { Deployment } from '../../src/modules/deployments/schemas.ts';
 export type { Plugin } from '../../src/modules/plugins/schemas.ts';
 export type { ProjectPlugin, ProjectPluginInput } from '../../src/modules/project-plugins/schemas.ts';
 export type { Project } from '../../src/modules/projects/schemas.ts';
-export type { Spec, SpecOperation, SpecRevision, SpecUpload } from '../../src/modules/specs/schemas.ts';
+export type {
+  BindingDecision,
+  Spec,
+  SpecBinding,
+  SpecOperation,
+  SpecRevision,
+  SpecUpload,
+} from '../../src/modules/specs/schemas.ts';
 export type { Identity, NewToken, Token } from '../../src/modules/tokens/schemas.ts';

@@ -150,11 +150,21 @@ describe('config', () => {
     ['api.example', 'upstream "api.example" is not a URL'],
     ['api.example:8080/v1', 'upstream "api.example:8080/v1" is not a URL'],
     ['https:// api.example', 'upstream "https:// api.example" is not a URL'],
-    ['https://me:secret@api.example/', 'upstream https://api.example/ holds credentials in its URL'],
+    ['https://me:secret@api.example/', 'plugin "http-upstream": https://api.example/ holds credentials in its URL'],
   ])('refuses the upstream %s, with which no gateway would start', async (url, message) => {
     const { codes, messages } = await run({ dispatch: { name: 'http-upstream', config: { url } } });
     expect(new Set(codes)).toEqual(new Set(['E1030']));
     expect(messages).toContain(message);
+  });
+
+  it('refuses credentials in URLs of the project, and where no plugin is known', async () => {
+    const url = 'https://me:secret@api.example/';
+    const upstreams = await run({ project: { upstreams: { books: { url } } } });
+    expect(upstreams.messages).toContain('upstream "books": https://api.example/ holds credentials in its URL');
+    const config = await run({ project: { plugins: [{ ...plugin('mock'), config: { a: [{ b: url }] } }] } });
+    expect(config.messages).toContain('plugin "mock": https://api.example/ holds credentials in its URL');
+    const unknown = await run({ dispatch: { name: 'other', config: { url } } });
+    expect(unknown.messages).toContain('plugin "other": https://api.example/ holds credentials in its URL');
   });
 
   it('does not show credentials of a URL in a message', async () => {

@@ -13,6 +13,7 @@ import type { Diagnostics, Place } from '../spec/diagnostic.ts';
 import { member, placeOf } from '../spec/documents.ts';
 import type { DeclaredUse } from '../spec/extensions.ts';
 import { child, pointerTokens } from '../spec/pointer.ts';
+import { CREDENTIALS_HINT, credentialPlaces, withoutCredentials } from '../spec/url-credentials.ts';
 import type { BoundUse } from './admitted-headers.ts';
 import { checkConditions, type ReadCondition } from './conditions.ts';
 import { type ConfigError, isReference } from './config-schema.ts';
@@ -52,6 +53,15 @@ export class Binder {
   bind(declared: DeclaredUse, type: PluginType): BoundUse | null {
     const { name, at } = declared;
     const plugin = this.#plugins.use(name);
+    // What nobody may see needs no plugin to be found: doors judge documents alone.
+    for (const { pointer, message } of credentialPlaces(declared.config)) {
+      this.#diagnostics.add(
+        'E1030',
+        placeInConfig(declared, pointer),
+        `plugin "${name}": ${message}`,
+        CREDENTIALS_HINT,
+      );
+    }
     const namePlace = placeOf(member(at, 'name'));
     if (plugin === undefined) {
       const known = this.#plugins.names;
@@ -176,14 +186,8 @@ function isHashed({ marks }: PreparedPlugin, pointer: string, value: string): bo
   return mark.kind === 'password' ? isPasswordHash(value) : isKeyHash(value);
 }
 
-function withoutCredentials(url: string): string {
-  return url.replace(/\/\/[^/@]*@/, '//').slice(0, 200);
-}
-
 /** What would stop the gateway's start, or null. */
 function faultOfUrl(text: string): string | null {
   const url = URL.parse(text);
-  if (url === null || url.host === '') return `upstream "${withoutCredentials(text)}" is not a URL`;
-  if (url.username === '' && url.password === '') return null;
-  return `upstream ${withoutCredentials(text)} holds credentials in its URL`;
+  return url === null || url.host === '' ? `upstream "${withoutCredentials(text)}" is not a URL` : null;
 }

@@ -6,6 +6,7 @@ import type { Diagnostics } from '../spec/diagnostic.ts';
 import { type Documents, placeOf } from '../spec/documents.ts';
 import { type DeclaredOperation, operationsOf } from '../spec/operations.ts';
 import type { Spec } from '../spec/recognise.ts';
+import { CREDENTIALS_HINT, credentialPlaces } from '../spec/url-credentials.ts';
 import { Binder } from './bind.ts';
 import type { ReadCondition } from './conditions.ts';
 import type { PluginLoad } from './load-check.ts';
@@ -46,6 +47,16 @@ export function checkAndBind(
     ...references,
     ...specs.map(({ spec, base }): [string, string] => [spec.document.file, base]),
   ]);
+  for (const [name, { url }] of Object.entries(project.upstreams ?? {})) {
+    for (const { message } of credentialPlaces(url)) {
+      diagnostics.add('E1030', null, `upstream "${name}": ${message}`, CREDENTIALS_HINT);
+    }
+  }
+  for (const { name, config } of project.plugins) {
+    for (const { message } of credentialPlaces(config)) {
+      diagnostics.add('E1030', null, `plugin "${name}": ${message}`, CREDENTIALS_HINT);
+    }
+  }
   const plugins = new Plugins(project.plugins, diagnostics);
   const nameOf = (file: string) => names.get(file) ?? file;
   const schemas = new SchemaTable(documents, diagnostics, nameOf);

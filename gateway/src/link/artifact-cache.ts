@@ -33,6 +33,11 @@ export interface CacheOrigin {
   readonly startedFrom: string | null;
 }
 
+export interface CachedArchive extends LoadedArchive {
+  /** Address of the control plane that it came from. */
+  readonly from: string;
+}
+
 const INDEX = 'artifact.json';
 const MAX_INDEX_BYTES = 16 << 10;
 
@@ -62,10 +67,10 @@ export class ArtifactCache {
   }
 
   /**
-   * What was stored last, verified as if it had just been fetched; null where there is nothing, or it is of another
-   * control plane, project or start. Rejects where it is damaged, or no trusted key has signed it.
+   * What was stored last, verified as if it had just been fetched; null where there is nothing. Rejects where it is of
+   * another control plane, project or start, is damaged, or no trusted key has signed it.
    */
-  async read(origin: CacheOrigin, trustedKeys: readonly string[]): Promise<LoadedArchive | null> {
+  async read(origin: CacheOrigin, trustedKeys: readonly string[]): Promise<CachedArchive | null> {
     const index = join(this.#dir, INDEX);
     const text = await readText(index, MAX_INDEX_BYTES).catch((error: unknown) => {
       if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
@@ -74,14 +79,15 @@ export class ArtifactCache {
     if (text === null) return null;
     const entry: unknown = JSON.parse(text);
     if (!entryCheck.Check(entry)) throw new Error(`${index} is not what this version of gw writes`);
-    if (!isOf(entry, origin)) return null;
+    const other = otherOrigin(entry, origin);
+    if (other !== null) throw new Error(other);
     const file = join(this.#dir, `${entry.sha256}.gwa`);
     if ((await stat(file)).size > MAX_ARCHIVE_BYTES) throw new Error(`${file} is too large`);
     const archive = await readFile(file);
     if (hash('sha256', archive, 'hex') !== entry.sha256) throw new Error(`${file} is damaged`);
     const artifact = await readArtifact(archive, { trustedKeys });
     if (artifact.manifest.artifact_hash !== entry.artifact_hash) throw new Error(`${file} is another artifact`);
-    return { archive, artifact };
+    return { archive, artifact, from: entry.control_plane };
   }
 
   /** In the place of what was stored before. */
@@ -102,9 +108,21 @@ export class ArtifactCache {
   }
 }
 
-function isOf(entry: Static<typeof Entry>, { controlPlane, projectId, startedFrom }: CacheOrigin): boolean {
-  return entry.control_plane === controlPlane && entry.project_id === projectId && entry.started_from === startedFrom;
+/**
+ * Why the cache is not used; null where it may be. A project's UUID is one control plane's alone, whatever address that
+ * has today; ids that are names are not.
+ */
+function otherOrigin(
+  entry: Static<typeof Entry>,
+  { controlPlane, projectId, startedFrom }: CacheOrigin,
+): string | null {
+  if (entry.project_id !== projectId) return `it is of another project, ${entry.project_id}`;
+  if (entry.control_plane !== controlPlane && !UUID.test(projectId))
+    return `it is of another control plane, ${entry.control_plane}`;
+  return entry.started_from === startedFrom ? null : '--artifact is another one than when it was stored, and newer';
 }
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 async function readText(file: string, most: number): Promise<string> {
   if ((await stat(file)).size > most) throw new Error(`${file} is too large`);

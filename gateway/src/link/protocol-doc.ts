@@ -77,7 +77,7 @@ The control plane compares what a data plane says it serves with what is wanted.
 
 ## The cache
 
-With \`--cache-dir\` a data plane keeps the last artifact that it served from the control plane, and its instance id. At its next start it serves that at once, verified as if it had just been fetched, and hears from the control plane what is newer. What is damaged, is of another project or control plane, or is not signed by a trusted key is not used. Where \`--artifact\` is given, too, and is another one than when the cache was written, it is newer than the cache. Two instances must not share a folder: the later one replaces the earlier (4411).
+With \`--cache-dir\` a data plane keeps the last artifact that it served from the control plane, and its instance id. At its next start it serves that at once, verified as if it had just been fetched, and hears from the control plane what is newer. What is damaged, is of another project, or is not signed by a trusted key is not used, and the log says why. A project whose id is a UUID is known at any address of the control plane. Where \`--artifact\` is given, too, and is another one than when the cache was written, it is newer than the cache. Two instances must not share a folder: the later one replaces the earlier (4411).
 
 Without a cache and without \`--artifact\` a data plane is not ready and answers 503 until its first artifact is there ([connected mode](reference/gateway.md#connected-mode)).
 `;

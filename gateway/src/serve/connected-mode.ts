@@ -66,13 +66,18 @@ export class ConnectedMode {
   }
 
   /**
-   * The last good artifact; null where there is none. What is damaged counts as none, with a warning. `startedFrom`:
+   * The last good artifact; null where there is none. What is damaged or of another origin counts as none, with a warning. `startedFrom`:
    * `artifact_hash` of `--artifact`; null without one.
    */
   async cached(startedFrom: string | null): Promise<LoadedArchive | null> {
     this.#origin = { ...this.#origin, startedFrom };
     try {
-      return (await this.#cache?.read(this.#origin, this.#deps.trustedKeys)) ?? null;
+      const cached = (await this.#cache?.read(this.#origin, this.#deps.trustedKeys)) ?? null;
+      if (cached && cached.from !== this.#origin.controlPlane) {
+        const line = { stored_from: cached.from, control_plane: this.#origin.controlPlane };
+        this.#deps.log.logger.info(line, 'the cached artifact came from another address of the control plane');
+      }
+      return cached;
     } catch (error) {
       this.#deps.log.logger.warn({ reason: messageOf(error) }, 'the cached artifact is not used');
       return null;

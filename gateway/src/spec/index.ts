@@ -3,3 +3,4 @@ export { JsonScanner } from './json-position.ts';
 export { type Parsed, parseText } from './parse.ts';
 export { pointerTokens, valueAt } from './pointer.ts';
 export { mergePatch } from './traits.ts';
+export { CREDENTIALS_HINT, credentialPlaces, hideCredentials } from './url-credentials.ts';

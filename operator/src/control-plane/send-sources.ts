@@ -61,7 +61,7 @@ async function sendSpecs({ client, projectId, sources }: SendOptions, refused: s
   const params = { id: projectId };
   const before = await client.list('specs.listOfProject', { params });
   for (const { sha256, name, entry, filename, bytes } of sources.specs) {
-    if (before.some((spec) => spec.name === name && spec.sha256 === sha256)) continue;
+    if (before.some((spec) => spec.name === name && [spec.sha256, spec.document_sha256].includes(sha256))) continue;
     const form = { name, entry, file: new File([new Uint8Array(bytes)], filename) };
     await attempt(refused, `spec "${name}" is not sent`, () => client.call('specs.uploadToProject', { params, form }));
   }

@@ -2,9 +2,11 @@
  * What is wrong in an object by itself and that its schema cannot say (docs/decisions.md#webhooks-refuse-alone):
  * reasons to refuse it.
  */
+
 import { mcpFaults } from '@gw/gateway/compiler';
 import { EgressGuard } from '@gw/gateway/egress';
 import { messageOf } from '@gw/gateway/message-of';
+import { CREDENTIALS_HINT, credentialPlaces } from '@gw/gateway/spec';
 import type { Revision } from '../api/gateway-project.ts';
 import type { Deployment, GatewayProject, PluginRef } from '../api/resources.ts';
 import type { LabelSelector } from '../api/shared.ts';
@@ -27,6 +29,9 @@ export function projectFaults(
       () => void new EgressGuard({ allowInternal: false, allow: spec.egress?.allow ?? [] }),
     ),
     ...Object.entries(spec.upstreams ?? {}).flatMap(([name, { url }]) => upstreamFault(name, url)),
+    ...(spec.plugins ?? []).flatMap(({ name, config }) =>
+      credentialFaults(`spec.plugins[name=${name}].config`, config),
+    ),
     ...mcpFaults(spec.mcp ?? {}).map(({ name, message }) => `spec.mcp.upstreams.${name}: ${message}`),
     ...selectorFaults('spec.specs.selector', spec.specs.selector),
     ...selectorFaults('spec.pluginSelector', spec.pluginSelector),
@@ -46,7 +51,10 @@ export async function pluginRefFaults(
   const keys = (spec.verify?.keys ?? []).flatMap((key, index) =>
     fault(`spec.verify.keys[${index}]`, () => void parseKeys(key, `spec.verify.keys[${index}]`)),
   );
-  const selectors = selectorFaults('spec.allowedNamespaces.selector', spec.allowedNamespaces?.selector);
+  const selectors = [
+    ...selectorFaults('spec.allowedNamespaces.selector', spec.allowedNamespaces?.selector),
+    ...credentialFaults('spec.defaultConfig', spec.defaultConfig),
+  ];
   if (!spec.source.builtin) return [...keys, ...selectors];
   const name = spec.source.builtin.name ?? spec.plugin;
   // Objects of before, which said neither, go on; the name of an object may be changed, by Kustomize for one.
@@ -86,9 +94,11 @@ function upstreamFault(name: string, text: string): readonly string[] {
   const at = `spec.upstreams.${name}.url`;
   if (!url || url.host === '' || !/^(https?|wss?):$/.test(url.protocol))
     return [`${at}: write scheme and host, as in https://api.example`];
-  return url.username === '' && url.password === ''
-    ? []
-    : [`${at}: it contains credentials; pass them with a plugin instead`];
+  return credentialFaults(at, text);
+}
+
+function credentialFaults(field: string, value: unknown): readonly string[] {
+  return credentialPlaces(value).map(({ pointer, message }) => `${field}${pointer}: ${message}. ${CREDENTIALS_HINT}`);
 }
 
 function selectorFaults(field: string, selector: LabelSelector | undefined): readonly string[] {

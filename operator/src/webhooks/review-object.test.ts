@@ -192,7 +192,12 @@ describe('other kinds', () => {
     [
       'an upstream with a password',
       { ...project, upstreams: { a: { url: 'https://me:secret@x' } } },
-      'it contains credentials',
+      'holds credentials',
+    ],
+    [
+      'a password in the URL of a plugin',
+      { ...project, plugins: [{ name: 'http-upstream', config: { url: 'https://me:secret@x' } }] },
+      'spec.plugins[name=http-upstream].config/url: https://x holds credentials in its URL',
     ],
     [
       'an MCP upstream with a credential in plain text',

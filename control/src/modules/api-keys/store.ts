@@ -1,5 +1,5 @@
 /** Rows of the keys of data planes. */
-import type { Insertable, Kysely, Selectable } from 'kysely';
+import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
 import type { KnownApiKey } from '../../access/authenticate.ts';
 import { markUsed } from '../../access/mark-used.ts';
 import { secretHash } from '../../access/secrets.ts';
@@ -41,7 +41,7 @@ export function insertApiKey(db: Db, row: Insertable<ApiKeysTable>): Promise<Api
 export function revokeApiKey(db: Db, projectId: string, id: string): Promise<ApiKeyRow | undefined> {
   return db
     .updateTable('api_keys')
-    .set({ revoked_at: new Date() })
+    .set({ revoked_at: sql<Date>`now()` })
     .where('project_id', '=', projectId)
     .where('id', '=', id)
     .where('revoked_at', 'is', null)

@@ -1,6 +1,6 @@
 /** The audit log: every change, written in the transaction that makes it. */
 import { randomUUIDv7 } from 'node:crypto';
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Actor } from '../../access/actor.ts';
 import type { Schema } from '../../db/schema.ts';
 
@@ -23,7 +23,8 @@ export async function recordChange(
     .insertInto('audit_entries')
     .values({
       id: randomUUIDv7(),
-      at: new Date(),
+      // Replicas have clocks of their own; within a transaction, now() would be when it began.
+      at: sql<Date>`clock_timestamp()`,
       actor: actor.name,
       action,
       resource_type: resource.type,

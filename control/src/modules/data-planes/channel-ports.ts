@@ -5,23 +5,26 @@ import type { Hello } from '@gw/gateway/link-protocol';
 import { messageOf } from '@gw/gateway/message-of';
 import { type Kysely, sql } from 'kysely';
 import { secretHash } from '../../access/secrets.ts';
-import type { Admission, ChannelPorts, DataPlane, Refusal } from '../../channel/index.ts';
+import type { Admission, ChannelPorts, DataPlane, DataPlaneChannel, Refusal } from '../../channel/index.ts';
 import type { Context } from '../../context.ts';
+import type { Database } from '../../db/database.ts';
 import type { Schema } from '../../db/schema.ts';
 import { findApiKey } from '../api-keys/store.ts';
 import { desiredArtifactOf } from './desired-artifact.ts';
 import type { Journal } from './journal.ts';
+import { notifyMoved } from './notifications.ts';
 
 /** Data planes that a project has, those that are away included. */
 const MAX_DATA_PLANES = 20_000;
 
-export function dataPlanePorts({ db: { kysely }, replicaId, log, metrics }: Context, journal: Journal): ChannelPorts {
+export function dataPlanePorts({ db, replicaId, log, metrics }: Context, journal: Journal): ChannelPorts {
+  const { kysely } = db;
   return {
     authenticate: (hello) => admit(kysely, hello),
     wanted: (projectId) => desiredArtifactOf(kysely, projectId),
     deploying: (projectId) => isDeploying(kysely, projectId),
     connected: async (plane) => {
-      if (!(await markConnected(kysely, replicaId, plane))) throw new Error('the data plane was forgotten meanwhile');
+      if (!(await markConnected(db, replicaId, plane))) throw new Error('the data plane was forgotten meanwhile');
       journal.arrived(plane);
       log.info({ dataPlane: plane.dataPlaneId, name: plane.name, address: plane.address }, 'data plane connected');
     },
@@ -112,8 +115,28 @@ async function findOrMake(db: Kysely<Schema>, projectId: string, keyId: string, 
 }
 
 /** False where its row is gone. What it drifted from before stays so until it serves what it should. */
-async function markConnected(db: Kysely<Schema>, replicaId: string, plane: DataPlane): Promise<boolean> {
-  const { numUpdatedRows } = await db
+async function markConnected(
+  { kysely, notifications }: Database,
+  replicaId: string,
+  plane: DataPlane,
+): Promise<boolean> {
+  return kysely.transaction().execute(async (db) => {
+    const before = await db
+      .selectFrom('data_planes')
+      .select('replica_id')
+      .where('id', '=', plane.dataPlaneId)
+      .forNoKeyUpdate()
+      .executeTakeFirst();
+    if (!before) return false;
+    await writeConnected(db, replicaId, plane);
+    const isElsewhere = before.replica_id !== null && before.replica_id !== replicaId;
+    if (isElsewhere) await notifyMoved(notifications, db, plane.dataPlaneId);
+    return true;
+  });
+}
+
+async function writeConnected(db: Kysely<Schema>, replicaId: string, plane: DataPlane): Promise<void> {
+  await db
     .updateTable('data_planes')
     .set({
       status: statusOf(JSON.stringify(plane.artifactVersions)),
@@ -123,13 +146,30 @@ async function markConnected(db: Kysely<Schema>, replicaId: string, plane: DataP
       replica_id: replicaId,
       connection_id: plane.connectionId,
       address: plane.address,
-      connected_at: plane.connectedAt,
+      connected_at: sql<Date>`now()`,
       disconnected_at: null,
-      last_seen_at: plane.connectedAt,
+      last_seen_at: sql<Date>`now()`,
     })
     .where('id', '=', plane.dataPlaneId)
-    .executeTakeFirst();
-  return numUpdatedRows > 0n;
+    .execute();
+}
+
+/**
+ * Closes connections of this replica whose data planes have connected at another one since: of one instance id one
+ * connection is open, on whichever replica. `ids`: those to look at; default all that are connected here.
+ */
+export async function closeMoved(
+  db: Kysely<Schema>,
+  channel: Pick<DataPlaneChannel, 'planes' | 'replaced'>,
+  ids: readonly string[] = channel.planes().map(({ dataPlaneId }) => dataPlaneId),
+): Promise<void> {
+  const rows = await db
+    .selectFrom('data_planes')
+    .select(['id', 'connection_id'])
+    .where('id', '=', sql<string>`any(${ids}::uuid[])`)
+    .where('connection_id', 'is not', null)
+    .execute();
+  for (const { id, connection_id } of rows) if (connection_id !== null) channel.replaced(id, connection_id);
 }
 
 /** Of a row of data_planes whose data plane is connected and reads these formats. */

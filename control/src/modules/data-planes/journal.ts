@@ -17,17 +17,20 @@ const RETRY_MS = 1_000;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const MAX_REASON = 1_000;
 
+/** With when it was, by `performance.now()`: the database's clock writes the time. */
+type At<T extends { readonly ago: number }> = Omit<T, 'ago'> & { readonly at: number };
+
 export class Journal {
   readonly #db: Database;
   readonly #log: Logger;
   /** By data plane. */
   #answers = new Map<string, Answer>();
-  #served = new Map<string, Served>();
+  #served = new Map<string, At<Served>>();
   #drifted = new Map<string, Drifted>();
   /** What each that is connected serves. */
   readonly #hashes = new Map<string, string | null>();
   /** By connection. */
-  #gone = new Map<string, Gone>();
+  #gone = new Map<string, At<Gone>>();
   #timer: NodeJS.Timeout | undefined;
   /** When the timer is due, by `performance.now()`. */
   #due = Number.POSITIVE_INFINITY;
@@ -74,7 +77,7 @@ export class Journal {
   left(plane: DataPlane): void {
     const { connectionId, dataPlaneId } = plane;
     this.#hashes.delete(dataPlaneId);
-    this.#gone.set(connectionId, { id: dataPlaneId, connection_id: connectionId, at: new Date() });
+    this.#gone.set(connectionId, { id: dataPlaneId, connection_id: connectionId, at: performance.now() });
     this.#within(SOON_MS);
   }
 
@@ -97,7 +100,7 @@ export class Journal {
   #serves({ dataPlaneId: id, connectionId: connection_id, artifactHash: hash }: DataPlane, arrived = false): void {
     this.#hashes.set(id, hash);
     const hasArrived = arrived || this.#served.get(id)?.arrived === true;
-    this.#served.set(id, { id, connection_id, hash, at: new Date(), arrived: hasArrived });
+    this.#served.set(id, { id, connection_id, hash, at: performance.now(), arrived: hasArrived });
   }
 
   #within(ms: number): void {
@@ -127,9 +130,9 @@ export class Journal {
     try {
       await writeEntries(this.#db, {
         answers: [...answers.values()],
-        served: [...served.values()],
+        served: [...served.values()].map(ago),
         drifted: [...drifted.values()],
-        gone: [...gone.values()],
+        gone: [...gone.values()].map(ago),
       });
       return true;
     } catch (error) {
@@ -143,6 +146,10 @@ export class Journal {
       return false;
     }
   }
+}
+
+function ago<T extends { readonly at: number }>({ at, ...entry }: T): Omit<T, 'at'> & { readonly ago: number } {
+  return { ...entry, ago: (performance.now() - at) / 1000 };
 }
 
 /** PostgreSQL cannot store NUL, and people cannot read the others. */

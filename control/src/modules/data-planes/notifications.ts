@@ -15,7 +15,9 @@ export interface Changed {
 export type DataPlaneNotification =
   | ({ readonly kind: 'changed' } & Changed)
   /** Whoever holds its connection closes it. */
-  | { readonly kind: 'disconnect'; readonly id: string };
+  | { readonly kind: 'disconnect'; readonly id: string }
+  /** It has connected elsewhere: whoever holds an older connection of it closes that. */
+  | { readonly kind: 'moved'; readonly id: string };
 
 /** Ids of one payload, so that it stays within what a notification takes. */
 const IDS = 100;
@@ -55,10 +57,14 @@ export async function notifyDisconnect(notifications: Notifications, by: Kysely<
   await notifications.notify('data_planes', `disconnect ${id}`, by);
 }
 
+export async function notifyMoved(notifications: Notifications, by: Kysely<Schema>, id: string): Promise<void> {
+  await notifications.notify('data_planes', `moved ${id}`, by);
+}
+
 /** Null for what another version says. */
 export function readDataPlaneNotification(payload: string): DataPlaneNotification | null {
   const [kind, first, second, ...more] = payload.split(' ');
   if (!first || more.length > 0) return null;
-  if (kind === 'disconnect') return { kind, id: first };
+  if (kind === 'disconnect' || kind === 'moved') return { kind, id: first };
   return kind === 'changed' && second ? { kind, projectId: first, ids: second.split(',') } : null;
 }

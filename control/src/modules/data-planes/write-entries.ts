@@ -20,7 +20,8 @@ export interface Served {
   readonly id: string;
   readonly connection_id: string;
   readonly hash: string | null;
-  readonly at: Date;
+  /** Seconds since then. */
+  readonly ago: number;
   /** It has just connected. */
   readonly arrived: boolean;
 }
@@ -36,7 +37,8 @@ export interface Drifted {
 export interface Gone {
   readonly id: string;
   readonly connection_id: string;
-  readonly at: Date;
+  /** Seconds since then. */
+  readonly ago: number;
 }
 
 export interface Entries {
@@ -112,9 +114,9 @@ async function writeAnswers(db: Db, answers: readonly Answer[]): Promise<readonl
 async function writeServed(db: Db, served: readonly Served[]): Promise<readonly Row[]> {
   const { rows } = await sql<Row>`
     with heard as (
-      select p.id, v.hash, v.at, v.arrived, p.current_hash is distinct from v.hash as changed
+      select p.id, v.hash, now() - make_interval(secs => v.ago) as at, v.arrived, p.current_hash is distinct from v.hash as changed
       from data_planes p
-      join ${rowsOf(served, 'id uuid, connection_id uuid, hash text, at timestamptz, arrived boolean')} v
+      join ${rowsOf(served, 'id uuid, connection_id uuid, hash text, ago double precision, arrived boolean')} v
         on v.id = p.id and v.connection_id = p.connection_id
     ), written as (
       update data_planes p set last_seen_at = h.at, current_hash = h.hash, current_artifact_id =
@@ -183,8 +185,8 @@ async function endDrift(db: Db, ids: readonly string[]): Promise<readonly Row[]>
 async function writeGone(db: Db, gone: readonly Gone[]): Promise<readonly Row[]> {
   const { rows } = await sql<Row>`
     update data_planes p
-    set status = 'disconnected', disconnected_at = v.at, replica_id = null, connection_id = null
-    from ${rowsOf(gone, 'id uuid, connection_id uuid, at timestamptz')} v
+    set status = 'disconnected', disconnected_at = now() - make_interval(secs => v.ago), replica_id = null, connection_id = null
+    from ${rowsOf(gone, 'id uuid, connection_id uuid, ago double precision')} v
     where p.id = v.id and p.connection_id = v.connection_id
     returning p.id, p.project_id`.execute(db);
   return rows;

@@ -47,7 +47,7 @@ export async function beginDeployment(
     .set(({ eb }) => ({
       deployed_artifact_id: plan.artifactId,
       version: eb('version', '+', 1),
-      updated_at: new Date(),
+      updated_at: sql<Date>`now()`,
     }))
     .where('id', '=', projectId)
     .execute();

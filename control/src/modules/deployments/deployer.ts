@@ -9,6 +9,7 @@ import type { DataPlaneChannel } from '../../channel/index.ts';
 import type { Context } from '../../context.ts';
 import type { Database } from '../../db/database.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
+import { closeMoved } from '../data-planes/channel-ports.ts';
 import { readDataPlaneNotification, readDeploymentNotification } from '../data-planes/notifications.ts';
 import { settle } from './settle.ts';
 
@@ -51,8 +52,9 @@ export class Deployer {
         (payload) => {
           const notification = readDataPlaneNotification(payload);
           if (notification?.kind === 'disconnect') channel.disconnect(notification.id);
+          if (notification?.kind === 'moved') this.#closeMoved([notification.id]);
         },
-        () => {},
+        () => this.#closeMoved(),
       ),
     ];
     this.#timer = setInterval(() => void this.look(), LOOK_MS).unref();
@@ -85,6 +87,13 @@ export class Deployer {
         this.#log.warn({ reason }, 'cannot read deployments: retrying');
       }
     }
+  }
+
+  /** Where the tables cannot be read the next connection, or the next gap, says it again. */
+  #closeMoved(ids?: readonly string[]): void {
+    closeMoved(this.#db.kysely, this.#channel, ids).catch((error: unknown) => {
+      this.#log.warn({ reason: messageOf(error) }, 'cannot read where data planes are connected');
+    });
   }
 
   #heard(payload: string): void {

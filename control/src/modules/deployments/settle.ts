@@ -137,7 +137,7 @@ async function withdraw(
 ): Promise<void> {
   await db
     .updateTable('projects')
-    .set(({ eb }) => ({ deployed_artifact_id: null, version: eb('version', '+', 1), updated_at: new Date() }))
+    .set(({ eb }) => ({ deployed_artifact_id: null, version: eb('version', '+', 1), updated_at: sql<Date>`now()` }))
     .where('id', '=', projectId)
     .execute();
   // They were so for want of what they should serve.

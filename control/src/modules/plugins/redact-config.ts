@@ -1,6 +1,7 @@
 /** Configs without their secrets: for the audit log, and for who may only look. */
 import type { ProjectPlugin } from '@gw/gateway/compiler';
 import { isReference, marksOf, replaceMarked } from '@gw/gateway/plugin-config';
+import { hideCredentials } from '@gw/gateway/spec';
 
 type Config = NonNullable<ProjectPlugin['config']>;
 
@@ -12,8 +13,8 @@ export const REDACTED = '[redacted]';
  * away. A plugin without a schema says of nothing that it is secret.
  */
 export function redactConfig(config: Config, schema: ProjectPlugin['configSchema'] | null): Config {
-  if (!schema) return config;
+  if (!schema) return hideCredentials(config);
   const { secrets } = marksOf(schema);
   if (secrets.includes('')) return {};
-  return replaceMarked(config, secrets, (value) => (isReference(value) ? value : REDACTED));
+  return replaceMarked(hideCredentials(config), secrets, (value) => (isReference(value) ? value : REDACTED));
 }

@@ -35,7 +35,7 @@ export async function starter(
   const text = type === 'asyncapi' ? asyncTemplateSpec(name) : templateSpec('basic', name);
   const bytes = Buffer.from(text);
   const blob = await blobs.put(once(bytes), bytes.length);
-  const reading = await readSpec(blobs, { sha256: blob.sha256, owner: '', filename: FILENAME, name: NAME });
+  const { reading } = await readSpec(blobs, { sha256: blob.sha256, owner: '', filename: FILENAME, name: NAME });
   return async (db) => {
     const plugins = await Promise.all(STARTER_PLUGINS.map((plugin) => newest(db, plugin)));
     const project = await insertProject(db, { id: randomUUIDv7(), name, description, upstreams: {}, mcp: {} });
@@ -47,7 +47,8 @@ export async function starter(
       resource: { type: 'project', id: project.id, projectId: project.id },
       after: { name, description, plugins: plugins.map((plugin) => ({ name: plugin.name, version: plugin.version })) },
     });
-    const revision = { projectId: project.id, name: NAME, filename: FILENAME, blob, reading, action: 'projects.init' };
+    const made = { projectId: project.id, name: NAME, filename: FILENAME, document: blob, blob, reading };
+    const revision = { ...made, outcomes: [], bindings: [], action: 'projects.init' };
     const { spec } = await revise(db, actor, revision);
     return { project, spec };
   };

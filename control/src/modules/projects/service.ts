@@ -5,6 +5,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { mcpFaults } from '@gw/gateway/compiler';
 import type { McpSettings } from '@gw/gateway/mcp-settings';
+import { CREDENTIALS_HINT, credentialPlaces, hideCredentials } from '@gw/gateway/spec';
 import type { Actor } from '../../access/actor.ts';
 import { notifyRevocation } from '../../access/revocations.ts';
 import type { Context } from '../../context.ts';
@@ -36,14 +37,16 @@ export class Projects {
 
   async list(actor: Actor, query: ProjectQuery = {}): Promise<Page<Project>> {
     actor.mustHave('viewer');
-    return mapPage(await listProjects(this.#context.db.kysely, actor.projectId, query), present);
+    const show = actor.role === 'viewer' ? shown : present;
+    return mapPage(await listProjects(this.#context.db.kysely, actor.projectId, query), show);
   }
 
   async get(actor: Actor, id: string): Promise<VersionedProject> {
     actor.mustBe('viewer', id, named(id));
     const row = await findProject(this.#context.db.kysely, id);
     if (!row) throw ControlError.notFound(named(id));
-    return versioned(row);
+    const project = versioned(row);
+    return actor.role === 'viewer' ? { ...project, project: shown(row) } : project;
   }
 
   /** `id`: for who embeds the control plane and has told others of the project already. */
@@ -51,6 +54,7 @@ export class Projects {
     actor.mustBeGlobal('admin');
     const { name, description = '', upstreams = {}, mcp = {} } = input;
     mustBeUsable(mcp);
+    mustHoldNoCredentials(upstreams);
     return this.#changing(name, async (db) => {
       const row = await insertProject(db, { id, name, description, upstreams, mcp });
       await recordChange(db, actor, { action: 'projects.create', resource: resourceOf(row), after: present(row) });
@@ -72,6 +76,7 @@ export class Projects {
     actor.mustBe('editor', id, named(id));
     const { name, description = '', upstreams = {}, mcp = {} } = input;
     mustBeUsable(mcp);
+    mustHoldNoCredentials(upstreams);
     return this.#changing(name, async (db) => {
       const before = await lockProject(db, id);
       if (!before) throw ControlError.notFound(named(id));
@@ -82,8 +87,8 @@ export class Projects {
       await recordChange(db, actor, {
         action: 'projects.update',
         resource: resourceOf(row),
-        before: present(before),
-        after: present(row),
+        before: shown(before),
+        after: shown(row),
       });
       return versioned(row);
     });
@@ -110,7 +115,7 @@ export class Projects {
       await recordChange(db, actor, {
         action: 'projects.delete',
         resource: resourceOf(before),
-        before: present(before),
+        before: shown(before),
       });
       await notifyRevocation(this.#context.db.notifications, { kind: 'project', id }, db);
     });
@@ -139,6 +144,12 @@ function mustBeUsable(mcp: McpSettings): void {
     throw new ControlError('config-invalid', 'the settings of an MCP upstream are not usable', { errors });
 }
 
+function mustHoldNoCredentials(upstreams: Readonly<Record<string, string>>): void {
+  const errors = credentialPlaces(upstreams, '/upstreams');
+  if (errors.length > 0)
+    throw new ControlError('config-invalid', `${errors[0]?.message}. ${CREDENTIALS_HINT}`, { errors });
+}
+
 function mayName(actor: Actor): void {
   try {
     actor.mustBeGlobal('admin');
@@ -154,6 +165,9 @@ const named = (id: string): string => `project "${id}"`;
 const resourceOf = ({ id }: ProjectRow) => ({ type: 'project', id, projectId: id });
 
 const versioned = (row: ProjectRow): VersionedProject => ({ project: present(row), version: row.version });
+
+/** For viewers and the audit log: upstreams of before credentials in them were refused may have some. */
+const shown = (row: ProjectRow): Project => hideCredentials(present(row));
 
 function present(row: ProjectRow): Project {
   return {

@@ -1,5 +1,5 @@
 /** Rows of projects. */
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Schema } from '../../db/schema.ts';
 import { containing } from '../../db/text.ts';
 import { type Page, page } from '../../http/pagination.ts';
@@ -33,7 +33,7 @@ export function insertProject(
       ...row,
       upstreams: JSON.stringify(row.upstreams),
       mcp: JSON.stringify(row.mcp),
-      updated_at: new Date(),
+      updated_at: sql<Date>`now()`,
     })
     .returningAll()
     .executeTakeFirstOrThrow();
@@ -52,7 +52,7 @@ export function updateProject(
       upstreams: JSON.stringify(upstreams),
       mcp: JSON.stringify(mcp),
       version: expression('version', '+', 1),
-      updated_at: new Date(),
+      updated_at: sql<Date>`now()`,
     }))
     .where('id', '=', id)
     .returningAll()

@@ -24,7 +24,7 @@ export const specResource = resource(
     'specs.delete': ({ actor, params, request }) => specs.delete(actor, params.id, ifMatch(request)),
     'specs.history': ({ actor, params, query }) => specs.history(actor, params.id, query),
     'specs.content': async ({ actor, params, query, request, reply }) => {
-      const revision = await specs.content(actor, params.id, query.revision);
+      const revision = await specs.content(actor, params.id, query);
       return sendBlob(context.blobs, { ...revision, type: typeOf(revision) }, request, reply);
     },
     'specs.operations': ({ actor, params, query }) => specs.operations(actor, params.id, query),
@@ -33,6 +33,8 @@ export const specResource = resource(
       reply.header('etag', etagOf(version));
       return result;
     },
+    'specs.bindings': ({ actor, params, query }) => specs.bindings(actor, params.id, query),
+    'specs.unbind': ({ actor, params, request }) => specs.unbind(actor, params.id, params.binding_id, ifMatch(request)),
     'specs.operationsOfProject': ({ actor, params, query }) => specs.operationsOfProject(actor, params.id, query),
   }),
 );
@@ -49,10 +51,10 @@ async function upload(specs: Specs, call: UploadCall, projectId: string | null):
 
 async function take(specs: Specs, { actor, request, reply }: UploadCall, projectId: string | null) {
   const { fields, filename, file } = await readForm(request, SpecUploadForm, (content) => specs.storeFile(content));
-  const { name, entry } = fields;
-  const fingerprint = JSON.stringify([name, entry, filename, file.sha256]);
+  const { name, entry, bindings } = fields;
+  const fingerprint = JSON.stringify([name, entry, filename, file.sha256, bindings]);
   return idempotently({ actor, request, reply }, fingerprint, async () => {
-    const input = { filename, file, name, entry };
+    const input = { filename, file, name, entry, bindings };
     const expected = ifMatch(request);
     const result =
       projectId === null

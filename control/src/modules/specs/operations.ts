@@ -3,11 +3,13 @@ import { operations, partialAnswer } from '../../api/operation.ts';
 import { ArrayOf, Closed, Uuid } from '../../api/schema-types.ts';
 import { ProjectParams } from '../../project-scope/project-params.ts';
 import {
+  BindingsQuery,
   OperationQuery,
   OperationsPatch,
   RevisionQuery,
   RevisionsQuery,
   Spec,
+  SpecBinding,
   SpecOperation,
   SpecQuery,
   SpecRevision,
@@ -16,10 +18,11 @@ import {
 } from './schemas.ts';
 
 export const SpecParams = Closed({ id: Uuid('Of the spec.') });
+const BindingParams = Closed({ id: Uuid('Of the spec.'), binding_id: Uuid('Of the binding.') });
 const tag = 'Specs';
 
 const DESCRIPTION =
-  'A name that is there already gets its next revision (201); an upload that equals the latest one changes nothing (200). If-Match is for specs that are there. A document of the base name of another in the project is refused (409).';
+  'A name that is there already gets its next revision (201); an upload that equals the latest one changes nothing (200). If-Match is for specs that are there. A document of the base name of another in the project is refused (409). Bindings of plugins that were made here are applied to it by operationId and path; where one of both differs, the upload is refused (409, each binding in `errors`) until `bindings` says what to do.';
 /** Of what is downloaded. */
 const TYPES = ['application/yaml', 'application/json', 'application/x-tar', 'application/gzip'];
 
@@ -34,7 +37,7 @@ export const specOperations = operations({
     answers: { 201: SpecUpload, 200: SpecUpload },
     etag: 'write',
     idempotent: true,
-    problems: ['spec-invalid'],
+    problems: ['conflict', 'spec-invalid'],
   },
   'specs.uploadToProject': {
     tag,
@@ -100,13 +103,14 @@ export const specOperations = operations({
   },
   'specs.content': {
     tag,
-    summary: 'Download a revision as it was uploaded',
-    description: 'With all that plugin configs in it hold: it needs the role `editor`.',
+    summary: 'Download a revision',
+    description:
+      'As it is compiled, or as it was uploaded (`bindings=without`). With all that plugin configs in it hold: it needs the role `editor`.',
     method: 'GET',
     path: '/specs/{id}/content',
     params: SpecParams,
     query: RevisionQuery,
-    answers: { 200: { description: 'The bytes that were uploaded', types: TYPES }, ...partialAnswer(TYPES) },
+    answers: { 200: { description: 'The document, or the archive', types: TYPES }, ...partialAnswer(TYPES) },
     etag: 'read',
     problems: ['not-found', 'range-not-satisfiable'],
   },
@@ -126,12 +130,35 @@ export const specOperations = operations({
     tag,
     summary: 'Change the plugins of operations',
     description:
-      'A merge patch (RFC 7396) of the dispatcher and the middlewares of operations. It makes a new revision of the document, in which all else stays as it is written; a patch that changes nothing makes none. Patches that come at once are made one after the other: without If-Match none is refused for the others. Of an archive the document is edited, not the files that it refers to.',
+      'A merge patch (RFC 7396) of the dispatcher and the middlewares of operations. What it names is bound: it is kept beside the document, and applied to the next upload, too. It makes a new revision, in which all else stays as it is written; a patch that changes nothing makes none. Patches that come at once are made one after the other: without If-Match none is refused for the others. Of an archive the document is edited, not the files that it refers to.',
     method: 'PATCH',
     path: '/specs/{id}/operations',
     params: SpecParams,
     body: OperationsPatch,
     answers: { 200: SpecUpload },
+    etag: 'write',
+    problems: ['not-found', 'spec-invalid'],
+  },
+  'specs.bindings': {
+    tag,
+    summary: 'List the bindings of a spec',
+    description:
+      'Plugins that were bound to its operations here, and are kept beside the document. To viewers, secrets in plain text are `[redacted]`.',
+    method: 'GET',
+    path: '/specs/{id}/bindings',
+    params: SpecParams,
+    query: BindingsQuery,
+    answers: { 200: ArrayOf(SpecBinding) },
+    problems: ['not-found'],
+  },
+  'specs.unbind': {
+    tag,
+    summary: 'Delete a binding',
+    description: 'The chain that the document gives counts again, in a new revision.',
+    method: 'DELETE',
+    path: '/specs/{id}/bindings/{binding_id}',
+    params: BindingParams,
+    answers: { 204: { description: 'It is gone', types: [] } },
     etag: 'write',
     problems: ['not-found', 'spec-invalid'],
   },

@@ -7,13 +7,15 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { propertyRuns } from '../../../../test/property-runs.ts';
-import { PatchRefused, patchUpload } from './patch-operations.ts';
+import { PatchRefused } from './edit-text.ts';
+import { patchUpload } from './patch-operations.ts';
 import type { OperationsPatch } from './schemas.ts';
 
 async function patched(text: string, patch: OperationsPatch, filename = 'books.yaml'): Promise<string | null> {
-  const task = { filename, name: 'books', form: 'document', entry: filename, patch } as const;
-  const bytes = await patchUpload({ ...task, bytes: Buffer.from(text) });
-  return bytes && Buffer.from(bytes).toString();
+  const task = { filename, name: 'books', form: 'document', entry: filename, bindings: [], patch } as const;
+  const given = Buffer.from(text);
+  const { bytes } = await patchUpload({ ...task, bytes: given });
+  return bytes === given ? null : Buffer.from(bytes).toString();
 }
 
 const YAML = `# Books, for all.

@@ -1,138 +1,102 @@
 /**
- * Changes the plugin bindings of operations in a document (docs/reference/control-plane.md#spec-operations): a merge
- * patch, by operation. Runs in a worker.
+ * A merge patch (RFC 7396) of the plugin chains of operations: it becomes bindings, which are kept beside the document.
+ * Runs in a worker.
  */
-import { isDeepStrictEqual } from 'node:util';
-import { type DescribedOperation, describeSpec, isGzip, repack, unpack } from '@gw/gateway/compiler';
-import { mergePatch, parseText, valueAt } from '@gw/gateway/spec';
-import type { Edit } from './edit.ts';
-import { editJson } from './edit-json.ts';
-import { editYaml } from './edit-yaml.ts';
-import { projectFiles, type Upload, type UploadForm } from './read-upload.ts';
+import { randomUUIDv7 } from 'node:crypto';
+import type { DescribedOperation } from '@gw/gateway/compiler';
+import { mergePatch, valueAt } from '@gw/gateway/spec';
+import { type Binding, BOUND_FIELDS, type BoundChain, placeBindings, placeOf } from './bindings.ts';
+import {
+  applyBindings,
+  asJson,
+  type BareDocument,
+  type BindingOutcome,
+  chainValue,
+  openDocument,
+} from './bound-document.ts';
+import { PatchRefused } from './edit-text.ts';
+import type { Upload, UploadForm } from './read-upload.ts';
 import type { OperationsPatch } from './schemas.ts';
 
-/** What cannot be done, in words for the caller. */
-export class PatchRefused extends Error {}
-
-const EXTENSIONS = { dispatch: 'x-gw-dispatch', middlewares: 'x-gw-middlewares' } as const;
-
-export interface PatchTask extends Pick<Upload, 'bytes' | 'filename' | 'name'> {
+export interface PatchTask extends Pick<Upload, 'filename' | 'name'> {
+  /** The document without bindings. */
+  readonly bytes: Uint8Array;
   readonly form: UploadForm;
   readonly entry: string;
+  readonly bindings: readonly Binding[];
   readonly patch: OperationsPatch;
 }
 
-/** The uploaded bytes as patched; null where nothing changes. Throws PatchRefused. */
-export async function patchUpload({ bytes, form, entry, patch }: PatchTask): Promise<Uint8Array | null> {
-  const files = await projectFiles(form, entry, bytes);
-  const described = describeSpec(entry, files);
-  const source = files.find(({ name }) => name === entry)?.bytes;
-  const parsed = source && parseText(source);
-  if (!described.ok || !source || !parsed?.ok)
-    throw new Error(`"${entry}" was readable when it was uploaded, but no longer is`);
-  const edits = editsOf(parsed.value, entry, described.spec.operations, patch);
-  if (edits.length === 0) return null;
-  const patched = written(source, edited(parsed.text, parsed.value, edits));
-  if (form === 'document') return patched;
-  // All of it again, also what no compiler reads.
-  return repack(new Map([...(await unpack(bytes)), [entry, patched]]), isGzip(bytes));
+export interface PatchedDocument {
+  /** With all bindings. */
+  readonly bytes: Uint8Array;
+  readonly outcomes: readonly BindingOutcome[];
 }
 
-function editsOf(
-  document: unknown,
-  entry: string,
-  operations: readonly DescribedOperation[],
-  patch: OperationsPatch,
-): readonly Edit[] {
-  const edits = new Map<string, Edit>();
-  for (const [name, change] of Object.entries(patch)) {
-    const { file, pointer } = operationNamed(name, operations);
-    if (file !== entry) throw new PatchRefused(`operation "${name}" is written in "${file}": upload that file again`);
-    if (edits.has(pointer)) throw new PatchRefused(`operation "${name}" is named twice, by operationId and by path`);
-    const changes = changesOf(name, valueAt(document, pointer), change);
-    if (changes.length > 0) edits.set(pointer, { pointer, changes });
+/** Throws PatchRefused. */
+export async function patchUpload({ bytes, form, entry, bindings, patch }: PatchTask): Promise<PatchedDocument> {
+  const document = await openDocument(form, entry, bytes);
+  const after = patchBindings(document, bindings, patch);
+  const result = await applyBindings(document, after.bindings);
+  for (const { binding, state, reason } of result.outcomes) {
+    // What was lost before stays so; what is bound now must be.
+    if (state === 'lost' && after.named.has(binding.id)) throw new PatchRefused(reason);
   }
-  return [...edits.values()];
+  return result;
 }
 
-function changesOf(name: string, operation: unknown, change: OperationsPatch[string]): Edit['changes'] {
-  return (['dispatch', 'middlewares'] as const).flatMap((field) => {
-    if (!(field in change)) return [];
-    const key = EXTENSIONS[field];
-    const before = asJson(valueAt(operation, `/${key}`));
+function patchBindings(document: BareDocument, bindings: readonly Binding[], patch: OperationsPatch) {
+  const placed = placeBindings(bindings, document.operations);
+  const before = new Map(
+    placed.flatMap(({ binding, operation }) => (operation ? [[operation, binding] as const] : [])),
+  );
+  const after = new Map(bindings.map((binding) => [binding.id, binding]));
+  const named = new Set<string>();
+  const pointers = new Set<string>();
+  for (const [name, change] of Object.entries(patch)) {
+    const operation = operationNamed(name, document.operations);
+    const { file, pointer, operationId, method, path } = operation;
+    if (file !== document.entry)
+      throw new PatchRefused(`operation "${name}" is written in "${file}": upload that file again`);
+    if (pointers.has(pointer)) throw new PatchRefused(`operation "${name}" is named twice, by operationId and by path`);
+    pointers.add(pointer);
+    const known = before.get(operation);
+    const chain = patchChain(name, document, operation, known?.chain ?? {}, change);
+    if (Object.keys(chain).length === 0) continue;
+    const id = known?.id ?? randomUUIDv7();
+    after.set(id, { id, operation_id: operationId, method, path, chain, isDormant: false });
+    named.add(id);
+  }
+  return { bindings: [...after.values()], named };
+}
+
+/** What the patch names is bound from now on, also where the document says the same today. */
+function patchChain(
+  name: string,
+  document: BareDocument,
+  operation: DescribedOperation,
+  before: BoundChain,
+  change: OperationsPatch[string],
+): BoundChain {
+  const chain: { -readonly [F in keyof BoundChain]: BoundChain[F] } = { ...before };
+  for (const field of BOUND_FIELDS) {
+    if (!(field in change)) continue;
+    const effective = field in before ? (before[field] ?? undefined) : chainValue(document, operation, field);
     const patch = change[field];
-    const after = patch === null ? undefined : asJson(mergePatch(before, patch));
-    if (isDeepStrictEqual(before, after)) return [];
-    if (field === 'dispatch' && after !== undefined && typeof valueAt(after, '/name') !== 'string') {
+    const after = patch === null ? null : asJson(mergePatch(effective, patch));
+    if (field === 'dispatch' && after !== null && typeof valueAt(after, '/name') !== 'string') {
       throw new PatchRefused(`operation "${name}" has no dispatcher: its "dispatch" needs a name`);
     }
-    return [[key, after] as const];
-  });
-}
-
-/** As it is once it has been written and read. */
-function asJson(value: unknown): unknown {
-  return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
+    chain[field] = after;
+  }
+  return chain;
 }
 
 function operationNamed(name: string, operations: readonly DescribedOperation[]): DescribedOperation {
   const found =
-    operations.find(({ operationId }) => operationId === name) ??
-    operations.find(({ method, path }) => `${method} ${path}` === name);
+    operations.find(({ operationId }) => operationId === name) ?? operations.find((each) => placeOf(each) === name);
   if (found) return found;
-  const known = operations.slice(0, 50).map(({ operationId, method, path }) => operationId ?? `${method} ${path}`);
+  const known = operations.slice(0, 50).map((each) => each.operationId ?? placeOf(each));
   const more = operations.length > known.length ? `, and ${operations.length - known.length} more` : '';
   throw new PatchRefused(`there is no operation "${name}": there are ${known.join(', ') || 'none'}${more}`);
-}
-
-/** Proven by reading it again: the document says what it said, but for the edits. */
-function edited(text: string, value: unknown, edits: readonly Edit[]): string {
-  const expected = withEdits(value, edits);
-  for (const candidate of candidates(text, edits)) {
-    const parsed = parseText(Buffer.from(candidate));
-    if (parsed.ok && isDeepStrictEqual(parsed.value, expected)) return candidate;
-  }
-  throw new PatchRefused(
-    'the document cannot be edited at this place, which an anchor, alias or merge key reaches: edit it and upload it',
-  );
-}
-
-function* candidates(text: string, edits: readonly Edit[]): Iterable<string> {
-  const json = isJson(text) ? editJson(text, edits) : null;
-  if (json !== null) yield json;
-  else yield* editYaml(text, edits);
-}
-
-function withEdits(value: unknown, edits: readonly Edit[]): unknown {
-  const copy = unshared(value);
-  for (const { pointer, changes } of edits) {
-    const object = valueAt(copy, pointer);
-    if (typeof object !== 'object' || object === null) continue;
-    for (const [key, after] of changes) {
-      if (after === undefined) Reflect.deleteProperty(object, key);
-      else Reflect.set(object, key, after);
-    }
-  }
-  return copy;
-}
-
-/** What aliases share is not shared in the copy: an edit is of one place. */
-function unshared(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(unshared);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, unshared(each)]));
-}
-
-function isJson(text: string): boolean {
-  try {
-    return /^\s*\{/.test(text) && JSON.parse(text) !== null;
-  } catch {
-    return false;
-  }
-}
-
-/** With the byte order mark that reading took away. */
-function written(source: Uint8Array, text: string): Uint8Array {
-  const hasMark = source[0] === 0xef && source[1] === 0xbb && source[2] === 0xbf;
-  return Buffer.from(hasMark ? `\ufeff${text}` : text);
 }

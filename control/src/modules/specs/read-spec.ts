@@ -3,11 +3,12 @@ import { ERROR_CODES } from '@gw/gateway/compiler';
 import type { Blobs } from '../../db/blobs.ts';
 import { ControlError } from '../../errors.ts';
 import { TaskLimitError, TaskProcess } from '../../task-process.ts';
+import type { Binding } from './bindings.ts';
 import type { PatchTask } from './patch-operations.ts';
 import type { Upload } from './read-upload.ts';
-import type { ReadSpec, SpecReply, SpecTask } from './spec-worker.ts';
+import type { BoundSpec, SpecReply, SpecTask } from './spec-worker.ts';
 
-export type { ReadSpec } from './spec-worker.ts';
+export type { BoundSpec, ReadSpec } from './spec-worker.ts';
 
 /** Names the blob that holds the upload. */
 interface Stored {
@@ -16,9 +17,11 @@ interface Stored {
   readonly owner: string;
 }
 
-export interface PatchedSpec {
-  readonly bytes: Uint8Array;
-  readonly reading: ReadSpec;
+interface ReadInput extends Stored, Omit<Upload, 'bytes'> {
+  /** Those that are kept for the spec. */
+  readonly bindings?: readonly Binding[];
+  /** Bindings whose operation is changed or lost are left out. */
+  readonly discard?: boolean;
 }
 
 /** In the source tree this file is TypeScript, in a bundle JavaScript; the worker lies beside it either way. */
@@ -26,36 +29,31 @@ const file = new URL(import.meta.url.endsWith('.ts') ? './spec-worker.ts' : './s
 const reader = new TaskProcess<SpecTask, SpecReply>({ file, work: 'reading the spec' });
 const LIMITS = { timeoutMs: 30_000, memoryMb: 1024 };
 
-/** Throws 422 for a document that is no spec, 400 for an archive that is none. One upload is in memory at a time. */
-export async function readSpec(
+/**
+ * The upload with the bindings that are kept for its spec. Throws 422 for a document that is no spec, 400 for an archive
+ * that is none. One upload is in memory at a time.
+ */
+export function readSpec(
   blobs: Blobs,
-  { sha256, owner, ...upload }: Stored & Omit<Upload, 'bytes'>,
-): Promise<ReadSpec> {
-  const reply = await run(
-    async () => ({ kind: 'read', upload: { ...upload, bytes: await bytesOf(blobs, sha256) } }),
-    owner,
-  );
-  if ('reading' in reply) return reply.reading;
-  throw new Error('an upload that was only read cannot be unchanged');
+  { sha256, owner, bindings = [], discard = false, ...upload }: ReadInput,
+): Promise<BoundSpec> {
+  const task = { kind: 'read', bindings, discard } as const;
+  return run(async () => ({ ...task, upload: { ...upload, bytes: await bytesOf(blobs, sha256) } }), owner);
 }
 
-/** Null where the patch changes nothing. Throws 422 where it cannot be made. */
-export async function patchSpec(
+/** The document with its bindings as patched. Throws 422 where the patch cannot be made. */
+export function patchSpec(
   blobs: Blobs,
   { sha256, owner, ...task }: Stored & Omit<PatchTask, 'bytes'>,
-): Promise<PatchedSpec | null> {
-  const reply = await run(
-    async () => ({ kind: 'patch', task: { ...task, bytes: await bytesOf(blobs, sha256) } }),
-    owner,
-  );
-  return 'reading' in reply && reply.bytes ? { bytes: reply.bytes, reading: reply.reading } : null;
+): Promise<BoundSpec> {
+  return run(async () => ({ kind: 'patch', task: { ...task, bytes: await bytesOf(blobs, sha256) } }), owner);
 }
 
 async function bytesOf(blobs: Blobs, sha256: string): Promise<Buffer> {
   return Buffer.concat(await Array.fromAsync(blobs.read(sha256)));
 }
 
-async function run(task: () => Promise<SpecTask>, owner: string): Promise<Extract<SpecReply, { readonly ok: true }>> {
+async function run(task: () => Promise<SpecTask>, owner: string): Promise<BoundSpec> {
   const reply = await answered(task, owner);
   if (reply.ok) return reply;
   const { reason, diagnostics } = reply;

@@ -3,6 +3,7 @@ import {
   ArchiveError,
   type Diagnostic,
   describeSpec,
+  ERROR_CODES,
   isGzip,
   isTar,
   type ProjectFile,
@@ -10,6 +11,7 @@ import {
   specsAmong,
   unpack,
 } from '@gw/gateway/compiler';
+import { CREDENTIALS_HINT, credentialPlaces } from '@gw/gateway/spec';
 import { documentName } from './spec-name.ts';
 
 /** `document`: the bytes are the document; `archive`: a tar, gzipped or not. */
@@ -42,8 +44,8 @@ export async function readUpload({ bytes, filename, name, entry: wanted }: Uploa
     const files = await projectFiles(form, documentName(name, filename), bytes);
     const entry = form === 'document' ? documentOf(files, filename, wanted) : entryOf(files, wanted);
     const result = describeSpec(entry, files);
-    if (result.ok) return { ok: true, form, entry, spec: result.spec };
-    const { diagnostics } = result;
+    const diagnostics = result.ok ? credentialsIn(result.spec) : result.diagnostics;
+    if (result.ok && diagnostics.length === 0) return { ok: true, form, entry, spec: result.spec };
     return { ok: false, reason: `"${entry}" is not a valid spec: ${diagnostics[0]?.message}`, diagnostics };
   } catch (error) {
     if (!(error instanceof ArchiveError)) throw error;
@@ -71,6 +73,22 @@ function isSpecFile(name: string): boolean {
   // A name that climbs is kept here, so that it is refused and not overlooked.
   const isHidden = parts.some((part) => (part.startsWith('.') && part !== '..') || part === 'node_modules');
   return /\.(ya?ml|json)$/i.test(name) && !isHidden;
+}
+
+/** Whoever sees the operations sees the configs of their plugins. */
+function credentialsIn({ operations }: SpecDescription): readonly Diagnostic[] {
+  return operations.flatMap(({ dispatch, middlewares, file, pointer, method, path }) =>
+    [...(dispatch ? [dispatch] : []), ...middlewares].flatMap(({ name, config }) =>
+      credentialPlaces(config).map(({ message }) => ({
+        code: 'E1030' as const,
+        severity: ERROR_CODES.E1030.severity,
+        message: `plugin "${name}" of ${method} ${path}: ${message}`,
+        hint: CREDENTIALS_HINT,
+        file,
+        pointer,
+      })),
+    ),
+  );
 }
 
 /** An upload of one file has no other, whichever name it is asked for by. */

@@ -1,6 +1,9 @@
 /** Specs and revisions as answers and the audit log show them. */
+import { valueAt } from '@gw/gateway/spec';
+import type { BindingRow } from './bindings-store.ts';
+import type { BindingOutcome } from './bound-document.ts';
 import type { OperationRow } from './operations-store.ts';
-import type { Spec, SpecOperation, SpecRevision } from './schemas.ts';
+import type { Spec, SpecBinding, SpecOperation, SpecRevision, SpecUpload } from './schemas.ts';
 import type { RevisionRow, SpecRow } from './store.ts';
 
 export const named = (id: string): string => `spec "${id}"`;
@@ -21,6 +24,7 @@ export function present(row: SpecRow): Spec {
     version: row.api_version,
     revision: row.revision,
     sha256: row.sha256,
+    document_sha256: row.document_sha256,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   };
@@ -35,15 +39,53 @@ export function presentRevision(row: RevisionRow): SpecRevision {
   return {
     revision: row.revision,
     sha256: row.sha256,
+    document_sha256: row.document_sha256,
     size: row.size,
     filename: row.filename,
     entry: row.entry,
     spec_version: row.spec_version,
+    ...(row.note === null ? {} : { note: row.note }),
     created_by: row.created_by,
     created_at: row.created_at.toISOString(),
   };
 }
 
 export function presentOperation({ spec_id, operation }: OperationRow): SpecOperation {
-  return { spec_id, ...operation, tags: [...operation.tags], middlewares: [...operation.middlewares] };
+  const { tags, middlewares, bound = [], ...rest } = operation;
+  return { spec_id, ...rest, tags: [...tags], middlewares: [...middlewares], bound: [...bound] };
 }
+
+export function presentOutcome({
+  binding,
+  was,
+  state,
+  reason,
+}: Omit<BindingOutcome, 'state'> & Pick<SpecUpload['bindings'][number], 'state'>): SpecUpload['bindings'][number] {
+  const { operation_id, method, path } = binding;
+  return { operation_id, method, path, state, was, reason: reason || null };
+}
+
+export function presentBinding({ binding, state, reason, created_by, created_at }: BindingRow): SpecBinding {
+  const { id, operation_id, method, path, chain } = binding;
+  return {
+    ...{ id, operation_id, method, path, state, reason },
+    ...('dispatch' in chain ? { dispatch: useOf(chain.dispatch) } : {}),
+    ...('middlewares' in chain ? { middlewares: usesOf(chain.middlewares) } : {}),
+    created_by,
+    created_at: created_at.toISOString(),
+  };
+}
+
+type Use = NonNullable<SpecBinding['dispatch']>;
+
+/** A chain is a merge of what a document has and what was sent: a config in it may be anything. */
+function useOf(value: unknown): Use | null {
+  const [name, config] = [valueAt(value, '/name'), valueAt(value, '/config')];
+  return typeof name === 'string' ? { name, config: isObject(config) ? config : {} } : null;
+}
+
+function usesOf(value: unknown): Use[] | null {
+  return Array.isArray(value) ? value.flatMap((each: unknown) => useOf(each) ?? []) : null;
+}
+
+const isObject = (value: unknown): value is Use['config'] => typeof value === 'object' && value !== null;

@@ -1,5 +1,6 @@
 /** A spec's next revision, in one transaction: what an upload, a patch and a new project have in common. */
 import { randomUUIDv7 } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { Kysely } from 'kysely';
 import type { Actor } from '../../access/actor.ts';
 import type { BlobInfo } from '../../db/blobs.ts';
@@ -8,6 +9,8 @@ import { ControlError } from '../../errors.ts';
 import { type Expected, mustMatch } from '../../http/etag.ts';
 import { lockProject } from '../../project-scope/project-row.ts';
 import { recordChange } from '../audit/record-change.ts';
+import { areKept, type BindingRow, bindingsOf, replaceBindings } from './bindings-store.ts';
+import type { BindingOutcome } from './bound-document.ts';
 import type { ReadSpec } from './read-spec.ts';
 import { named, recorded, resourceOf } from './record.ts';
 import {
@@ -17,6 +20,7 @@ import {
   insertRevision,
   insertSpec,
   lockSpecNamed,
+  type RevisionRow,
   type SpecRow,
   updateSpec,
 } from './store.ts';
@@ -29,26 +33,41 @@ export interface Revision {
   readonly projectId: string | null;
   readonly name: string;
   readonly filename: string;
+  /** As uploaded. */
+  readonly document: BlobInfo;
+  /** With its bindings. */
   readonly blob: BlobInfo;
   readonly reading: ReadSpec;
+  /** All that are kept from now on. */
+  readonly outcomes: readonly BindingOutcome[];
+  /** Those that the outcomes were made of. */
+  readonly bindings: readonly BindingRow[];
   /** The operation, for the audit log. */
   readonly action: string;
 }
 
+/** Others have changed the bindings of the spec since they were read. */
+export class BindingsChanged extends Error {}
+
 export interface Revised {
   readonly spec: SpecRow;
-  /** False where the latest revision is the same: then nothing was done. */
+  /** False where the latest revision is the same. */
   readonly isNew: boolean;
+  /** Of the revision before; null for most. */
+  readonly note: string | null;
 }
 
-/** `db`: a transaction. Whoever else revises the spec waits, so that each gets a revision of its own. */
+/**
+ * `db`: a transaction. Whoever else revises the spec waits, so that each gets a revision of its own. Throws
+ * BindingsChanged.
+ */
 export async function revise(
   db: Kysely<Schema>,
   actor: Actor,
   revision: Revision,
   expected: Expected = null,
 ): Promise<Revised> {
-  const { projectId, name, blob, reading, action } = revision;
+  const { projectId, name, document, blob, reading, action, outcomes } = revision;
   const described = {
     type: reading.spec.type,
     title: storableText(reading.spec.title, MAX_TITLE),
@@ -65,33 +84,62 @@ export async function revise(
     if (!isFirst) before = await lockSpecNamed(db, projectId, name);
     else await mustNotCollide(db, revision);
   }
+  const kept = before ? await bindingsOf(db, before.id) : [];
+  if (!isDeepStrictEqual(kept, revision.bindings)) throw new BindingsChanged();
+  const sameBindings = areKept(kept, outcomes);
+  let note: string | null = null;
   if (before) {
     mustMatch(expected, before.version, named(before.id));
     const latest = await findRevision(db, before.id, before.revision);
+    note = latest?.note ?? null;
+    if (!sameBindings) await replaceBindings(db, before.id, kept, outcomes, actor.name);
     // The same bytes are the same revision where they are also compiled under the same name.
-    const isSame = latest?.sha256 === blob.sha256 && latest.entry === reading.entry;
-    if (isSame) return { spec: before, isNew: false };
-    if (latest?.entry !== reading.entry) await mustNotCollide(db, revision);
-    await updateSpec(db, before.id, { ...described, revision: before.revision + 1 });
+    const isSame = latest !== undefined && isRevision(latest, revision);
+    if (isSame && sameBindings) return { spec: before, isNew: false, note: null };
+    if (!isSame && latest?.entry !== reading.entry) await mustNotCollide(db, revision);
+    await updateSpec(db, before.id, { ...described, revision: before.revision + (isSame ? 0 : 1) });
+    if (isSame) {
+      const spec = await found(db, before.id);
+      await recordChange(db, actor, {
+        action,
+        resource: resourceOf(spec),
+        before: recorded(before),
+        after: recorded(spec),
+      });
+      return { spec, isNew: false, note: null };
+    }
   }
   await insertRevision(db, {
     id: randomUUIDv7(),
     spec_id: before?.id ?? id,
     revision: before ? before.revision + 1 : 1,
     sha256: blob.sha256,
+    document_sha256: document.sha256,
     size: blob.size,
     filename: revision.filename,
     form: reading.form,
     entry: reading.entry,
     spec_version: reading.spec.specVersion,
     operations: reading.spec.operations,
+    note: null,
     created_by: actor.name,
   });
-  const spec = await findSpec(db, before?.id ?? id);
-  if (!spec) throw new Error('the spec is gone within its own transaction');
+  const spec = await found(db, before?.id ?? id);
   const change = { action, resource: resourceOf(spec), before: before ? recorded(before) : null };
   await recordChange(db, actor, { ...change, after: recorded(spec) });
-  return { spec, isNew: true };
+  return { spec, isNew: true, note };
+}
+
+/** What is uploaded may be the document as it was uploaded before, or as it is downloaded: with its bindings. */
+function isRevision(latest: RevisionRow, { document, blob, reading }: Revision): boolean {
+  const isSame = latest.sha256 === blob.sha256 && latest.entry === reading.entry;
+  return isSame && [latest.sha256, latest.document_sha256].includes(document.sha256);
+}
+
+async function found(db: Kysely<Schema>, id: string): Promise<SpecRow> {
+  const spec = await findSpec(db, id);
+  if (!spec) throw new Error('the spec is gone within its own transaction');
+  return spec;
 }
 
 /** Documents of one project that share a base name do not compile (E1050, docs/decisions.md#spec-name-rules). */

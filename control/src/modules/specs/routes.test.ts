@@ -70,7 +70,13 @@ describe.each(DATABASE_AT_HAND)('specs on %s', (_name, kind, absent) => {
       expect([first.status, first.headers.get('location'), made]).toEqual([
         201,
         `/specs/${id}`,
-        { name: 'revised-books', revision: 1, sha256: sha256(document('Books')) },
+        {
+          name: 'revised-books',
+          revision: 1,
+          sha256: sha256(document('Books')),
+          document_sha256: sha256(document('Books')),
+          bindings: [],
+        },
       ]);
       const same = await upload(document('Books'), { filename });
       expect([same.status, await same.json()]).toEqual([200, { id, ...made }]);

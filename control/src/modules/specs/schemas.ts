@@ -9,6 +9,7 @@ import {
   Nullable,
   OneOf,
   pageQuery,
+  RefTo,
   Sha256,
   Timestamp,
   Uuid,
@@ -29,7 +30,8 @@ export const Spec = Named(
     title: Type.String({ description: '`info.title` of the latest revision.' }),
     version: Type.String({ description: '`info.version` of the latest revision.' }),
     revision: Revision('The latest.'),
-    sha256: Sha256('Of the latest revision, as uploaded.'),
+    sha256: Sha256('Of the latest revision, with the bindings that are kept for it.'),
+    document_sha256: Sha256('Of the latest revision as uploaded: without bindings.'),
     created_at: Timestamp('When the first revision came.'),
     updated_at: Timestamp('When the latest revision came.'),
   },
@@ -37,13 +39,42 @@ export const Spec = Named(
 );
 export type Spec = Static<typeof Spec>;
 
+const BINDING_DECISIONS = ['keep', 'discard'] as const;
+export type BindingDecision = (typeof BINDING_DECISIONS)[number];
+
+const bindingOperation = {
+  operation_id: Nullable(Type.String({ description: '`operationId`; null where the document gives none.' })),
+  method: Type.String({ description: 'In capital letters.' }),
+  path: Type.String({ description: 'The template.' }),
+};
+
+export const BindingOutcome = Named(
+  'BindingOutcome',
+  {
+    ...bindingOperation,
+    state: OneOf(
+      ['applied', 'conflict', 'changed', 'lost', 'discarded'] as const,
+      '`applied`; `conflict`: applied, and the document has a chain of its own there, which does not count; `changed`: only one of operationId and path fits; `lost`: none does; `discarded`: it was changed or lost, and is gone.',
+    ),
+    was: Type.String({ description: 'The operation that it was made for: method and path.' }),
+    reason: Nullable(Type.String({ description: 'Why it is not simply applied.' })),
+  },
+  'What became of a binding in an upload.',
+);
+export type BindingOutcome = Static<typeof BindingOutcome>;
+
 export const SpecUpload = Named(
   'SpecUpload',
   {
     id: Uuid('Of the spec.'),
     name: Name('Of the spec.'),
     revision: Revision('The new one, or the latest where the upload equals it.'),
-    sha256: Sha256('Of the uploaded bytes.'),
+    sha256: Sha256('Of what is compiled: the document with the bindings that are kept for it.'),
+    document_sha256: Sha256('Of the document as uploaded.'),
+    bindings: Type.Array(RefTo(BindingOutcome, 'BindingOutcome#'), {
+      description: 'Those that are kept for the spec, and those that were discarded.',
+    }),
+    note: Type.Optional(Type.String({ description: 'What a person should know of the revision before.' })),
   },
   'What became of an upload.',
 );
@@ -66,6 +97,12 @@ export const SpecUploadForm = Closed({
       description: 'Which file of an archive is the document, where it holds several. Default: the only one.',
     }),
   ),
+  bindings: Type.Optional(
+    OneOf(
+      BINDING_DECISIONS,
+      'What becomes of bindings whose operation is changed or lost: `keep` applies the changed ones and keeps the lost ones until their operation is there again; `discard` deletes both. Default: the upload is refused (409).',
+    ),
+  ),
 });
 
 export const SpecQuery = Closed({
@@ -79,13 +116,15 @@ export const SpecRevision = Named(
   'SpecRevision',
   {
     revision: Revision('From 1 on.'),
-    sha256: Sha256('Of the uploaded bytes.'),
-    size: Type.Integer({ minimum: 0, description: 'Bytes.' }),
+    sha256: Sha256('Of what is compiled: the document with the bindings that were kept for it.'),
+    document_sha256: Sha256('Of the document as uploaded.'),
+    size: Type.Integer({ minimum: 0, description: 'Bytes, with bindings.' }),
     filename: Line('Of the uploaded file.'),
     entry: Line(
       'Name of the document in what is compiled, which diagnostics name: that of the spec, or that in the archive.',
     ),
     spec_version: Type.String({ description: 'The version of OpenAPI or AsyncAPI, such as 3.1.0.' }),
+    note: Type.Optional(Type.String({ description: 'What a person should know of it.' })),
     created_by: Type.String({ description: 'Who uploaded or changed it.' }),
     created_at: Timestamp('When.'),
   },
@@ -97,7 +136,11 @@ export const RevisionsQuery = Closed(pageQuery(['revision'], '-revision'));
 
 export const RevisionQuery = Closed({
   revision: Type.Optional(Revision('Which one. Default: the latest.')),
+  bindings: Type.Optional(
+    OneOf(['with', 'without'] as const, 'The document with its bindings, or as it was uploaded. Default `with`.'),
+  ),
 });
+export type RevisionQuery = Static<typeof RevisionQuery>;
 
 const Binding = Closed({ name: Type.String(), config: AnyObject('As the document has it; empty where it has none.') });
 
@@ -113,10 +156,35 @@ export const SpecOperation = Named(
     deprecated: Type.Boolean(),
     dispatch: Nullable(Binding),
     middlewares: Type.Array(Binding),
+    bound: Type.Array(OneOf(['dispatch', 'middlewares'] as const, ''), {
+      description: 'Which of both a binding gives, and not the document.',
+    }),
   },
   'An operation of the latest revision with its plugin chain.',
 );
 export type SpecOperation = Static<typeof SpecOperation>;
+
+export const SpecBinding = Named(
+  'SpecBinding',
+  {
+    id: Uuid('Of the binding.'),
+    ...bindingOperation,
+    state: OneOf(
+      ['applied', 'conflict', 'lost'] as const,
+      '`conflict`: the document has a chain of its own there, which does not count; `lost`: it has no effect until its operation is in the document again.',
+    ),
+    reason: Nullable(Type.String({ description: 'Why it is not simply applied.' })),
+    dispatch: Type.Optional(Nullable(Binding)),
+    middlewares: Type.Optional(Nullable(Type.Array(Binding))),
+    created_by: Type.String({ description: 'Who bound it.' }),
+    created_at: Timestamp('When.'),
+  },
+  'Plugins that are bound to an operation beside the document. What is absent follows the document; null: the operation has none.',
+);
+export type SpecBinding = Static<typeof SpecBinding>;
+
+export const BindingsQuery = Closed(pageQuery(['path'], 'path'));
+export type BindingsQuery = Static<typeof BindingsQuery>;
 
 export const OperationQuery = Closed(pageQuery(['path'], 'path'));
 export type OperationQuery = Static<typeof OperationQuery>;

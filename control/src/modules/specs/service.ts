@@ -10,18 +10,42 @@ import { type Expected, mustMatch } from '../../http/etag.ts';
 import { mapPage, type Page, type PageRequest } from '../../http/pagination.ts';
 import { findProject } from '../../project-scope/project-row.ts';
 import { recordChange } from '../audit/record-change.ts';
+import type { Binding } from './bindings.ts';
+import { bindingsOf, listBindings } from './bindings-store.ts';
+import type { BindingOutcome } from './bound-document.ts';
+import { mustBeDecided } from './decide-bindings.ts';
 import { listOperations } from './operations-store.ts';
 import { patchSpec, readSpec } from './read-spec.ts';
-import { named, present, presentOperation, presentRevision, recorded, resourceOf } from './record.ts';
-import { redactOperations } from './redact-operations.ts';
-import { revise } from './revise.ts';
-import type { OperationsPatch, Spec, SpecOperation, SpecQuery, SpecRevision, SpecUpload } from './schemas.ts';
+import {
+  named,
+  present,
+  presentBinding,
+  presentOperation,
+  presentOutcome,
+  presentRevision,
+  recorded,
+  resourceOf,
+} from './record.ts';
+import { redactChains } from './redact-chains.ts';
+import { BindingsChanged, revise } from './revise.ts';
+import type {
+  BindingDecision,
+  OperationsPatch,
+  RevisionQuery,
+  Spec,
+  SpecBinding,
+  SpecOperation,
+  SpecQuery,
+  SpecRevision,
+  SpecUpload,
+} from './schemas.ts';
 import { specName } from './spec-name.ts';
 import {
   compilationsUnderWay,
   deleteSpec,
   findRevision,
   findSpec,
+  findSpecNamed,
   listRevisions,
   listSpecs,
   lockSpec,
@@ -48,6 +72,8 @@ export interface SpecInput {
   readonly name?: string | undefined;
   /** Which file of an archive is the document. Default: the only one. */
   readonly entry?: string | undefined;
+  /** What becomes of bindings whose operation is changed or lost. Default: the upload is refused. */
+  readonly bindings?: BindingDecision | undefined;
 }
 
 /** A spec with the version that its ETag names. */
@@ -96,25 +122,53 @@ export class Specs {
   async #upload(
     actor: Actor,
     projectId: string | null,
-    { file, filename, name: given, entry }: SpecInput,
+    { file, filename, name: given, entry, bindings: decision }: SpecInput,
     expected: Expected,
   ): Promise<UploadedSpec> {
     await this.mayUpload(actor, projectId);
     const name = specName(filename, given);
-    const blob = 'sha256' in file ? file : await this.storeFile(file);
-    if (blob.size === 0) throw new ControlError('bad-request', `the file "${filename}" is empty`);
-    const reading = await readSpec(this.#context.blobs, {
-      sha256: blob.sha256,
-      owner: projectId ?? '',
-      filename,
-      name,
-      entry,
-    });
+    const document = 'sha256' in file ? file : await this.storeFile(file);
+    if (document.size === 0) throw new ControlError('bad-request', `the file "${filename}" is empty`);
     const action = projectId === null ? 'specs.upload' : 'specs.uploadToProject';
-    const { spec, isNew } = await this.#changing(projectId, (db) =>
-      revise(db, actor, { projectId, name, filename, blob, reading, action }, expected),
-    );
-    return { upload: uploaded(spec), version: spec.version, isNew };
+    return this.#untilUnchanged(`spec "${name}"`, async () => {
+      const { kysely } = this.#context.db;
+      const known = await findSpecNamed(kysely, projectId, name);
+      const kept = known ? await bindingsOf(kysely, known.id) : [];
+      const bindings = kept.map(({ binding }) => binding);
+      const stored = { sha256: document.sha256, owner: projectId ?? '' };
+      const discard = decision === 'discard';
+      const read = { ...stored, filename, name, entry, bindings, discard };
+      const { bytes, reading, outcomes, discarded } = await readSpec(this.#context.blobs, read);
+      mustBeDecided(outcomes, decision);
+      const blob = bytes ? await this.#storeBytes(bytes) : document;
+      const revision = { projectId, name, filename, document, blob, reading, action };
+      const { spec, isNew, note } = await this.#changing(projectId, (db) =>
+        revise(db, actor, { ...revision, outcomes, bindings: kept }, expected),
+      );
+      return { upload: uploaded(spec, [...outcomes, ...discarded.map(gone)], note), version: spec.version, isNew };
+    });
+  }
+
+  /** Of reading and writing, which others may come between. */
+  async #untilUnchanged<T>(what: string, attempt: () => Promise<T>): Promise<T> {
+    for (let tries = 1; tries <= MAX_TRIES; tries++) {
+      try {
+        return await attempt();
+      } catch (error) {
+        if (!(error instanceof BindingsChanged)) throw error;
+      }
+    }
+    throw new ControlError('unavailable', `${what} is being changed too often at the moment: send the request again`);
+  }
+
+  async #blob(sha256: string): Promise<BlobInfo> {
+    const info = await this.#context.blobs.info(sha256);
+    if (!info) throw new Error(`the blob ${sha256} is gone, though a revision refers to it`);
+    return info;
+  }
+
+  #storeBytes(bytes: Uint8Array): Promise<BlobInfo> {
+    return this.#context.blobs.put(once(bytes), bytes.length);
   }
 
   /** All that the actor may see. */
@@ -163,16 +217,18 @@ export class Specs {
   }
 
   /**
-   * What was uploaded; its bytes are the blob of its sha256. Default: the latest revision. For editors: plugin configs
+   * A revision; its bytes are the blob of its sha256. Default: the latest, with its bindings. For editors: plugin configs
    * may stand anywhere in it.
    */
-  async content(actor: Actor, id: string, revision?: number): Promise<RevisionRow> {
+  async content(actor: Actor, id: string, { revision, bindings = 'with' }: RevisionQuery = {}): Promise<RevisionRow> {
+    const { kysely } = this.#context.db;
     const spec = await this.#visible(actor, id);
     actor.mustHave('editor');
     const wanted = revision ?? spec.revision;
-    const row = await findRevision(this.#context.db.kysely, id, wanted);
+    const row = await findRevision(kysely, id, wanted);
     if (!row) throw ControlError.notFound(`revision ${wanted} of ${named(id)}`);
-    return row;
+    if (bindings === 'with' || row.sha256 === row.document_sha256) return row;
+    return { ...row, ...(await this.#blob(row.document_sha256)) };
   }
 
   /** Of the latest revision, by path and method. */
@@ -196,14 +252,22 @@ export class Specs {
   ): Promise<Page<SpecOperation>> {
     const { kysely } = this.#context.db;
     const page = mapPage(await listOperations(kysely, of, at), presentOperation);
-    return actor.role === 'viewer' ? { ...page, items: await redactOperations(kysely, page.items) } : page;
+    return actor.role === 'viewer' ? { ...page, items: await redactChains(kysely, page.items) } : page;
+  }
+
+  /** Those that are kept beside the document (docs/decisions.md#kept-bindings), by path. */
+  async bindings(actor: Actor, id: string, at: PageRequest = {}): Promise<Page<SpecBinding>> {
+    await this.#visible(actor, id);
+    const { kysely } = this.#context.db;
+    const page = mapPage(await listBindings(kysely, id, at), presentBinding);
+    return actor.role === 'viewer' ? { ...page, items: await redactChains(kysely, page.items) } : page;
   }
 
   /**
-   * Changes the plugin bindings of operations, in a new revision (docs/reference/control-plane.md#spec-operations).
-   * Throws 422 where there is no such operation, or the document cannot be edited at that place. A patch that changes
-   * nothing makes no revision. Of those that come at once each is made on what the others left: none is lost, and none
-   * without an expectation meets a 412.
+   * Binds plugins to operations, in a new revision (docs/reference/control-plane.md#spec-operations). Throws 422 where
+   * there is no such operation, or the document cannot be edited at that place. A patch that changes nothing makes no
+   * revision. Of those that come at once each is made on what the others left: none is lost, and none without an
+   * expectation meets a 412.
    */
   async updateOperations(
     actor: Actor,
@@ -211,42 +275,52 @@ export class Specs {
     patch: OperationsPatch,
     expected: Expected = null,
   ): Promise<UploadedSpec> {
-    await this.#visible(actor, id);
-    actor.mustHave('editor');
-    return this.#patches.run(id, async () => {
-      for (let tries = 1; tries <= MAX_TRIES; tries++) {
-        const spec = await this.#visible(actor, id);
-        mustMatch(expected, spec.version, named(id));
-        try {
-          return await this.#patch(actor, spec, patch);
-        } catch (error) {
-          const isOvertaken = error instanceof ControlError && error.problem === 'precondition-failed';
-          if (!isOvertaken) throw error;
-        }
-      }
-      throw new ControlError(
-        'unavailable',
-        `${named(id)} is being changed too often at the moment: send the patch again`,
-      );
-    });
+    const take = (bindings: readonly Binding[]) => bindings;
+    return this.#bind(actor, id, { patch, take, action: 'specs.updateOperations' }, expected);
   }
 
-  /** Throws precondition-failed where the spec was revised meanwhile. */
-  async #patch(actor: Actor, before: SpecRow, patch: OperationsPatch): Promise<UploadedSpec> {
+  /** Deletes a binding: the document's own chain counts again, in a new revision. */
+  async unbind(actor: Actor, id: string, bindingId: string, expected: Expected = null): Promise<void> {
+    const take = (bindings: readonly Binding[]) => {
+      const others = bindings.filter((each) => each.id !== bindingId);
+      if (others.length === bindings.length) throw ControlError.notFound(`binding "${bindingId}" of ${named(id)}`);
+      return others;
+    };
+    await this.#bind(actor, id, { patch: {}, take, action: 'specs.unbind' }, expected);
+  }
+
+  async #bind(actor: Actor, id: string, change: BindingChange, expected: Expected): Promise<UploadedSpec> {
+    await this.#visible(actor, id);
+    actor.mustHave('editor');
+    return this.#patches.run(id, () =>
+      this.#untilUnchanged(named(id), async () => {
+        const spec = await this.#visible(actor, id);
+        mustMatch(expected, spec.version, named(id));
+        return this.#rebind(actor, spec, change);
+      }),
+    );
+  }
+
+  /** Throws BindingsChanged where the spec was revised meanwhile. */
+  async #rebind(actor: Actor, before: SpecRow, { patch, take, action }: BindingChange): Promise<UploadedSpec> {
     const { blobs, db } = this.#context;
     const { project_id: projectId, name, version } = before;
     const latest = await findRevision(db.kysely, before.id, before.revision);
     if (!latest) throw ControlError.notFound(named(before.id));
-    const { sha256, filename, form, entry } = latest;
-    const patched = await patchSpec(blobs, { sha256, owner: projectId ?? '', filename, name, form, entry, patch });
-    if (!patched) return { upload: uploaded(before), version, isNew: false };
-    const { bytes, reading } = patched;
-    const blob = await blobs.put(once(bytes), bytes.length);
-    const action = 'specs.updateOperations';
-    const { spec, isNew } = await db.kysely
-      .transaction()
-      .execute((tx) => revise(tx, actor, { projectId, name, filename, blob, reading, action }, [String(version)]));
-    return { upload: uploaded(spec), version: spec.version, isNew };
+    const kept = await bindingsOf(db.kysely, before.id);
+    const { document_sha256: sha256, filename, form, entry } = latest;
+    const bindings = take(kept.map(({ binding }) => binding));
+    const task = { sha256, owner: projectId ?? '', filename, name, form, entry, bindings, patch };
+    const { bytes, reading, outcomes } = await patchSpec(blobs, task);
+    const document = await this.#blob(sha256);
+    const blob = bytes ? await this.#storeBytes(bytes) : document;
+    const revision = { projectId, name, filename, document, blob, reading, action, outcomes, bindings: kept };
+    const { spec, isNew } = await db.kysely.transaction().execute(async (tx) => {
+      const now = await lockSpec(tx, before.id);
+      if (now?.version !== version) throw new BindingsChanged();
+      return revise(tx, actor, revision);
+    });
+    return { upload: uploaded(spec, outcomes, null), version: spec.version, isNew };
   }
 
   async #visible(actor: Actor, id: string): Promise<SpecRow> {
@@ -269,9 +343,23 @@ export class Specs {
 
 const project = (id: string): string => `project "${id}"`;
 
-function uploaded({ id, name, revision, sha256 }: SpecRow): SpecUpload {
-  return { id, name, revision, sha256 };
+interface BindingChange {
+  readonly patch: OperationsPatch;
+  /** Those to go on with, of all that are kept. */
+  readonly take: (bindings: readonly Binding[]) => readonly Binding[];
+  readonly action: string;
 }
+
+function uploaded(
+  { id, name, revision, sha256, document_sha256 }: SpecRow,
+  outcomes: readonly Parameters<typeof presentOutcome>[0][],
+  note: string | null,
+): SpecUpload {
+  const bindings = outcomes.map(presentOutcome);
+  return { id, name, revision, sha256, document_sha256, bindings, ...(note === null ? {} : { note }) };
+}
+
+const gone = (outcome: BindingOutcome) => ({ ...outcome, state: 'discarded' as const });
 
 async function* once(bytes: Uint8Array): AsyncIterable<Uint8Array> {
   yield bytes;

@@ -8,19 +8,21 @@ import type { SpecQuery } from './schemas.ts';
 type Db = Kysely<Schema>;
 type Row = Selectable<SpecsTable>;
 export type RevisionRow = Omit<Selectable<SpecRevisionsTable>, 'operations'>;
-/** With the sha256 of the latest revision. */
-export type SpecRow = Row & { readonly sha256: string };
+/** With the hashes of the latest revision. */
+export type SpecRow = Row & { readonly sha256: string; readonly document_sha256: string };
 
 const REVISION = [
   'id',
   'spec_id',
   'revision',
   'sha256',
+  'document_sha256',
   'size',
   'filename',
   'form',
   'entry',
   'spec_version',
+  'note',
   'created_by',
   'created_at',
 ] as const;
@@ -32,7 +34,7 @@ function specs(db: Db) {
       join.onRef('latest.spec_id', '=', 'specs.id').onRef('latest.revision', '=', 'specs.revision'),
     )
     .selectAll('specs')
-    .select('latest.sha256');
+    .select(['latest.sha256', 'latest.document_sha256']);
 }
 
 export function findSpec(db: Db, id: string): Promise<SpecRow | undefined> {
@@ -56,6 +58,14 @@ export async function lockSpecNamed(db: Db, projectId: string | null, name: stri
     .forUpdate()
     .executeTakeFirst();
   return locked && findSpec(db, locked.id);
+}
+
+/** Without a lock. `projectId` null: among those of no project. */
+export function findSpecNamed(db: Db, projectId: string | null, name: string): Promise<SpecRow | undefined> {
+  return specs(db)
+    .where('specs.project_id', projectId === null ? 'is' : '=', projectId)
+    .where('specs.name', '=', name)
+    .executeTakeFirst();
 }
 
 /** The spec of the project, other than the one named, whose document has this base name in what is compiled. */
@@ -98,7 +108,7 @@ export type NewSpec = Pick<Row, 'id' | 'project_id' | 'name' | 'type' | 'title' 
 export async function insertSpec(db: Db, spec: NewSpec): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await db
     .insertInto('specs')
-    .values({ ...spec, revision: 1, updated_at: new Date() })
+    .values({ ...spec, revision: 1, updated_at: sql<Date>`now()` })
     .onConflict((conflict) => conflict.constraint('specs_name_unique').doNothing())
     .executeTakeFirst();
   return numInsertedOrUpdatedRows === 1n;
@@ -111,7 +121,7 @@ export async function updateSpec(
 ): Promise<void> {
   await db
     .updateTable('specs')
-    .set((expression) => ({ ...change, version: expression('version', '+', 1), updated_at: new Date() }))
+    .set((expression) => ({ ...change, version: expression('version', '+', 1), updated_at: sql<Date>`now()` }))
     .where('id', '=', id)
     .execute();
 }

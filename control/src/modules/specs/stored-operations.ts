@@ -1,16 +1,20 @@
 /** What the database keeps of a revision's operations, for lists. */
 import type { DescribedOperation } from '@gw/gateway/compiler';
 import type { StoredOperation } from '../../db/schema.ts';
+import { type BoundField, placeOf } from './bindings.ts';
 
 /** Characters of JSON: aliases of YAML multiply what a document holds. */
 const MAX_TEXT = 16 << 20;
 
-/** JSON of the list, in its order; null where it is too long. */
-export function operationsText(operations: readonly DescribedOperation[]): string | null {
+/** JSON of the list, in its order; null where it is too long. `bound`: what bindings give, by method and path. */
+export function operationsText(
+  operations: readonly DescribedOperation[],
+  bound: ReadonlyMap<string, readonly BoundField[]>,
+): string | null {
   const parts: string[] = [];
   let length = 0;
   for (const operation of operations) {
-    const part = storable(JSON.stringify(stored(operation)));
+    const part = storable(JSON.stringify(stored(operation, bound.get(placeOf(operation)))));
     length += part.length;
     if (length > MAX_TEXT) return null;
     parts.push(part);
@@ -18,8 +22,11 @@ export function operationsText(operations: readonly DescribedOperation[]): strin
   return `[${parts.join(',')}]`;
 }
 
-function stored({ operationId, file: _, pointer: __, ...rest }: DescribedOperation): StoredOperation {
-  return { operation_id: operationId, ...rest };
+function stored(
+  { operationId, file: _, pointer: __, ...rest }: DescribedOperation,
+  bound: readonly BoundField[] | undefined,
+): StoredOperation {
+  return { operation_id: operationId, ...rest, ...(bound ? { bound } : {}) };
 }
 
 /** PostgreSQL stores neither U+0000 nor lone surrogates, which JSON can escape: U+FFFD stands for them. */

@@ -9,7 +9,7 @@ import { ControlError } from '../../errors.ts';
 import { mapPage, type Page } from '../../http/pagination.ts';
 import { recordChange } from '../audit/record-change.ts';
 import type { Identity, NewToken, Token, TokenInput, TokenQuery } from './schemas.ts';
-import { insertToken, listTokens, revokeToken, type TokenRow } from './store.ts';
+import { insertToken, isInFuture, listTokens, revokeToken, type TokenRow } from './store.ts';
 
 export class Tokens {
   readonly #context: Context;
@@ -29,7 +29,7 @@ export class Tokens {
     const { name, role, project_id: projectId = null, expires_at: until = null } = input;
     if (projectId === null) actor.mustBeGlobal('admin');
     else actor.mustBe('admin', projectId, `project "${projectId}"`);
-    const expiresAt = until === null ? null : future(until);
+    const expiresAt = until === null ? null : await this.#future(until);
     const { secret, hash, prefix } = newSecret('apiToken');
     const id = randomUUIDv7();
     try {
@@ -74,6 +74,14 @@ export class Tokens {
     });
   }
 
+  /** Throws for a time that is past, or in no calendar. */
+  async #future(text: string): Promise<Date> {
+    const time = new Date(text);
+    if (!Number.isNaN(time.getTime()) && (await isInFuture(this.#context.db.kysely, time))) return time;
+    const message = 'must be a time in the future';
+    throw new ControlError('unprocessable', `expires_at ${message}`, { errors: [{ pointer: '/expires_at', message }] });
+  }
+
   whoami(actor: Actor): Identity {
     return {
       actor: actor.name,
@@ -82,14 +90,6 @@ export class Tokens {
       expires_at: actor.expiresAt?.toISOString() ?? null,
     };
   }
-}
-
-/** Throws for a time that is past, or in no calendar. */
-function future(text: string): Date {
-  const time = new Date(text);
-  if (time.getTime() > Date.now()) return time;
-  const message = 'must be a time in the future';
-  throw new ControlError('unprocessable', `expires_at ${message}`, { errors: [{ pointer: '/expires_at', message }] });
 }
 
 const resourceOf = ({ id, project_id }: TokenRow) => ({ type: 'token', id, projectId: project_id });

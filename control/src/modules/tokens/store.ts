@@ -1,5 +1,5 @@
 /** Rows of API tokens. */
-import type { Insertable, Kysely, Selectable } from 'kysely';
+import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
 import { markUsed } from '../../access/mark-used.ts';
 import { secretHash } from '../../access/secrets.ts';
 import type { ApiTokensTable, Schema } from '../../db/schema.ts';
@@ -7,21 +7,35 @@ import { type Page, page } from '../../http/pagination.ts';
 import type { TokenQuery } from './schemas.ts';
 
 export type TokenRow = Selectable<ApiTokensTable>;
+
+/** By the clock of the database, the one that all replicas go by. */
+interface Remaining {
+  readonly expires_in_ms: number | null;
+}
+
 type Db = Kysely<Schema>;
 
 /** The token that holds now, and marks it as used; undefined where it is none, was revoked or has expired. */
-export async function findToken(db: Db, token: string): Promise<TokenRow | undefined> {
+export async function findToken(db: Db, token: string): Promise<(TokenRow & Remaining) | undefined> {
   const hash = secretHash('apiToken', token);
   if (hash === null) return undefined;
   const row = await db
     .selectFrom('api_tokens')
     .selectAll()
+    .select(sql<number | null>`extract(epoch from expires_at - clock_timestamp())::float8 * 1000`.as('expires_in_ms'))
     .where('token_hash', '=', hash)
     .where('revoked_at', 'is', null)
+    .where((row) => row.or([row('expires_at', 'is', null), row('expires_at', '>', sql<Date>`clock_timestamp()`)]))
     .executeTakeFirst();
-  if (!row || (row.expires_at && row.expires_at.getTime() <= Date.now())) return undefined;
+  if (!row) return undefined;
   await markUsed(db, 'api_tokens', row);
   return row;
+}
+
+/** By the clock of the database. */
+export async function isInFuture(db: Db, time: Date): Promise<boolean> {
+  const { rows } = await sql<{ ahead: boolean }>`select ${time}::timestamptz > clock_timestamp() as ahead`.execute(db);
+  return rows[0]?.ahead === true;
 }
 
 /** `only`: the one project that the caller may see; null: all. */
@@ -44,7 +58,7 @@ export function insertToken(db: Db, row: Insertable<ApiTokensTable>): Promise<To
 
 /** The row as it is then; undefined where there is none that was not revoked. */
 export function revokeToken(db: Db, only: string | null, id: string): Promise<TokenRow | undefined> {
-  let update = db.updateTable('api_tokens').set({ revoked_at: new Date() });
+  let update = db.updateTable('api_tokens').set({ revoked_at: sql<Date>`now()` });
   if (only !== null) update = update.where('project_id', '=', only);
   return update.where('id', '=', id).where('revoked_at', 'is', null).returningAll().executeTakeFirst();
 }

@@ -72,7 +72,19 @@ export function Operations() {
                   </>
                 ),
               },
-              { label: 'Chain', cell: (operation) => <Chain operation={operation} /> },
+              {
+                label: 'Chain',
+                cell: ({ middlewares, dispatch, bound }) => (
+                  <>
+                    <Chain middlewares={middlewares} dispatch={dispatch} isRoute />
+                    {bound.length > 0 && (
+                      <span class="status quiet" title="Kept beside the document: see the bindings of the spec.">
+                        bound
+                      </span>
+                    )}
+                  </>
+                ),
+              },
               {
                 label: 'Spec',
                 cell: ({ spec_id }) => <a href={`${base}/specs/${spec_id}`}>{nameOf.get(spec_id) ?? 'spec'}</a>,
@@ -86,8 +98,13 @@ export function Operations() {
   );
 }
 
+interface ChainProps extends Pick<SpecOperation, 'middlewares' | 'dispatch'> {
+  /** Without a dispatcher there is no route: it says so. */
+  readonly isRoute?: boolean;
+}
+
 /** Middlewares in the order in which requests pass them, then the dispatcher. */
-function Chain({ operation: { middlewares, dispatch } }: { readonly operation: SpecOperation }) {
+export function Chain({ middlewares, dispatch, isRoute = false }: ChainProps) {
   return (
     <ol class="chain">
       {middlewares.map(({ name, config }, index) => (
@@ -99,11 +116,11 @@ function Chain({ operation: { middlewares, dispatch } }: { readonly operation: S
         <li class="chip dispatcher" title={configOf(dispatch.config)}>
           {dispatch.name}
         </li>
-      ) : (
+      ) : isRoute ? (
         <li class="chip none" title="An operation without x-gw-dispatch has no route (E1020).">
           no dispatcher
         </li>
-      )}
+      ) : null}
     </ol>
   );
 }

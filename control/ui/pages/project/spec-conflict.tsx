@@ -85,7 +85,7 @@ async function latestOf(specId: string, signal: AbortSignal): Promise<Latest> {
   const { value: spec, etag } = await client.read('specs.get', { params }, { signal });
   const [revision] = await client.list('specs.history', { params }, { signal, limit: 1 });
   if (revision === undefined) throw new Error(`the spec ${spec.name} has no revisions`);
-  const query = { revision: revision.revision };
+  const query = { revision: revision.revision, bindings: 'without' as const };
   const content = await client.response('specs.content', { params, query }, { signal });
   return { etag, revision, text: await content.text() };
 }

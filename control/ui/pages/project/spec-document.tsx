@@ -37,6 +37,9 @@ export function SpecDocument({ state: { spec, etag, revisions }, revision, onSav
     return kept && { ...kept, specId: spec.id, isKept: true };
   });
   const content = useContent(spec.id, revision);
+  const hasBindings = revision.sha256 !== revision.document_sha256;
+  // What is edited is the document: bindings are applied to whatever it becomes.
+  const bare = useContent(spec.id, hasBindings ? revision : undefined, 'without');
   const compilation = useCompilationOf(spec.id, revision.revision);
   const names = [...(content.data?.keys() ?? [])];
   const asked = query['file'];
@@ -70,8 +73,11 @@ export function SpecDocument({ state: { spec, etag, revisions }, revision, onSav
     };
     return <SpecDraft draft={draft} onSaved={saved} onClose={() => setDraft(null)} onTakeTheirs={takeTheirs} />;
   }
-  const edit = () =>
-    setDraft({ specId: spec.id, filename: revision.filename, name: spec.name, text, etag, known: diagnostics });
+  const own = hasBindings ? bare.data?.get(file) : text;
+  const edit = (written: string) => {
+    const known = hasBindings ? [] : diagnostics;
+    setDraft({ specId: spec.id, filename: revision.filename, name: spec.name, text: written, etag, known });
+  };
   return (
     <>
       <div class="toolbar">
@@ -91,11 +97,13 @@ export function SpecDocument({ state: { spec, etag, revisions }, revision, onSav
             onChange={(value) => route(here({ file: value }))}
           />
         )}
-        {may('editor') && latest && names.length === 1 && (
-          <button type="button" class="button" onClick={edit}>
+        {may('editor') && latest && names.length === 1 && own !== undefined && (
+          <button type="button" class="button" onClick={() => edit(own)}>
             Edit
           </button>
         )}
+        {hasBindings && <span class="muted">With its bindings, as it is compiled.</span>}
+        {revision.note !== undefined && <span class="muted">{revision.note}</span>}
         {!latest && <span class="muted">An earlier revision: what is compiled next is the latest.</span>}
       </div>
       <div class="document">

@@ -2,12 +2,13 @@
 import { useMemo, useState } from 'preact/hooks';
 import { ApiError } from '../../../src/client/api-error.ts';
 import { faultsOf } from '../../api/describe-error.ts';
-import type { Diagnostic, SpecUpload } from '../../api/types.ts';
+import type { BindingDecision, Diagnostic, SpecUpload } from '../../api/types.ts';
 import { ConfirmButton } from '../../components/confirm.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { useAction } from '../../data/use-action.ts';
 import { dropDraft, keepDraft, ofNewSpec, ofSpec } from '../../editor/drafts.ts';
 import { DocumentEditor } from '../../editor/editor.tsx';
+import { BindingQuestion, wantsDecision } from './binding-decision.tsx';
 import { Diagnostics } from './diagnostics.tsx';
 import type { Draft, Refused } from './draft.ts';
 import { findingsOf } from './findings.ts';
@@ -30,15 +31,17 @@ export function SpecDraft({ draft, onSaved, onClose, onTakeTheirs }: SpecDraftPr
   const [text, setText] = useState(draft.text);
   const [at, setAt] = useState<{ line: number; turn: number } | null>(null);
   const [tried, setTried] = useState(false);
+  const [lastEtag, setLastEtag] = useState(etag);
   const isChanged = isKept || text !== draft.text;
   const write = (written: string) => {
     setText(written);
     if (isKept || written !== draft.text) keepDraft(key, { filename, name, etag, text: written });
     else dropDraft(key);
   };
-  const { run, busy, error } = useAction(async (over: string | null | undefined = etag) => {
+  const { run, busy, error } = useAction(async (over: string | null | undefined = etag, bindings?: BindingDecision) => {
     setTried(true);
-    const uploaded = await uploadSpec(project.id, new File([text], filename), name, over);
+    setLastEtag(over);
+    const uploaded = await uploadSpec(project.id, new File([text], filename), { name, etag: over, bindings });
     dropDraft(key);
     onSaved(uploaded);
   });
@@ -49,7 +52,11 @@ export function SpecDraft({ draft, onSaved, onClose, onTakeTheirs }: SpecDraftPr
   const isOvertaken = tried && error instanceof ApiError && error.status === 412;
   const failure = tried ? error : 'error' in draft ? draft.error : undefined;
   const found = useMemo(
-    () => (failure ? diagnosticsOf(failure) : (draft.known ?? [])).map((each) => ({ ...each, file: filename })),
+    () =>
+      (wantsDecision(failure) ? [] : failure ? diagnosticsOf(failure) : (draft.known ?? [])).map((each) => ({
+        ...each,
+        file: filename,
+      })),
     [failure, filename, draft.known],
   );
   const findings = useMemo(() => findingsOf(found, filename), [found, filename]);
@@ -95,7 +102,11 @@ export function SpecDraft({ draft, onSaved, onClose, onTakeTheirs }: SpecDraftPr
         </section>
         <aside class="findings" aria-label="What is wrong">
           {isKept && !tried && <p class="notice warning">This is what you wrote before: it is not uploaded yet.</p>}
-          {failure !== undefined && found.length === 0 && <Problem error={failure} />}
+          {wantsDecision(failure) ? (
+            <BindingQuestion error={failure} busy={busy} onDecide={(decision) => run(lastEtag, decision)} />
+          ) : (
+            failure !== undefined && found.length === 0 && <Problem error={failure} />
+          )}
           {found.length > 0 && (
             <div role={failure ? 'alert' : undefined}>
               <p class="strong">{failure ? 'This is no valid spec yet.' : 'Of the last compilation:'}</p>

@@ -2,11 +2,12 @@
 import { useId, useState } from 'preact/hooks';
 import { ApiError } from '../../../src/client/api-error.ts';
 import { client, ifMatch } from '../../api/client.ts';
-import type { SpecUpload } from '../../api/types.ts';
+import type { BindingDecision, SpecUpload } from '../../api/types.ts';
 import { FormDialog } from '../../components/dialog.tsx';
 import { Field } from '../../components/field.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { useAction } from '../../data/use-action.ts';
+import { BindingQuestion, wantsDecision } from './binding-decision.tsx';
 import type { Refused } from './draft.ts';
 import { useProject } from './project-context.ts';
 
@@ -21,9 +22,11 @@ export function SpecUploadZone({ onUploaded, onRefused }: UploadProps) {
   const id = useId();
   const [over, setOver] = useState(false);
   const [unnamed, setUnnamed] = useState<File | null>(null);
-  const { run, busy, error } = useAction(async (file: File, name?: string) => {
+  const [last, setLast] = useState<{ file: File; name: string | undefined } | null>(null);
+  const { run, busy, error } = useAction(async (file: File, name?: string, bindings?: BindingDecision) => {
+    setLast({ file, name });
     try {
-      onUploaded(await uploadSpec(project.id, file, name));
+      onUploaded(await uploadSpec(project.id, file, { name, bindings }));
     } catch (failure) {
       if (!(failure instanceof ApiError) || failure.status !== 422 || isArchive(file.name)) throw failure;
       onRefused({ specId: null, filename: file.name, text: await file.text(), error: failure, name });
@@ -64,7 +67,9 @@ export function SpecUploadZone({ onUploaded, onRefused }: UploadProps) {
         </label>
         <span>or drop it here. YAML or JSON, or a .tar.gz of a document and the files that it refers to.</span>
       </div>
-      {unnamed ? (
+      {last && wantsDecision(error) ? (
+        <BindingQuestion error={error} busy={busy} onDecide={(decision) => run(last.file, last.name, decision)} />
+      ) : unnamed ? (
         <NameDialog
           file={unnamed}
           busy={busy}
@@ -118,7 +123,18 @@ function NameDialog({ file, busy, error, onName, onClose }: NameDialogProps) {
 
 const isArchive = (filename: string) => /\.(tar|tgz|tar\.gz)$/.test(filename);
 
+interface UploadOptions {
+  readonly name?: string | undefined;
+  readonly etag?: string | null | undefined;
+  readonly bindings?: BindingDecision | undefined;
+}
+
 /** A new spec, or the next revision of the one with this name; `etag`: only where that is still its latest. */
-export function uploadSpec(projectId: string, file: File, name?: string, etag?: string | null): Promise<SpecUpload> {
-  return client.call('specs.uploadToProject', { params: { id: projectId }, form: { name, file } }, ifMatch(etag));
+export function uploadSpec(
+  projectId: string,
+  file: File,
+  { name, etag, bindings }: UploadOptions = {},
+): Promise<SpecUpload> {
+  const form = { name, bindings, file };
+  return client.call('specs.uploadToProject', { params: { id: projectId }, form }, ifMatch(etag));
 }

@@ -12,6 +12,7 @@ import { useLoaded } from '../../data/use-loaded.ts';
 import { withQuery } from '../../shell/with-query.ts';
 import { CompileButton } from './compile-button.tsx';
 import { useProject } from './project-context.ts';
+import { SpecBindings } from './spec-bindings.tsx';
 import { SpecComparison } from './spec-comparison.tsx';
 import { SpecDocument } from './spec-document.tsx';
 import { SpecHistory } from './spec-history.tsx';
@@ -21,9 +22,10 @@ const VIEWS = [
   { id: '', label: 'Document' },
   { id: 'history', label: 'History' },
   { id: 'compare', label: 'Compare' },
+  { id: 'bindings', label: 'Bindings' },
 ] as const;
 /** Documents hold plugin configs: their content is for editors. */
-const VIEWS_WITHOUT_CONTENT = VIEWS.filter(({ id }) => id === 'history');
+const VIEWS_WITHOUT_CONTENT = VIEWS.filter(({ id }) => id === 'history' || id === 'bindings');
 
 export function SpecPage() {
   const { base } = useProject();
@@ -40,7 +42,8 @@ export function SpecPage() {
   }
   const { spec, revisions } = data;
   const views = may('editor') ? VIEWS : VIEWS_WITHOUT_CONTENT;
-  const view = may('editor') ? (query['view'] ?? '') : 'history';
+  const asked = query['view'] ?? '';
+  const view = views.some(({ id }) => id === asked) ? asked : (views[0]?.id ?? '');
   const wanted = Number(query['revision']);
   const revision = revisions.find((each) => each.revision === wanted) ?? revisions[0];
   const here = `${base}/specs/${spec.id}`;
@@ -89,6 +92,8 @@ export function SpecPage() {
       </nav>
       {view === 'history' ? (
         <SpecHistory state={data} />
+      ) : view === 'bindings' ? (
+        <SpecBindings state={data} onChanged={reload} />
       ) : view === 'compare' ? (
         <SpecComparison state={data} />
       ) : (

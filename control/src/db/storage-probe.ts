@@ -1,0 +1,25 @@
+/** Whether the database can store anything: a full disk still answers queries. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { Kysely } from 'kysely';
+import type { Schema } from './schema.ts';
+import { isDiskFull } from './transient.ts';
+
+/** Bytes that need new pages of a table, and cannot be compressed. */
+const PROBE_BYTES = 256 << 10;
+
+/** Nothing of it is kept. */
+class Undo extends Error {}
+
+/** True where writing fails for want of room; what else is wrong, other queries say. */
+export async function isFull(db: Kysely<Schema>): Promise<boolean> {
+  try {
+    await db.transaction().execute(async (tx) => {
+      const chunk = { blob_key: `probe-${randomUUID()}`, n: 0, bytes: randomBytes(PROBE_BYTES) };
+      await tx.insertInto('blob_chunks').values(chunk).execute();
+      throw new Undo();
+    });
+  } catch (error) {
+    return isDiskFull(error);
+  }
+  return false;
+}
