@@ -14,6 +14,7 @@ import type { Exchange } from '../exchange.ts';
 import { ClientAddress } from '../headers/client-ip.ts';
 import { McpEndpoint } from '../mcp/endpoint.ts';
 import { UpstreamPool } from '../mcp/upstreams/upstream-pool.ts';
+import { type MemoryBudgets, memoryBudgets } from '../memory-budgets.ts';
 import { openFileLimit, upstreamCallsWithin } from '../open-files.ts';
 import type { ServeOptions } from '../options/serve-options.ts';
 import { type Generation, type GenerationDeps, loadGeneration } from '../pipeline/generation.ts';
@@ -120,6 +121,7 @@ export class LocalTraffic implements Traffic {
   readonly #limitLog: LimitLog;
   readonly #guard: EgressGuard;
   readonly #client: ClientAddress;
+  readonly #memory: MemoryBudgets;
   readonly #budget: BufferBudget;
   readonly #responseBudget: BufferBudget;
   readonly #arriving: ArrivingBodies;
@@ -145,8 +147,9 @@ export class LocalTraffic implements Traffic {
     this.#guard = new EgressGuard({ allowInternal: options.allowInternalEgress, allow: options.egressAllow });
     this.#limitLog = new LimitLog(deps.log);
     this.#client = new ClientAddress(options.trustedProxies);
-    this.#budget = new BufferBudget(options.maxBufferedBytes / options.workers);
-    this.#responseBudget = new BufferBudget(options.maxHeldResponseBytes / options.workers);
+    this.#memory = memoryBudgets(options);
+    this.#budget = new BufferBudget(this.#memory.bodies / options.workers);
+    this.#responseBudget = new BufferBudget(this.#memory.responses / options.workers);
     const bodyDeadlineMs = options.bodyDeadline * 1000;
     this.#arriving = new ArrivingBodies({ minBodyRate: options.minBodyRate, bodyDeadlineMs });
     const often = Math.max(20, Math.min(SWEEP_MS, bodyDeadlineMs > 0 ? bodyDeadlineMs / 4 : SWEEP_MS));
@@ -199,7 +202,7 @@ export class LocalTraffic implements Traffic {
     this.#metrics.certificateExpiry = deps.keyPair && expiryOf(deps.keyPair);
     const tls = deps.keyPair && this.#tlsSettings(deps.keyPair);
     const headerMemory = new HeaderMemory({
-      most: options.maxHeldHeaderBytes / options.workers,
+      most: this.#memory.headers / options.workers,
       client: this.#client,
       yielded: (outcome, owner) => this.#yielded('header-memory', outcome, owner),
     });
@@ -352,7 +355,11 @@ export class LocalTraffic implements Traffic {
       },
       capabilities: this.#capabilities,
       mcpUpstreams: this.#mcpUpstreams,
-      limits: { ...DEFAULT_LIMITS, cpuMs: options.pluginCpuMs },
+      limits: {
+        ...DEFAULT_LIMITS,
+        cpuMs: options.pluginCpuMs,
+        waitingBytes: this.#memory.plugins / options.workers,
+      },
       dev: options.dev,
       maxPatternSteps: options.maxPatternSteps,
       validation: this.#validation,

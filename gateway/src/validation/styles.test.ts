@@ -104,6 +104,13 @@ it('reads cookies', () => {
   ]);
 });
 
+it('refuses half of a quoted value of a cookie', () => {
+  const read = (header: string) => readPairs(parameter({ in: 'cookie' }), splitCookies(header), false);
+  expect(read('p="abc; x=1"; d=1')).toBe(MALFORMED);
+  expect(read('p="abc"; d=1')).toBe('abc');
+  expect(read('p=abc"; d=1')).toBe('abc"');
+});
+
 it('decodes cookies in style form, and not in style cookie (OpenAPI 3.2)', () => {
   const cookies = splitCookies('p=%41');
   expect(readPairs(parameter({ in: 'cookie' }), cookies, false)).toBe('A');

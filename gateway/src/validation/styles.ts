@@ -72,6 +72,8 @@ export function readPairs(parameter: Parameter, pairs: Pairs, plus: boolean, ite
     count++;
   }
   if (first === undefined) return undefined;
+  // Half of a quoted value: some servers read on behind the semicolon (RFC 6265 has no such value).
+  if (parameter.in === 'cookie' && first.startsWith('"')) return MALFORMED;
   if (isArray(parameter) && parameter.explode && parameter.content_type === undefined) {
     const own = pairs.filter(([name]) => name === parameter.name);
     return all(own.map(([, each]) => item(parameter, text(each))));

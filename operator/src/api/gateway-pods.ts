@@ -56,7 +56,7 @@ export const podsSchema = {
     imagePullSecrets: { type: 'array', maxItems: 20, 'x-kubernetes-list-type': 'set', items: objectName },
     resources: {
       type: 'object',
-      default: { requests: { cpu: '100m', memory: '128Mi' }, limits: { memory: '512Mi' } },
+      default: { requests: { cpu: '100m', memory: '128Mi' }, limits: { memory: '1Gi' } },
       description: 'Requests and limits of the gateway container.',
       properties: { requests: quantities, limits: quantities },
     },

@@ -218,7 +218,7 @@ export interface GatewayProjectSpec {
     /**
      * Requests and limits of the gateway container.
      *
-     * @default {"requests":{"cpu":"100m","memory":"128Mi"},"limits":{"memory":"512Mi"}}
+     * @default {"requests":{"cpu":"100m","memory":"128Mi"},"limits":{"memory":"1Gi"}}
      */
     readonly resources?: {
       readonly requests?: { readonly [name: string]: number | string };

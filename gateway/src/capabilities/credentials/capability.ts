@@ -19,7 +19,7 @@ export const credentials = capability({
       make:
         (call, { bound }) =>
         (table, tableLength, value, valueLength) => {
-          const pointer = call.memory.text(table, tableLength);
+          const pointer = call.memory.jsonPointer(table, tableLength);
           const entries = bound().get(pointer);
           if (entries === undefined) {
             throw new HostCallError(

@@ -23,7 +23,7 @@ export const hmac = capability({
         (call, { bound }) =>
         (table, tableLength, name, nameLength, message, messageLength, code, codeLength) => {
           const { memory } = call;
-          const pointer = memory.text(table, tableLength);
+          const pointer = memory.jsonPointer(table, tableLength);
           const keys = bound().get(pointer);
           if (keys === undefined) {
             throw new HostCallError(`host_hmac_verify: "${pointer}" is no table of secrets: mark it x-gw-credentials`);

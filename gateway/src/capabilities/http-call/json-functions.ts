@@ -76,7 +76,7 @@ export const jsonFunctions = {
 
 /** The value at the pointer that is in the plugin's memory. */
 export function at(call: Call, state: CallOfPlugin, pointer: number, length: number): unknown {
-  return valueAt(state.json(call), call.memory.text(pointer, length));
+  return valueAt(state.json(call), call.memory.jsonPointer(pointer, length));
 }
 
 function typeOf(value: unknown): string {

@@ -21,7 +21,7 @@ export function targetOf(
   { upstream, upstreamLength, path, pathLength }: TargetArguments,
 ): Pick<HandOff, 'upstream' | 'path'> {
   if (call.hook !== 'dispatch') throw new HostCallError(`${fn} is for dispatchers, not ${call.hook}`);
-  const pointer = call.memory.text(upstream, upstreamLength);
+  const pointer = call.memory.jsonPointer(upstream, upstreamLength);
   const target = call.binding.upstreams.get(pointer);
   if (target === undefined) {
     throw new HostCallError(`${fn}: config "${pointer}" names no upstream: mark it x-gw-upstream`);

@@ -32,7 +32,7 @@ export const passwords = capability({
         (table, tableLength, name, nameLength, password, passwordLength) => {
           const x = call.request();
           const { memory } = call;
-          const pointer = memory.text(table, tableLength);
+          const pointer = memory.jsonPointer(table, tableLength);
           const users = bound().get(pointer);
           if (users === undefined) {
             throw new HostCallError(

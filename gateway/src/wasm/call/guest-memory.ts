@@ -5,6 +5,8 @@ import { HostCallError } from './host-call-error.ts';
 const SHORT = 48;
 /** Bytes of one text: decoding more would hold up the event loop. */
 const MOST_TEXT = 1 << 20;
+/** Bytes of a JSON pointer: each of its tokens is a step. */
+const MOST_POINTER = 4096;
 
 export class GuestMemory {
   readonly #memory: WebAssembly.Memory;
@@ -53,6 +55,14 @@ export class GuestMemory {
   text(pointer: number, length: number): string {
     const start = this.#startOfText(pointer, length);
     return this.bytes.toString('utf8', start, start + (length >>> 0));
+  }
+
+  /** A JSON pointer (RFC 6901). */
+  jsonPointer(pointer: number, length: number): string {
+    if (length >>> 0 > MOST_POINTER) {
+      throw new HostCallError(`a JSON pointer of ${length >>> 0} bytes, of at most ${MOST_POINTER}`);
+    }
+    return this.text(pointer, length);
   }
 
   /** One character a byte, as HTTP's own elements are. */

@@ -9,20 +9,20 @@ export const configFunctions: HostFunctions = {
   config_get: {
     signature: 'iiii:i',
     make: (call) => (pointer, length, buf, cap) => {
-      const text = call.binding.config.text(call.memory.text(pointer, length));
+      const text = call.binding.config.text(call.memory.jsonPointer(pointer, length));
       if (text !== undefined) call.charge(text.length);
       return call.memory.writeText(text, buf, cap);
     },
   },
   config_count: {
     signature: 'ii:i',
-    make: (call) => (pointer, length) => call.binding.config.count(call.memory.text(pointer, length)),
+    make: (call) => (pointer, length) => call.binding.config.count(call.memory.jsonPointer(pointer, length)),
   },
   config_key: {
     signature: 'iiiii:i',
     make: (call) => (pointer, length, index, buf, cap) => {
       const { config } = call.binding;
-      const at = call.memory.text(pointer, length);
+      const at = call.memory.jsonPointer(pointer, length);
       call.charge(Math.max(0, config.count(at)) * NAME);
       return call.memory.writeText(config.key(at, index), buf, cap);
     },
