@@ -1,10 +1,11 @@
 /** Certificates of clients on the port of `gw serve`, and mtls-auth by them. */
 import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { request } from 'node:https';
+import { Agent, request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../eventually.ts';
 import { compileSpec, type Gateway, refusedStart, startGateway } from './gateway.ts';
 import { h2, h2session } from './http.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
@@ -168,8 +169,17 @@ describe.skipIf(TLS_DIR === '')('certificates of clients (needs TLS_DIR)', () =>
     const roots = join(dir, 'ca.crt');
     copyFileSync(file('ca.crt'), roots);
     const gw = await start('--tls-client-ca', roots, '--tls-client-auth', 'optional');
+    const kept = await h2session(gw.url.replace('http:', 'https:'), { ca: ca().toString(), ...shown('client') });
+    expect((await h2(kept, { ':path': '/who' })).status).toBe(200);
+    const agent = new Agent({ keepAlive: true, maxSockets: 1, ca: ca(), ...shown('client') });
+    expect((await ask(gw, '/who', { agent })).status).toBe(200);
     copyFileSync(file('rogue-ca.crt'), roots);
     await gw.logged(({ msg }) => msg === 'certificate replaced');
+    await eventually(() => expect(kept.closed).toBe(true));
+    // Its connection has ended, so that it is verified anew.
+    await eventually(() => expect(Object.values(agent.freeSockets)).toEqual([]));
+    expect((await ask(gw, '/who', { agent })).status).toBe(401);
+    agent.destroy();
     expect((await ask(gw, '/who', shown('client'))).status).toBe(401);
     expect((await ask(gw, '/who', shown('rogue-client'))).status).toBe(200);
 

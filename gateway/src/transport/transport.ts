@@ -73,7 +73,10 @@ export interface TlsSettings {
 export interface Transport {
   /** Resolves to the address that it listens on; rejects where it cannot bind. `shared`: other processes bind it, too. */
   listen(host: string, port: number, shared?: boolean): Promise<AddressInfo>;
-  /** New handshakes use this pair; connections go on with theirs. Only where the transport was made with TLS. */
+  /**
+   * New handshakes use this pair. Connections go on with theirs; if the roots of clients' certificates are others, they
+   * end: idle ones now, the rest with their answers. Only if the transport was made with TLS.
+   */
   useTls(settings: TlsSettings): void;
   /** Ends a connection for others: its owner, or null where there is none to end. */
   endOneOf(eviction: Eviction): string | null;
@@ -145,8 +148,23 @@ export function createTransport(
   }, sweepInterval(limits)).unref();
   const counting = setInterval(() => http2.countRefused(), COUNT_REFUSED_MS).unref();
 
+  let roots = tls?.keyPair.clientCa;
+
+  /** A certificate that other roots have verified identifies nobody any more: kept connections end. */
+  function endVerifiedBefore(): void {
+    drain.closeKept(0);
+    http2.beginDrain();
+    server.closeIdleConnections();
+  }
+
   return {
-    useTls,
+    useTls(settings) {
+      useTls(settings);
+      const { clientCa } = settings.keyPair;
+      const areSame = clientCa === undefined ? roots === undefined : roots?.equals(clientCa) === true;
+      roots = clientCa;
+      if (!areSame) endVerifiedBefore();
+    },
     endOneOf: (eviction) => {
       const owner = open.endOneOf(eviction);
       if (owner !== null) events.yielded('connections', 'ended', owner);
