@@ -193,6 +193,8 @@ export class Connection {
     this.heardAt = performance.now();
     if (++this.#messages <= this.#limits.maxMessages) return true;
     this.refuse('too-many', 'This data plane sends too many messages.');
+    // What it goes on to send is not read.
+    this.#socket.pause();
     return false;
   }
 }

@@ -130,6 +130,26 @@ describe('the data-plane channel', () => {
     expect(await loud.closed).toBe(4429);
   });
 
+  it('reads nothing more of what says too much', async () => {
+    await start({ maxMessages: 20, heartbeatMs: 60_000 });
+    const { hostname, port } = new URL(host.url);
+    const socket = connect(Number(port), hostname);
+    let isTaken = false;
+    socket.on('error', () => {});
+    socket.write(UPGRADE);
+    await once(socket, 'data');
+    socket.write(textFrame(JSON.stringify(hello())));
+    await host.until('connected');
+    socket.resume();
+    const heartbeat = textFrame(JSON.stringify({ type: 'heartbeat', artifact_hash: null }));
+    socket.write(Buffer.concat(Array.from({ length: 400_000 }, () => heartbeat)), (error) => {
+      isTaken = !error;
+    });
+    await new Promise((resolve) => socket.once('close', resolve));
+    expect(isTaken).toBe(false);
+    expect((await host.until('disconnected')).reason).toBe('too-many');
+  });
+
   it('cuts off who does not read, and holds little for it meanwhile', async () => {
     await start({ maxWaitingBytes: 16_384, heartbeatMs: 60_000 });
     const { hostname, port } = new URL(host.url);
