@@ -54,6 +54,19 @@ describe('a stream of events', () => {
     expect((await open(token)).status).toBe(401);
   });
 
+  it('ends for the next one of the same person past 100, the oldest first, and for nobody else', async () => {
+    const json = { name: 'greedy', role: 'viewer' };
+    const { token } = await server.get<{ token: string }>('/tokens', { method: 'POST', json });
+    const other = reading(await open());
+    const first = reading(await open(token));
+    const more = [];
+    for (let i = 0; i < 100; i++) more.push(await open(token));
+    expect(await first('(never)')).toMatch(/\(end\)$/);
+    expect(await other('}\n\n')).not.toContain('(end)');
+    expect(more.every(({ status }) => status === 200)).toBe(true);
+    await Promise.all(more.map((each) => each.body?.cancel()));
+  });
+
   it('ends when the server stops', async () => {
     const read = reading(await open());
     await read('}\n\n');

@@ -1,5 +1,6 @@
 /** Server-sent events: what changes, told to who asked for it until it ends, the client goes, or may no longer hear. */
 import { Readable } from 'node:stream';
+import { ShareTree } from '@gw/gateway/share-tree';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { EVENT_STREAM_TYPE } from '../api/media-types.ts';
 import { ControlError } from '../errors.ts';
@@ -14,8 +15,9 @@ declare module 'fastify' {
 const HEARTBEAT_MS = 15_000;
 /** Bytes that wait for one client to read them; past it the client is too slow, and is cut off. */
 const MAX_WAITING = 1 << 20;
-/** Streams of one process at once. */
+/** Streams of one process at once, and of them those of one person. Each reads what changes for itself. */
 const MAX_STREAMS = 2_000;
+const MAX_OF_ACTOR = 100;
 
 /** Adds `app.eventStreams`, which end when the server drains. */
 export function eventStreams(app: FastifyInstance): void {
@@ -25,20 +27,28 @@ export function eventStreams(app: FastifyInstance): void {
 }
 
 export class EventStreams {
-  readonly #open = new Set<EventStream>();
+  /** By project and by who asked. */
+  readonly #open = new ShareTree<EventStream>();
   #closed = false;
 
-  /** Begins the answer. The handler sends `stream.body` and returns; throws `unavailable` where there are too many. */
+  /**
+   * Begins the answer. The handler sends `stream.body` and returns. If there are too many, the oldest stream of who has
+   * most ends. Throws `unavailable` if that is who asks, or if the server shuts down.
+   */
   open(request: FastifyRequest, reply: FastifyReply): EventStream {
-    if (this.#closed || this.#open.size >= MAX_STREAMS) {
+    const { actor } = request;
+    const owner = [actor.projectId ?? 'all projects', actor.name];
+    if (this.#open.weightOf(owner) >= MAX_OF_ACTOR) this.#open.oldestOf(owner)?.value.end();
+    if (this.#open.weight >= MAX_STREAMS) this.#open.yielding(owner)?.value.end();
+    if (this.#closed || this.#open.weight >= MAX_STREAMS) {
       throw new ControlError(
         'unavailable',
         'there are too many open streams, or the server is shutting down: try again later',
       );
     }
-    const stream = new EventStream(request.actor.revoked);
-    this.#open.add(stream);
-    stream.signal.addEventListener('abort', () => void this.#open.delete(stream), { once: true });
+    const stream = new EventStream(actor.revoked);
+    const entry = this.#open.add(owner, stream);
+    stream.signal.addEventListener('abort', () => this.#open.remove(entry), { once: true });
     reply.raw.once('close', () => stream.end());
     reply.type(EVENT_STREAM_TYPE).header('cache-control', 'no-store').header('x-accel-buffering', 'no');
     return stream;
@@ -47,7 +57,7 @@ export class EventStreams {
   /** Ends all; clients ask another server. */
   close(): void {
     this.#closed = true;
-    for (const stream of this.#open) stream.end();
+    for (const stream of [...this.#open]) stream.end();
   }
 }
 
