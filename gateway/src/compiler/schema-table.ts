@@ -168,7 +168,7 @@ export class SchemaTable {
   }
 
   #described(located: Located, value: Obj, context: Context): JsonObject {
-    return discriminate(located, this.#keywords(located, value, context), this.#documents);
+    return discriminate(located, this.#keywords(located, value, context), this.#documents, context.annotations);
   }
 
   #reference(
