@@ -3,6 +3,7 @@ import type { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { compareDecimals, type Decimal, decimalText, isWhole, readDecimal } from '../json/decimal.ts';
 import { decimalOf, isStandIn } from '../json/stand-ins.ts';
+import { isDateTime, isTime } from './date-time.ts';
 import { isEmail } from './email.ts';
 
 /** Inclusive bounds of integers. */
@@ -20,6 +21,10 @@ const BASE64URL = /^[A-Za-z0-9_-]*$/;
 /** JSON Schema's, each judged in time that grows as the text does. */
 export function addStandardFormats(ajv: Ajv2020): void {
   (addFormats as unknown as typeof addFormats.default)(ajv);
+  ajv.addFormat('time', isTime);
+  ajv.addFormat('date-time', isDateTime);
+  // The library's takes `urn:uuid:` for a part of it.
+  ajv.addFormat('uuid', /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i);
   // The library's wants a dot in the domain, knows no quotes and no addresses, and lets in names of any length.
   ajv.addFormat('email', isEmail);
   // The library's pattern tries each way to part name and password: minutes for a megabyte of colons.
