@@ -2,7 +2,20 @@ import { expect, it } from 'vitest';
 import { Schemas } from './schemas.ts';
 
 const STANDARD = [
-  ...['date', 'time', 'date-time', 'duration', 'uri', 'uri-reference', 'uri-template', 'url', 'email', 'hostname'],
+  ...[
+    'date',
+    'time',
+    'date-time',
+    'duration',
+    'uri',
+    'uri-reference',
+    'iri',
+    'iri-reference',
+    'uri-template',
+    'url',
+    'email',
+    'hostname',
+  ],
   ...['ipv4', 'ipv6', 'regex', 'uuid', 'json-pointer', 'relative-json-pointer', 'byte', 'base64url'],
 ];
 
