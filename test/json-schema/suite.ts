@@ -1,19 +1,20 @@
 /**
- * The official JSON-Schema-Test-Suite: its required tests and remote documents as of jsonschema 4.26.0, a group of
- * tests a line. Each group's schema is a file of a project, which an operation's body refers to; the remotes are
+ * The official JSON-Schema-Test-Suite: its tests, optional ones included, and its remote documents as of
+ * 44401e0c (2026-08-22), a group of tests a line. Draft 7 is what AsyncAPI goes by. Each group's schema is a file of a project, which an operation's body refers to; the remotes are
  * further files, found by their `$id`, since nothing is fetched (docs/decisions.md#references-stay-inside).
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readArtifact } from '../../gateway/src/artifact/read.ts';
 import { compile } from '../../gateway/src/compiler/index.ts';
+import { parseExactly } from '../../gateway/src/json/exact-json.ts';
 import { loadBuiltinPlugin } from '../../gateway/src/plugins/builtin.ts';
 import { isObject } from '../../gateway/src/spec/json.ts';
 import { BodyValidator } from '../../gateway/src/validation/body.ts';
 import { Schemas } from '../../gateway/src/validation/schemas.ts';
 import { validateNow } from '../validate-now.ts';
 
-export type Draft = 'draft4' | 'draft2020-12';
+export type Draft = 'draft4' | 'draft7' | 'draft2020-12';
 
 export interface Group {
   readonly description: string;
@@ -22,13 +23,17 @@ export interface Group {
 }
 
 /** How OpenAPI names the dialect. */
-const OPENAPI: Readonly<Record<Draft, string>> = { draft4: '3.0.4', 'draft2020-12': '3.1.1' };
+const OPENAPI: Readonly<Record<Exclude<Draft, 'draft7'>, string>> = { draft4: '3.0.4', 'draft2020-12': '3.1.1' };
 const mock = loadBuiltinPlugin('mock');
 const folder = join(import.meta.dirname, 'suite');
 
 /** Groups by keyword, as the suite's files have them. */
 export function suiteOf(draft: Draft): ReadonlyMap<string, readonly Group[]> {
-  return new Map(Object.entries(JSON.parse(readFileSync(join(folder, `${draft}.json`), 'utf8'))));
+  return new Map(
+    Object.entries(
+      parseExactly(readFileSync(join(folder, `${draft}.json`), 'utf8')) as Record<string, readonly Group[]>,
+    ),
+  );
 }
 
 interface File {
@@ -46,16 +51,29 @@ export function remotesOf(draft: Draft): readonly File[] {
   return Object.entries(isObject(remotes) ? remotes : {}).flatMap(([uri, schema], i) => {
     const name = `remotes/${i}.json`;
     const own = isObject(schema) && typeof schema['$id'] === 'string' ? schema['$id'] : undefined;
-    if (own === undefined || own === uri) return [fileOf(name, isObject(schema) ? { ...schema, $id: uri } : schema)];
+    if (own === undefined || own.replace(/#$/, '') === uri)
+      return [fileOf(name, isObject(schema) ? { ...schema, $id: uri } : schema)];
     return [fileOf(name, schema), fileOf(`remotes/${i}-as.json`, { $id: uri, $ref: own })];
   });
+}
+
+const info = { title: 'suite', version: '1' };
+
+/** Of messages that are published, whose payload is the schema. */
+function asyncDocument(): object {
+  const one = {
+    address: '/',
+    messages: { one: { contentType: 'application/json', payload: { $ref: 'schema.json' } } },
+  };
+  const publish = { action: 'send', channel: { $ref: '#/channels/one' }, 'x-gw-dispatch': { name: 'mock' } };
+  return { asyncapi: '3.0.0', info, channels: { one }, operations: { publish } };
 }
 
 /** Rejects with the diagnostics where the schema does not compile. */
 export async function validatorOf(schema: unknown, draft: Draft, remotes: readonly File[]) {
   const content = { 'application/json': { schema: { $ref: 'schema.json' } } };
   const post = { requestBody: { required: true, content }, responses: {}, 'x-gw-dispatch': { name: 'mock' } };
-  const document = { openapi: OPENAPI[draft], info: { title: 'suite', version: '1' }, paths: { '/': { post } } };
+  const document = draft === 'draft7' ? asyncDocument() : { openapi: OPENAPI[draft], info, paths: { '/': { post } } };
   const files = [fileOf('api.json', document), fileOf('schema.json', schema), ...remotes];
   const result = await compile({ specs: ['api.json'], files, plugins: [mock], flags: { sourceDateEpoch: 0 } });
   if (!result.ok) throw new Error(result.diagnostics.map(({ code, message }) => `${code} ${message}`).join('; '));

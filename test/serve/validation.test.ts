@@ -67,6 +67,7 @@ function document(upstream: string) {
       '/off': checked('off'),
       '/log': checked('log'),
       '/enforce': checked('enforce'),
+      '/enforce-json': checked('enforce-json'),
       '/mocked': {
         get: { responses: answers, 'x-gw-validate-response': 'enforce', 'x-gw-dispatch': mock('{"id":"x"}') },
       },
@@ -81,7 +82,7 @@ describe('validation', () => {
   beforeAll(async () => {
     upstream = await startUpstream((_request, response) => {
       response.statusCode = answer.status;
-      response.setHeader('content-type', answer.type);
+      if (answer.type !== '') response.setHeader('content-type', answer.type);
       response.end(answer.body);
     });
     const artifact = await compileSpec(document(upstream.url), ['mock', 'http-upstream']);
@@ -193,6 +194,20 @@ describe('validation', () => {
     expect(upstream.seen.at(-1)?.headers['accept-encoding']).toBe('identity');
   });
 
+  it.each([
+    ['text/html', '<p>an error</p>', 'header content-type is text/html, and only application/json is described'],
+    ['text/html', 'x'.repeat(5000), 'header content-type is text/html, and only application/json is described'],
+    ['', '', 'header content-type is missing, and only application/json is described'],
+    ['application/json', '', 'body / is not valid JSON in UTF-8'],
+  ])('withholds a 200 of type "%s" where only JSON is described', async (type, body, why) => {
+    answer = { type, body, status: 200 };
+    const send = (path: string) => fetch(gw.url + path);
+    expect((await send('/off')).status).toBe(200);
+    expect((await send('/log')).status).toBe(200);
+    expect(await errorsOf(await send('/enforce'))).toEqual([502, why]);
+    expect((await send('/enforce-json')).status).toBe(type === 'application/json' ? 502 : 200);
+  });
+
   it('withholds or reports those that do not', async () => {
     answer = { type: 'application/json', body: '{"title":7}', status: 200 };
     expect((await get('/off')).status).toBe(200);
@@ -224,7 +239,8 @@ describe('validation', () => {
     answer = { type: 'application/vnd.other+json', body: '{}', status: 200 };
     expect((await get('/enforce')).status).toBe(502);
     answer = { type: 'text/plain', body: 'text', status: 200 };
-    expect((await get('/enforce')).status).toBe(200);
+    expect((await get('/enforce')).status).toBe(502);
+    expect((await get('/enforce-json')).status).toBe(200);
     answer = { type: 'application/json', body: '{}', status: 503 };
     expect((await get('/enforce')).status).toBe(503);
     answer = { type: 'application/json', body: JSON.stringify({ long: 'x'.repeat(100_000) }), status: 200 };

@@ -137,6 +137,12 @@ describe('request-transformer: body', () => {
     ['sets and removes elements', { set: { '/l/1': 'x' }, remove: ['/l/0', '/l/9'] }, '{"l":[0,1,2]}', '{"l":["x",2]}'],
     ['appends to arrays', { set: { '/l/-': 3, '/m/-': 1 } }, '{"l":[1, 2],"m":[]}', '{"l":[1,2,3],"m":[1]}'],
     ['reaches into arrays', { set: { '/l/1/a': 9 } }, '{"l":[{"a":1},{"a":2}]}', '{"l":[{"a":1},{"a":9}]}'],
+    [
+      'makes an array where none is to append to',
+      { set: { '/l/-': 3, '/a/m/-/x': 1 } },
+      '{}',
+      '{"l":[3],"a":{"m":[{"x":1}]}}',
+    ],
     ['works on an array as the body', { remove: ['/0'] }, '[1,2]', '[2]'],
     ['leaves a scalar alone', { set: { '/a/b': 1 } }, '{"a":"text"}', '{"a":"text"}'],
     ['leaves a scalar body alone', { set: { '/a': 1 } }, ' 17 ', '17'],

@@ -316,6 +316,13 @@ class Editor {
       return;
     }
     forget(node);
+    const end = onlyEnd(node);
+    if (end) {
+      this.out.byte(0x5b);
+      this.build(end);
+      this.out.byte(0x5d);
+      return;
+    }
     this.out.byte(0x7b);
     this.addMissing(node, true);
     this.out.byte(0x7d);
@@ -456,4 +463,18 @@ function sets(node: Node): bool {
     child = child.next;
   }
   return false;
+}
+
+/** The element behind the last, if nothing else is set below the node: then what is missing there is a list. */
+function onlyEnd(node: Node): Node | null {
+  let end: Node | null = null;
+  let child = node.child;
+  while (child !== null) {
+    if (sets(child)) {
+      if (end || !child.key.equals(text("-"))) return null;
+      end = child;
+    }
+    child = child.next;
+  }
+  return end;
 }

@@ -226,7 +226,8 @@ export interface RequestBody {
  * `log` warns of a response that the spec does not describe, `enforce` withholds it
  * (docs/decisions.md#extension-places).
  */
-export type ResponseValidation = 'log' | 'enforce';
+/** `enforce-json`: as `enforce`, of JSON alone: responses of content types that are not described pass. */
+export type ResponseValidation = 'log' | 'enforce' | 'enforce-json';
 
 export interface Operation {
   readonly index: number;

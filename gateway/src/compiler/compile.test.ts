@@ -227,24 +227,31 @@ describe('schemas', () => {
       Dog: pet('bark'),
     });
     const choice = (names: string[], then: string) => ({
-      if: { required: ['kind'], properties: { kind: { enum: names } } },
+      if: { type: 'object', required: ['kind'], properties: { kind: { enum: names } } },
       // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema; this object is never awaited
       then: { $ref: then },
     });
     const names = ['kitty', 'puss', 'Cat', 'Dog'];
+    expect(schemas.Root.oneOf).toBeUndefined();
     expect(schemas.Root.allOf).toEqual([
-      { required: ['kind'], properties: { kind: { enum: names } } },
+      { type: 'object' },
+      { 'x-gw-named-by': { property: 'kind', names }, required: ['kind'], properties: { kind: { enum: names } } },
       choice(['kitty', 'puss', 'Cat'], 'gw:Cat'),
       choice(['Dog'], 'gw:Dog'),
     ]);
   });
 
-  it('leaves a discriminator to branches that say themselves which they are', async () => {
+  it('takes names of branches that say themselves which they are', async () => {
     const { schemas } = await schemasOf({
-      Root: { oneOf: [{ $ref: '#/components/schemas/Cat' }], discriminator: { propertyName: 'kind' } },
+      Root: {
+        oneOf: [{ $ref: '#/components/schemas/Cat' }, { $ref: '#/components/schemas/Dog' }],
+        discriminator: { propertyName: 'kind' },
+      },
       Cat: { properties: { kind: { const: 'cat' } } },
+      Dog: { allOf: [{ $ref: '#/components/schemas/Named' }] },
+      Named: { properties: { kind: { enum: ['dog', 'hound'] } } },
     });
-    expect(schemas.Root).toEqual({ oneOf: [{ $ref: 'gw:Cat' }] });
+    expect(schemas.Root.allOf[1].properties).toEqual({ kind: { enum: ['cat', 'dog', 'hound'] } });
   });
 
   it('does not require what is readOnly, here or in allOf', async () => {

@@ -5,6 +5,7 @@ import { followed } from '../spec/follow-object.ts';
 import { get, isObject, kindOf } from '../spec/json.ts';
 import type { DeclaredOperation } from '../spec/operations.ts';
 import type { Dialect } from '../spec/recognise.ts';
+import { isJson } from '../validation/media-type.ts';
 import { formFieldsOf, isForm } from './form-fields.ts';
 import { type Deps, isAnyString, mediaTypeOf } from './parameters.ts';
 import type { Direction } from './schema-table.ts';
@@ -44,7 +45,8 @@ export function contentOf(content: Located, dialect: Dialect, direction: Directi
       const type = mediaTypeOf(name);
       const schema = member(media, 'schema');
       const free = schema.value === undefined || (type.startsWith('text/') && isAnyString(schema.value));
-      const ref = free ? undefined : deps.schemas.add(schema, dialect, direction);
+      const isRead = isJson(type) || (direction === 'request' && isForm(type));
+      const ref = free ? undefined : deps.schemas[isRead ? 'addRead' : 'add'](schema, dialect, direction);
       if (!ref) return [[type, {}]];
       const fields = direction === 'request' && isForm(type) ? formFieldsOf(media, type, deps) : null;
       const types = type.startsWith('text/') ? typesOf(schema, deps.documents) : null;

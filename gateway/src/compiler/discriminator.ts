@@ -1,10 +1,13 @@
 /**
  * OpenAPI's `discriminator` as JSON Schema (3.1, section 4.8.25): the property names the branch of `oneOf` or `anyOf`
- * that the value must fit, which these alone do not ask for.
+ * that the value must fit, and no other is looked at (docs/decisions.md#discriminator-selects).
  */
 import type { Json, JsonObject } from '../artifact/format.ts';
 import { type Documents, type Located, member } from '../spec/documents.ts';
 import { get, isObject } from '../spec/json.ts';
+import { NAMED_BY } from '../validation/named-branch.ts';
+import type { Annotations } from './schema-annotations.ts';
+import { typesOf } from './schema-types.ts';
 
 /** A branch, with what stands for it in the table of schemas. */
 interface Branch {
@@ -13,67 +16,109 @@ interface Branch {
   readonly names: readonly string[];
 }
 
-/** `normal` with what the discriminator of `schema` adds; unchanged where JSON Schema says it all already. */
-export function discriminate(schema: Located, normal: JsonObject, documents: Documents): JsonObject {
+/**
+ * `normal` with the choice of the discriminator of `schema` in the place of its branches; unchanged where it leaves a
+ * branch without a name. Readers, and values that are made, keep the branches.
+ */
+export function discriminate(
+  schema: Located,
+  normal: JsonObject,
+  documents: Documents,
+  annotations: Annotations,
+): JsonObject {
   const property = get(get(schema.value, 'discriminator'), 'propertyName');
   const keyword = Array.isArray(normal['oneOf']) ? 'oneOf' : 'anyOf';
-  const branches = normal[keyword];
+  const { [keyword]: branches, ...rest } = normal;
   if (typeof property !== 'string' || !Array.isArray(branches)) return normal;
-  const named = branchesOf(schema, keyword, branches, property, documents);
-  if (named === null) return normal;
-  const choices = named.map(
-    ({ normal: branch, names }): JsonObject => ({
-      if: { required: [property], properties: { [property]: { enum: names } } },
-      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema; this object is never awaited
-      then: branch,
-    }),
-  );
-  // 3.2: with a default, other values and none are that branch's.
-  const open = get(get(schema.value, 'discriminator'), 'defaultMapping') !== undefined;
-  const known = { required: [property], properties: { [property]: { enum: named.flatMap(({ names }) => names) } } };
-  const all = Array.isArray(normal['allOf']) ? normal['allOf'] : [];
-  return { ...normal, allOf: [...all, ...(open ? [] : [known]), ...choices] };
+  const sorted = branchesOf(schema, keyword, branches, property, documents);
+  if (sorted === null) return normal;
+  const { named, others } = sorted;
+  const all = Array.isArray(rest['allOf']) ? rest['allOf'] : [];
+  const objects: JsonObject = { type: 'object' };
+  const shown = annotations === 'none' ? others.length > 0 && [...others, objects] : branches;
+  const choices = choicesOf(schema, property, named, documents);
+  return {
+    ...rest,
+    ...(shown ? { anyOf: shown } : {}),
+    allOf: [...all, ...(others.length === 0 ? [objects] : []), ...choices],
+  };
 }
 
-/** Null where a branch has no name, or says itself which values of the property are its own. */
+function choicesOf(schema: Located, property: string, named: readonly Branch[], documents: Documents): JsonObject[] {
+  const all = [...new Set(named.flatMap(({ names }) => names))];
+  const chosen = (names: readonly string[]) => ({ required: [property], properties: { [property]: { enum: names } } });
+  const choices = named.map(
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema; this object is never awaited
+    ({ normal, names }): JsonObject => ({ if: { type: 'object', ...chosen(names) }, then: normal }),
+  );
+  // 3.2: with a default, other values and none are that branch's.
+  const mapped = member(member(schema, 'discriminator'), 'defaultMapping');
+  if (mapped.value === undefined) return [{ [NAMED_BY]: { property, names: all }, ...chosen(all) }, ...choices];
+  const standard = named.find(({ at }) => isMappedTo(mapped, at, documents));
+  const unnamed = { type: 'object', not: chosen(all) };
+  // biome-ignore lint/suspicious/noThenProperty: as above
+  return [...choices, ...(standard ? [{ if: unnamed, then: standard.normal }] : [])];
+}
+
+/** Null where a branch for objects has no name. `others`: branches that are for no object, such as null. */
 function branchesOf(
   schema: Located,
   keyword: string,
   branches: readonly Json[],
   property: string,
   documents: Documents,
-): readonly Branch[] | null {
+): { readonly named: readonly Branch[]; readonly others: readonly Json[] } | null {
   const mapping = member(member(schema, 'discriminator'), 'mapping');
   const list = member(schema, keyword);
   const named: Branch[] = [];
+  const others: Json[] = [];
   for (const [i, normal] of branches.entries()) {
     const at = member(list, i);
-    const ref = get(at.value, '$ref');
-    if (typeof ref !== 'string') return null;
-    const mapped = namesIn(mapping, at, ref, documents);
-    if (mapped.length === 0 && saysItself(at, property, documents)) return null;
-    const implicit = /#\/components\/schemas\/([^/]+)$/.exec(ref)?.[1];
-    if (mapped.length === 0 && implicit === undefined) return null;
-    // What maps to the branch has its names; the schema's own name stays one (3.1, section 4.8.25.1).
-    named.push({ at, normal, names: [...new Set([...mapped, ...(implicit === undefined ? [] : [implicit])])] });
+    const names = namesOf(at, mapping, property, documents);
+    const types = names.length > 0 ? [] : typesOf(at, documents);
+    if (names.length > 0) named.push({ at, normal, names });
+    else if (types.length > 0 && !types.includes('object')) others.push(normal);
+    else return null;
   }
-  return named;
+  return named.length === 0 ? null : { named, others };
 }
 
-/** A value of `mapping` is the name of a schema, or a reference. */
-function namesIn(mapping: Located, branch: Located, ref: string, documents: Documents): string[] {
-  const target = documents.follow(branch);
-  return Object.entries(isObject(mapping.value) ? mapping.value : {}).flatMap(([name, value]) => {
-    if (typeof value !== 'string') return [];
-    if (value === ref || `#/components/schemas/${value}` === ref) return [name];
-    const resolution = documents.resolve(mapping, value);
-    const same = resolution.ok && target !== null && resolution.target.value === target.value;
-    return same ? [name] : [];
-  });
+function namesOf(at: Located, mapping: Located, property: string, documents: Documents): readonly string[] {
+  const mapped = Object.keys(isObject(mapping.value) ? mapping.value : {}).filter((name) =>
+    isMappedTo(member(mapping, name), at, documents),
+  );
+  const own = mapped.length > 0 ? [] : ownNames(at, property, documents, new Set());
+  if (own.length > 0) return own;
+  const ref = get(at.value, '$ref');
+  const implicit = typeof ref === 'string' ? /#\/components\/schemas\/([^/]+)$/.exec(ref)?.[1] : undefined;
+  // What maps to the branch has its names; the schema's own name stays one (3.1, section 4.8.25.1).
+  return [...new Set([...mapped, ...(implicit === undefined ? [] : [implicit])])];
 }
 
-function saysItself(branch: Located, property: string, documents: Documents): boolean {
+/** Whether a value of `mapping`, which is the name of a schema or a reference, leads to the branch. */
+function isMappedTo(mapped: Located, branch: Located, documents: Documents): boolean {
+  const ref = get(branch.value, '$ref');
+  const { value } = mapped;
+  if (typeof value !== 'string' || typeof ref !== 'string') return false;
+  if (value === ref || `#/components/schemas/${value}` === ref) return true;
+  const resolution = documents.resolve(mapped, value);
+  return resolution.ok && resolution.target.value === documents.follow(branch)?.value;
+}
+
+/** Values that the branch itself says the property has, here or in its `allOf`. */
+function ownNames(branch: Located, property: string, documents: Documents, seen: Set<unknown>): readonly string[] {
   const target = documents.follow(branch);
-  const own = target && documents.follow(member(member(target, 'properties'), property));
-  return own !== null && (get(own.value, 'const') !== undefined || get(own.value, 'enum') !== undefined);
+  if (target === null || seen.has(target.value)) return [];
+  seen.add(target.value);
+  const own = documents.follow(member(member(target, 'properties'), property));
+  const [constant, values] = [get(own?.value, 'const'), get(own?.value, 'enum')];
+  const names = constant !== undefined ? [constant] : Array.isArray(values) ? values : [];
+  if (names.length > 0) return names.filter((each) => typeof each === 'string');
+  const all = member(target, 'allOf');
+  const parts = Array.isArray(all.value) ? all.value.map((_, i) => member(all, i)) : [];
+  for (const part of parts) {
+    const found = ownNames(part, property, documents, seen);
+    if (found.length > 0) return found;
+  }
+  return [];
 }

@@ -45,17 +45,28 @@ function fieldOf(name: string, schema: Located, encoding: Located, type: string,
   const styled = type === URLENCODED && (style !== undefined || typeof explode === 'boolean');
   // Without a style, what is no plain value is written as JSON (OpenAPI 3.1, section 4.8.15.1.1).
   const structured = types.includes('array') ? items.includes('object') : types.includes('object');
+  const usual = structured
+    ? 'application/json'
+    : isBinary(schema, documents)
+      ? 'application/octet-stream'
+      : 'text/plain';
+  // Stating the default asks for no more than leaving it out does.
+  const asksForType = declared.length > 1 || (declared.length === 1 && declared[0] !== usual);
   const written = declared[0] ?? (structured ? 'application/json' : undefined);
   return {
     name,
     style: style ?? 'form',
     explode: typeof explode === 'boolean' ? explode : (style ?? 'form') === 'form',
     ...(written !== undefined && !styled ? { content_type: written } : {}),
-    ...(declared.length > 0 && type === MULTIPART ? { part_types: declared } : {}),
+    ...(asksForType && type === MULTIPART ? { part_types: declared } : {}),
     types,
     ...(items.length > 0 ? { item_types: items } : {}),
     ...(styled && types.includes('object') ? { property_types: propertyTypes(schema, documents) } : {}),
   };
+}
+
+function isBinary(schema: Located, documents: Documents): boolean {
+  return get(documents.follow(schema)?.value, 'format') === 'binary';
 }
 
 function withoutParameters(type: string): string {

@@ -54,14 +54,14 @@ function producesOf(declared: readonly Declared[]): readonly string[] | undefine
 function validationOf(at: Located, { diagnostics }: Deps): ResponseValidation | undefined {
   const mode = member(at, 'x-gw-validate-response');
   const { value } = mode;
-  if (value === 'log' || value === 'enforce') return value;
+  if (value === 'log' || value === 'enforce' || value === 'enforce-json') return value;
   // YAML 1.1 readers make false of `off`.
   if (value === undefined || value === 'off' || value === false) return undefined;
   diagnostics.add(
     'E1012',
     placeOf(mode),
-    `x-gw-validate-response is ${JSON.stringify(value)?.slice(0, 60)}: it must be off, log or enforce`,
-    'Write x-gw-validate-response: off, log or enforce.',
+    `x-gw-validate-response is ${JSON.stringify(value)?.slice(0, 60)}: it must be off, log, enforce or enforce-json`,
+    'Write x-gw-validate-response: off, log, enforce or enforce-json.',
   );
   return undefined;
 }

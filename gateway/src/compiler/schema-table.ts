@@ -39,6 +39,8 @@ interface Target {
   readonly context: Context;
 }
 
+/** The schema that admits every value. */
+const ANYTHING = 'anything';
 const NOTHING: ReadonlySet<string> = new Set();
 
 export class SchemaTable {
@@ -63,6 +65,14 @@ export class SchemaTable {
   /** Undefined where everything is valid, so that there is nothing to check. */
   add(located: Located, dialect: Dialect, direction: Direction = 'request'): SchemaRef | undefined {
     return this.#keep(this.#outermost(located, dialect, direction, 'none'));
+  }
+
+  /** As `add`, of a value that must be well formed even where everything is valid. */
+  addRead(located: Located, dialect: Dialect, direction: Direction): SchemaRef {
+    const ref = this.add(located, dialect, direction);
+    if (ref !== undefined) return ref;
+    this.#schemas.set(ANYTHING, {});
+    return { $ref: `gw:${ANYTHING}` };
   }
 
   /** Of a response, with the examples and defaults in it, as values are made by. */
@@ -168,7 +178,7 @@ export class SchemaTable {
   }
 
   #described(located: Located, value: Obj, context: Context): JsonObject {
-    return discriminate(located, this.#keywords(located, value, context), this.#documents);
+    return discriminate(located, this.#keywords(located, value, context), this.#documents, context.annotations);
   }
 
   #reference(

@@ -20,6 +20,8 @@ export interface JudgedResponse {
   failed(error: unknown): void;
 }
 
+const NO_BODY = new Uint8Array(0);
+
 export class ResponseCheck {
   readonly #validator: ResponseValidator;
   readonly #recorder: Recorder;
@@ -55,9 +57,11 @@ export class ResponseCheck {
   hold(x: Exchange, status: number, headers: HeaderList, then: JudgedResponse): Writable | null {
     if (this.#skips(x, status, headers)) return null;
     then.holds(true);
+    const isRefused = this.#validator.withholds && this.#validator.isUndeclared(status, headers);
     const bytes = new HeldResponseBytes(x, this.#budget);
     return holdResponse({
-      limit: this.#validator.limit,
+      // What its head alone is refused for is not waited for.
+      limit: isRefused ? 0 : this.#validator.limit,
       bytes,
       whole: async (body) => {
         const judged = this.#judge(x, status, headers, body);
@@ -71,6 +75,11 @@ export class ResponseCheck {
         then.sent(body.length);
       },
       overflow: async () => {
+        const refused = isRefused ? await this.#judge(x, status, headers, NO_BODY) : null;
+        if (refused) {
+          await then.withheld(refused);
+          return null;
+        }
         this.#recorder.responseNotValidated(x, 'its body is too large to be held');
         then.holds(false);
         return then.open();
@@ -91,7 +100,7 @@ export class ResponseCheck {
     const then = (errors: readonly ProblemError[] | null): Problem | null => {
       if (span) x.trace?.ended(span, errors ? 'refused' : 'valid');
       if (!errors) return null;
-      const withheld = this.#validator.mode === 'enforce';
+      const withheld = this.#validator.withholds;
       this.#recorder.responseInvalid(x, { status, errors, withheld });
       if (!withheld) return null;
       const detail = 'The response does not match the API description, and is withheld.';

@@ -89,7 +89,8 @@ const keywords: Readonly<Record<string, Keyword>> = {
   },
   enum: {
     kind: 'plain',
-    check: (value) => mustBe(Array.isArray(value) && value.length > 0, 'a list of values that is not empty', value),
+    // An empty one admits nothing, which JSON Schema discourages and allows.
+    check: (value) => mustBe(Array.isArray(value), 'a list of values', value),
   },
   const: { kind: 'plain', check: () => null },
 };

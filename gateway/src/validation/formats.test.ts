@@ -2,7 +2,20 @@ import { expect, it } from 'vitest';
 import { Schemas } from './schemas.ts';
 
 const STANDARD = [
-  ...['date', 'time', 'date-time', 'duration', 'uri', 'uri-reference', 'uri-template', 'url', 'email', 'hostname'],
+  ...[
+    'date',
+    'time',
+    'date-time',
+    'duration',
+    'uri',
+    'uri-reference',
+    'iri',
+    'iri-reference',
+    'uri-template',
+    'url',
+    'email',
+    'hostname',
+  ],
   ...['ipv4', 'ipv6', 'regex', 'uuid', 'json-pointer', 'relative-json-pointer', 'byte', 'base64url'],
 ];
 
@@ -25,6 +38,20 @@ it.each<[string, unknown, boolean]>([
   ['date', '2026-02-30', false],
   ['date-time', '2026-02-28T10:00:00Z', true],
   ['date-time', '2026-02-28', false],
+  ['date-time', '2026-02-28t10:00:00.5z', true],
+  ['date-time', '2026-02-28T10:00:00+05:30', true],
+  ['date-time', '2026-02-28T10:00:00+0530', false],
+  ['date-time', '2026-02-28T10:00:00+01', false],
+  ['date-time', '2026-02-28 10:00:00Z', false],
+  ['date-time', '2026-02-28\n10:00:00Z', false],
+  ['date-time', '2026-02-29T10:00:00Z', false],
+  ['date-time', '1998-12-31T23:59:60Z', true],
+  ['date-time', '1998-12-31T22:59:60Z', false],
+  ['time', '10:00:00+01:00', true],
+  ['time', '10:00:00+0100', false],
+  ['time', '10:00:00', false],
+  ['time', '15:59:60-08:00', true],
+  ['uuid', 'urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6', false],
   ['email', 'a@b.example', true],
   ['email', 'a', false],
   ['email', 'root@localhost', true],

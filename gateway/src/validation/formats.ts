@@ -3,7 +3,10 @@ import type { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { compareDecimals, type Decimal, decimalText, isWhole, readDecimal } from '../json/decimal.ts';
 import { decimalOf, isStandIn } from '../json/stand-ins.ts';
+import { isDateTime, isTime } from './date-time.ts';
 import { isEmail } from './email.ts';
+import { isHostname } from './hostname.ts';
+import { isIri, isIriReference, isUri, isUriReference } from './uri.ts';
 
 /** Inclusive bounds of integers. */
 const INTEGERS: Readonly<Record<string, readonly [bigint, bigint]>> = Object.fromEntries(
@@ -17,9 +20,31 @@ const INTEGERS: Readonly<Record<string, readonly [bigint, bigint]>> = Object.fro
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 const BASE64URL = /^[A-Za-z0-9_-]*$/;
 
+/** RFC 3339, appendix A: no unit is left out between two. */
+const TIME = '(?:\\d+H(?:\\d+M(?:\\d+S)?)?|\\d+M(?:\\d+S)?|\\d+S)';
+const DATE = '(?:\\d+Y(?:\\d+M(?:\\d+D)?)?|\\d+M(?:\\d+D)?|\\d+D)';
+const DURATION = new RegExp(`^P(?:\\d+W|T${TIME}|${DATE}(?:T${TIME})?)$`);
+/** RFC 6570, section 2. */
+const VARIABLE = '(?:[a-z0-9_]|%[0-9a-f]{2})(?:\\.?(?:[a-z0-9_]|%[0-9a-f]{2}))*(?::[1-9]\\d{0,3}|\\*)?';
+const URI_TEMPLATE = new RegExp(
+  `^(?:[^\\x00-\\x20\\x7f"<>%\\\\^\`{|}]|%[0-9a-f]{2}|\\{[+#./;?&=,!@|]?${VARIABLE}(?:,${VARIABLE})*\\})*$`,
+  'i',
+);
+
 /** JSON Schema's, each judged in time that grows as the text does. */
 export function addStandardFormats(ajv: Ajv2020): void {
   (addFormats as unknown as typeof addFormats.default)(ajv);
+  ajv.addFormat('time', isTime);
+  ajv.addFormat('date-time', isDateTime);
+  ajv.addFormat('duration', DURATION);
+  ajv.addFormat('hostname', isHostname);
+  ajv.addFormat('uri', isUri);
+  ajv.addFormat('uri-reference', isUriReference);
+  ajv.addFormat('iri', isIri);
+  ajv.addFormat('iri-reference', isIriReference);
+  ajv.addFormat('uri-template', URI_TEMPLATE);
+  // The library's takes `urn:uuid:` for a part of it.
+  ajv.addFormat('uuid', /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i);
   // The library's wants a dot in the domain, knows no quotes and no addresses, and lets in names of any length.
   ajv.addFormat('email', isEmail);
   // The library's pattern tries each way to part name and password: minutes for a megabyte of colons.

@@ -83,7 +83,7 @@ export function webSocketMessagesOf(
   return {
     received: received ? new MessageRules(received, schemas, 'refused') : null,
     sent: sent ? new MessageRules(sent, schemas, 'last') : null,
-    enforces: mode === 'enforce',
+    enforces: mode !== 'log',
     limit,
   };
 }

@@ -34,6 +34,18 @@ export class ResponseValidator {
     return mode && responses ? new ResponseValidator(mode, responses, schemas, limit) : null;
   }
 
+  /** Whether a response that does not match is kept from the client. */
+  get withholds(): boolean {
+    return this.mode !== 'log';
+  }
+
+  /** Whether its status has described content, and its content type is none of that. */
+  isUndeclared(status: number, headers: HeaderList): boolean {
+    const rules = this.#rulesOf(status)?.rules;
+    if (this.mode === 'enforce-json' || !rules || rules.ranges.length === 0) return false;
+    return rules.readerOf(mediaTypeOf(headerOf(headers, 'content-type'))) === undefined;
+  }
+
   get limit(): number {
     return this.#limit;
   }
@@ -43,6 +55,7 @@ export class ResponseValidator {
     if (method === 'HEAD' || WITHOUT_BODY.has(status)) return 'it has no body of its own';
     const rules = this.#rulesOf(status)?.rules;
     if (!rules || rules.ranges.length === 0) return 'its status has no described content';
+    if (this.isUndeclared(status, headers)) return null;
     const contentType = headerOf(headers, 'content-type');
     if (!isJson(mediaTypeOf(contentType)) || !isUtf8(contentType)) return 'it is not JSON in UTF-8';
     const encoding = headerOf(headers, 'content-encoding');
@@ -62,7 +75,7 @@ export class ResponseValidator {
     if (!check) return null;
     const { rules } = check;
     if (rules.readerOf(mediaTypeOf(contentType)) === undefined) {
-      const reason = `is ${mediaTypeOf(contentType)}, and only ${rules.ranges.join(', ')} is described`;
+      const reason = `is ${mediaTypeOf(contentType) || 'missing'}, and only ${rules.ranges.join(', ')} is described`;
       return [{ in: 'header', field: 'content-type', reason }];
     }
     const verdict = check.verdict(contentType, body, asker);

@@ -11,6 +11,7 @@ import { collectRefs, compileMs, MOST_COMPILE_MS, PREFIX } from './compile-time.
 import { addEnum } from './enum.ts';
 import { addAllFormats } from './formats.ts';
 import type { TableHelpers } from './helpers/validation-helpers.ts';
+import { addNamedBranch } from './named-branch.ts';
 import { addNumberKeywords } from './number-keywords.ts';
 import { validateTyped } from './typed.ts';
 import { addUnevaluated } from './unevaluated.ts';
@@ -63,6 +64,7 @@ export class Schemas {
     addSteps(this.#ajv, steps);
     addEnum(this.#ajv, steps);
     addNumberKeywords(this.#ajv);
+    addNamedBranch(this.#ajv);
     addUniqueItems(this.#ajv, steps);
     addUnevaluated(this.#ajv, (ref) => this.#prepared(ref), read, steps);
   }
