@@ -241,6 +241,13 @@ export const REASONS = {
   NotStored: { event: 'Normal', meaning: 'There is no artifact yet.', action: 'See Compiled.' },
   // Programmed
   Programmed: { event: 'Normal', meaning: 'Every ready pod reports that it serves the artifact.' },
+  NeedsEvidence: {
+    event: 'Warning',
+    meaning:
+      'The newest revision has an operation that a canary measured as bad, unchanged, and too few requests have shown otherwise since. It goes no further; the other pods serve what was served before.',
+    action:
+      'Correct the operation that the message names, or send requests to it; `kubectl gw retry` or `promote` rolls it out all the same.',
+  },
   RollingOut: {
     event: 'Normal',
     meaning: 'Pods with the artifact are being started; ready ones with the previous artifact still serve.',

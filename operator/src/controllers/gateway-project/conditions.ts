@@ -111,6 +111,8 @@ export function programmedVerdict(
     if (silent)
       return verdict('Unknown', 'PodsUnreachable', `pod ${silent.name} does not answer: ${silent.unreachable}`);
     if (ready === 0) return verdict('False', 'NoReadyPods', `no pod is ready${why}`);
+    if (its?.needsEvidence)
+      return verdict('False', 'NeedsEvidence', its.message ?? 'requests must show that it is good');
     const counted = `${programmed} of ${ready} ready pods serve ${named(target)}`;
     return verdict('False', 'RollingOut', `${its?.strategy === 'Canary' ? `canary, ${its.message}` : counted}${why}`);
   }
@@ -130,6 +132,7 @@ export function readyVerdict(
   pinned: boolean,
   failed?: FailedRevision,
   externalDeployment?: ExternalDeployment,
+  rollout?: RolloutStatus,
 ): Verdict {
   const failing = verdicts.find(({ status }) => status !== 'True');
   if (failing) {
@@ -152,6 +155,9 @@ export function readyVerdict(
       reason: 'RollingOut',
       message: `${summary.programmed} of ${summary.wanted} pods are ready`,
     };
+  }
+  if (rollout?.needsEvidence) {
+    return { type: 'Ready', status: 'False', reason: 'NeedsEvidence', message: rollout.message ?? '' };
   }
   if (externalDeployment) {
     const { message, wentBack } = externalDeployment;

@@ -123,6 +123,7 @@ export function decide(
     pinned,
     wanted?.revision === failed?.revision ? undefined : failed,
     externalDeployment,
+    rollout.status,
   );
   const servedNow = isServedByAll(verdicts[3], rollout.status) ? wanted?.revision : undefined;
   const outcome = { rollout: rollout.status, served: servedNow, pinned };
@@ -162,6 +163,7 @@ export function decide(
     pods: summary,
     ...(rollout.status ? { rollout: rollout.status } : {}),
     ...(failed ? { failed } : {}),
+    ...(rollout.faults.length > 0 ? { measuredFaults: [...rollout.faults] } : {}),
     ...(observed.sidecars || observed.injection ? { sidecars: { ...observed.sidecars, ...counts(observed) } } : {}),
     ...(observed.controlPlane ? { controlPlane: controlPlaneStatus(project, observed.controlPlane) } : {}),
     address: serviceAddress(project),

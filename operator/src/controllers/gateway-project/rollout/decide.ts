@@ -17,6 +17,7 @@ import type { PodState } from '../pods/pod-state.ts';
 import type { PodSecrets } from '../secrets/observe-pod-secrets.ts';
 import { readCommand } from './command.ts';
 import { decideRollout, type RolloutDecision } from './decide-rollout.ts';
+import type { Fingerprints } from './fingerprints.ts';
 import type { ObservedRollout } from './observe.ts';
 import { activeDeployment, deploymentId, requestedRevision, target } from './target.ts';
 
@@ -45,6 +46,8 @@ export interface RolloutBasis extends ObservedRollout {
   readonly pods: readonly PodState[];
   readonly secrets: Pick<PodSecrets, 'seen'>;
   readonly controlPlane?: ObservedControlPlane;
+  /** Of the artifacts that can be rolled out, by `artifact_hash`; those that could not be read are not there. */
+  readonly fingerprints?: ReadonlyMap<string, Fingerprints>;
 }
 
 export function rolloutOf(
@@ -53,7 +56,7 @@ export function rolloutOf(
   settings: PodSettings,
   now: Date,
 ): Rollout {
-  const { project, deployments, workload, canary, pods, refusals, analysis, secrets } = observed;
+  const { project, deployments, workload, canary, pods, refusals, analysis, secrets, fingerprints } = observed;
   const { spec, status, metadata } = project;
   const templated = revisionOf(workload);
   const command = readCommand(metadata.annotations);
@@ -85,6 +88,12 @@ export function rolloutOf(
     refusals,
     programmedBefore: status?.pods?.programmed ?? 0,
     ...(analysis ? { analysis } : {}),
+    faults: status?.measuredFaults ?? [],
+    fingerprintOf: (artifactHash, operation) => {
+      const known = fingerprints?.get(artifactHash);
+      // An operation that is not there is another one than any that was measured.
+      return known && (known.get(operation) ?? 'absent');
+    },
     ...(command ? { command } : {}),
     now,
   });
