@@ -86,7 +86,12 @@ export interface Status {
     readonly needsEvidence?: readonly string[];
   };
   readonly failed?: { readonly revision: number; readonly message: string };
-  readonly conditions?: readonly { readonly type: string; readonly status: string; readonly reason: string }[];
+  readonly conditions?: readonly {
+    readonly type: string;
+    readonly status: string;
+    readonly reason: string;
+    readonly message: string;
+  }[];
 }
 
 export const reason = ({ conditions }: Status, type: string) => conditions?.find((each) => each.type === type)?.reason;

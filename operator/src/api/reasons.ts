@@ -252,6 +252,13 @@ export const REASONS = {
     event: 'Normal',
     meaning: 'Pods with the artifact are being started; ready ones with the previous artifact still serve.',
   },
+  PodsNotStarting: {
+    event: 'WarningOnceStalled',
+    meaning:
+      'New pods do not start as they are declared (image, options, resources, Secrets), or cannot be created. The pods before serve on.',
+    action:
+      'See the message: the image, the scheduling, the quota, or the field that changed last. A new revision does not help, and is not blamed.',
+  },
   NoReadyPods: {
     event: 'Normal',
     meaning: 'No pod is ready.',

@@ -177,6 +177,12 @@ export const rolloutStatus = {
       description:
         'Operations that a canary measured as bad, and that have had too few requests since to show otherwise: the rollout waits for requests to them, or for `kubectl gw retry` or `promote`.',
     },
+    blamelessAt: {
+      type: 'integer',
+      minimum: 0,
+      description:
+        'metadata.generation whose pods did not start before this revision either: until it changes, pods that do not start are no failure of the revision.',
+    },
     startedAt: { type: 'string', format: 'date-time' },
     steppedAt: { type: 'string', format: 'date-time', description: 'When all pods of the step were ready.' },
     progressedAt: { type: 'string', format: 'date-time', description: 'Time of the last progress, for the deadline.' },

@@ -109,6 +109,7 @@ export function decide(
         spec.autoDeploy,
         failed ? undefined : rollout.status,
         observed.injection?.pods,
+        rollout.pending,
       ),
       observed,
       wanted?.artifactHash,

@@ -39,6 +39,10 @@ export interface RolloutInput {
   readonly wanted: number;
   /** Of the workload whose template has the revision that is rolled out: it has made no progress for too long. */
   readonly stalled: { readonly stable: boolean; readonly canary: boolean };
+  /** Why no pod can be created: a quota, an admission policy. */
+  readonly uncreatable?: string;
+  /** Pods of this generation did not start with the revision before either. */
+  readonly blameless: boolean;
   readonly pods: readonly PodState[];
   /** Pods that refused an artifact over the link. */
   readonly refusals: readonly PodRefusal[];
@@ -178,7 +182,7 @@ function lastGood({ before, revisions, templated }: RolloutInput): Revision | un
 
 /** `firstPods`: it has succeeded without any. */
 function begin(
-  { spec, linked, wanted, now }: RolloutInput,
+  { spec, linked, wanted, now, blameless, generation }: RolloutInput,
   goal: Revision,
   good: Revision | undefined,
   firstPods: boolean,
@@ -195,6 +199,7 @@ function begin(
   const at = rfc3339(now);
   const status: RolloutStatus = {
     strategy,
+    ...(blameless ? { blamelessAt: generation } : {}),
     phase: 'Progressing',
     revision: goal.revision,
     artifactHash: goal.artifactHash,
@@ -239,7 +244,7 @@ function advance(input: RolloutInput, goal: Revision, { status, from }: Underway
   if (status.strategy === 'Canary' && from) return advanceCanary(input, goal, status, from);
   const failure =
     calledOff(input, goal) ??
-    (status.strategy === 'InPlace' ? inPlaceFailure(input, goal, status) : stableFailure(input, goal));
+    (status.strategy === 'InPlace' ? inPlaceFailure(input, goal, status) : stableFailure(input, goal, status));
   const decision = { goal, stable: goal, events: [] };
   if (failure !== BY_HAND && isServed(input, goal)) return { ...decision, status: succeed(status, input) };
   if (failure !== undefined) return { ...decision, ...fail(input, goal, status, failure) };
@@ -262,7 +267,7 @@ function advanceCanary(input: RolloutInput, goal: Revision, before: RolloutStatu
   const ready = servedBy(own, goal, true);
   const status = { ...before, share: shareOf(ready, others) };
   if (!step) {
-    const failure = calledOff(input, goal) ?? stableFailure(input, goal);
+    const failure = calledOff(input, goal) ?? stableFailure(input, goal, status);
     const decision = { goal, stable: goal, canary, events: [] };
     if (failure !== BY_HAND && isServed(input, goal)) {
       if (spec.canary.watchSeconds === 0) return { ...decision, status: succeed(status, input) };
@@ -275,8 +280,9 @@ function advanceCanary(input: RolloutInput, goal: Revision, before: RolloutStatu
   const decision = { goal, stable: from, canary, events: [] };
   const failure =
     calledOff(input, goal) ??
-    failureOf(own) ??
-    (input.stalled.canary ? 'its pods did not become ready in time' : undefined);
+    (isBlameless(input, status)
+      ? undefined
+      : (failureOf(own) ?? (input.stalled.canary ? late(input, own) : undefined)));
   if (failure !== undefined) return { ...decision, ...fail(input, goal, status, failure) };
   const { analysis } = input;
   if (analysis?.verdict === 'worse') {
@@ -318,7 +324,7 @@ function watchPromoted(input: RolloutInput, goal: Revision, before: RolloutStatu
   const { spec, wanted, now, analysis } = input;
   const canary = { revision: from, pods: canaryPods(canarySteps(spec)[0]?.weight ?? 1, wanted) };
   const decision = { goal, stable: goal, canary, events: [] };
-  const failure = calledOff(input, goal) ?? stableFailure(input, goal);
+  const failure = calledOff(input, goal) ?? stableFailure(input, goal, before);
   if (failure !== undefined) return { ...decision, ...fail(input, goal, before, failure) };
   if (analysis?.verdict === 'worse') {
     return { ...decision, ...fail(input, goal, before, analysis.message), measured: analysis };
@@ -389,9 +395,19 @@ function servedBy(pods: readonly PodState[], goal: Revision, canary = false): nu
 }
 
 /** Why pods that were started with it do not come up. */
-function stableFailure({ pods, stalled }: RolloutInput, goal: Revision): string | undefined {
-  const own = pods.filter((pod) => !pod.canary && pod.revision === goal.revision);
-  return failureOf(own) ?? (stalled.stable ? `its pods did not become ready in time${waitingOf(own)}` : undefined);
+function stableFailure(input: RolloutInput, goal: Revision, status: RolloutStatus): string | undefined {
+  if (isBlameless(input, status)) return undefined;
+  const own = input.pods.filter((pod) => !pod.canary && pod.revision === goal.revision);
+  return failureOf(own) ?? (input.stalled.stable ? late(input, own) : undefined);
+}
+
+function late({ uncreatable }: RolloutInput, own: readonly PodState[]): string {
+  return `its pods did not become ready in time${uncreatable === undefined ? waitingOf(own) : `: ${uncreatable}`}`;
+}
+
+/** What keeps its pods from starting was there before it: it waits, and is not given up for that. */
+function isBlameless({ generation }: RolloutInput, { blamelessAt }: RolloutStatus): boolean {
+  return blamelessAt === generation;
 }
 
 function inPlaceFailure(
@@ -420,7 +436,7 @@ function waitingOf(pods: readonly PodState[]): string {
 /** Without pods it is `unserved` (docs/decisions.md#unserved-revisions): nothing to go back to. */
 function succeed(status: RolloutStatus, { now, wanted }: RolloutInput): RolloutStatus {
   const { steppedAt: _, step: _s, weight: _w, share: _h, paused: _p, watching: _t, unserved: _u, ...also } = status;
-  const { needsEvidence: _n, ...rest } = also;
+  const { needsEvidence: _n, blamelessAt: _b, ...rest } = also;
   const ended = { ...rest, phase: 'Succeeded' as const, endedAt: rfc3339(now) };
   if (wanted === 0) return { ...ended, unserved: true, message: `revision ${status.revision} has no pods to serve it` };
   return { ...ended, message: `revision ${status.revision} is served by all pods` };
@@ -438,7 +454,16 @@ function fail(
   const goesBack = status.from !== undefined && status.from !== goal.revision && (called || spec.automaticRollback);
   const message = `revision ${goal.revision} failed: ${why}`.slice(0, 4000);
   const at = rfc3339(now);
-  const { steppedAt: _, share: _h, paused: _p, watching: _t, unserved: _u, needsEvidence: _n, ...rest } = status;
+  const {
+    steppedAt: _,
+    share: _h,
+    paused: _p,
+    watching: _t,
+    unserved: _u,
+    needsEvidence: _n,
+    blamelessAt: _b,
+    ...rest
+  } = status;
   const ended = { ...rest, phase: called ? ('Aborted' as const) : ('Failed' as const), endedAt: at, message };
   if (!goesBack) {
     return { status: ended, events: [event('RolloutFailed', message)], again: LOOK_MS };

@@ -72,6 +72,7 @@ export class Story {
       refusals: [],
       faults: [],
       fingerprintOf: () => undefined,
+      blameless: false,
       programmedBefore: 0,
       now: new Date(T0),
       ...more,
