@@ -7,6 +7,7 @@ import { Connections } from './control-plane/connection.ts';
 import { ControlPlanes } from './control-plane/control-planes.ts';
 import { controllers } from './controllers/controllers.ts';
 import { probeProvenance } from './controllers/gateway-project/pods/pod-state.ts';
+import { FingerprintCache } from './controllers/gateway-project/rollout/fingerprints.ts';
 import { closeKept, KeptConnections } from './controllers/gateway-project/rollout/kept-connections.ts';
 import { Measurements } from './controllers/gateway-project/rollout/measurements.ts';
 import { probeMetrics } from './controllers/gateway-project/rollout/observe.ts';
@@ -212,6 +213,7 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
         probe: probeProvenance,
         readMetrics: probeMetrics,
         measurements: new Measurements(),
+        fingerprints: new FingerprintCache(),
         exchangedParts: new ExchangedParts(objects),
         keptConnections: new KeptConnections(closeKept),
         updatePace,

@@ -83,9 +83,15 @@ export interface Status {
     readonly step?: number;
     readonly share?: number;
     readonly steppedAt?: string;
+    readonly needsEvidence?: readonly string[];
   };
   readonly failed?: { readonly revision: number; readonly message: string };
-  readonly conditions?: readonly { readonly type: string; readonly status: string; readonly reason: string }[];
+  readonly conditions?: readonly {
+    readonly type: string;
+    readonly status: string;
+    readonly reason: string;
+    readonly message: string;
+  }[];
 }
 
 export const reason = ({ conditions }: Status, type: string) => conditions?.find((each) => each.type === type)?.reason;
@@ -175,3 +181,15 @@ export async function rolloutShop(name: string) {
 }
 
 export type RolloutShop = Awaited<ReturnType<typeof rolloutShop>>;
+
+/** A document beside the shop's, of the same project: an edit of it is no edit of the shop's. */
+export function otherSpec(body: string): string {
+  const get = { operationId: 'other', responses: { 200: { description: 'OK' } }, 'x-gw-dispatch': mock(body) };
+  const document = { openapi: '3.1.0', info: { title: 'Other', version: '1' }, paths: { '/other': { get } } };
+  return JSON.stringify({
+    apiVersion: 'gw.dev/v1alpha1',
+    kind: 'ApiSpec',
+    metadata: { name: 'other' },
+    spec: { source: { inline: JSON.stringify(document) } },
+  });
+}

@@ -3,7 +3,7 @@ import { controlPlaneSchema, controlPlaneStatus } from './control-plane.ts';
 import { exposureSchema, monitoringSchema, tlsSchema } from './exposure.ts';
 import { networkPolicySchema, podsSchema, secretsSchema, serveSchema, serviceSchema } from './gateway-pods.ts';
 import { pluginName } from './plugin-ref.ts';
-import { failedStatus, rolloutSchema, rolloutStatus } from './rollout.ts';
+import { failedStatus, measuredFaults, rolloutSchema, rolloutStatus } from './rollout.ts';
 import type { FromSchema, KindDefinition, Schema } from './schema.ts';
 import {
   ageColumn,
@@ -239,6 +239,7 @@ const status = {
     },
     rollout: rolloutStatus,
     failed: failedStatus,
+    measuredFaults,
     sidecars: sidecarStatus,
     controlPlane: controlPlaneStatus,
     address: { type: 'string', description: 'Host and port of the Service inside the cluster.' },

@@ -241,9 +241,23 @@ export const REASONS = {
   NotStored: { event: 'Normal', meaning: 'There is no artifact yet.', action: 'See Compiled.' },
   // Programmed
   Programmed: { event: 'Normal', meaning: 'Every ready pod reports that it serves the artifact.' },
+  NeedsEvidence: {
+    event: 'Warning',
+    meaning:
+      'The newest revision has an operation that a canary measured as bad, unchanged, and too few requests have shown otherwise since. It goes no further; the other pods serve what was served before.',
+    action:
+      'Correct the operation that the message names, or send requests to it; `kubectl gw retry` or `promote` rolls it out all the same.',
+  },
   RollingOut: {
     event: 'Normal',
     meaning: 'Pods with the artifact are being started; ready ones with the previous artifact still serve.',
+  },
+  PodsNotStarting: {
+    event: 'WarningOnceStalled',
+    meaning:
+      'New pods do not start as they are declared (image, options, resources, Secrets), or cannot be created. The pods before serve on.',
+    action:
+      'See the message: the image, the scheduling, the quota, or the field that changed last. A new revision does not help, and is not blamed.',
   },
   NoReadyPods: {
     event: 'Normal',

@@ -109,8 +109,17 @@ export const pods = resource('v1', 'Pod', 'pods', {
           items: {
             type: 'object',
             required: ['type', 'status'],
-            properties: { type: { type: 'string' }, status: { type: 'string' }, message: { type: 'string' } },
+            properties: {
+              type: { type: 'string' },
+              status: { type: 'string' },
+              reason: { type: 'string' },
+              message: { type: 'string' },
+            },
           },
+        },
+        initContainerStatuses: {
+          type: 'array',
+          items: { type: 'object', properties: { state: containerState } },
         },
         containerStatuses: {
           type: 'array',

@@ -169,6 +169,20 @@ export const rolloutStatus = {
       items: { type: 'string' },
       description: 'Operations in use to which the canary has served too few requests in this step to be judged.',
     },
+    needsEvidence: {
+      type: 'array',
+      maxItems: 20,
+      'x-kubernetes-list-type': 'atomic',
+      items: { type: 'string' },
+      description:
+        'Operations that a canary measured as bad, and that have had too few requests since to show otherwise: the rollout waits for requests to them, or for `kubectl gw retry` or `promote`.',
+    },
+    blamelessAt: {
+      type: 'integer',
+      minimum: 0,
+      description:
+        'metadata.generation whose pods did not start before this revision either: until it changes, pods that do not start are no failure of the revision.',
+    },
     startedAt: { type: 'string', format: 'date-time' },
     steppedAt: { type: 'string', format: 'date-time', description: 'When all pods of the step were ready.' },
     progressedAt: { type: 'string', format: 'date-time', description: 'Time of the last progress, for the deadline.' },
@@ -194,6 +208,30 @@ export const failedStatus = {
   },
 } as const satisfies Schema;
 
+/** What canaries measured as bad (docs/decisions.md#measured-faults). */
+export const measuredFaults = {
+  type: 'array',
+  maxItems: 100,
+  'x-kubernetes-list-type': 'atomic',
+  description:
+    'Operations that a canary measured as bad, newest first. A revision that has one of them unchanged is rolled out to all pods only after requests to it went well, or after `kubectl gw retry` or `promote`.',
+  items: {
+    type: 'object',
+    required: ['operation', 'message', 'revision'],
+    properties: {
+      operation: { type: 'string', maxLength: 4096 },
+      fingerprint: {
+        type: 'string',
+        description: 'Digest of its schemas, dispatch, middlewares and their plugins; edits elsewhere keep it.',
+      },
+      message: { type: 'string', maxLength: 1024 },
+      revision: { type: 'integer', minimum: 1 },
+      at: { type: 'string', format: 'date-time' },
+    },
+  },
+} as const satisfies Schema;
+
+export type MeasuredFault = FromSchema<typeof measuredFaults>[number];
 export type RolloutSpec = FromSchema<typeof rolloutSchema>;
 export type RolloutStatus = FromSchema<typeof rolloutStatus>;
 export type FailedRevision = FromSchema<typeof failedStatus>;

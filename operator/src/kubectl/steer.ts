@@ -1,5 +1,6 @@
 /** `kubectl gw promote | pause | abort | retry`: what a person asks of the rollout that is under way. */
 import { randomUUID } from 'node:crypto';
+import { printable } from '@gw/gateway/command-line';
 import { type GatewayProject, gatewayProjects } from '../api/resources.ts';
 import { ANNOTATION_ROLLOUT, commandText, type RolloutAction } from '../controllers/gateway-project/rollout/command.ts';
 import { objectPath } from '../kube/paths.ts';
@@ -26,7 +27,7 @@ const STEERING: readonly Steering[] = [
   {
     name: 'promote',
     description: 'advance a canary to its next step now, even if it is paused or waits for evidence',
-    help: 'With --full it goes to all pods. What its metrics show is not waited for.',
+    help: 'With --full it goes to all pods. What its metrics show is not waited for. It says what a canary measured as bad, and what\nwas measured needs no evidence any more.',
     revision: canaryOf,
   },
   {
@@ -44,8 +45,10 @@ const STEERING: readonly Steering[] = [
   {
     name: 'retry',
     description: 'retry a rollout that failed or was aborted',
-    help: 'For when what it depended on has been repaired, and the operator cannot know.',
+    help: 'For when what it depended on has been repaired, and the operator cannot know. It says what was wrong; what a canary\nmeasured as bad needs no evidence any more.',
     revision: ({ metadata, status }) => {
+      const { needsEvidence, revision } = status?.rollout ?? {};
+      if (needsEvidence && revision !== undefined) return revision;
       if (status?.failed) return status.failed.revision;
       throw new Error(`no revision of "${metadata.name}" has failed: see kubectl gw status ${metadata.name}`);
     },
@@ -60,8 +63,8 @@ function underway({ metadata, status }: GatewayProject): number {
 
 function canaryOf(project: GatewayProject): number {
   const revision = underway(project);
-  const { strategy, step } = project.status?.rollout ?? {};
-  if (strategy === 'Canary' && step !== undefined) return revision;
+  const { strategy, step, needsEvidence } = project.status?.rollout ?? {};
+  if ((strategy === 'Canary' && step !== undefined) || needsEvidence) return revision;
   throw new Error(`the rollout of "${project.metadata.name}" is no canary (${strategy}): it has no steps`);
 }
 
@@ -89,6 +92,7 @@ Exit codes: 0 it has been taken up, 1 it has not, or there is nothing to ask it 
         withCluster(flags, async (cluster) => {
           const found = await projectOf(cluster, project);
           const action: RolloutAction = name === 'promote' && flags.full ? 'promote-full' : name;
+          for (const line of name === 'retry' || name === 'promote' ? wrongWith(found) : []) stdout(`${line}\n`);
           const id = randomUUID();
           await annotate(cluster, found, commandText({ action, revision: revision(found), id }));
           const { status } = await projectUntil(
@@ -101,6 +105,19 @@ Exit codes: 0 it has been taken up, 1 it has not, or there is nothing to ask it 
         }),
       );
   };
+}
+
+/** What was wrong with the revision that a person clears by their word. */
+function wrongWith({ status }: GatewayProject): readonly string[] {
+  const { failed, rollout, measuredFaults = [] } = status ?? {};
+  const needed = rollout?.needsEvidence ?? [];
+  const measured = measuredFaults.filter(
+    ({ operation, revision }) => needed.includes(operation) || revision === failed?.revision,
+  );
+  return [
+    ...(failed ? [`revision ${failed.revision} failed: ${failed.message}`] : []),
+    ...measured.map(({ operation, revision, message }) => `${operation} of revision ${revision}: ${message}`),
+  ].map(printable);
 }
 
 async function annotate({ api }: Cluster, { metadata }: GatewayProject, text: string): Promise<void> {

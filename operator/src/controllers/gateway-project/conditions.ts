@@ -9,6 +9,7 @@ import type { Verdict } from '../../runtime/conditions.ts';
 import { diagnosticText } from '../status/diagnostic-text.ts';
 import type { ExternalDeployment, Served } from './control-plane/decide.ts';
 import type { PodState } from './pods/pod-state.ts';
+import type { PendingTemplate } from './pods/template-state.ts';
 import type { Compilation } from './sources/compilation.ts';
 
 /** So many are named at once. */
@@ -82,6 +83,7 @@ export function programmedVerdict(
   autoDeploy: boolean,
   rollout: RolloutStatus | undefined,
   sidecars = 0,
+  pending?: PendingTemplate,
 ): Verdict {
   const verdict = (status: Verdict['status'], reason: Verdict['reason'], message: string): Verdict => ({
     type: 'Programmed',
@@ -110,12 +112,21 @@ export function programmedVerdict(
     const silent = pods.find((pod) => pod.unreachable !== undefined);
     if (silent)
       return verdict('Unknown', 'PodsUnreachable', `pod ${silent.name} does not answer: ${silent.unreachable}`);
+    // A rollout that is under way says itself when it fails, unless pods did not start before it.
+    const isKept = ready > 0 && rollout?.phase === 'Progressing' && rollout.blamelessAt === undefined;
+    if (pending?.stuck !== undefined && !isKept) return verdict('False', 'PodsNotStarting', pending.message);
     if (ready === 0) return verdict('False', 'NoReadyPods', `no pod is ready${why}`);
+    if (its?.needsEvidence)
+      return verdict('False', 'NeedsEvidence', its.message ?? 'requests must show that it is good');
     const counted = `${programmed} of ${ready} ready pods serve ${named(target)}`;
     return verdict('False', 'RollingOut', `${its?.strategy === 'Canary' ? `canary, ${its.message}` : counted}${why}`);
   }
+  if (pending) {
+    const stuck = pending.stuck !== undefined && (its?.phase !== 'Progressing' || its.blamelessAt !== undefined);
+    return verdict('False', stuck ? 'PodsNotStarting' : 'RollingOut', pending.message);
+  }
   // Those of a canary may be beside the others still.
-  const count = programmed > summary.wanted ? `${programmed}` : `${programmed} of ${summary.wanted}`;
+  const count = `${Math.min(programmed, summary.wanted)} of ${summary.wanted}`;
   return verdict('True', 'Programmed', `${count} pods serve ${named(target)}`);
 }
 
@@ -130,6 +141,7 @@ export function readyVerdict(
   pinned: boolean,
   failed?: FailedRevision,
   externalDeployment?: ExternalDeployment,
+  rollout?: RolloutStatus,
 ): Verdict {
   const failing = verdicts.find(({ status }) => status !== 'True');
   if (failing) {
@@ -152,6 +164,9 @@ export function readyVerdict(
       reason: 'RollingOut',
       message: `${summary.programmed} of ${summary.wanted} pods are ready`,
     };
+  }
+  if (rollout?.needsEvidence) {
+    return { type: 'Ready', status: 'False', reason: 'NeedsEvidence', message: rollout.message ?? '' };
   }
   if (externalDeployment) {
     const { message, wentBack } = externalDeployment;
@@ -176,6 +191,6 @@ export function readyVerdict(
     type: 'Ready',
     status: 'True',
     reason: 'Ready',
-    message: `${summary.programmed} pod(s) serve the newest artifact`,
+    message: `${Math.min(summary.programmed, summary.wanted)} pod(s) serve the newest artifact`,
   };
 }

@@ -109,6 +109,7 @@ export function decide(
         spec.autoDeploy,
         failed ? undefined : rollout.status,
         observed.injection?.pods,
+        rollout.pending,
       ),
       observed,
       wanted?.artifactHash,
@@ -123,6 +124,7 @@ export function decide(
     pinned,
     wanted?.revision === failed?.revision ? undefined : failed,
     externalDeployment,
+    rollout.status,
   );
   const servedNow = isServedByAll(verdicts[3], rollout.status) ? wanted?.revision : undefined;
   const outcome = { rollout: rollout.status, served: servedNow, pinned };
@@ -162,6 +164,7 @@ export function decide(
     pods: summary,
     ...(rollout.status ? { rollout: rollout.status } : {}),
     ...(failed ? { failed } : {}),
+    ...(rollout.faults.length > 0 ? { measuredFaults: [...rollout.faults] } : {}),
     ...(observed.sidecars || observed.injection ? { sidecars: { ...observed.sidecars, ...counts(observed) } } : {}),
     ...(observed.controlPlane ? { controlPlane: controlPlaneStatus(project, observed.controlPlane) } : {}),
     address: serviceAddress(project),

@@ -21,6 +21,7 @@ import { type ObserveControlPlaneWith, observeControlPlane } from './control-pla
 import { type OwnedObjects, readOwned } from './owned-objects.ts';
 import { type PodState, type ProvenanceProbe, podState } from './pods/pod-state.ts';
 import { type Routed, readRouted } from './pods/routed.ts';
+import type { Fingerprints } from './rollout/fingerprints.ts';
 import { type ObservedRollout, type ObserveRolloutWith, observeRollout } from './rollout/observe.ts';
 import type { Turn } from './rollout/update-pace.ts';
 import { type PodSecrets, readPodSecrets } from './secrets/observe-pod-secrets.ts';
@@ -43,6 +44,8 @@ export interface Observed extends OwnedObjects, ObservedStorage, ObservedRollout
   readonly canary?: Workload;
   readonly secrets: PodSecrets;
   readonly pods: readonly PodState[];
+  /** Of the artifacts that may be rolled out, by `artifact_hash`; absent if no canary is measured. */
+  readonly fingerprints?: ReadonlyMap<string, Fingerprints>;
   /** Pods that have sidecars, or ask for them. */
   readonly injection?: SidecarPods;
   /** Why webhooks may not be asked. */

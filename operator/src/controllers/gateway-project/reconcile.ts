@@ -5,12 +5,13 @@ import type { ExchangedParts } from '../../storage/exchanged-parts.ts';
 import { act, push, removeExchanged, type TellWith, tell } from './act.ts';
 import { decide, type Settings } from './decide.ts';
 import { type ObserveWith, observe } from './observe.ts';
+import { type FingerprintsWith, observeFingerprints } from './rollout/fingerprints.ts';
 import type { Turn, UpdatePace } from './rollout/update-pace.ts';
 import type { Compilations } from './sources/compilation.ts';
 import { gather } from './sources/decide.ts';
 import { observeRegistry, withoutRegistry } from './storage/observe.ts';
 
-export interface GatewayProjectWith extends ObserveWith, TellWith {
+export interface GatewayProjectWith extends ObserveWith, TellWith, FingerprintsWith {
   readonly events: EventSink;
   readonly compilations: Compilations;
   readonly settings: Settings;
@@ -39,9 +40,11 @@ export async function reconcileGatewayProject(using: GatewayProjectWith, key: Ob
   }
   const gathered = gather(seen.project, seen.sources);
   const compilation = gathered.ok ? await using.compilations.compile(keyText(key), gathered.inputs) : undefined;
-  const observed = using.registries
+  const stored = using.registries
     ? await push(using.registries.images, await observeRegistry(using.registries, seen), compilation)
     : withoutRegistry(seen);
+  const fingerprints = await observeFingerprints(using, seen.project, seen.deployments, compilation);
+  const observed = { ...stored, ...(fingerprints ? { fingerprints } : {}) };
   const problems = gathered.ok ? [] : gathered.problems;
   const decideWith = (turn: Turn | undefined) =>
     decide({ ...observed, ...(turn ? { turn } : {}) }, compilation, problems, using.settings, new Date());

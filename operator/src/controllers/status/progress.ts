@@ -77,7 +77,7 @@ function needsUser(reason: string): boolean {
 }
 
 /** What is wrong now, or was tried and is not tried again; what is missing may be on its way. */
-const FINAL = new Set<string>(['CompileFailed', 'InvalidSpec', 'RolledBack']);
+const FINAL = new Set<string>(['CompileFailed', 'InvalidSpec', 'NeedsEvidence', 'RolledBack']);
 
 function mayCome(reason: string): boolean {
   return !FINAL.has(reason);

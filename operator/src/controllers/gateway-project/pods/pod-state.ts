@@ -73,12 +73,21 @@ export function reportsReady({ status }: Pod): boolean {
   return status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false;
 }
 
+/** What it waits for: a node, an image, the end of a pause between restarts. */
+function waitingOf({ status }: Pod): string | undefined {
+  const unscheduled = status?.conditions?.find(({ type, status: is }) => type === 'PodScheduled' && is === 'False');
+  const all = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
+  const states = all.flatMap(({ state }) => (state?.waiting ? [state.waiting] : []));
+  // Containers wait for those before them, which say why.
+  const telling = states.find(({ reason }) => reason !== 'PodInitializing') ?? states[0];
+  const found = unscheduled ?? telling;
+  return found && ([found.reason, found.message].filter(Boolean).join(': ') || undefined);
+}
+
 export async function podState(pod: Pod, probe: ProvenanceProbe): Promise<PodState> {
   const ready = reportsReady(pod);
   const terminating = pod.metadata.deletionTimestamp !== undefined;
-  const waiting = pod.status?.containerStatuses
-    ?.map(({ state }) => state?.waiting)
-    .find((state) => state !== undefined);
+  const waiting = waitingOf(pod);
   const fails = ready ? undefined : podFailure(pod);
   const revision = Number(pod.metadata.annotations?.[ANNOTATION_REVISION]);
   const host = pod.status?.podIP;
@@ -89,7 +98,7 @@ export async function podState(pod: Pod, probe: ProvenanceProbe): Promise<PodSta
     ...(pod.metadata.labels?.[LABEL_ROLE] === CANARY ? { canary: true } : {}),
     ...(revision ? { revision } : {}),
     ...(host ? { host } : {}),
-    ...(waiting ? { waiting: [waiting.reason, waiting.message].filter(Boolean).join(': ') } : {}),
+    ...(waiting ? { waiting } : {}),
     ...(fails === undefined ? {} : { fails }),
   };
   if (!ready || terminating || !host) return base;

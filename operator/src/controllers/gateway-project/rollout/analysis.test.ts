@@ -21,6 +21,21 @@ const answers = (requests: number, errors: number, seconds: number = 0.1): Answe
     [Number.POSITIVE_INFINITY, requests],
   ]),
 });
+/** So many of a hundred take ten seconds. */
+const partlySlow = (requests: number, slow: number): Sample =>
+  new Map([
+    [
+      'GET /a',
+      {
+        requests,
+        errors: 0,
+        buckets: new Map([
+          [0.1, requests - slow],
+          [Number.POSITIVE_INFINITY, requests],
+        ]),
+      },
+    ],
+  ]);
 const answered = (...of: Parameters<typeof answers>): Sample => new Map([['GET /a', answers(...of)]]);
 
 describe('a canary', () => {
@@ -37,7 +52,23 @@ describe('a canary', () => {
     ['as many of those as are allowed', { maxErrorPercent: 10 }, answered(100, 9), NOTHING, 'good'],
     ['slow, where that is not judged', {}, answered(100, 0, 10), NOTHING, 'good'],
     ['slow', { maxP99Ms: 500 }, answered(100, 0, 10), answered(100, 0), 'worse'],
-    ['slow, as the others are', { maxP99Ms: 500 }, answered(100, 0, 10), answered(100, 0, 10), 'good'],
+    ['slow, as the others are', { maxP99Ms: 500 }, partlySlow(100, 10), partlySlow(100, 10), 'good'],
+    [
+      'slow, where the others are too slow themselves',
+      { maxP99Ms: 500 },
+      answered(50, 0, 10),
+      answered(90, 0, 10),
+      'worse',
+    ],
+    ['fast, where the others are too slow', { maxP99Ms: 500 }, answered(50, 0), answered(90, 0, 10), 'good'],
+    ['as many errors as others that fail themselves', {}, answered(60, 58), answered(100, 98), 'worse'],
+    [
+      'few errors beside others that fail themselves',
+      { maxErrorPercent: 10 },
+      answered(60, 5),
+      answered(100, 98),
+      'good',
+    ],
     ['slow, where the others have no requests', { maxP99Ms: 500 }, answered(100, 0, 10), NOTHING, 'worse'],
     ['fast', { maxP99Ms: 1000 }, answered(100, 0, 1), NOTHING, 'good'],
   ])('with %s', (_, analysis, canary, others, verdict) => {
@@ -59,6 +90,19 @@ describe('a canary', () => {
     });
   });
 
+  it('says that the others fail themselves, and judges by the limits alone', () => {
+    const others = new Map([['POST /a', answers(50, 50)]]);
+    expect(analyse(specOf({}), new Map([['POST /a', answers(40, 40)]]), others)).toMatchObject({
+      verdict: 'worse',
+      worse: ['POST /a'],
+      message: 'POST /a: 100 % of its 40 answers are 5xx, the others fail themselves (100 %): 1 % are allowed',
+    });
+    expect(analyse(specOf({}), new Map([['POST /a', answers(40, 0)]]), others)).toMatchObject({
+      verdict: 'good',
+      message: expect.stringContaining('the other pods fail themselves at POST /a: the limits alone count there'),
+    });
+  });
+
   it('is aborted for many operations that fail a little', () => {
     const of = (requests: number, errors: number) =>
       new Map(Array.from({ length: 30 }, (_, i) => [`GET /${i}`, answers(requests, errors)] as const));
@@ -76,6 +120,11 @@ describe('a canary', () => {
       message:
         'no operation performs worse than on the other pods, in 20 requests; too few requests to judge GET /b, GET /c, GET /d and 1 more',
       withoutEvidence: ['GET /b', 'GET /c', 'GET /d', 'GET /e'],
+      worse: [],
+      requests: new Map([
+        ['GET /a', 20],
+        ...['/b', '/c', '/d', '/e'].map((path): [string, number] => [`GET ${path}`, 0]),
+      ]),
     });
     expect(analyse(specOf({}), NOTHING, NOTHING)).toMatchObject({ verdict: 'unknown', withoutEvidence: [] });
   });
@@ -85,11 +134,13 @@ describe('a canary', () => {
     let runs = 0;
     fc.assert(
       fc.property(
-        fc.array(fc.tuple(fc.integer({ min: 1, max: 400 }), fc.constantFrom(0, 0.01, 0.1, 0.6)), { minLength: 1 }),
-        fc.infiniteStream(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })),
+        fc.array(fc.tuple(fc.integer({ min: 1, max: 400 }), fc.constantFrom(0, 0.01, 0.1, 0.3)), { minLength: 1 }),
+        // Evenly, or both would fail at nearly everything, and others that fail themselves are no measure.
+        fc.noBias(fc.infiniteStream(fc.integer({ min: 0, max: 999_999 }))),
         (operations, chances) => {
           const failing = (count: number, share: number) =>
-            Array.from({ length: count }, () => chances.next().value as number).filter((each) => each < share).length;
+            Array.from({ length: count }, () => (chances.next().value as number) / 1e6).filter((each) => each < share)
+              .length;
           const sampleOf = (times: number): Sample =>
             new Map(
               operations.map(([count, share], i) => [

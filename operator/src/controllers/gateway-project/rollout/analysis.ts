@@ -12,6 +12,10 @@ export interface AnalysisResult {
   readonly message: string;
   /** Operations in use that have had too few requests of the canary to say that they do well. */
   readonly withoutEvidence: readonly string[];
+  /** Operations that do worse; empty unless the verdict is `worse`. */
+  readonly worse: readonly string[];
+  /** Requests that the canary has answered, by operation. */
+  readonly requests: ReadonlyMap<string, number>;
 }
 
 type Analysis = RolloutSpec['canary']['analysis'];
@@ -21,6 +25,8 @@ const LEAST_BAD = 5;
 /** How likely a canary that is as good as the others may be aborted, for all operations and looks together. */
 const CHANCE = 0.001;
 const MAX_NAMED = 3;
+/** Others of whose answers clearly more than this percentage is bad fail themselves: there is nothing to compare with. */
+const FAILS_ITSELF = 50;
 
 export function analyse({ canary: { analysis } }: RolloutSpec, canary: Sample, others: Sample): AnalysisResult {
   const operations = [...new Set([...others.keys(), ...canary.keys()])].sort().map((name) => ({
@@ -32,19 +38,28 @@ export function analyse({ canary: { analysis } }: RolloutSpec, canary: Sample, o
   // One more: all of them together.
   const chance = CHANCE / (used.length + 1);
   const withoutEvidence = used.filter(({ its }) => its.requests < analysis.minRequests).map(({ name }) => name);
-  const worse =
-    used
-      .values()
-      .map(({ name, its, theirs }) => faultOf(name, its, theirs, analysis, chance))
-      .find((fault) => fault !== undefined) ?? faultOfAll(used, analysis, chance);
-  if (worse !== undefined) return { verdict: 'worse', message: worse, withoutEvidence };
-  const { requests } = total(canary);
+  const requests = new Map(used.map(({ name, its }) => [name, its.requests]));
+  const faults = used.flatMap(({ name, its, theirs }) => {
+    const message = faultOf(name, its, theirs, analysis, chance);
+    return message === undefined ? [] : [{ name, message }];
+  });
+  const [first] = faults;
+  const base = { withoutEvidence, requests };
+  if (first) return { ...base, verdict: 'worse', message: first.message, worse: faults.map(({ name }) => name) };
+  const together = faultOfAll(used, analysis, chance);
+  if (together !== undefined) {
+    const worse = used.filter(({ its }) => its.errors > 0).map(({ name }) => name);
+    return { ...base, verdict: 'worse', message: together, worse };
+  }
+  const failing = used.filter(({ theirs }) => theyFail(theirs, analysis)).map(({ name }) => name);
+  const beside =
+    failing.length > 0 ? `; the other pods fail themselves at ${listed(failing)}: the limits alone count there` : '';
   const few = withoutEvidence.length > 0 ? `too few requests to judge ${listed(withoutEvidence)}` : undefined;
   if (withoutEvidence.length === used.length) {
-    return { verdict: 'unknown', message: few ?? 'no requests so far', withoutEvidence };
+    return { ...base, verdict: 'unknown', message: `${few ?? 'no requests so far'}${beside}`, worse: [] };
   }
-  const good = `no operation performs worse than on the other pods, in ${requests} requests`;
-  return { verdict: 'good', message: few === undefined ? good : `${good}; ${few}`, withoutEvidence };
+  const good = `no operation performs worse than on the other pods, in ${total(canary).requests} requests`;
+  return { ...base, verdict: 'good', message: `${good}${few === undefined ? '' : `; ${few}`}${beside}`, worse: [] };
 }
 
 export function listed(names: readonly string[]): string {
@@ -52,7 +67,10 @@ export function listed(names: readonly string[]): string {
   return more > 0 ? `${names.slice(0, MAX_NAMED).join(', ')} and ${more} more` : names.join(', ');
 }
 
-/** Why an operation does worse; undefined where it does not, or nobody can say. */
+/**
+ * Why an operation does worse; undefined where it does not, or nobody can say. Others that fail themselves are no
+ * measure: what they had is left out, and the limit counts by itself.
+ */
 function faultOf(
   name: string,
   its: Answers,
@@ -60,15 +78,34 @@ function faultOf(
   { maxErrorPercent, maxP99Ms }: Analysis,
   chance: number,
 ): string | undefined {
-  const errors = [bad(its, its.errors), bad(theirs, theirs.errors)] as const;
-  if (exceeds(...errors, maxErrorPercent, chance)) {
-    return `${name}: ${compared(...errors, 'are 5xx')}: ${maxErrorPercent} % more are allowed`;
+  const errors = besides(bad(its, its.errors), bad(theirs, theirs.errors));
+  if (exceeds(errors, maxErrorPercent, chance)) {
+    return `${name}: ${compared(errors, 'are 5xx')}: ${maxErrorPercent} %${errors.alone ? '' : ' more'} are allowed`;
   }
   if (maxP99Ms === undefined) return undefined;
   const p99 = quantileMs(its, 0.99);
-  const slow = [bad(its, slowerThan(its, maxP99Ms)), bad(theirs, slowerThan(theirs, maxP99Ms))] as const;
-  if (!(p99 > maxP99Ms) || !exceeds(...slow, 1, chance)) return undefined;
-  return `${name}: its p99 is ${Number.isFinite(p99) ? `${Math.round(p99)} ms` : 'above 10 s'}: ${maxP99Ms} ms are allowed`;
+  const slow = besides(bad(its, slowerThan(its, maxP99Ms)), bad(theirs, slowerThan(theirs, maxP99Ms)));
+  if (!(p99 > maxP99Ms) || !exceeds(slow, 1, chance)) return undefined;
+  const also = slow.alone ? ', the others are too slow themselves' : '';
+  const took = Number.isFinite(p99) ? `${Math.round(p99)} ms` : 'above 10 s';
+  return `${name}: its p99 is ${took}${also}: ${maxP99Ms} ms are allowed`;
+}
+
+interface Pair {
+  readonly its: Counted;
+  readonly theirs: Counted;
+  /** The others fail themselves. */
+  readonly alone: boolean;
+}
+
+function besides(its: Counted, theirs: Counted): Pair {
+  const fail = theirs.bad >= LEAST_BAD && chanceOf(theirs, FAILS_ITSELF / 100) < CHANCE;
+  return { its, theirs, alone: fail };
+}
+
+function theyFail(theirs: Answers, { maxP99Ms }: Analysis): boolean {
+  const slow = maxP99Ms === undefined ? 0 : slowerThan(theirs, maxP99Ms);
+  return [theirs.errors, slow].some((count) => besides(bad(theirs, 0), bad(theirs, count)).alone);
 }
 
 /** Many operations that fail a little, none of which fails enough by itself. */
@@ -79,7 +116,9 @@ function faultOfAll(
 ): string | undefined {
   const pairs = used
     .filter(({ its, theirs }) => its.requests > 0 && theirs.requests > 0)
-    .map(({ its, theirs }) => [bad(its, its.errors), bad(theirs, theirs.errors)] as const);
+    .map(({ its, theirs }) => besides(bad(its, its.errors), bad(theirs, theirs.errors)))
+    .filter(({ alone }) => !alone)
+    .map(({ its, theirs }) => [its, theirs] as const);
   const requests = pairs.reduce((all, [its]) => all + its.requests, 0);
   const errors = pairs.reduce((all, [its]) => all + its.bad, 0);
   // As many as the others would have had of the same requests.
@@ -90,19 +129,21 @@ function faultOfAll(
   return `${its}, ${share({ requests, bad: expected })} % would be with the others: ${maxErrorPercent} % more are allowed`;
 }
 
-function exceeds(its: Counted, theirs: Counted, percent: number, chance: number): boolean {
-  if (its.bad < LEAST_BAD || percentOf(its) - percentOf(theirs) <= percent) return false;
-  // What only the canary has had is held against what is allowed.
-  return (theirs.requests === 0 ? chanceOf(its, percent / 100) : chanceBeside(its, theirs)) < chance;
+function exceeds({ its, theirs, alone }: Pair, percent: number, chance: number): boolean {
+  if (its.bad < LEAST_BAD || percentOf(its) - (alone ? 0 : percentOf(theirs)) <= percent) return false;
+  // What only the canary has had, or what nobody does well, is held against what is allowed.
+  const isAbsolute = alone || theirs.requests === 0;
+  return (isAbsolute ? chanceOf(its, percent / 100) : chanceBeside(its, theirs)) < chance;
 }
 
 function bad({ requests }: Answers, count: number): Counted {
   return { requests, bad: count };
 }
 
-function compared(its: Counted, theirs: Counted, what: string): string {
-  const others = theirs.requests === 0 ? 'the others had none' : `${share(theirs)} % of the others'`;
-  return `${share(its)} % of its ${its.requests} answers ${what}, ${others}`;
+function compared({ its, theirs, alone }: Pair, what: string): string {
+  const shares = alone ? `, the others fail themselves (${share(theirs)} %)` : `, ${share(theirs)} % of the others'`;
+  const others = theirs.requests === 0 ? ', the others had none' : shares;
+  return `${share(its)} % of its ${its.requests} answers ${what}${others}`;
 }
 
 function percentOf({ requests, bad: count }: Counted): number {

@@ -5,7 +5,7 @@ import { propertyRuns } from '../../../../../test/property-runs.ts';
 import { canaryPods } from './canary.ts';
 import type { RolloutAction } from './command.ts';
 import { decideRollout, type RolloutInput } from './decide-rollout.ts';
-import { canaryPod, hash, pod, R, reasons, Story, shown, starting } from './rollout-story.ts';
+import { analysed, canaryPod, hash, pod, R, reasons, Story, shown, starting } from './rollout-story.ts';
 
 describe('rolling', () => {
   it('the first revision is rolled out, without anything to go back to', () => {
@@ -191,10 +191,7 @@ describe('a canary', () => {
   });
 
   it.each<[string, Partial<RolloutInput>]>([
-    [
-      'it is measured to be worse',
-      { analysis: { verdict: 'worse', message: '9 % of its answers are 5xx', withoutEvidence: [] } },
-    ],
+    ['it is measured to be worse', { analysis: analysed('worse', '9 % of its answers are 5xx') }],
     ['its pods fail', { pods: [...stable, starting(2, { canary: true, fails: 'it ended with exit code 13' })] }],
     ['its pods do not come up', { stalled: { stable: false, canary: true } }],
   ])('is aborted where %s: it goes, and the others are not touched', (_, trouble) => {
@@ -223,7 +220,7 @@ describe('a canary', () => {
     const story = serving();
     story.to(2);
     story.look({ pods: [...stable, canaryPod(2)] });
-    const analysis = { verdict: 'unknown', message: 'too few', withoutEvidence: ['POST /a'] } as const;
+    const analysis = analysed('unknown', 'too few', { withoutEvidence: ['POST /a'] });
     expect(story.look({ analysis }).status).toMatchObject({ step: 0, withoutEvidence: ['POST /a'] });
     expect(story.look({ analysis }, 10).status?.step).toBe(1);
   });
@@ -236,7 +233,7 @@ describe('a canary', () => {
     story.look({ pods: [...stable, canaryPod(2)] });
     // Nobody has looked yet.
     expect(story.look({}, 1000).status).toMatchObject({ step: 0, message: expect.stringContaining('requireEvidence') });
-    const analysis = { verdict: 'good', message: 'too few of POST /a', withoutEvidence: ['POST /a'] } as const;
+    const analysis = analysed('good', 'too few of POST /a', { withoutEvidence: ['POST /a'] });
     expect(story.look({ analysis }, 1000).status).toMatchObject({ step: 0, withoutEvidence: ['POST /a'] });
     expect(story.look({ analysis: { ...analysis, withoutEvidence: [] } }).status?.step).toBe(1);
   });
@@ -268,7 +265,7 @@ describe('a canary', () => {
     it('goes back where it does worse than that', () => {
       const story = promoted();
       story.look({ pods: [...four, canaryPod(1)] });
-      const analysis = { verdict: 'worse', message: 'POST /a', withoutEvidence: [] } as const;
+      const analysis = analysed('worse', 'POST /a');
       expect(shown(story.look({ analysis }))).toEqual(['Aborted', 2, 2, '1 x1']);
       const { analysis: _, ...rest } = story.input;
       story.input = rest;
@@ -320,7 +317,7 @@ describe('a canary', () => {
     it('is still aborted where it does worse while it is paused', () => {
       const story = atStep();
       story.look(ask('pause', 'a'));
-      const analysis = { verdict: 'worse', message: 'POST /a', withoutEvidence: [] } as const;
+      const analysis = analysed('worse', 'POST /a');
       expect(shown(story.look({ analysis }))).toEqual(['Aborted', 2, 1, '2 x1']);
     });
 

@@ -5,7 +5,7 @@
 
 import type { Revision } from '../../../api/gateway-project.ts';
 import type { ReasonName } from '../../../api/reasons.ts';
-import type { FailedRevision, RolloutSpec, RolloutStatus } from '../../../api/rollout.ts';
+import type { FailedRevision, MeasuredFault, RolloutSpec, RolloutStatus } from '../../../api/rollout.ts';
 import { rfc3339 } from '../../../runtime/conditions.ts';
 import { eventOf } from '../../../runtime/event-of.ts';
 import type { EventRecord } from '../../../runtime/objects.ts';
@@ -14,6 +14,7 @@ import type { AnalysisResult } from './analysis.ts';
 import { canaryPods, canarySteps, shareOf } from './canary.ts';
 import type { RolloutAction, RolloutCommand } from './command.ts';
 import { attemptOf } from './desired-revision.ts';
+import { evidenceNeeded, type FingerprintOf, faultsIn, unproven, withMeasured } from './evidence.ts';
 import type { PodRefusal } from './observe.ts';
 
 export interface RolloutInput {
@@ -38,6 +39,10 @@ export interface RolloutInput {
   readonly wanted: number;
   /** Of the workload whose template has the revision that is rolled out: it has made no progress for too long. */
   readonly stalled: { readonly stable: boolean; readonly canary: boolean };
+  /** Why no pod can be created: a quota, an admission policy. */
+  readonly uncreatable?: string;
+  /** Pods of this generation did not start with the revision before either. */
+  readonly blameless: boolean;
   readonly pods: readonly PodState[];
   /** Pods that refused an artifact over the link. */
   readonly refusals: readonly PodRefusal[];
@@ -45,6 +50,9 @@ export interface RolloutInput {
   readonly programmedBefore: number;
   /** What the measurements say of the canary's step; undefined before there are any. */
   readonly analysis?: AnalysisResult;
+  /** What canaries measured as bad. */
+  readonly faults: readonly MeasuredFault[];
+  readonly fingerprintOf: FingerprintOf;
   /** What a person asks of it. */
   readonly command?: RolloutCommand | undefined;
   readonly now: Date;
@@ -58,6 +66,7 @@ export interface RolloutDecision {
   readonly canary?: { readonly revision: Revision; readonly pods: number };
   readonly status?: RolloutStatus;
   readonly failed?: FailedRevision;
+  readonly faults: readonly MeasuredFault[];
   readonly events: readonly EventRecord[];
   /** Milliseconds after which to look again, undefined when nothing is under way. */
   readonly again?: number;
@@ -70,13 +79,42 @@ const MOST_NAMED = 20;
 
 export function decideRollout(input: RolloutInput): RolloutDecision {
   const { command, before } = input;
-  if (!command || command.id === before?.asked) return decide({ ...input, command: undefined });
-  const decision = decide(input);
+  if (!command || command.id === before?.asked) return decideFaults({ ...input, command: undefined });
+  const decision = decideFaults({ ...input, faults: withoutPardoned(input) });
   return decision.status ? { ...decision, status: { ...decision.status, asked: command.id } } : decision;
 }
 
+/** A person's word clears what was measured of a revision. */
+function withoutPardoned({ command, faults, revisions, fingerprintOf }: RolloutInput): readonly MeasuredFault[] {
+  const goal = revisions.find(({ revision }) => revision === command?.revision);
+  if (!goal || !PARDONS.has(command?.action ?? '')) return faults;
+  const pardoned = faultsIn(faults, goal, fingerprintOf);
+  return faults.filter((fault) => !pardoned.includes(fault));
+}
+
+const PARDONS: ReadonlySet<string> = new Set<RolloutAction>(['retry', 'promote', 'promote-full']);
+
+/** As decided, with what was measured on the way: recorded where a canary did worse, cleared where all did well. */
+function decideFaults(input: RolloutInput): RolloutDecision {
+  const { faults, fingerprintOf, before, now } = input;
+  const { measured, ...decision } = decide(input);
+  const { goal, status } = decision;
+  if (goal && measured) return { ...decision, faults: withMeasured(faults, measured, goal, fingerprintOf, now) };
+  // Each step had its evidence, or somebody's word.
+  const isProven = status?.strategy === 'Canary' && status.phase === 'Succeeded' && before?.phase === 'Progressing';
+  if (!goal || !isProven || status.unserved) return { ...decision, faults };
+  const gone = faultsIn(faults, goal, fingerprintOf);
+  return { ...decision, faults: faults.filter((fault) => !gone.includes(fault)) };
+}
+
+/** Before what was measured is recorded. */
+interface Deciding extends Omit<RolloutDecision, 'faults'> {
+  /** Why a canary is aborted now. */
+  readonly measured?: AnalysisResult;
+}
+
 /** Its command is one that has not been taken up. */
-function decide(input: RolloutInput): RolloutDecision {
+function decide(input: RolloutInput): Deciding {
   const { desired, before, spec, revisions } = input;
   const failed = standingFailure(input);
   const kept = failed ? { failed } : {};
@@ -88,8 +126,13 @@ function decide(input: RolloutInput): RolloutDecision {
   }
   const again = input.failed !== undefined && failed === undefined && before?.phase !== 'Succeeded';
   const firstPods = before?.phase === 'Succeeded' && before.unserved === true && input.wanted > 0;
-  if (before?.revision !== desired.revision || before.phase === 'Aborted' || again || firstPods) {
-    return { ...advance(input, desired, begin(input, desired, good, firstPods)), ...kept };
+  const isAsked = asks(input, 'retry', desired.revision) && before?.needsEvidence !== undefined;
+  const isHeld = before?.needsEvidence !== undefined && before.strategy !== 'Canary';
+  if (before?.revision !== desired.revision || before.phase === 'Aborted' || again || firstPods || isAsked || isHeld) {
+    const begun = begin(input, desired, good, firstPods);
+    // What was measured is of the rollout before.
+    const { analysis: _, ...rest } = input;
+    return { ...(held(input, desired, begun) ?? advance(rest, desired, begun)), ...kept };
   }
   if (before.phase === 'Succeeded') return { goal: desired, stable: desired, status: before, ...kept, events: [] };
   const from = revisions.find(({ revision }) => revision === before.from);
@@ -139,7 +182,7 @@ function lastGood({ before, revisions, templated }: RolloutInput): Revision | un
 
 /** `firstPods`: it has succeeded without any. */
 function begin(
-  { spec, linked, wanted, now }: RolloutInput,
+  { spec, linked, wanted, now, blameless, generation }: RolloutInput,
   goal: Revision,
   good: Revision | undefined,
   firstPods: boolean,
@@ -156,6 +199,7 @@ function begin(
   const at = rfc3339(now);
   const status: RolloutStatus = {
     strategy,
+    ...(blameless ? { blamelessAt: generation } : {}),
     phase: 'Progressing',
     revision: goal.revision,
     artifactHash: goal.artifactHash,
@@ -169,11 +213,38 @@ function begin(
   return { status, from };
 }
 
-function advance(input: RolloutInput, goal: Revision, { status, from }: Underway): RolloutDecision {
+/**
+ * Where nothing is measured on the way, what was measured as bad is not rolled out: what serves is served on. Going back
+ * is never held.
+ */
+function held(input: RolloutInput, goal: Revision, { status, from }: Underway): Deciding | undefined {
+  const { before, faults, fingerprintOf, wanted } = input;
+  if (!from || goal.revision <= from.revision || status.strategy === 'Canary' || wanted === 0) return undefined;
+  const owed = faultsIn(faults, goal, fingerprintOf);
+  if (owed.length === 0) return undefined;
+  const why = calledOff(input, goal);
+  if (why !== undefined) return { goal: from, stable: from, ...fail(input, goal, status, why) };
+  const since = before?.revision === goal.revision ? before.startedAt : undefined;
+  const message = `revision ${goal.revision} is not rolled out, since it has what a canary measured as bad: ${evidenceNeeded(owed)}. ${status.strategy} measures nothing: kubectl gw retry or promote rolls it out, or spec.rollout.strategy Canary measures it`;
+  const waiting = { ...status, ...(since ? { startedAt: since, progressedAt: since } : {}), ...owes(owed), message };
+  return { goal: from, stable: from, status: waiting, events: heldEvents(before, waiting) };
+}
+
+/** Told once. */
+function heldEvents(before: RolloutStatus | undefined, { message = '', revision }: RolloutStatus) {
+  const isTold = before?.needsEvidence !== undefined && before.revision === revision;
+  return isTold ? [] : [event('NeedsEvidence', message)];
+}
+
+function owes(faults: readonly MeasuredFault[]): Pick<RolloutStatus, 'needsEvidence'> {
+  return { needsEvidence: faults.map(({ operation }) => operation).slice(0, MOST_NAMED) };
+}
+
+function advance(input: RolloutInput, goal: Revision, { status, from }: Underway): Deciding {
   if (status.strategy === 'Canary' && from) return advanceCanary(input, goal, status, from);
   const failure =
     calledOff(input, goal) ??
-    (status.strategy === 'InPlace' ? inPlaceFailure(input, goal, status) : stableFailure(input, goal));
+    (status.strategy === 'InPlace' ? inPlaceFailure(input, goal, status) : stableFailure(input, goal, status));
   const decision = { goal, stable: goal, events: [] };
   if (failure !== BY_HAND && isServed(input, goal)) return { ...decision, status: succeed(status, input) };
   if (failure !== undefined) return { ...decision, ...fail(input, goal, status, failure) };
@@ -183,7 +254,7 @@ function advance(input: RolloutInput, goal: Revision, { status, from }: Underway
   return { ...decision, status: { ...status, ...moved, message }, again: LOOK_MS };
 }
 
-function advanceCanary(input: RolloutInput, goal: Revision, before: RolloutStatus, from: Revision): RolloutDecision {
+function advanceCanary(input: RolloutInput, goal: Revision, before: RolloutStatus, from: Revision): Deciding {
   if (before.watching) return watchPromoted(input, goal, before, from);
   const { spec, wanted, now } = input;
   const steps = canarySteps(spec);
@@ -196,7 +267,7 @@ function advanceCanary(input: RolloutInput, goal: Revision, before: RolloutStatu
   const ready = servedBy(own, goal, true);
   const status = { ...before, share: shareOf(ready, others) };
   if (!step) {
-    const failure = calledOff(input, goal) ?? stableFailure(input, goal);
+    const failure = calledOff(input, goal) ?? stableFailure(input, goal, status);
     const decision = { goal, stable: goal, canary, events: [] };
     if (failure !== BY_HAND && isServed(input, goal)) {
       if (spec.canary.watchSeconds === 0) return { ...decision, status: succeed(status, input) };
@@ -209,11 +280,14 @@ function advanceCanary(input: RolloutInput, goal: Revision, before: RolloutStatu
   const decision = { goal, stable: from, canary, events: [] };
   const failure =
     calledOff(input, goal) ??
-    failureOf(own) ??
-    (input.stalled.canary ? 'its pods did not become ready in time' : undefined);
+    (isBlameless(input, status)
+      ? undefined
+      : (failureOf(own) ?? (input.stalled.canary ? late(input, own) : undefined)));
   if (failure !== undefined) return { ...decision, ...fail(input, goal, status, failure) };
   const { analysis } = input;
-  if (analysis?.verdict === 'worse') return { ...decision, ...fail(input, goal, status, analysis.message) };
+  if (analysis?.verdict === 'worse') {
+    return { ...decision, ...fail(input, goal, status, analysis.message), measured: analysis };
+  }
   const name = `step ${index + 1} of ${steps.length}`;
   const full = asks(input, 'promote-full', goal.revision);
   if (full || asks(input, 'promote', goal.revision)) {
@@ -226,26 +300,35 @@ function advanceCanary(input: RolloutInput, goal: Revision, before: RolloutStatu
   }
   const steppedAt = before.steppedAt ?? rfc3339(now);
   const left = Date.parse(steppedAt) + step.pauseSeconds * 1000 - now.getTime();
-  const missing = spec.canary.analysis.requireEvidence && lacksEvidence(analysis);
-  if (left > 0 || missing || paused) {
+  const { minRequests, requireEvidence } = spec.canary.analysis;
+  const owed = unproven(faultsIn(input.faults, goal, input.fingerprintOf), analysis, minRequests);
+  const missing = requireEvidence && lacksEvidence(analysis);
+  if (left > 0 || missing || paused || owed.length > 0) {
     const said = analysis ? `; ${analysis.message}` : '';
-    const waits = paused ? '; paused' : left > 0 ? '' : '; it waits for that (requireEvidence)';
+    const proof = `; it needs ${minRequests} requests to each of these, or kubectl gw retry or promote: ${evidenceNeeded(owed)}`;
+    const lacking = owed.length > 0 ? proof : '; it waits for that (requireEvidence)';
+    const waits = paused ? '; paused' : left > 0 ? '' : lacking;
     const message = `${name}: ${canary.pods} of ${canary.pods + others} pods have revision ${goal.revision}${said}${waits}`;
-    const seen = { ...evidenceOf(analysis), ...(paused ? { paused } : {}) };
+    const { needsEvidence: _, ...rest } = status;
+    const isStalled = left <= 0 && owed.length > 0;
+    const seen = { ...evidenceOf(analysis), ...(paused ? { paused } : {}), ...(isStalled ? owes(owed) : {}) };
     const again = left > 0 ? Math.min(left, LOOK_MS) : LOOK_MS;
-    return { ...decision, status: { ...status, weight, steppedAt, ...seen, message }, again };
+    const waiting = { ...rest, weight, steppedAt, ...seen, message };
+    return { ...decision, status: waiting, again, events: isStalled ? heldEvents(before, waiting) : [] };
   }
   return { ...decision, ...nextStep(input, goal, status, index + 1) };
 }
 
 /** All have it but a few, which keep the one before for a while: what it does worse is seen as at a step. */
-function watchPromoted(input: RolloutInput, goal: Revision, before: RolloutStatus, from: Revision): RolloutDecision {
+function watchPromoted(input: RolloutInput, goal: Revision, before: RolloutStatus, from: Revision): Deciding {
   const { spec, wanted, now, analysis } = input;
   const canary = { revision: from, pods: canaryPods(canarySteps(spec)[0]?.weight ?? 1, wanted) };
   const decision = { goal, stable: goal, canary, events: [] };
-  const worse = analysis?.verdict === 'worse' ? analysis.message : undefined;
-  const failure = calledOff(input, goal) ?? stableFailure(input, goal) ?? worse;
+  const failure = calledOff(input, goal) ?? stableFailure(input, goal, before);
   if (failure !== undefined) return { ...decision, ...fail(input, goal, before, failure) };
+  if (analysis?.verdict === 'worse') {
+    return { ...decision, ...fail(input, goal, before, analysis.message), measured: analysis };
+  }
   const done = { goal, stable: goal, events: [], status: succeed(before, input) };
   if (asks(input, 'promote', goal.revision) || asks(input, 'promote-full', goal.revision)) return done;
   const ready = servedBy(input.pods, from, true);
@@ -275,7 +358,7 @@ function nextStep(
   status: RolloutStatus,
   index: number,
 ): Pick<RolloutDecision, 'status' | 'events' | 'again'> {
-  const { steppedAt: _, paused: _p, ...rest } = status;
+  const { steppedAt: _, paused: _p, needsEvidence: _n, ...rest } = status;
   const steps = canarySteps(spec);
   const next = steps[index];
   const message = next ? `step ${index + 1} of ${steps.length}: ${next.weight} % of the pods` : 'promoted to all pods';
@@ -312,9 +395,19 @@ function servedBy(pods: readonly PodState[], goal: Revision, canary = false): nu
 }
 
 /** Why pods that were started with it do not come up. */
-function stableFailure({ pods, stalled }: RolloutInput, goal: Revision): string | undefined {
-  const own = pods.filter((pod) => !pod.canary && pod.revision === goal.revision);
-  return failureOf(own) ?? (stalled.stable ? `its pods did not become ready in time${waitingOf(own)}` : undefined);
+function stableFailure(input: RolloutInput, goal: Revision, status: RolloutStatus): string | undefined {
+  if (isBlameless(input, status)) return undefined;
+  const own = input.pods.filter((pod) => !pod.canary && pod.revision === goal.revision);
+  return failureOf(own) ?? (input.stalled.stable ? late(input, own) : undefined);
+}
+
+function late({ uncreatable }: RolloutInput, own: readonly PodState[]): string {
+  return `its pods did not become ready in time${uncreatable === undefined ? waitingOf(own) : `: ${uncreatable}`}`;
+}
+
+/** What keeps its pods from starting was there before it: it waits, and is not given up for that. */
+function isBlameless({ generation }: RolloutInput, { blamelessAt }: RolloutStatus): boolean {
+  return blamelessAt === generation;
 }
 
 function inPlaceFailure(
@@ -342,7 +435,8 @@ function waitingOf(pods: readonly PodState[]): string {
 
 /** Without pods it is `unserved` (docs/decisions.md#unserved-revisions): nothing to go back to. */
 function succeed(status: RolloutStatus, { now, wanted }: RolloutInput): RolloutStatus {
-  const { steppedAt: _, step: _s, weight: _w, share: _h, paused: _p, watching: _t, unserved: _u, ...rest } = status;
+  const { steppedAt: _, step: _s, weight: _w, share: _h, paused: _p, watching: _t, unserved: _u, ...also } = status;
+  const { needsEvidence: _n, blamelessAt: _b, ...rest } = also;
   const ended = { ...rest, phase: 'Succeeded' as const, endedAt: rfc3339(now) };
   if (wanted === 0) return { ...ended, unserved: true, message: `revision ${status.revision} has no pods to serve it` };
   return { ...ended, message: `revision ${status.revision} is served by all pods` };
@@ -360,7 +454,16 @@ function fail(
   const goesBack = status.from !== undefined && status.from !== goal.revision && (called || spec.automaticRollback);
   const message = `revision ${goal.revision} failed: ${why}`.slice(0, 4000);
   const at = rfc3339(now);
-  const { steppedAt: _, share: _h, paused: _p, watching: _t, unserved: _u, ...rest } = status;
+  const {
+    steppedAt: _,
+    share: _h,
+    paused: _p,
+    watching: _t,
+    unserved: _u,
+    needsEvidence: _n,
+    blamelessAt: _b,
+    ...rest
+  } = status;
   const ended = { ...rest, phase: called ? ('Aborted' as const) : ('Failed' as const), endedAt: at, message };
   if (!goesBack) {
     return { status: ended, events: [event('RolloutFailed', message)], again: LOOK_MS };

@@ -5,6 +5,7 @@ import type { PodSettings } from '../../../objects/gateway-container.ts';
 import { ANNOTATION_ASKED, ANNOTATION_REVISION, ANNOTATION_TEMPLATE } from '../../../objects/names.ts';
 import { wantedReplicas } from '../../../objects/replicas.ts';
 import { askedDigest, templateDigest } from '../../../objects/template-digest.ts';
+import { updateOf } from '../../../objects/update.ts';
 import {
   type DesiredDeployment,
   describeDesired,
@@ -14,9 +15,11 @@ import {
   type Served,
 } from '../control-plane/decide.ts';
 import type { PodState } from '../pods/pod-state.ts';
+import { type PendingTemplate, pendingTemplate, refusalOf } from '../pods/template-state.ts';
 import type { PodSecrets } from '../secrets/observe-pod-secrets.ts';
 import { readCommand } from './command.ts';
 import { decideRollout, type RolloutDecision } from './decide-rollout.ts';
+import type { Fingerprints } from './fingerprints.ts';
 import type { ObservedRollout } from './observe.ts';
 import { activeDeployment, deploymentId, requestedRevision, target } from './target.ts';
 
@@ -32,6 +35,8 @@ export interface Rollout extends RolloutDecision {
   readonly pinned: boolean;
   /** Stable pods that shall be there. */
   readonly wanted: number;
+  /** Pods that are declared are still to come. */
+  readonly pending?: PendingTemplate;
   /** Its pods are not as this operator makes them, for no reason that lies with the project: they can wait. */
   readonly outdated: boolean;
 }
@@ -45,6 +50,8 @@ export interface RolloutBasis extends ObservedRollout {
   readonly pods: readonly PodState[];
   readonly secrets: Pick<PodSecrets, 'seen'>;
   readonly controlPlane?: ObservedControlPlane;
+  /** Of the artifacts that can be rolled out, by `artifact_hash`; those that could not be read are not there. */
+  readonly fingerprints?: ReadonlyMap<string, Fingerprints>;
 }
 
 export function rolloutOf(
@@ -53,7 +60,7 @@ export function rolloutOf(
   settings: PodSettings,
   now: Date,
 ): Rollout {
-  const { project, deployments, workload, canary, pods, refusals, analysis, secrets } = observed;
+  const { project, deployments, workload, canary, pods, refusals, analysis, secrets, fingerprints } = observed;
   const { spec, status, metadata } = project;
   const templated = revisionOf(workload);
   const command = readCommand(metadata.annotations);
@@ -63,6 +70,7 @@ export function rolloutOf(
   const active = activeDeployment(deployments);
   const requested = active && requestedRevision(active, revisions, latest);
   const inPlace = isInPlace(project, settings);
+  const refused = refusalOf(workload) ?? refusalOf(canary);
   const decision = decideRollout({
     // A control plane that the pods are linked to has deadlines of its own, and goes back by itself.
     spec: inPlace && spec.controlPlane ? { ...spec.rollout, strategy: 'InPlace', ...UNHURRIED } : spec.rollout,
@@ -81,10 +89,18 @@ export function rolloutOf(
       stable: hasStalled(workload, asked.revision),
       canary: hasStalled(canary, asked.revision),
     },
+    ...(refused === undefined ? {} : { uncreatable: refused }),
+    blameless: blamelessOf(project),
     pods,
     refusals,
     programmedBefore: status?.pods?.programmed ?? 0,
     ...(analysis ? { analysis } : {}),
+    faults: status?.measuredFaults ?? [],
+    fingerprintOf: (artifactHash, operation) => {
+      const known = fingerprints?.get(artifactHash);
+      // An operation that is not there is another one than any that was measured.
+      return known && (known.get(operation) ?? 'absent');
+    },
     ...(command ? { command } : {}),
     now,
   });
@@ -92,17 +108,39 @@ export function rolloutOf(
   const started = revisions.find(({ revision }) => revision === templated);
   const kept = inPlace && started && hasTemplate(workload, project, settings);
   const template = kept ? started : stable;
+  const outdated =
+    SETTLED.has(decision.status?.phase ?? '') &&
+    (inPlace || templated === template?.revision) &&
+    isOutdated(workload, project, settings);
+  const pending = outdated ? undefined : pendingOf(observed, settings, wanted);
   return {
     ...decision,
+    ...(pending ? { pending } : {}),
     ...servedBy(observed, decision, revisions, active, inPlace),
     ...(stable && template ? { template } : {}),
     pinned: asked.pinned,
     wanted,
-    outdated:
-      SETTLED.has(decision.status?.phase ?? '') &&
-      (inPlace || templated === template?.revision) &&
-      isOutdated(workload, project, settings),
+    outdated,
   };
+}
+
+/** Whether pods of the present generation did not start already, so that a new revision is not the reason. */
+function blamelessOf({ metadata, status }: GatewayProject): boolean {
+  const programmed = status?.conditions?.find(({ type }) => type === 'Programmed');
+  return programmed?.reason === 'PodsNotStarting' && programmed.observedGeneration === metadata.generation;
+}
+
+/** What the condition `Updated` speaks of is not declared by the project. */
+function pendingOf(
+  { workload, project, pods }: RolloutBasis,
+  settings: PodSettings,
+  wanted: number,
+): PendingTemplate | undefined {
+  const update = updateOf(workload);
+  const declared =
+    workload?.metadata.annotations?.[ANNOTATION_TEMPLATE] === undefined || hasTemplate(workload, project, settings);
+  if (declared && update && update.state !== 'done') return undefined;
+  return pendingTemplate(workload, pods, wanted, declared);
 }
 
 /** Phases in which the pods have what they shall have, but for what the operator adds. */

@@ -4,6 +4,7 @@ import type { Revision } from '../../../api/gateway-project.ts';
 import { gatewayProjects } from '../../../api/resources.ts';
 import type { RolloutSpec } from '../../../api/rollout.ts';
 import type { PodState } from '../pods/pod-state.ts';
+import type { AnalysisResult } from './analysis.ts';
 import { decideRollout, type RolloutDecision, type RolloutInput } from './decide-rollout.ts';
 
 const T0 = Date.parse('2026-01-02T03:04:05Z');
@@ -41,6 +42,14 @@ export const starting = (revision: number, more: Partial<PodState> = {}): PodSta
   ...more,
 });
 
+export function analysed(
+  verdict: AnalysisResult['verdict'],
+  message: string,
+  more: Partial<AnalysisResult> = {},
+): AnalysisResult {
+  return { verdict, message, withoutEvidence: [], worse: [], requests: new Map(), ...more };
+}
+
 /** One project, looked at again and again: what one look decides, the next one finds. */
 export class Story {
   input: RolloutInput;
@@ -61,6 +70,9 @@ export class Story {
       stalled: { stable: false, canary: false },
       pods: [],
       refusals: [],
+      faults: [],
+      fingerprintOf: () => undefined,
+      blameless: false,
       programmedBefore: 0,
       now: new Date(T0),
       ...more,
@@ -72,7 +84,9 @@ export class Story {
     const { last, input } = this;
     this.input = {
       ...input,
-      ...(last ? { before: last.status, failed: last.failed, templated: last.stable?.revision } : {}),
+      ...(last
+        ? { before: last.status, failed: last.failed, faults: last.faults, templated: last.stable?.revision }
+        : {}),
       now: new Date(input.now.getTime() + seconds * 1000),
       ...more,
     };
