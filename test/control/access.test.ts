@@ -190,24 +190,40 @@ describe.each(DATABASE_AT_HAND)('access on %s', (_name, kind, absent) => {
       expect(new Set([...tokens, ...entries].map(({ project_id }) => project_id))).toEqual(new Set([project]));
     });
 
-    it('makes no token wider than whoever makes it', async () => {
+    it('makes no token wider than whoever makes it, and lets an admin of one project register no plugin', async () => {
       const { token: ours } = await token({ role: 'admin', project_id: project });
       const make = (input: object) =>
         problem('/tokens', { method: 'POST', token: ours, json: { name: `t${++names}`, role: 'viewer', ...input } });
       expect(await make({})).toEqual([403, 'forbidden']);
       expect(await make({ project_id: null })).toEqual([403, 'forbidden']);
       expect(await make({ project_id: foreign })).toEqual([404, 'not-found']);
+      const plugin = new FormData();
+      for (const [name, value] of Object.entries({
+        name: 'acl',
+        version: '99.0.0',
+        type: 'middleware',
+        description: 'x',
+        capabilities: '[]',
+      }))
+        plugin.append(name, value);
+      plugin.append('file', new Blob([new Uint8Array(8)]), 'acl.wasm');
+      // The names of built-in plugins are the instance's.
+      expect(await problem('/plugins', { method: 'POST', token: ours, body: plugin })).toEqual([403, 'forbidden']);
       const within = { name: `t${++names}`, role: 'admin', project_id: project };
       expect(await status('/tokens', { method: 'POST', token: ours, json: within })).toBe(201);
       const global = await token({ role: 'viewer' });
       expect(await problem(`/tokens/${global.id}`, { method: 'DELETE', token: ours })).toEqual([404, 'not-found']);
     });
 
-    it('refuses a token of a name that is taken, of the past, or of a project that is not', async () => {
-      const { id } = await token({ name: 'taken', role: 'viewer' });
-      await control.ask(`/tokens/${id}`, { method: 'DELETE' });
+    it('refuses a token of a name that another has, of the past, or of a project that is not', async () => {
+      const { id, token: first } = await token({ name: 'taken', role: 'viewer' });
       const make = (json: object) => problem('/tokens', { method: 'POST', json: { role: 'viewer', ...json } });
       expect(await make({ name: 'taken' })).toEqual([409, 'conflict']);
+      // Once it is revoked, another may have its name; the first opens nothing by that.
+      await control.ask(`/tokens/${id}`, { method: 'DELETE' });
+      const { token: second } = await token({ name: 'taken', role: 'viewer' });
+      expect(await status('/whoami', { token: second })).toBe(200);
+      expect(await status('/whoami', { token: first })).toBe(401);
       expect((await make({ name: 'past', expires_at: '2020-01-01T00:00:00Z' }))[0]).toBe(422);
       expect((await make({ name: 'leap', expires_at: '2020-12-31T23:59:60Z' }))[0]).toBe(422);
       expect(await make({ name: 'none', project_id: crypto.randomUUID() })).toEqual([404, 'not-found']);

@@ -30,7 +30,8 @@ export async function startMcpClientRig(): Promise<McpClientRig> {
   const [early, late] = servers;
   const mcp = { upstreams: { early: { url: early.url }, late: { url: late.url } } };
   const plugins = ['http-upstream', 'jwt-auth', 'mock'];
-  const gw = await startGateway(await compileSpec(document(upstream.url, issuer), plugins, [], {}, { mcp }));
+  const artifact = await compileSpec(document(upstream.url, issuer), plugins, [], {}, { mcp });
+  const gw = await startGateway(artifact, { args: ['--mcp-page-size', '100'] });
   issuer.resource = `${gw.url}/__gw/mcp`;
   const session = await openSession(gw.url);
   for (const upstream of ['early', 'late']) {

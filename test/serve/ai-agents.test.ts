@@ -73,6 +73,19 @@ describe('a request of an agent', () => {
     ]);
   });
 
+  it('may have tools without arguments, which providers of chat completions get with properties', async () => {
+    provider.answers('bare', well);
+    const tools = [
+      { name: 'now', input_schema: { type: 'object', additionalProperties: false } },
+      { name: 'at', input_schema: { type: 'object', properties: { zone: { type: 'string' } } } },
+    ];
+    expect((await ask('bare', { tools })).status).toBe(200);
+    expect(sent('bare').tools.map((each: { function: { parameters: object } }) => each.function.parameters)).toEqual([
+      { type: 'object', additionalProperties: false, properties: {} },
+      { type: 'object', properties: { zone: { type: 'string' } } },
+    ]);
+  });
+
   it('has an id of its user that fits, and is the same for the same user', async () => {
     provider.answers('user', well);
     const long = (session: string) => `user_${'0123456789abcdef'.repeat(4)}_account__session_${session}`;

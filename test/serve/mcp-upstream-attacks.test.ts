@@ -218,14 +218,16 @@ describe('definitions', () => {
     expect(await call('odd_good')).toMatchObject({ status: 200, body: { error: { code: -32000 } } });
   });
 
-  it('with numbers in any form are offered as they are written', async () => {
+  it('are offered with properties, and with numbers as they are written', async () => {
     await eventually(async () => expect(await names()).toContain('odd_inexact'));
     const listed = await fetch(`${gw.url}/__gw/mcp`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'application/json', ...(await openSession(gw.url)) },
       body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}',
     });
-    expect(await listed.text()).toContain('"minimum":0.0,"maximum":1e3,"default":12345678901234567890');
+    const text = await listed.text();
+    expect(text).toContain('"minimum":0.0,"maximum":1e3,"default":12345678901234567890');
+    expect(text).toContain('{"name":"odd_good","inputSchema":{"type":"object","properties":{}}}');
   });
 });
 

@@ -6,6 +6,7 @@ import * as documentNames from './migrations/0002-document-names.ts';
 import * as retention from './migrations/0003-retention.ts';
 import * as mcpUpstreams from './migrations/0004-mcp-upstreams.ts';
 import * as specBindings from './migrations/0005-spec-bindings.ts';
+import * as tokenNames from './migrations/0006-token-names.ts';
 import type { Schema } from './schema.ts';
 
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -14,6 +15,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0003-retention': retention,
   '0004-mcp-upstreams': mcpUpstreams,
   '0005-spec-bindings': specBindings,
+  '0006-token-names': tokenNames,
 };
 
 /** Runs what is missing, one process at a time. Throws with the name of the migration that failed, or for a newer database. */

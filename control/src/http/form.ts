@@ -18,6 +18,8 @@ export interface Form<F, T> {
 /** Reads the file to its end. */
 type Take<T> = (content: AsyncIterable<Uint8Array>) => Promise<T>;
 
+/** In any script; without what is not seen, and what quotes in headers. */
+const FILENAME = /^[^\p{C}\p{Zl}\p{Zp}"\\]+$/u;
 /** Characters of a file's name. */
 const MAX_FILENAME = 200;
 /** Bytes of a refused request that are still read before its connection is cut. */
@@ -57,9 +59,11 @@ async function takeFile<T>({ fieldname, filename, file }: MultipartFile, take: T
     return new ControlError('bad-request', why);
   };
   if (fieldname !== 'file') throw refuse('the form has a file under another name: send it as the field "file"');
-  // It stands in headers again when the file is downloaded.
-  if (!filename || filename.length > MAX_FILENAME || !/^[\x20-\x7e]+$/.test(filename) || /["\\]/.test(filename)) {
-    throw refuse(`the file must have a filename, of at most ${MAX_FILENAME} plain ASCII characters`);
+  // It is shown to people, and stands in headers again when the file is downloaded.
+  if (!filename || filename.length > MAX_FILENAME || !FILENAME.test(filename)) {
+    throw refuse(
+      `the file must have a filename, of at most ${MAX_FILENAME} characters without control characters, " and \\`,
+    );
   }
   // The form may have broken off before anybody could listen.
   if (file.errored !== null) throw brokenOff(file.errored);

@@ -1,6 +1,7 @@
 /** Pages of lists: arrays, with a `next` link (RFC 8288) where there is more. */
+import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type SelectQueryBuilder, sql } from 'kysely';
+import { type CompiledQuery, type SelectQueryBuilder, sql } from 'kysely';
 import { ControlError } from '../errors.ts';
 
 export interface PageRequest {
@@ -42,12 +43,13 @@ export async function page<DB, TB extends keyof DB, O extends object>(
   const by = order.columns[field];
   if (by === undefined) throw new ControlError('bad-request', `sorting by "${field}" is not supported`);
   const direction = descending ? 'desc' : 'asc';
+  const list = `${listOf(query)} ${given}`;
   let rows = query
     .orderBy(sql.ref(by.column), direction)
     .orderBy(sql.ref(order.id.column), direction)
     .limit(limit + 1);
   if (cursor !== undefined && cursor !== '') {
-    const from = decode(cursor, given);
+    const from = decode(cursor, list);
     const compared = sql<boolean>`(${sql.ref(by.column)}, ${sql.ref(order.id.column)}) ${sql.raw(descending ? '<' : '>')} (${from.value}, ${from.id})`;
     rows = rows.where(compared);
   }
@@ -55,7 +57,13 @@ export async function page<DB, TB extends keyof DB, O extends object>(
   const items = found.slice(0, limit);
   const last = items.at(-1);
   const more = found.length > limit && last !== undefined;
-  return { items, next: more ? encode({ sort: given, value: by.value(last), id: order.id.value(last) }) : null };
+  return { items, next: more ? encode({ list, value: by.value(last), id: order.id.value(last) }) : null };
+}
+
+/** Tells lists apart, filters included, by what the database is asked. */
+function listOf(query: { compile(): CompiledQuery }): string {
+  const { sql: text, parameters } = query.compile();
+  return hash('sha256', JSON.stringify([text, parameters]), 'base64url').slice(0, 16);
 }
 
 /** A cursor that somebody made up holds values that the columns cannot have (SQLSTATE class 22, data exception). */
@@ -68,19 +76,20 @@ const wrongCursor = () =>
   new ControlError('bad-request', 'the cursor does not belong to this list in this order: start without one');
 
 interface Position {
-  readonly sort: string;
+  /** Which list, in which order. */
+  readonly list: string;
   readonly value: string;
   readonly id: string;
 }
 
 function encode(position: Position): string {
-  return Buffer.from(JSON.stringify([position.sort, position.value, position.id])).toString('base64url');
+  return Buffer.from(JSON.stringify([position.list, position.value, position.id])).toString('base64url');
 }
 
-function decode(cursor: string, sort: string): Position {
+function decode(cursor: string, list: string): Position {
   try {
     const [of, value, id]: unknown[] = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-    if (of === sort && typeof value === 'string' && typeof id === 'string') return { sort, value, id };
+    if (of === list && typeof value === 'string' && typeof id === 'string') return { list, value, id };
   } catch {}
   throw wrongCursor();
 }

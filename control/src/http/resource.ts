@@ -6,6 +6,7 @@ import type { AnswerOf, Operation, OperationTable } from '../api/operation.ts';
 import { ControlError } from '../errors.ts';
 import type { Call } from './call.ts';
 import { describeOperation, reference } from './describe-operation.ts';
+import { ifMatch } from './etag.ts';
 import { idempotently } from './idempotency.ts';
 import { type Page, sendPage } from './pagination.ts';
 
@@ -74,6 +75,7 @@ function route(app: FastifyInstance, id: string, operation: Operation, handle: H
     handler: async (request, reply) => {
       reply.status(status);
       if (method === 'POST' && !idempotent) mustHaveNoKey(request);
+      if (method !== 'GET' && operation.etag !== 'write') mustMatchAny(request);
       const call = {
         actor: request.actor,
         params: request.params,
@@ -107,6 +109,16 @@ const hasBody = (types: readonly string[]) => async (request: FastifyRequest) =>
   if (types.includes(type.trim().toLowerCase())) return;
   throw new ControlError('unsupported-media-type', `send the body as ${types.join(' or ')}, not as "${type}"`);
 };
+
+/** What has no ETag has none that could match (RFC 9110, section 13.1.1). */
+function mustMatchAny(request: FastifyRequest): void {
+  const expected = ifMatch(request);
+  if (expected === null || expected === '*') return;
+  throw new ControlError(
+    'precondition-failed',
+    'this has no ETag, so that none can match: send the request without If-Match',
+  );
+}
 
 /** Who sends a key counts on repeating the request; repeated, it would make another secret. */
 function mustHaveNoKey({ headers }: FastifyRequest): void {

@@ -12,7 +12,7 @@ export interface Download {
   readonly size: number;
   /** Media type. */
   readonly type: string;
-  /** What a browser saves it as; letters, digits, `.`, `_`, `-`. */
+  /** What a browser saves it as; without quotes and control characters. */
   readonly filename: string;
 }
 
@@ -33,9 +33,20 @@ export function sendBlob(
   const { start, end } = range ?? { start: 0, end: size };
   if (range) reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${size}`);
   reply.type(type).header('content-length', end - start);
-  reply.header('content-disposition', `attachment; filename="${filename}"`);
+  reply.header('content-disposition', attachment(filename));
   if (request.method === 'HEAD') return reply.send(Readable.from([]));
   return reply.send(Readable.from(blobs.readShared({ sha256, size }, { start, end }), { objectMode: false }));
+}
+
+/** RFC 6266: for clients that read ASCII alone, and for those that read all. */
+function attachment(filename: string): string {
+  const plain = `attachment; filename="${filename.replaceAll(/[^\x20-\x7e]/gu, '_')}"`;
+  if (/^[\x20-\x7e]*$/.test(filename)) return plain;
+  const encoded = encodeURIComponent(filename.toWellFormed()).replaceAll(
+    /['()*!]/g,
+    (each) => `%${each.charCodeAt(0).toString(16)}`,
+  );
+  return `${plain}; filename*=UTF-8''${encoded}`;
 }
 
 /** The part that is asked for, its end exclusive; null for the whole: also where what is asked for cannot be told. */

@@ -114,6 +114,105 @@ plugin mock
 `);
   });
 
+  const parameter = (name: string, more: object = {}) => ({ name, in: 'query', schema: { type: 'string' }, ...more });
+  const path = { name: 'x', in: 'path', required: true, schema: { type: 'string' } };
+  const answered = (...statuses: number[]) => ({
+    responses: Object.fromEntries(statuses.map((status) => [status, { description: 'x' }])),
+  });
+  const chain = (...middlewares: object[]) => ({ 'x-gw-middlewares': middlewares });
+
+  it.each<[string, object, object, string[]]>([
+    [
+      'a route that takes requests of another, and asks more of them',
+      { '/a/{x}': { get: { parameters: [path], ...dispatch } } },
+      {
+        '/a/{x}': { get: { parameters: [path], ...dispatch } },
+        '/a/me': { get: { parameters: [parameter('tenant', { required: true })], ...dispatch } },
+      },
+      ['GET /a/me: parameter "tenant" in query added, and required'],
+    ],
+    [
+      'a route of its own, which asks what it wants',
+      { '/a/{x}': { get: { parameters: [path], ...dispatch } } },
+      {
+        '/a/{x}': { get: { parameters: [path], ...dispatch } },
+        '/b': { get: { parameters: [parameter('tenant', { required: true })], ...dispatch } },
+      },
+      [],
+    ],
+    [
+      'another status of success',
+      { '/a': { post: { ...answered(200, 400), ...dispatch } } },
+      { '/a': { post: { ...answered(201, 400, 429), ...dispatch } } },
+      ['POST /a: success is answered with 201, too, which was not described'],
+    ],
+    [
+      'cors that is gone',
+      { '/a': { get: { ...chain({ name: 'cors' }), ...dispatch } } },
+      { '/a': { get: dispatch } },
+      ['GET /a: pages of other origins may not read answers: "cors" runs no more'],
+    ],
+    [
+      'limits that are new',
+      { '/a': { get: dispatch } },
+      {
+        '/a': {
+          get: {
+            ...chain({ name: 'rate-limit', config: { quota: 1, window: 60 } }),
+            ...dispatch,
+          },
+        },
+      },
+      ['GET /a: "rate-limit" runs now, and may refuse what was accepted'],
+    ],
+    [
+      'a HEAD that GET answers all the same',
+      { '/a': { get: dispatch, head: dispatch } },
+      { '/a': { get: dispatch } },
+      [],
+    ],
+    [
+      'a HEAD of its own that asks more than GET did',
+      { '/a': { get: dispatch } },
+      { '/a': { get: dispatch, head: { parameters: [parameter('t', { required: true })], ...dispatch } } },
+      ['HEAD /a: parameter "t" in query added, and required'],
+    ],
+    [
+      'one value to a list with it, and a bound that is written otherwise',
+      {
+        '/a': {
+          get: {
+            parameters: [
+              parameter('c', { schema: { const: 'a' } }),
+              parameter('n', { schema: { type: 'integer', minimum: 1 } }),
+            ],
+            ...dispatch,
+          },
+        },
+      },
+      {
+        '/a': {
+          get: {
+            parameters: [
+              parameter('c', { schema: { enum: ['a', 'b'] } }),
+              parameter('n', { schema: { type: 'integer', exclusiveMinimum: 0 } }),
+            ],
+            ...dispatch,
+          },
+        },
+      },
+      [],
+    ],
+  ])('marks what breaks: %s', async (_what, before, after, expected) => {
+    await write('before.gwa', before, '1.0.0');
+    await write('after.gwa', after, '1.0.0');
+    const { stdout } = await gwDiff(at('before.gwa'), at('after.gwa'), '--format', 'json');
+    const { changes }: { changes: { subject: string; breaking: boolean; message: string }[] } = JSON.parse(stdout);
+    expect(changes.flatMap(({ subject, breaking, message }) => (breaking ? [`${subject}: ${message}`] : []))).toEqual(
+      expected,
+    );
+  });
+
   it('prints the same as JSON', async () => {
     const { stdout } = await gwDiff(at('old.gwa'), at('new.gwa'), '--format', 'json');
     const { breaking, changes } = JSON.parse(stdout);

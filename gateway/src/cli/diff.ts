@@ -19,7 +19,8 @@ Examples:
 
 Breaking changes are marked with "!": a request that was right before may be refused now, lose something on its way, or
 get an answer that was not described. Values of config are not shown.
-Responses are compared by content type, and by schema where both artifacts validate them (x-gw-validate-response).
+Responses are compared by status and content type, and by schema where both artifacts validate them
+(x-gw-validate-response). Middlewares that are known to refuse requests break where they are added.
 Tools of agents are compared by what agents are told: arguments, texts, annotations, answers.
 
 The JSON has "breaking", how many changes break, and "changes", each {subject, breaking, message}.
@@ -38,12 +39,13 @@ export function diffCommand(program: Program): Command {
 }
 
 async function run(before: string, after: string, { format, exitCode }: Flags, program: Program): Promise<void> {
-  const { diffArtifacts, renderChanges } = await import('../diff/index.ts');
+  const { describedStatuses, diffArtifacts, renderChanges } = await import('../diff/index.ts');
   const old = await openArtifact('diff', before, [], program, EXIT_TROUBLE);
   if (!old) return;
   const now = await openArtifact('diff', after, [], program, EXIT_TROUBLE);
   if (!now) return;
-  const changes = diffArtifacts(old, now);
+  const [wasDescribed, isDescribed] = [await describedStatuses(old), await describedStatuses(now)];
+  const changes = diffArtifacts({ ...old, statuses: wasDescribed }, { ...now, statuses: isDescribed });
   const breaks = changes.filter((change) => change.breaking).length;
   program.stdout(format === 'json' ? `${JSON.stringify({ breaking: breaks, changes })}\n` : renderChanges(changes));
   program.exit(exitCode && breaks > 0 ? EXIT_FAILURE : 0);

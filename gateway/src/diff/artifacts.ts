@@ -2,8 +2,11 @@
 import type { ArtifactPlugin, Manifest, Operation, RoutesFile } from '../artifact/format.ts';
 import type { ToolsFile } from '../artifact/tools.ts';
 import { routeKey } from '../router/route-key.ts';
+import { diffDescribed } from './bodies.ts';
 import { breaking, type Change, compareText, harmless } from './change.ts';
+import type { DescribedStatuses } from './described-statuses.ts';
 import { diffOperation } from './operations.ts';
+import { ReachedRoutes } from './reached-routes.ts';
 import { SchemaComparison } from './schemas.ts';
 import { diffTools } from './tools.ts';
 
@@ -15,6 +18,8 @@ export interface Compared {
   readonly routes: RoutesFile;
   /** Null where MCP is not enabled. */
   readonly tools: ToolsFile | null;
+  /** Absent: nothing is known of them. */
+  readonly statuses?: DescribedStatuses;
 }
 
 /** By subject, breaking changes first. */
@@ -37,11 +42,29 @@ function diffRoutes(before: Compared, after: Compared): Change[] {
   const plugins = after.manifest.plugins ?? [];
   const authenticates = new Set(plugins.flatMap((plugin) => (plugin.authenticates ? [plugin.name] : [])));
   const upstreams = new Map(plugins.map(({ name, config_marks }) => [name, config_marks?.upstreams ?? []]));
+  const [reachedBefore, reachedAfter] = [before, after].map(({ routes }) => new ReachedRoutes(routes.operations));
+  const compare = (subject: string, from: Operation, to: Operation) =>
+    diffOperation(subject, from, to, { schemas, authenticates, upstreams });
   return [...new Set([...old.keys(), ...now.keys()])].flatMap((key): readonly Change[] => {
     const [from, to] = [old.get(key), now.get(key)];
-    if (from && to) return diffOperation(subjectOf(to), from, to, { schemas, authenticates, upstreams });
-    if (to) return [harmless(subjectOf(to), 'route added')];
-    return from ? [breaking(subjectOf(from), 'route removed')] : [];
+    if (from && to) {
+      const subject = subjectOf(to);
+      const isCompared = from.responses !== undefined && to.responses !== undefined;
+      const described = isCompared ? [] : diffDescribed(subject, before.statuses?.get(key), after.statuses?.get(key));
+      return [...compare(subject, from, to), ...described];
+    }
+    if (to) {
+      const taken = reachedBefore?.of(to);
+      if (!taken) return [harmless(subjectOf(to), 'route added')];
+      const changes = compare(subjectOf(to), taken, to).filter((change) => change.breaking);
+      return [harmless(subjectOf(to), `route added, which takes requests of ${subjectOf(taken)}`), ...changes];
+    }
+    if (!from) return [];
+    // GET answers HEAD where it is not declared; other routes that match ask something else of the path.
+    const served = from.method === 'HEAD' ? now.get(routeKey('GET', from.path)) : undefined;
+    if (!served || reachedAfter?.of(from) !== served) return [breaking(subjectOf(from), 'route removed')];
+    const changes = compare(subjectOf(from), from, served).filter((change) => change.breaking);
+    return [harmless(subjectOf(from), `route removed: ${subjectOf(served)} answers`), ...changes];
   });
 }
 

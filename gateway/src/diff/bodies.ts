@@ -59,7 +59,9 @@ function diffStatuses(
   const [old, now] = [Object.keys(before), Object.keys(after)];
   return [
     ...without(old, now).map((status) => harmless(subject, `response ${status} is not described any more`)),
-    ...without(now, old).map((status) => harmless(subject, `response ${status} is described`)),
+    ...without(now, old).map((status) =>
+      isNewSuccess(status, old) ? newSuccess(subject, status) : harmless(subject, `response ${status} is described`),
+    ),
     ...old.flatMap((status) => {
       const [from, to] = [before[status], after[status]];
       if (!from || !to) return [];
@@ -68,6 +70,27 @@ function diffStatuses(
       );
     }),
   ];
+}
+
+/** By what documents describe, where the artifact has no schemas of answers. */
+export function diffDescribed(
+  subject: string,
+  before: readonly string[] | undefined,
+  after: readonly string[] | undefined,
+): readonly Change[] {
+  if (!before || !after || before.length === 0) return [];
+  return without(after, before).flatMap((status) =>
+    isNewSuccess(status, before) ? [newSuccess(subject, status)] : [],
+  );
+}
+
+const newSuccess = (subject: string, status: string): Change =>
+  breaking(subject, `success is answered with ${status}, too, which was not described`);
+
+/** Clients look at statuses of success one by one, and at failures as such. */
+function isNewSuccess(status: string, described: readonly string[]): boolean {
+  if (!/^[23]/.test(status)) return false;
+  return !described.includes('default') && !described.some((each) => each.toUpperCase() === `${status[0]}XX`);
 }
 
 function shared(before: Content, after: Content): readonly string[] {

@@ -30,3 +30,19 @@ describe('a changed upstream', () => {
     expect([message, others]).toEqual(['config of "http-upstream" changed: /url', []]);
   });
 });
+
+it('middlewares that may refuse requests break where they are added, others do not', () => {
+  const names = (...middlewares: string[]) =>
+    ({
+      middlewares: middlewares.map((name) => ({ name, config: {} })),
+      dispatch: { name: 'mock', config: {} },
+    }) as unknown as Operation;
+  const breaks = (before: Operation, after: Operation) =>
+    diffChain('GET /a', before, after, PLUGINS).flatMap(({ breaking, message }) => (breaking ? [message] : []));
+  const refusing = ['acl', 'ip-restriction', 'request-size-limit'];
+  const harmless = ['correlation-id', 'http-log', 'response-transformer'];
+  expect(breaks(names(), names(...refusing, ...harmless))).toEqual(
+    refusing.map((name) => `"${name}" runs now, and may refuse what was accepted`),
+  );
+  expect(breaks(names(...refusing, ...harmless), names())).toEqual([]);
+});

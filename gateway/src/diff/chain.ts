@@ -8,6 +8,7 @@ import type { Json, Operation, PluginUse } from '../artifact/format.ts';
 import { isObject } from '../spec/json.ts';
 import { child } from '../spec/pointer.ts';
 import { breaking, type Change, harmless } from './change.ts';
+import { LETS_BROWSERS_IN, REFUSING } from './refusing-plugins.ts';
 
 /** Properties that are named of one config. */
 const MOST_NAMED = 10;
@@ -28,11 +29,17 @@ export function diffChain(
 ): readonly Change[] {
   const [old, now] = [before.middlewares.map(({ name }) => name), after.middlewares.map(({ name }) => name)];
   const guards = [...new Set(now)].filter((name) => authenticates.has(name) && !old.includes(name));
+  const refusing = [...new Set(now)].filter(
+    (name) => REFUSING.has(name) && !old.includes(name) && !guards.includes(name),
+  );
+  const closed = old.includes(LETS_BROWSERS_IN) && !now.includes(LETS_BROWSERS_IN);
   const reordered = old.join() !== now.join();
   const dispatch = before.dispatch.name !== after.dispatch.name;
   return [
     ...(reordered ? [harmless(subject, `middlewares: ${chainOf(old)} → ${chainOf(now)}`)] : []),
     ...guards.map((name) => breaking(subject, `callers must authenticate: "${name}" runs now`)),
+    ...refusing.map((name) => breaking(subject, `"${name}" runs now, and may refuse what was accepted`)),
+    ...(closed ? [breaking(subject, 'pages of other origins may not read answers: "cors" runs no more')] : []),
     ...(dispatch ? [harmless(subject, `dispatcher: ${before.dispatch.name} → ${after.dispatch.name}`)] : []),
     ...[...pairs(before.middlewares, after.middlewares), [before.dispatch, after.dispatch] as const].flatMap(
       ([from, to]) => (from.name === to.name ? diffConfig(subject, from, to, upstreams.get(to.name) ?? []) : []),

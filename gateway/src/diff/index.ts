@@ -1,3 +1,5 @@
 /** What one artifact changes against another. */
+
 export { type Change, diffArtifacts } from './artifacts.ts';
+export { type DescribedStatuses, describedStatuses } from './described-statuses.ts';
 export { renderChanges } from './render.ts';

@@ -12,13 +12,19 @@ export interface Finding {
   readonly what: string;
 }
 
-const UPPER = ['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties', 'maxContains'];
-const LOWER = ['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties'];
+const UPPER = ['maxLength', 'maxItems', 'maxProperties', 'maxContains'];
+const LOWER = ['minLength', 'minItems', 'minProperties'];
 /** Compared as they are written. */
 const OPAQUE = ['pattern', 'format', 'const', 'dependentRequired'];
 
-export function compareValues(before: JsonObject, after: JsonObject): readonly Finding[] {
+export function compareValues(written: JsonObject, writtenNow: JsonObject): readonly Finding[] {
+  // One value is a list of one, where the other has a list.
+  const isMixed = 'const' in written !== 'const' in writtenNow && ('enum' in written || 'enum' in writtenNow);
+  const [before, after] = isMixed ? [listed(written), listed(writtenNow)] : [written, writtenNow];
+  const integers = before['type'] === 'integer' && after['type'] === 'integer';
   return [
+    ...edge(edgeOf(before, LEAST, integers), edgeOf(after, LEAST, integers), LEAST),
+    ...edge(edgeOf(before, MOST, integers), edgeOf(after, MOST, integers), MOST),
     ...types(before['type'], after['type']),
     ...values(before['enum'], after['enum']),
     ...UPPER.flatMap((name) => bound(name, before[name], after[name], 1)),
@@ -29,6 +35,54 @@ export function compareValues(before: JsonObject, after: JsonObject): readonly F
     ...uniqueness(before['uniqueItems'] === true, after['uniqueItems'] === true),
     ...OPAQUE.flatMap((name) => opaque(name, before[name], after[name])),
   ];
+}
+
+function listed(schema: JsonObject): JsonObject {
+  if (!('const' in schema) || 'enum' in schema) return schema;
+  const { const: only, ...others } = schema;
+  return { ...others, enum: [only as Json] };
+}
+
+/** `sign`: 1 where a larger one admits more. */
+const LEAST = { inclusive: 'minimum', exclusive: 'exclusiveMinimum', sign: -1 } as const;
+const MOST = { inclusive: 'maximum', exclusive: 'exclusiveMaximum', sign: 1 } as const;
+type Side = typeof LEAST | typeof MOST;
+
+interface Edge {
+  readonly value: number;
+  readonly isOutside: boolean;
+  readonly text: string;
+}
+
+/** The one of both keywords that admits less; null without any. Integers above 0 are those from 1 on. */
+function edgeOf(schema: JsonObject, { inclusive, exclusive, sign }: Side, integers: boolean): Edge | null {
+  const edges = [inclusive, exclusive].flatMap((name): Edge[] => {
+    const value = schema[name];
+    if (typeof value !== 'number') return [];
+    const isOutside = name === exclusive;
+    const text = `${name} ${value}`;
+    if (!integers) return [{ value, isOutside, text }];
+    const inside = sign < 0 ? Math.ceil(value) : Math.floor(value);
+    return [{ value: isOutside && inside === value ? value - sign : inside, isOutside: false, text }];
+  });
+  return edges.sort((a, b) => admitted(a, b, sign))[0] ?? null;
+}
+
+/** Below 0: the first admits less. */
+function admitted(a: Edge, b: Edge, sign: number): number {
+  return (a.value - b.value) * sign || Number(b.isOutside) - Number(a.isOutside);
+}
+
+function edge(before: Edge | null, after: Edge | null, { inclusive, sign }: Side): Finding[] {
+  if (before === null && after === null) return [];
+  const [name, from = 'any'] = (before?.text ?? '').split(' ');
+  const [nameNow = inclusive, to = 'any'] = (after?.text ?? name ?? '').split(' ');
+  const same = before === null || after === null || name === nameNow;
+  const what = same ? `${name || nameNow} ${from} → ${to}` : `${before.text} → ${after.text}`;
+  if (after === null) return found('widened', what);
+  if (before === null) return found('narrowed', what);
+  const order = admitted(after, before, sign);
+  return order === 0 ? [] : found(order > 0 ? 'widened' : 'narrowed', what);
 }
 
 function found(effect: Effect, what: string): Finding[] {

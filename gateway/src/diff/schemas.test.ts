@@ -27,6 +27,28 @@ describe('schemas compared', () => {
     ],
     ['a bound', { maxLength: 200 }, { maxLength: 80 }, ['narrowed : maxLength 200 → 80']],
     ['a bound the other way', { minimum: 5 }, { minimum: 1 }, ['widened : minimum 5 → 1']],
+    [
+      'a bound that is written otherwise',
+      { type: 'integer', minimum: 1 },
+      { type: 'integer', exclusiveMinimum: 0 },
+      [],
+    ],
+    [
+      'a bound beside the number',
+      { minimum: 1 },
+      { exclusiveMinimum: 1 },
+      ['narrowed : minimum 1 → exclusiveMinimum 1'],
+    ],
+    ['a bound below the number', { maximum: 1 }, { exclusiveMaximum: 2 }, ['widened : maximum 1 → exclusiveMaximum 2']],
+    ['no bound', { type: 'number', minimum: 1 }, { type: 'number' }, ['widened : minimum 1 → any']],
+    [
+      'a new bound',
+      { type: 'number' },
+      { type: 'number', exclusiveMaximum: 9 },
+      ['narrowed : exclusiveMaximum any → 9'],
+    ],
+    ['one value to a list with it', { const: 'a' }, { enum: ['a', 'b'] }, ['widened : enum gained "b"']],
+    ['a list to one value', { enum: ['a', 'b'] }, { const: 'a' }, ['narrowed : enum lost "b"']],
     ['values', { enum: ['a', 'b'] }, { enum: ['b', 'c'] }, ['narrowed : enum lost "a"', 'widened : enum gained "c"']],
     [
       'what is required',
@@ -118,7 +140,10 @@ const schema = fc.letrec<{ schema: object; sub: boolean | object }>((tie) => {
   const keywords = [
     keyword('type', fc.constantFrom('string', 'integer', 'number', 'object', ['array', 'null'])),
     keyword('enum', fc.uniqueArray(fc.constantFrom('a', 1, 7, null), { minLength: 1 })),
-    ...['maximum', 'minLength', 'maxItems', 'minContains'].map((name) => keyword(name, bound)),
+    ...['maximum', 'exclusiveMaximum', 'minimum', 'exclusiveMinimum', 'minLength', 'maxItems', 'minContains'].map(
+      (name) => keyword(name, bound),
+    ),
+    keyword('const', fc.constantFrom('a', 1, 7, null)),
     keyword('required', fc.uniqueArray(fc.constantFrom(...NAMES))),
     keyword('properties', fc.dictionary(fc.constantFrom(...NAMES), sub, { maxKeys: 2 })),
     keyword('unevaluatedProperties', fc.boolean()),

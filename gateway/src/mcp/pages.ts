@@ -1,7 +1,7 @@
 /** Pages of a list in the order of its keys. A cursor is the last key of a page, so that it holds for lists to come. */
 
-/** Entries on one page. */
-const PAGE = 100;
+/** Bytes of the entries on one page: clients that read one page alone have all of most lists, and none has to hold too much. */
+const PAGE_BYTES = 1_000_000;
 /** Characters. */
 const LONGEST_CURSOR = 8_192;
 
@@ -10,12 +10,26 @@ export interface Page {
   readonly nextCursor?: string;
 }
 
+export interface PageLimits {
+  /** Entries on one page; 0: as many as have 1 MB together. */
+  readonly size: number;
+  /** JSON of an entry. */
+  readonly text: (key: string) => string;
+}
+
 /** `keys`: in order. Null where the cursor is none of ours. */
-export function pageOf(keys: readonly string[], cursor: string | undefined): Page | null {
+export function pageOf(keys: readonly string[], cursor: string | undefined, { size, text }: PageLimits): Page | null {
   const after = cursor === undefined ? '' : keyOf(cursor);
   if (after === null) return null;
   const begin = keys.findIndex((key) => key > after);
-  const found = begin < 0 ? [] : keys.slice(begin, begin + PAGE);
+  const wanted = begin < 0 ? [] : keys.slice(begin, size === 0 ? undefined : begin + size);
+  let bytes = 0;
+  const over = wanted.findIndex((key) => {
+    bytes += Buffer.byteLength(text(key)) + 1;
+    return bytes > PAGE_BYTES;
+  });
+  // One that is larger by itself has a page of its own.
+  const found = over < 0 ? wanted : wanted.slice(0, Math.max(1, over));
   const last = found.at(-1);
   const goesOn = last !== undefined && last !== keys.at(-1);
   return { keys: found, ...(goesOn ? { nextCursor: Buffer.from(last).toString('base64url') } : {}) };

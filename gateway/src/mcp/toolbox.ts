@@ -20,6 +20,12 @@ export interface ServedTool {
   readonly operation: Operation;
 }
 
+interface ToolboxDeps {
+  readonly steps: StepBudget;
+  readonly upstreams: UpstreamSet | null;
+  readonly pageSize: number;
+}
+
 export interface ToolPage {
   /** JSON of each. */
   readonly tools: readonly string[];
@@ -52,6 +58,8 @@ export class Toolbox {
   readonly search: SearchableTools | null;
   /** Null where there are none. */
   readonly upstreams: UpstreamSet | null;
+  /** Entries on a page of a list; 0: as many as have 1 MB together. */
+  readonly pageSize: number;
   /** By name. */
   readonly #entries: ReadonlyMap<string, Entry>;
   readonly #operations: readonly Operation[];
@@ -62,19 +70,19 @@ export class Toolbox {
   readonly #steps: StepBudget;
 
   /** Null where the artifact has no tools. */
-  static of(artifact: Artifact, steps: StepBudget, upstreams: UpstreamSet | null): Toolbox | null {
+  static of(artifact: Artifact, steps: StepBudget, upstreams: UpstreamSet | null, pageSize = 0): Toolbox | null {
     const { tools, manifest } = artifact;
-    return tools === null ? null : new Toolbox(artifact, tools, manifest.mcp, steps, upstreams);
+    return tools === null ? null : new Toolbox(artifact, tools, manifest.mcp, { steps, upstreams, pageSize });
   }
 
   private constructor(
     artifact: Artifact,
     { tools, instructions, origins, authorization, search = false }: NonNullable<Artifact['tools']>,
     mcp: Manifest['mcp'],
-    steps: StepBudget,
-    upstreams: UpstreamSet | null,
+    { steps, upstreams, pageSize }: ToolboxDeps,
   ) {
     this.upstreams = upstreams;
+    this.pageSize = pageSize;
     this.#operations = artifact.routes.operations;
     this.server = { name: mcp.server_name ?? 'gw', version: mcp.server_version ?? '0' };
     this.instructions = instructions;
@@ -107,7 +115,8 @@ export class Toolbox {
 
   /** Null where the cursor is none of ours. It names the last tool of a page, and holds for artifacts to come. */
   page(cursor: string | undefined, era: Era): ToolPage | null {
-    const page = pageOf(this.search === null ? this.#allNames() : [], cursor);
+    const limits = { size: this.pageSize, text: (name: string) => this.#listedBy(name, era) };
+    const page = pageOf(this.search === null ? this.#allNames() : [], cursor, limits);
     if (page === null) return null;
     if (this.search !== null) return { tools: cursor === undefined ? SEARCH_TOOLS : [] };
     const { keys, ...next } = page;

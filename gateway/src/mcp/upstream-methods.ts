@@ -23,16 +23,20 @@ export function upstreamCapabilities({ upstreams }: Toolbox): Readonly<Record<st
 }
 
 /** JSON members of the result of a list, without braces; null: the method is none that upstreams answer. Throws RpcError. */
-export function listOfUpstreams({ toolbox: { upstreams } }: McpRequest, { method, params }: RpcRequest): string | null {
+export function listOfUpstreams(
+  { toolbox: { upstreams, pageSize } }: McpRequest,
+  { method, params }: RpcRequest,
+): string | null {
   const list = LISTS[method as keyof typeof LISTS];
   if (!list || !upstreams?.offers(list.capability)) return null;
   const cursor = get(params, 'cursor');
   if (cursor !== undefined && typeof cursor !== 'string') throw invalid('"cursor" must be a string.');
   const entries = upstreams.entries(list.kind);
-  const page = pageOf([...entries.keys()], cursor);
+  const text = (key: string) => entries.get(key)?.entry.listed ?? '';
+  const page = pageOf([...entries.keys()], cursor, { size: pageSize, text });
   if (page === null) throw invalid('The cursor is not one of this server.');
   const next = page.nextCursor === undefined ? '' : `,"nextCursor":${JSON.stringify(page.nextCursor)}`;
-  return `"${list.member}":[${page.keys.map((key) => entries.get(key)?.entry.listed).join(',')}]${next}`;
+  return `"${list.member}":[${page.keys.map(text).join(',')}]${next}`;
 }
 
 /** What is asked of which upstream; null: the method is none that upstreams answer. Throws RpcError. */

@@ -326,6 +326,15 @@ export const SERVE_OPTIONS = {
     limits: "a plugin's CPU a call",
     pods: {},
   },
+  mcpPageSize: {
+    type: 'integer',
+    unit: 'count',
+    minimum: 0,
+    maximum: 100_000,
+    default: 0,
+    help: 'number of tools, prompts or resources on a page of their lists; 0 for as many as have 1 MB together',
+    pods: {},
+  },
   maxPatternSteps: {
     type: 'integer',
     unit: 'count',

@@ -107,6 +107,8 @@ export interface GenerationDeps {
   readonly upstreams: UpstreamOptions;
   readonly capabilities: OpenCapabilities;
   readonly mcpUpstreams: UpstreamPool;
+  /** Entries on a page of a list of MCP; 0: as many as have 1 MB together. */
+  readonly mcpPageSize: number;
   readonly limits: PluginLimits;
   readonly dev: boolean;
   /** Steps that matching patterns may take for a request (docs/decisions.md#patterns-bounded). */
@@ -151,7 +153,7 @@ export async function loadGeneration(artifact: Artifact, deps: GenerationDeps): 
     }
     const mcpUpstreams = openMcpUpstreams(artifact, deps);
     deps.metrics.runtimes.add(runtime);
-    return new Generation(artifact, router, Toolbox.of(artifact, steps, mcpUpstreams), () => {
+    return new Generation(artifact, router, Toolbox.of(artifact, steps, mcpUpstreams, deps.mcpPageSize), () => {
       mcpUpstreams?.close();
       helpers.close();
       deps.metrics.runtimes.delete(runtime);

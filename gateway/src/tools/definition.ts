@@ -39,7 +39,7 @@ export function toolDefinition(tool: Tool, lookup: SchemaLookup): ToolDefinition
 }
 
 /** Clients of OpenAI and others refuse an object that has no `properties`, also where there are no arguments. */
-function withProperties(schema: JsonObject): JsonObject {
+export function withProperties(schema: JsonObject): JsonObject {
   return 'properties' in schema ? schema : { ...schema, properties: {} };
 }
 

@@ -355,6 +355,7 @@ export class LocalTraffic implements Traffic {
       },
       capabilities: this.#capabilities,
       mcpUpstreams: this.#mcpUpstreams,
+      mcpPageSize: options.mcpPageSize,
       limits: {
         ...DEFAULT_LIMITS,
         cpuMs: options.pluginCpuMs,

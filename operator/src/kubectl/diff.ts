@@ -1,5 +1,5 @@
 /** `kubectl gw diff`: what one revision changes for those who call the API. */
-import { diffArtifacts, renderChanges } from '@gw/gateway/diff';
+import { describedStatuses, diffArtifacts, renderChanges } from '@gw/gateway/diff';
 import type { AddCommand } from '../program.ts';
 import { addClusterOptions, type ClusterFlags, projectOf, withCluster } from './cluster.ts';
 import { type Format, formatted, outputOption } from './output.ts';
@@ -46,7 +46,8 @@ Where another revision than the newest is served, --from is by default the serve
           artifactOf(cluster, project, revisionOf(project, from)),
           artifactOf(cluster, project, to),
         ]);
-        const changes = diffArtifacts(before, after);
+        const [was, is] = [await describedStatuses(before), await describedStatuses(after)];
+        const changes = diffArtifacts({ ...before, statuses: was }, { ...after, statuses: is });
         const breaking = changes.filter((change) => change.breaking).length;
         const value = { from, to: to.revision, breaking, changes };
         stdout(formatted(flags.output, value, () => `revision ${from} to ${to.revision}\n${renderChanges(changes)}`));

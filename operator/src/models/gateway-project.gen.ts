@@ -463,6 +463,8 @@ export interface GatewayProjectSpec {
     readonly exposeSpecs?: boolean;
     /** CPU time limit of a plugin call. In milliseconds. Default: 25. */
     readonly pluginCpuMs?: number;
+    /** Number of tools, prompts or resources on a page of their lists; 0 for as many as have 1 MB together. Default: 0. */
+    readonly mcpPageSize?: number;
     /** Maximum number of steps to match a request against patterns that need backtracking, plus 100 for each byte of its body. Default: 1000000. */
     readonly maxPatternSteps?: number;
     /** CPU time limit to validate a request, response or message that takes longer than a few milliseconds. In milliseconds. Default: 250. */

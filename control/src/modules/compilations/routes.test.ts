@@ -265,6 +265,9 @@ describe.each(DATABASE_AT_HAND)('compilations on %s', (_name, kind, absent) => {
       expect(await unheard.text()).not.toContain('"status":"compiling"');
       const done = (await follow(server, id)).at(-1);
       expect(done?.status).toBe('succeeded');
+      // It has no ETag: none can match.
+      const conditional = { method: 'DELETE', headers: { 'if-match': '"1"' } };
+      expect((await server.ask(`/compilations/${id}`, conditional)).status).toBe(412);
       expect([await remove(id), await remove(id)]).toEqual([204, 404]);
       expect((await server.ask(`/compilations/${id}`)).status).toBe(404);
       expect((await server.ask(`/compilations/${id}/events`)).status).toBe(404);

@@ -41,6 +41,11 @@ export type UploadReading =
 export async function readUpload({ bytes, filename, name, entry: wanted }: Upload): Promise<UploadReading> {
   const form: UploadForm = isGzip(bytes) || isTar(bytes) ? 'archive' : 'document';
   try {
+    const other = otherFormat(bytes);
+    if (other !== null)
+      throw new ArchiveError(
+        `the upload is ${other}: send the document itself, or a .tar or .tar.gz (tar -czf books.tar.gz folder/)`,
+      );
     const files = await projectFiles(form, documentName(name, filename), bytes);
     const entry = form === 'document' ? documentOf(files, filename, wanted) : entryOf(files, wanted);
     const result = describeSpec(entry, files);
@@ -73,6 +78,22 @@ function isSpecFile(name: string): boolean {
   // A name that climbs is kept here, so that it is refused and not overlooked.
   const isHidden = parts.some((part) => (part.startsWith('.') && part !== '..') || part === 'node_modules');
   return /\.(ya?ml|json)$/i.test(name) && !isHidden;
+}
+
+/** By their first bytes, which no YAML or JSON has. */
+const FORMATS: readonly (readonly [bytes: string, name: string])[] = [
+  ['504b0304', 'a zip archive'],
+  ['504b0506', 'an empty zip archive'],
+  ['377abcaf271c', 'a 7z archive'],
+  ['526172211a07', 'a RAR archive'],
+  ['425a683931415926', 'compressed with bzip2'],
+  ['fd377a585a00', 'compressed with xz'],
+  ['28b52ffd', 'compressed with Zstandard'],
+];
+
+function otherFormat(bytes: Uint8Array): string | null {
+  const head = Buffer.from(bytes.subarray(0, 8)).toString('hex');
+  return FORMATS.find(([magic]) => head.startsWith(magic))?.[1] ?? null;
 }
 
 /** Whoever sees the operations sees the configs of their plugins. */

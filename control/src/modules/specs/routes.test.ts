@@ -178,7 +178,43 @@ describe.each(DATABASE_AT_HAND)('specs on %s', (_name, kind, absent) => {
       const bomb = `openapi: 3.1.0\ninfo: &a0 [x]\n${Array.from({ length: 30 }, (_, i) => `x${i}: &a${i + 1} [*a${i}, *a${i}]\n`).join('')}`;
       expect(await (await upload(bomb)).json()).toMatchObject({ status: 422, errors: [{ code: 'E1002' }] });
       for (const name of ['openapi.yaml', 'asyncapi.json']) {
-        expect((await problem(await upload(document('x'), { filename: name })))[0]).toBe(400);
+        expect((await problem(await upload(document('x'), { filename: name })))[0]).toBe(422);
+      }
+    });
+
+    it('say what to send where they are zip or another format', async () => {
+      for (const [head, what] of [
+        ['504b0304', 'a zip archive'],
+        ['fd377a585a00', 'compressed with xz'],
+      ] as const) {
+        const bytes = Uint8Array.from([...Buffer.from(head, 'hex'), ...Buffer.alloc(600)]);
+        const [status, detail] = await problem(await upload(bytes, { filename: 'books.zip' }));
+        expect([status, detail]).toEqual([400, expect.stringContaining(`the upload is ${what}: send`)]);
+      }
+    });
+
+    it('may have file names in any script, and come back under them', async () => {
+      const { id } = await uploaded(document('Japan'), { filename: '日本.yaml', fields: { name: 'japan' } });
+      expect(await server.get(`/specs/${id}/history`)).toMatchObject([{ filename: '日本.yaml', entry: 'japan.yaml' }]);
+      const { headers } = await server.ask(`/specs/${id}/content`);
+      expect(headers.get('content-disposition')).toBe(
+        `attachment; filename="__.yaml"; filename*=UTF-8''${encodeURIComponent('日本.yaml')}`,
+      );
+      const [status, detail] = await problem(await upload(document('Japan'), { filename: '日本.yaml' }));
+      expect([status, detail]).toEqual([400, expect.stringContaining('give one as "name"')]);
+      expect((await upload(document('x'), { filename: 'a\u202eb.yaml' })).status).toBe(400);
+    });
+
+    it('are listed by cursors of their own list alone', async () => {
+      const projectId = await createProject(server);
+      const path = `/projects/${projectId}/specs`;
+      for (const name of ['a', 'b', 'c']) await uploaded(document(name), { path, filename: `${name}.yaml` });
+      const link = (await server.ask(`${path}?limit=1`)).headers.get('link') ?? '';
+      const cursor = new URL(/<([^>]+)>/.exec(link)?.[1] ?? '', server.url).searchParams.get('cursor');
+      expect((await server.ask(`${path}?limit=2&cursor=${cursor}`)).status).toBe(200);
+      for (const other of ['/specs', '/projects', '/plugins', `${path}?type=openapi`, `${path}?name=a`]) {
+        const url = `${other}${other.includes('?') ? '&' : '?'}cursor=${cursor}`;
+        expect([url, (await server.ask(url)).status]).toEqual([url, 400]);
       }
     });
 

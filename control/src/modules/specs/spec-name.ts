@@ -9,7 +9,7 @@ const TAKEN = ['openapi', 'asyncapi'];
 
 /**
  * The base name without extension, in the characters that names may have. Throws 400 where nothing of it is left, and
- * for a name, given or made, that is the gateway's own.
+ * 422 for a name, given or made, that is the gateway's own.
  */
 export function specName(filename: string, given: string | undefined): string {
   const name = given ?? nameOf(filename);
@@ -21,7 +21,7 @@ export function specName(filename: string, given: string | undefined): string {
   }
   if (TAKEN.includes(name)) {
     const detail = `a spec may not be named "${name}": /__gw/specs/${name} is the merged one. Give another as "name" (gw-control specs push FILE --name NAME)`;
-    throw new ControlError('bad-request', detail);
+    throw new ControlError('unprocessable', detail);
   }
   return name;
 }

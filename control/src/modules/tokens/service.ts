@@ -51,8 +51,7 @@ export class Tokens {
       const constraint = violatedConstraint(error);
       if (constraint === 'api_tokens_project') throw ControlError.notFound(`project "${projectId}"`);
       if (constraint !== 'api_tokens_name_unique') throw error;
-      // Revoked ones keep their names: the audit log names tokens by them.
-      throw new ControlError('conflict', `there is, or was, a token "${name}": choose another name`);
+      throw new ControlError('conflict', `there is a token "${name}": choose another name, or revoke it first`);
     }
   }
 
@@ -63,6 +62,8 @@ export class Tokens {
     await database.kysely.transaction().execute(async (db) => {
       const row = await revokeToken(db, actor.projectId, id);
       if (!row) throw ControlError.notFound(`token "${id}", or it was revoked before`);
+      // Another may have the name next, and is not to get what this one was answered.
+      await db.deleteFrom('idempotency_keys').where('actor', '=', `token:${row.name}`).execute();
       const before = { ...present(row), revoked_at: null };
       await recordChange(db, actor, {
         action: 'tokens.revoke',

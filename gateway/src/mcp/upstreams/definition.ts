@@ -3,7 +3,7 @@ import { canonicalJson } from '../../artifact/canonical-json.ts';
 import { sha256 } from '../../artifact/hash.ts';
 import { schemaFault } from '../../compiler/config-schema.ts';
 import { get, isObject, type JsonObject, type Obj } from '../../spec/json.ts';
-import { isOfObjects } from '../../tools/definition.ts';
+import { isOfObjects, withProperties } from '../../tools/definition.ts';
 import type { Era } from '../protocol/era.ts';
 import { type ParameterHeader, parameterHeaders } from './parameter-headers.ts';
 
@@ -44,7 +44,8 @@ export function offeredTool(listed: Obj, prefix: string): OfferedTool | string {
   const headers = parameterHeaders(inputSchema as JsonObject);
   if (typeof headers === 'string') return headers;
   // Tasks are not offered, and a client that is told of them would ask for them.
-  const renamed: Obj = { ...listed, name };
+  // With its numbers as they were written.
+  const renamed: Obj = { ...listed, name, inputSchema: withProperties(listed['inputSchema'] as JsonObject) };
   const { execution: _, outputSchema: output, ...told } = renamed;
   const ofSessions =
     output === undefined || !isOfObjects(output as JsonObject) ? told : { ...told, outputSchema: output };

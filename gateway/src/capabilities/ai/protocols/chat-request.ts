@@ -1,4 +1,5 @@
 /** Writes a conversation as a request for a chat completion. */
+import type { Obj } from '../../../spec/json.ts';
 import type { Conversation, Part, Source, Tool, ToolCall, ToolChoice, Turn } from '../conversation/conversation.ts';
 import { type Effort, fittedEffort } from '../conversation/effort.ts';
 import { shortened } from '../conversation/end-user.ts';
@@ -130,11 +131,16 @@ function callOf({ id, name, input }: ToolCall): Json {
   return { id, type: 'function', function: { name, arguments: JSON.stringify(input) } };
 }
 
+/** Providers of chat completions refuse an object that has no `properties`, which Anthropic takes. */
+function withProperties(schema: Obj): Obj {
+  return schema['type'] === 'object' && !('properties' in schema) ? { ...schema, properties: {} } : schema;
+}
+
 function toolOf({ name, description, schema, strict }: Tool): Json {
   const described = {
     name,
     ...(description === null ? {} : { description }),
-    ...(schema === null ? {} : { parameters: schema }),
+    ...(schema === null ? {} : { parameters: withProperties(schema) }),
     ...(strict ? { strict } : {}),
   };
   return { type: 'function', function: described };
