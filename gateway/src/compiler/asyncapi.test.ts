@@ -451,3 +451,32 @@ it('conflicts with OpenAPI operations on the same path', async () => {
   expect(diagnostics).toMatchObject([{ code: 'E1010', file: 'b.json', pointer: '/operations/publish' }]);
   expect(diagnostics[0]?.message).toContain('"a.json"');
 });
+
+describe('a schema of a format that is not read', () => {
+  const avro = (ref: string) => ({ schemaFormat: 'application/vnd.apache.avro;version=1.9.0', schema: { $ref: ref } });
+  const channel = (ref: string) => ({ address: 'records', messages: { one: { payload: avro(ref) } } });
+
+  it.each(['./r.avsc', 'https://schemas.example/r.avsc', './missing.avsc#/fields'])(
+    'keeps its reference to %s, and is warned of where a route has it',
+    async (ref) => {
+      const records = channel(ref);
+      const send = { action: 'send', channel: { $ref: '#/channels/records' } };
+      const routed = await compiled({ channels: { records }, operations: { send: { ...send, ...dispatch } } });
+      expect(routed.codes.map((code) => code.split(' ')[0])).toEqual(['E1008']);
+      expect(routed.operations).toHaveLength(1);
+      const unrouted = await compiled({
+        channels: { records, orders },
+        operations: { send: { action: 'receive', channel: { $ref: '#/channels/records' } }, publish },
+      });
+      expect(unrouted.codes.filter((code) => code.startsWith('E1003'))).toEqual([]);
+      expect(unrouted.operations).toHaveLength(1);
+    },
+  );
+
+  it('is no excuse for references beside it', async () => {
+    const one = { payload: avro('./r.avsc'), headers: { $ref: './missing.json' } };
+    const records = { address: 'records', messages: { one } };
+    const { codes } = await compiled({ channels: { records }, operations: {} });
+    expect(codes.some((code) => code.startsWith('E1003'))).toBe(true);
+  });
+});

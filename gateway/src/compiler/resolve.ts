@@ -5,6 +5,7 @@ import { misplaced } from '../spec/extensions.ts';
 import { recognise } from '../spec/recognise.ts';
 import { walk } from '../spec/walk.ts';
 import type { Parsed, ParsedSpec } from './parse.ts';
+import { isWithinUnread } from './schema-format.ts';
 
 export interface Resolved {
   readonly specs: readonly ParsedSpec[];
@@ -41,6 +42,7 @@ function visit(document: Document, documents: Documents, diagnostics: Diagnostic
   const reached = new Set<Document>();
   walk(document, {
     ref(ref, pointer) {
+      if (isWithinUnread(document.value, pointer)) return;
       const resolution = documents.resolve({ document, pointer }, ref);
       if (resolution.ok) reached.add(resolution.target.document);
       else diagnostics.add('E1003', { file: document.file, pointer }, `unresolved $ref: ${resolution.why}`);

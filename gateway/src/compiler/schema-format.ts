@@ -1,6 +1,7 @@
 /** AsyncAPI's schemas with a `schemaFormat` ("Multi Format Schema Object", AsyncAPI 3.0). */
 import { type Located, member, placeOf } from '../spec/documents.ts';
 import { get, kindOf } from '../spec/json.ts';
+import { pointerTokens } from '../spec/pointer.ts';
 import type { Dialect } from '../spec/recognise.ts';
 import type { Deps } from './parameters.ts';
 
@@ -17,15 +18,30 @@ const FORMATS: readonly (readonly [format: RegExp, dialect: Dialect])[] = [
   [/^application\/vnd\.oai\.openapi(\+json|\+yaml)?;version=3\.[12]\.\d+$/, '2020-12'],
 ];
 
+function dialectOf(format: unknown): Dialect | undefined {
+  const text = typeof format === 'string' ? format.toLowerCase().replaceAll(/\s/g, '') : '';
+  return FORMATS.find(([pattern]) => pattern.test(text))?.[1];
+}
+
+/** Whether a place lies within a schema of a format that is not read: what a reference means there is for others to say. */
+export function isWithinUnread(root: unknown, pointer: string): boolean {
+  let at: unknown = root;
+  for (const token of pointerTokens(pointer) ?? []) {
+    const format = get(at, 'schemaFormat');
+    if (token === 'schema' && typeof format === 'string' && dialectOf(format) === undefined) return true;
+    at = Array.isArray(at) ? at[Number(token)] : get(at, token);
+  }
+  return false;
+}
+
 /** Null, and E1008, where it is of a format that we do not read: then any value passes. */
 export function schemaOf(declared: Located, { documents, diagnostics }: Deps): TypedSchema | null {
   const at = documents.follow(declared);
   const format = at ? member(at, 'schemaFormat') : null;
   if (!at || !format || format.value === undefined) return { at: declared, dialect: 'draft-07' };
   const schema = member(at, 'schema');
-  const text = typeof format.value === 'string' ? format.value.toLowerCase().replaceAll(/\s/g, '') : '';
-  const known = FORMATS.find(([pattern]) => pattern.test(text));
-  if (known && schema.value !== undefined) return { at: schema, dialect: known[1] };
+  const known = dialectOf(format.value);
+  if (known && schema.value !== undefined) return { at: schema, dialect: known };
   if (typeof format.value !== 'string' || get(at.value, 'schema') === undefined) {
     const wrong = typeof format.value === 'string' ? schema : format;
     diagnostics.add(
