@@ -51,6 +51,19 @@ describe.skipIf(missing.length > 0)(`incidents${skipped}`, () => {
 
   afterAll(() => shop?.operator.uninstall(), 240_000);
 
+  it('wait returns once what was applied is served, each time, whatever the operator was doing', async () => {
+    const { k, text, underLoad, strategy } = shop;
+    await strategy({ strategy: 'InPlace' });
+    await underLoad(async () => {
+      for (const body of ['w1', 'w2', 'w3', 'w4', 'w5', 'w6', 'one']) {
+        await k.apply(answering(body));
+        expect(await gw('wait', 'shop', '--timeout', '120')).toMatch(/pod\(s\) serve the newest artifact/);
+        expect(await text()).toBe(body);
+      }
+    });
+    await strategy({ strategy: 'Rolling' });
+  });
+
   it('a rollback goes to what was served before, past a canary that was aborted, and no request is lost', async () => {
     const { url, text, underLoad, until, change, strategy } = shop;
     await strategy(CANARY);

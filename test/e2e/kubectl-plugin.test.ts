@@ -190,6 +190,8 @@ describe.skipIf(missing.length > 0)(`kubectl gw${skipped}`, () => {
     const tar = gunzipSync(await readFile(file)).toString('latin1');
     for (const name of [
       'objects/gatewayprojects.yaml',
+      'objects/deployments.yaml',
+      'objects/deployments.apps.yaml',
       'objects/pods.yaml',
       'events.yaml',
       'gateway.log',

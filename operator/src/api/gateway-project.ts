@@ -227,6 +227,22 @@ const status = {
         },
       },
     },
+    sources: {
+      type: 'array',
+      maxItems: 1000,
+      description: 'Objects that the project reads, in the versions that this status is about.',
+      'x-kubernetes-list-type': 'atomic',
+      items: {
+        type: 'object',
+        required: ['kind', 'namespace', 'name', 'version'],
+        properties: {
+          kind: { type: 'string' },
+          namespace: { type: 'string' },
+          name: { type: 'string' },
+          version: { type: 'string', description: 'metadata.generation, or resourceVersion of a ConfigMap or Secret.' },
+        },
+      },
+    },
     diagnostics,
     diagnosticsCount: { type: 'integer', minimum: 0 },
     pods: {

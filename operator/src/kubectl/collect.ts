@@ -55,7 +55,9 @@ export async function* collect(
   const labelSelector = `${LABEL_PROJECT}=${project.metadata.name}`;
   for (const collection of OWNED) {
     const name = collection.slice(collection.lastIndexOf('/') + 1);
-    yield attempt(`objects/${name}.yaml`, () => get(inNamespace(collection), { labelSelector }));
+    // Deployments are of two kinds: ours, and those of pods.
+    const file = OURS.some((plural) => plural === name) ? `${name}.apps` : name;
+    yield attempt(`objects/${file}.yaml`, () => get(inNamespace(collection), { labelSelector }));
   }
   yield attempt('objects/configmaps.yaml', () => get(inNamespace('api/v1/configmaps'), { labelSelector }));
   yield attempt('events.yaml', async () => newestFirst(await get(inNamespace('apis/events.k8s.io/v1/events'))));

@@ -1,5 +1,6 @@
 /** `kubectl gw wait`: until a project serves its newest revision, or it is clear that it will not. */
 import { type GatewayProject, gatewayProjects } from '../api/resources.ts';
+import { notTakenUp, sourceVersions } from '../controllers/gateway-project/sources/source-versions.ts';
 import type { AddCommand } from '../program.ts';
 import { conditionOf } from '../runtime/conditions.ts';
 import { addClusterOptions, type Cluster, type ClusterFlags, projectOf, withCluster } from './cluster.ts';
@@ -20,19 +21,29 @@ Examples:
   $ kubectl apply -f deploy/ && kubectl gw wait shop
   $ kubectl gw wait shop --timeout 1800
 
-Says how the rollout goes, a line for each change, and with the last line how it ended.
+It compares the versions of all objects that the project reads (ApiSpecs, PluginRefs, Deployments, ConfigMaps, and
+Secrets that you may read) with those that the status is about. Says how the rollout goes, a line for each change, and with the last line how it ended.
 
 Exit codes: 0 all pods serve what was applied, 1 it failed, was rolled back, or is not served in time.`,
     )
     .action((name: string, flags: Flags) =>
       withCluster(flags, async (cluster) => {
-        await projectOf(cluster, name);
+        // What is applied when this begins is waited for; a change that comes later is another one.
+        const project = await projectOf(cluster, name);
+        const applied = await sourceVersions(cluster.objects, project);
+        const names = new Set(applied.map((each) => `${each.kind}/${each.name}`));
+        const gone = (project.status?.sources ?? []).filter(
+          (each) => each.kind !== 'Secret' && !names.has(`${each.kind}/${each.name}`),
+        );
         let said = '';
-        const ended = await projectUntil(cluster, name, Number(flags.timeout) * 1000, (project) => {
-          const message = project.status?.rollout?.message ?? '';
+        const tell = (message: string) => {
           if (message !== said && message !== '') stdout(`${message}\n`);
           said = message;
-          return outcomeOf(project) !== undefined;
+        };
+        const ended = await projectUntil(cluster, name, Number(flags.timeout) * 1000, (now) => {
+          const late = notTakenUp(applied, gone, now.status?.sources);
+          tell(late ? `${late.kind} ${late.name} has not been taken up yet` : (now.status?.rollout?.message ?? ''));
+          return !late && outcomeOf(now) !== undefined;
         });
         const { ok, message } = outcomeOf(ended) ?? { ok: false, message: '' };
         stdout(`${name}: ${message}\n`);

@@ -159,6 +159,7 @@ export function decide(
     ...(latest === undefined ? {} : { latestRevision: latest }),
     revisions: revisions.filter((revision) => !forgotten.includes(revision)),
     specs: held?.specs ?? compiledSpecs(observed),
+    ...(observed.seenSources ? { sources: [...observed.seenSources] } : {}),
     diagnostics: diagnostics.slice(0, MAX_DIAGNOSTICS),
     diagnosticsCount: held?.diagnosticsCount ?? diagnostics.length,
     pods: summary,

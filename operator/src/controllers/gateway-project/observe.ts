@@ -28,10 +28,13 @@ import { type PodSecrets, readPodSecrets } from './secrets/observe-pod-secrets.t
 import { readSigningKeys } from './secrets/observe-signing-keys.ts';
 import type { Sources } from './sources/decide.ts';
 import { type ReadSourcesWith, readSources } from './sources/observe.ts';
+import { type SourceVersion, sourceVersions } from './sources/source-versions.ts';
 import type { ObservedStorage } from './storage/observed.ts';
 
 export interface Observed extends OwnedObjects, ObservedStorage, ObservedRollout, Routed {
   readonly sources: Sources;
+  /** Versions of the objects that it reads; absent in tests of decisions alone. */
+  readonly seenSources?: readonly SourceVersion[];
   /** Public keys in hex that pods shall trust. */
   readonly trustedKeys: readonly string[];
   /** Trusted keys that are named and cannot be had. */
@@ -71,6 +74,8 @@ export async function observe(using: ObserveWith, key: ObjectKey): Promise<Obser
   if (!project || project.metadata.deletionTimestamp) return undefined;
   const { namespace } = key;
   const refused = policy.secretGrants ? await ungranted(objects, project, usedSecrets(project)) : [];
+  // Before all that they hold is read.
+  const seenSources = await sourceVersions(objects, project, new Set(refused.map(({ name }) => name)));
   const keys = await readSigningKeys(objects, project, new Set(refused.map(({ name }) => name)));
   const sources = {
     ...(await readSources(using, project)),
@@ -92,6 +97,7 @@ export async function observe(using: ObserveWith, key: ObjectKey): Promise<Obser
   return {
     project,
     sources,
+    seenSources,
     trustedKeys: keys.trusted,
     keyProblems: keys.problems,
     ...(signedBy ? { signedBy } : {}),

@@ -1,0 +1,113 @@
+/**
+ * Which versions of the objects that a project reads a reconcile has seen: `kubectl gw wait` reads them in the same way
+ * and compares, so that it does not take the status from before a change for one about it.
+ */
+import { apiSpecs, configMaps, deployments, type GatewayProject, pluginRefs, secrets } from '../../../api/resources.ts';
+import { type KubeObject, keyOf, type Resource } from '../../../kube/kube-object.ts';
+import { usedSecrets } from '../../../objects/used-secrets.ts';
+import type { Objects } from '../../../runtime/objects.ts';
+import { takesSpec } from '../../api-spec/takes-spec.ts';
+import { takesPlugin } from '../../plugin-ref/takes-plugin.ts';
+
+export interface SourceVersion {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** `metadata.generation`, or `resourceVersion` of a kind that has none. */
+  readonly version: string;
+}
+
+/** As many as a status names. */
+const MOST_SOURCES = 1000;
+
+interface Document extends KubeObject {
+  readonly spec: {
+    readonly source: {
+      readonly configMap?: { readonly name: string; readonly more?: readonly string[] };
+      readonly secret?: { readonly name: string };
+    };
+  };
+}
+
+/**
+ * Sorted. Before what they hold is read: an object that changes meanwhile is seen in its older version, and again.
+ * `refused`: Secrets that the project may not use. Objects that the reader may not read are left out.
+ */
+export async function sourceVersions(
+  objects: Pick<Objects, 'get' | 'list'>,
+  project: GatewayProject,
+  refused: ReadonlySet<string> = new Set(),
+): Promise<readonly SourceVersion[]> {
+  const { namespace } = keyOf(project);
+  const specs = (await objects.list(apiSpecs, { namespace })).filter((spec) => takesSpec(project, spec));
+  const own = (await objects.list(pluginRefs, { namespace })).filter((ref) => takesPlugin(project, ref));
+  const documents: readonly Document[] = [...specs, ...own];
+  const asking = (await objects.list(deployments, { namespace })).filter(
+    ({ spec }) => spec.project === project.metadata.name,
+  );
+  const maps = documents.flatMap(({ spec: { source } }) => [source.configMap?.name, ...(source.configMap?.more ?? [])]);
+  const named = [
+    ...own.map(({ spec }) => spec.source.secret?.name),
+    ...usedSecrets(project)
+      .map(({ name }) => name)
+      .filter((name) => !refused.has(name)),
+  ];
+  const found = await Promise.all([
+    ...existing(maps).map((name) => versionOf(objects, configMaps, namespace, name)),
+    ...existing(named).map((name) => versionOf(objects, secrets, namespace, name)),
+  ]);
+  const kinds = [...documents, ...asking].map(({ kind, metadata }) => ({
+    kind,
+    namespace,
+    name: metadata.name,
+    version: String(metadata.generation ?? 0),
+  }));
+  return [...kinds, ...found.filter((each) => each !== undefined)]
+    .toSorted((a, b) => a.kind.localeCompare(b.kind) || a.name.localeCompare(b.name))
+    .slice(0, MOST_SOURCES);
+}
+
+function existing(names: readonly (string | undefined)[]): readonly string[] {
+  return [...new Set(names.filter((name) => name !== undefined))];
+}
+
+async function versionOf(
+  objects: Pick<Objects, 'get'>,
+  resource: Resource<KubeObject>,
+  namespace: string,
+  name: string,
+): Promise<SourceVersion | undefined> {
+  try {
+    const found = await objects.get(resource, { namespace, name });
+    const version = found?.metadata.resourceVersion;
+    return version === undefined ? undefined : { kind: resource.kind, namespace, name, version };
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * An object that a status is older than: of `applied` one that it names in an older version or not at all, of `gone` one
+ * that it still names. A Secret that it does not name is one that the project may not use.
+ */
+export function notTakenUp(
+  applied: readonly SourceVersion[],
+  gone: readonly SourceVersion[],
+  seen: readonly SourceVersion[] | undefined,
+): SourceVersion | undefined {
+  // Of an operator that does not say.
+  if (seen === undefined) return undefined;
+  const same = (a: SourceVersion) => (b: SourceVersion) =>
+    a.kind === b.kind && a.namespace === b.namespace && a.name === b.name;
+  const older = applied.find((each) => {
+    const found = seen.find(same(each));
+    return found === undefined ? each.kind !== secrets.kind : isOlder(found.version, each.version);
+  });
+  return older ?? gone.find((each) => seen.find(same(each))?.version === each.version);
+}
+
+/** Versions of one object are numbers that grow, as far as anybody can tell. */
+function isOlder(version: string, than: string): boolean {
+  const areNumbers = [version, than].every((each) => /^\d+$/.test(each));
+  return areNumbers && BigInt(version) < BigInt(than);
+}
