@@ -40,11 +40,17 @@ export async function stateOf(user: User): Promise<ReadonlyMap<string, unknown>>
     for (const found of await user.list(kind)) {
       const status = isRecord(found['status']) ? found['status'] : {};
       // Revisions are numbered as they came, and rollouts tell of what was before.
-      const { revisions: _, revision: _r, latestRevision: _l, rollout: _o, ...rest } = status;
-      state.set(`${kind} ${found.metadata.name}`, plain(rest, user.namespace));
+      const { revisions: _, revision: _r, latestRevision: _l, rollout: _o, sources, ...rest } = status;
+      state.set(`${kind} ${found.metadata.name}`, plain({ ...rest, ...unversioned(sources) }, user.namespace));
     }
   }
   return state;
+}
+
+/** The objects that a project reads: their versions tell how often they were written. */
+function unversioned(sources: unknown): object {
+  if (!Array.isArray(sources)) return {};
+  return { sources: sources.filter(isRecord).map(({ version: _, ...source }) => source) };
 }
 
 /** What must never be, whatever came before. */
