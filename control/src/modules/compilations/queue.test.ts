@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { DATABASE_KINDS, type DatabaseKind, testDatabase } from '../../../../test/control/database.ts';
+import { eventually } from '../../../../test/eventually.ts';
 import { brokenOff } from './compile-job.ts';
 import { claim, end, enter, giveUp, handBack, JobLost, MAX_ATTEMPTS, MAX_DIAGNOSTICS, renew } from './queue.ts';
 import { findCompilation, insertCompilation } from './store.ts';
@@ -14,10 +15,20 @@ async function queue(kind: DatabaseKind) {
   const { db, close } = await testDatabase(kind);
   onTestFinished(close);
   const { kysely } = db;
+  const clock = async () => {
+    const { rows } = await sql<{ at: string }>`select clock_timestamp()::text as at`.execute(kysely);
+    return rows[0]?.at;
+  };
+  /** What comes later has a later time, also where the clock of the database counts milliseconds. */
+  const clockMoves = async () => {
+    const before = await clock();
+    await eventually(async () => expect(await clock()).not.toBe(before));
+  };
   const job = async (projectId: string | null, createdBy: string) => {
     const id = randomUUID();
     const inputs = { revisions: [], plugins: [], upstreams: {} };
     await insertCompilation(kysely, { id, specId: null, projectId, inputs, production: false, createdBy });
+    await clockMoves();
     return id;
   };
   const project = async () => {
@@ -30,6 +41,7 @@ async function queue(kind: DatabaseKind) {
   const taken = async (replica: string) => {
     const job = await claim(kysely, replica, LEASE_MS);
     if (!job) throw new Error('no job waits');
+    await clockMoves();
     return job;
   };
   const passLeases = () => sql`update compilations set claimed_until = now() - interval '1 second'`.execute(kysely);
