@@ -103,6 +103,12 @@ describe('a canary', () => {
     });
   });
 
+  it('counts no failure as evidence, also while it is too early to judge', () => {
+    const { verdict, requests } = analyse(specOf({}), new Map([['POST /a', answers(4, 4)]]), NOTHING);
+    expect([verdict, requests.get('POST /a')]).toEqual(['unknown', 0]);
+    expect(analyse(specOf({}), new Map([['GET /a', answers(500, 3)]]), NOTHING).requests.get('GET /a')).toBe(497);
+  });
+
   it('is aborted for many operations that fail a little', () => {
     const of = (requests: number, errors: number) =>
       new Map(Array.from({ length: 30 }, (_, i) => [`GET /${i}`, answers(requests, errors)] as const));

@@ -14,7 +14,7 @@ export interface AnalysisResult {
   readonly withoutEvidence: readonly string[];
   /** Operations that do worse; empty unless the verdict is `worse`. */
   readonly worse: readonly string[];
-  /** Requests that the canary has answered, by operation. */
+  /** Requests that the canary has answered without an error, by operation: failures are no evidence that it does well. */
   readonly requests: ReadonlyMap<string, number>;
 }
 
@@ -38,7 +38,7 @@ export function analyse({ canary: { analysis } }: RolloutSpec, canary: Sample, o
   // One more: all of them together.
   const chance = CHANCE / (used.length + 1);
   const withoutEvidence = used.filter(({ its }) => its.requests < analysis.minRequests).map(({ name }) => name);
-  const requests = new Map(used.map(({ name, its }) => [name, its.requests]));
+  const requests = new Map(used.map(({ name, its }) => [name, its.requests - its.errors]));
   const faults = used.flatMap(({ name, its, theirs }) => {
     const message = faultOf(name, its, theirs, analysis, chance);
     return message === undefined ? [] : [{ name, message }];
