@@ -159,7 +159,7 @@ describe.each(DATABASE_AT_HAND)('deployments on %s', (_name, kind, absent) => {
       await own.ended(await own.deploy(third));
       const back = await own.ended(await own.get<DeploymentView>('/rollback', {}));
       expect(back).toMatchObject({ artifact_id: second.id, status: 'succeeded', warning: null });
-      // There is none before that, and the one that was just left is no way back.
+      // No artifact was served before that one, and a rollback never goes to the artifact that was just left.
       expect((await own.ask('/rollback', { method: 'POST', json: {} })).status).toBe(409);
       const named = await own.get<DeploymentView>('/rollback', { artifact_id: first.id });
       expect(named.warning).toMatch(/^this artifact failed when it was deployed before: 1 of 1 data planes refused it/);

@@ -147,7 +147,7 @@ function editOf(document: BareDocument, operation: DescribedOperation | null, ch
   return changes.length > 0 ? [{ pointer: operation.pointer, changes }] : [];
 }
 
-/** Bytes of the upload with the edits; its own bytes where there are none. Throws PatchRefused. */
+/** Returns the bytes of the upload with the edits, or its own bytes if there are no edits. Throws PatchRefused. */
 async function written({ bytes, form, entry, text, value }: BareDocument, edits: readonly Edit[]): Promise<Uint8Array> {
   if (edits.length === 0) return bytes;
   const edited = editText(text, value, edits);

@@ -264,10 +264,10 @@ export class Specs {
   }
 
   /**
-   * Binds plugins to operations, in a new revision (docs/reference/control-plane.md#spec-operations). Throws 422 where
-   * there is no such operation, or the document cannot be edited at that place. A patch that changes nothing makes no
-   * revision. Of those that come at once each is made on what the others left: none is lost, and none without an
-   * expectation meets a 412.
+   * Binds plugins to operations, in a new revision (docs/reference/control-plane.md#spec-operations). Throws 422 if the
+   * document has no such operation, or cannot be edited at that place. A patch that changes nothing makes no revision.
+   * Patches that arrive at once are applied one after the other, so none is lost; a patch without an expectation never
+   * gets 412.
    */
   async updateOperations(
     actor: Actor,
