@@ -39,6 +39,12 @@ describe.skipIf(missing.length > 0)(`incidents${skipped}`, () => {
       ),
     );
 
+  /** Statuses of twenty requests that write. */
+  const write = async () => {
+    const one = async () => (await fetch(`${shop.url}/a`, { method: 'POST', headers: NEW_CONNECTIONS })).status;
+    return new Set(await Promise.all(Array.from({ length: 20 }, one)));
+  };
+
   beforeAll(async () => {
     shop = await rolloutShop('incident');
   });
@@ -90,7 +96,7 @@ describe.skipIf(missing.length > 0)(`incidents${skipped}`, () => {
     await k.apply(otherSpec('first'));
     await k('patch', 'gatewayproject', 'shop', '--type=merge', '-p', JSON.stringify(specs));
     await change(apiSpec(mock('both'), mock('taken')));
-    await until((now) => served(now) && reason(now, 'Ready') === 'Ready');
+    const { revision: good } = await until((now) => served(now) && reason(now, 'Ready') === 'Ready');
     await strategy(CANARY);
     const reads = startLoad(`${url}/a`, 30, NEW_CONNECTIONS);
     const writes = startLoad(`${url}/a`, 30, NEW_CONNECTIONS, 200, 'POST');
@@ -107,8 +113,23 @@ describe.skipIf(missing.length > 0)(`incidents${skipped}`, () => {
     expect([reason(stalled, 'Ready'), reason(stalled, 'Stalled')]).toEqual(['NotReady', 'NeedsEvidence']);
     const waited = await gw('wait', 'shop');
     expect(waited).toMatch(/POST \/a: .*5xx/);
+    // Writers come back, and it is aborted by what they are answered.
+    const writers = startLoad(`${url}/a`, 30, NEW_CONNECTIONS, 200, 'POST');
+    await until(({ rollout, failed }) => rollout?.phase === 'Aborted' && failed?.revision === revision);
+    await writers.stop();
+    await eventually(async () => expect(await write()).toEqual(new Set([200])));
+    expect((await shop.status()).rollout?.needsEvidence).toBeUndefined();
+    // Without steps, too; a person's word is what lets it pass.
+    await strategy({ strategy: 'Rolling' });
+    const held = await until(({ rollout }) => rollout?.needsEvidence !== undefined);
+    expect([held.revision, held.rollout?.revision]).toEqual([good, revision]);
+    const told = await gw('retry', 'shop');
+    expect(told).toMatch(/POST \/a of revision \d+: POST \/a: .*5xx/);
+    await until((now) => served(now) && now.revision === revision);
     await reads.stop();
     expect(reads.failures).toEqual([]);
+    expect(await gw('rollback', 'shop')).toContain(`serves revision ${good}`);
+    await eventually(async () => expect(await write()).toEqual(new Set([200])));
   });
 
   it('the operator was never refused a right', async () => {
