@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { propertyRuns } from '../../../test/property-runs.ts';
-import { isWrittenNumber, numberText, parseExactly, plainNumber } from './exact-json.ts';
+import { isWrittenNumber, mayBeInexact, numberText, parseExactly, plainNumber } from './exact-json.ts';
 import { parseAsWritten } from './parse-as-written.ts';
 import { parseOnceExactly } from './parse-once.ts';
 
@@ -34,6 +34,23 @@ describe('a number that is passed on', () => {
       }
     },
   );
+});
+
+describe('a text', () => {
+  it('may have an inexact number exactly if it has sixteen digits and points in a row, or an exponent', () => {
+    const piece = fc.oneof(
+      fc.string({ maxLength: 20 }),
+      fc.stringMatching(/^[0-9.]{0,20}$/),
+      fc.constantFrom('1e5', '1E-3', 'e', '1234567890123456', '123456789012345'),
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
+        const joined = pieces.join('');
+        expect(mayBeInexact(joined)).toBe(/[.\d]{16}|\d[eE][-+\d]/.test(joined));
+      }),
+      propertyRuns(2000),
+    );
+  });
 });
 
 describe('a number', () => {

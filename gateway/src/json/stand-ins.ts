@@ -7,6 +7,7 @@
 import { someBetweenStrings } from './between-strings.ts';
 import { type Decimal, decimalText, isWhole, readDecimal } from './decimal.ts';
 import { readEscapedNames } from './escaped-names.ts';
+import { mayBeInexact } from './exact-json.ts';
 
 /** From here up to infinity stand integers, and between zero and its inverse what is none. */
 export const HUGE = 2 ** 1000;
@@ -18,8 +19,6 @@ export function isStandIn(value: number): boolean {
   return value >= HUGE || (value < TINY && value > 0);
 }
 
-/** Each number that JSON can write and binary64 may not hold has this in it. */
-const CANDIDATE = /\d(?:[.\d]{15}|[eE][-+\d])/;
 const NUMBERS = /-?\d[-+.\deE]*/g;
 
 /** Whether the number that JavaScript reads has the value of the text, and is no stand-in. */
@@ -32,16 +31,11 @@ export function isHeld(text: string): boolean {
   return one !== null && other !== null && decimalText(one) === decimalText(other);
 }
 
-/** Whether a text in JSON or YAML has what may be such a number, in a string or not. */
-export function mayHaveUnheldNumber(text: string): boolean {
-  return CANDIDATE.test(text);
-}
-
 /** Whether a JSON text has a number that JavaScript cannot hold: most texts have none, which one look at it tells. */
 export function hasUnheldNumber(json: string): boolean {
-  if (!CANDIDATE.test(json)) return false;
+  if (!mayBeInexact(json)) return false;
   return someBetweenStrings(json, (part) => {
-    return CANDIDATE.test(part) && (part.match(NUMBERS) ?? []).some((each) => CANDIDATE.test(each) && !isHeld(each));
+    return mayBeInexact(part) && (part.match(NUMBERS) ?? []).some((each) => mayBeInexact(each) && !isHeld(each));
   });
 }
 
@@ -57,7 +51,7 @@ export function forgetStandIns(): void {
 
 /** The number of a text that writes one as JSON does, or its stand-in. */
 export function numberOf(text: string): number {
-  if (!CANDIDATE.test(text) || isHeld(text)) return Number(text);
+  if (!mayBeInexact(text) || isHeld(text)) return Number(text);
   const decimal = readDecimal(text);
   if (decimal === null) return Number(text);
   const key = decimalText(decimal);

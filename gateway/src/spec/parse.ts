@@ -9,8 +9,8 @@ import {
   type ScalarTagDefinition,
   YAMLException,
 } from 'js-yaml';
-import { isWrittenNumber, parseExactly, rawNumber, type WrittenNumber } from '../json/exact-json.ts';
-import { hasUnheldNumber, isHeld, mayHaveUnheldNumber } from '../json/stand-ins.ts';
+import { isWrittenNumber, mayBeInexact, parseExactly, rawNumber, type WrittenNumber } from '../json/exact-json.ts';
+import { hasUnheldNumber, isHeld } from '../json/stand-ins.ts';
 import { settleNumber } from '../json/written-numbers.ts';
 import { messageOf } from '../message-of.ts';
 import type { Position } from './position.ts';
@@ -82,7 +82,7 @@ export function parseText(bytes: Uint8Array): Parsed {
 
 function loadYaml(text: string): unknown {
   const limits = { maxAliases: MAX_ALIASES, maxDepth: MAX_DEPTH };
-  if (mayHaveUnheldNumber(text)) {
+  if (mayBeInexact(text)) {
     try {
       const value: unknown = load(text, { ...limits, schema: written });
       return isWrittenNumber(value) ? Number(value.rawJSON) : value;
