@@ -8,6 +8,8 @@ import { clientNetwork, siteOf } from './client-network.ts';
 export interface Evictable {
   /** Bytes a millisecond, lately; or any number that is lower for what is to end sooner. */
   rate(now: number): number;
+  /** It ends for clients that hold less, and not for more of its own client. Default false. */
+  readonly onlyForOthers?: boolean;
   /** Ends it. Releases its bytes, at once or soon. */
   evict(): void;
 }
@@ -111,10 +113,10 @@ function slowestWithin(
   own: { readonly client: Client; readonly bytes: number } | null,
 ): Holding | null {
   let most = own === null ? 0 : own.client.bytes + own.bytes;
-  let found = own === null || own.client.bytes === 0 ? null : slowestOf(own.client, wanting, now);
+  let found = own === null || own.client.bytes === 0 ? null : slowestOf(own.client, wanting, now, true);
   for (const other of clients) {
     if (other === own?.client || other.bytes < most) continue;
-    const slowest = slowestOf(other, wanting, now);
+    const slowest = slowestOf(other, wanting, now, false);
     if (slowest === null) continue;
     most = other.bytes;
     found = slowest;
@@ -122,11 +124,11 @@ function slowestWithin(
   return found;
 }
 
-function slowestOf({ holdings }: Client, wanting: Holding, now: number): Holding | null {
+function slowestOf({ holdings }: Client, wanting: Holding, now: number, isOwn: boolean): Holding | null {
   let found: Holding | null = null;
   let least = Number.POSITIVE_INFINITY;
   for (const each of holdings) {
-    if (each === wanting || each.bytes === 0) continue;
+    if (each === wanting || each.bytes === 0 || (isOwn && each.evictable?.onlyForOthers)) continue;
     const rate = each.evictable?.rate(now) ?? Number.POSITIVE_INFINITY;
     if (rate >= least) continue;
     least = rate;

@@ -3,7 +3,9 @@
  * the plugins and the dispatchers see of them. One object per request, its fields filled as the request proceeds.
  */
 import type { Duplex, Readable, Writable } from 'node:stream';
+import type { BufferBudget, Holding } from './buffer-budget.ts';
 import type { HandOff, WebSocketLimits } from './hand-off.ts';
+import { holdFor } from './held-by-request.ts';
 import type { Problem, ProblemError } from './problems.ts';
 import type { ClientCertificate } from './shown-certificate.ts';
 import type { RequestTrace } from './spans/request-trace.ts';
@@ -72,6 +74,8 @@ export interface Responder {
   readonly headSent: boolean;
   /** Cuts the connection (or resets the stream): the response can no longer be completed honestly. */
   abort(): void;
+  /** Ends the request, whose memory others need: answers with 503, or cuts off an answer that has begun. */
+  giveWay?(x: Exchange): void;
 }
 
 /** What the gateway knows of the operation that a request matched, as far as plugins may see it. */
@@ -251,8 +255,9 @@ export class Exchange {
   readBody: () => Promise<Uint8Array>;
   /** The body in memory, once something has read or replaced it. */
   body: Uint8Array | null = null;
-  /** Counts what is made of the body, in bytes, in the memory of its client until the request ends; false: there is no room. */
-  holdMore: (bytes: number) => boolean = holdsAll;
+  /** Where counts what is held in memory for the request; null outside the pipeline. */
+  memory: BufferBudget | null = null;
+  #held: Holding | null = null;
   /**
    * To be asked before the body in memory is parsed as JSON: whether it is refused, with `answer`, because readers of it
    * could differ (docs/decisions.md#one-reading). Content types other than JSON count where whoever asks parses them
@@ -353,6 +358,21 @@ export class Exchange {
     return () => this.#closeListeners?.delete(listener);
   }
 
+  /** What is held for the request in the share of its client, until it ends. `budget`: the same each time. */
+  heldIn(budget: BufferBudget): Holding {
+    if (this.#held !== null) return this.#held;
+    const held = holdFor(budget, this);
+    this.#held = held;
+    this.onClose(() => held.release());
+    return held;
+  }
+
+  /** Counts so many bytes that are held until the request ends. Returns false if there is no room for them. */
+  holdMore(bytes: number): boolean {
+    if (this.closed || this.memory === null) return true;
+    return this.heldIn(this.memory).take(bytes);
+  }
+
   /** Lets go of the headers, which nobody reads any more. */
   forgetHeaders(): void {
     this.rawHeaders.length = 0;
@@ -382,10 +402,6 @@ export function problemOf(answer: Answer | null): Problem | null {
 
 function refusesNothing(): boolean {
   return false;
-}
-
-function holdsAll(): boolean {
-  return true;
 }
 
 function noBody(): Promise<Uint8Array> {

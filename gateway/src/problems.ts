@@ -188,6 +188,9 @@ export interface Problem {
   readonly headers?: readonly string[];
 }
 
+/** Detail of `overloaded` for a request that ended for others. */
+export const GAVE_WAY = 'The gateway needs the memory that the request holds for other clients. Try again.';
+
 export function problem(
   name: ProblemName,
   detail?: string,

@@ -5,6 +5,7 @@
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
+import { fixture } from './fixture-plugin.ts';
 import { compileSpec, type Gateway, withGateway } from './gateway.ts';
 import { raw } from './http.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
@@ -32,21 +33,36 @@ function document(upstream: string) {
         get: { responses: {}, 'x-gw-dispatch': mock },
         post: { requestBody, responses: {}, 'x-gw-dispatch': mock },
       },
+      '/waiting': { post: { ...proxied({ requestBody }), responses: {} } },
+      '/kept': { get: { responses: {}, 'x-gw-dispatch': { name: 'caller', config: keeping(upstream) } } },
+      '/dripping': { get: { ...proxied({ 'x-gw-validate-response': 'enforce' }) } },
       '/checked': { get: proxied({ 'x-gw-validate-response': 'enforce' }) },
       '/changed': { get: proxied({ 'x-gw-middlewares': [transformer] }) },
     },
   };
 }
 
+/** Keeps three values of 64 KiB for the request, and waits for an answer. */
+const keeping = (upstream: string) => ({ url: `${upstream}/waiting`, context_values: 3, timeout_ms: 60_000 });
+
 describe('bodies in memory', () => {
   let upstream: Upstream;
   let artifact: Uint8Array;
   beforeAll(async () => {
     upstream = await startUpstream((request, response) => {
+      if (request.url?.startsWith('/waiting')) return;
+      if (request.url?.startsWith('/dripping')) {
+        response.setHeader('content-type', 'application/json');
+        return void response.write(`"${'x'.repeat(100 * KIB)}`);
+      }
       response.setHeader('content-type', 'application/json');
       response.end(JSON.stringify(request.headers['x-request-id'] === 'small' ? 'x' : 'x'.repeat(BIG)));
     });
-    artifact = await compileSpec(document(upstream.url), ['mock', 'http-upstream', 'response-transformer']);
+    artifact = await compileSpec(
+      document(upstream.url),
+      ['mock', 'http-upstream', 'response-transformer'],
+      [fixture('caller')],
+    );
   });
   afterAll(async () => {
     await upstream?.close();
@@ -77,10 +93,26 @@ describe('bodies in memory', () => {
       socket.write(text);
     });
   }
-  const posting = (bytes: number) => {
+  const posting = (bytes: number, path = '/others') => {
     const body = JSON.stringify({ a: 'x'.repeat(bytes - 8) });
-    return `POST /others HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    return `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
   };
+
+  interface Waiting {
+    readonly socket: Socket;
+    status: string;
+  }
+
+  /** A request whose answer may never come. */
+  function waiting(gw: Gateway, text: string): Waiting {
+    const socket = connect(portOf(gw), '127.0.0.1', () => socket.write(text));
+    const state: Waiting = { socket, status: '' };
+    socket.on('error', () => {});
+    socket.once('data', (chunk) => {
+      state.status = String(chunk).slice(9, 12);
+    });
+    return state;
+  }
 
   it('that do not go on give way, the slowest of the address with most, and not the newcomer', async () => {
     await serving(['--max-buffered-bytes', String(400 * KIB)], async (gw) => {
@@ -97,6 +129,43 @@ describe('bodies in memory', () => {
       expect(metrics).not.toMatch(/path="\/others".*status="(408|503)"/);
       expect(metrics).toMatch(/path="\/bodies".*status="408"/);
       for (const socket of sockets) socket.destroy();
+    });
+  });
+
+  it.each([
+    ['that have come, and wait for an upstream,', 10, 400, (gw: Gateway) => waiting(gw, posting(40 * KIB, '/waiting'))],
+    [
+      'and what plugins keep for requests',
+      2,
+      390,
+      (gw: Gateway) => waiting(gw, 'GET /kept HTTP/1.1\r\nHost: x\r\n\r\n'),
+    ],
+  ])('%s give way to clients that hold less, and not to their own', async (_, most, room, hold) => {
+    await serving(['--max-buffered-bytes', String(room * KIB)], async (gw) => {
+      const before = upstream.seen.length;
+      const held = Array.from({ length: most }, () => hold(gw));
+      await eventually(async () => expect(upstream.seen.length - before).toBe(most));
+      const more = hold(gw);
+      await eventually(async () => expect(more.status).toBe('503'));
+      expect(held.map(({ status }) => status)).toEqual(held.map(() => ''));
+      for (let i = 0; i < 20; i++) expect(await other(gw, posting(200 + i * 500))).toBe('200');
+      expect(new Set(held.map(({ status }) => status))).toEqual(new Set(['', '503']));
+      for (const { socket } of [...held, more]) socket.destroy();
+    });
+  });
+
+  it('of responses that an upstream does not end give way to clients that hold less', async () => {
+    await serving(['--max-held-response-bytes', String(350 * KIB)], async (gw) => {
+      const text = 'GET /dripping HTTP/1.1\r\nHost: x\r\n\r\n';
+      const held = Array.from({ length: 4 }, () => waiting(gw, text));
+      const refused = () => held.filter(({ status }) => status === '503').length;
+      // Three fit.
+      await eventually(async () => expect(refused()).toBe(1));
+      const newcomer = connect({ port: portOf(gw), host: '127.0.0.1', localAddress: '127.0.0.2' });
+      newcomer.on('error', () => {}).write(text);
+      await eventually(async () => expect(refused()).toBe(2));
+      newcomer.destroy();
+      for (const { socket } of held) socket.destroy();
     });
   });
 

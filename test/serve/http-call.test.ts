@@ -51,6 +51,8 @@ describe('HTTP calls of plugins', () => {
     };
     const paths = {
       '/echo': at('/echo?q=1'),
+      '/again': at('/status/200', { again: 1 }),
+      '/again-long': at(`/big/${MAX}`, { again: 1 }),
       '/status': at('/status/418'),
       '/traced': at('/status/200/planted-in-path?token=planted'),
       '/silent': at('/silent', { timeout_ms: 300 }),
@@ -101,6 +103,17 @@ describe('HTTP calls of plugins', () => {
     expect(echo.headers).toMatchObject({ authorization: 'Bearer of-the-gateway', 'content-type': 'text/plain' });
     const other = await call('/status');
     expect([other.status, await other.text()]).toEqual([418, 'said so']);
+  });
+
+  it.each([
+    ['/again', 600],
+    ['/again-long', 350],
+  ])('count as CPU time of the plugin, so that a loop of them ends: %s', async (path, most) => {
+    const before = server.seen.length;
+    const response = await call(path);
+    expect(response.status).toBe(500);
+    expect(await told(response)).toContain('used its 25 ms of CPU time');
+    expect(server.seen.length - before).toBeLessThan(most);
   });
 
   it('take the trace of the request on', async () => {

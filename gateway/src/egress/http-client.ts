@@ -4,6 +4,7 @@ import { Agent, type Dispatcher } from 'undici';
 import type { BufferBudget, Holding } from '../buffer-budget.ts';
 import { ByteCollector } from '../byte-collector.ts';
 import { type BodyStream, type Exchange, type HeaderList, headerOf } from '../exchange.ts';
+import { holdFor } from '../held-by-request.ts';
 import type { Span } from '../spans/span.ts';
 import { headerList, without, withTrace } from './call-headers.ts';
 import { CallUnderWay } from './call-under-way.ts';
@@ -200,7 +201,7 @@ export class HttpClient {
     });
     const x = call.exchange ?? null;
     under.span = x?.trace?.call(call.method, url) ?? null;
-    const holding = this.#options.budget.hold(x?.clientIp ?? '');
+    const holding = holdFor(this.#options.budget, x);
     try {
       const request = this.#requestOf({ ...call, body: null }, url, under.span, under.signal);
       const answer = await new UpgradeCall(handshake, holding, under.signal).run(this.#agent, request);
@@ -290,7 +291,7 @@ export class HttpClient {
         await response.body.dump({ limit: most, signal }).catch(() => {});
         return { status: response.statusCode, headers: headerList(response.headers), body: NO_BODY };
       }
-      const holding = this.#options.budget.hold(x?.clientIp ?? '');
+      const holding = holdFor(this.#options.budget, x);
       const body = await read(response, most, url, holding, call.holds === true);
       const answer = { status: response.statusCode, headers: headerList(response.headers), body };
       return call.holds ? { ...answer, holding } : answer;

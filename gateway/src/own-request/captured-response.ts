@@ -1,6 +1,7 @@
 /** Takes a response in place of a client, and keeps its head and the first bytes of its body. */
 import { Writable } from 'node:stream';
 import { CLIENT_CLOSED, type Exchange, type HeaderList, type Responder, type ResponseSink } from '../exchange.ts';
+import { GAVE_WAY, problem, renderProblem } from '../problems.ts';
 
 export interface CaptureOptions {
   /** Bytes of the body that are kept. */
@@ -51,6 +52,12 @@ export class CapturedResponse implements Responder {
     if (body !== null) this.#take(typeof body === 'string' ? Buffer.from(body) : body);
     x.close();
     this.#ended.resolve();
+  }
+
+  giveWay(x: Exchange): void {
+    if (this.headSent) return this.abort(x);
+    const refusal = problem('overloaded', GAVE_WAY);
+    this.send(x, refusal.status, ['content-type', 'application/problem+json'], renderProblem(refusal));
   }
 
   stream(x: Exchange, status: number, headers: HeaderList): ResponseSink {

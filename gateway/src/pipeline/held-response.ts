@@ -3,6 +3,7 @@ import { Writable } from 'node:stream';
 import type { BufferBudget, Holding as HeldBytes } from '../buffer-budget.ts';
 import { ByteCollector } from '../byte-collector.ts';
 import { CLIENT_CLOSED, type Exchange, type ResponseSink } from '../exchange.ts';
+import { holdFor } from '../held-by-request.ts';
 import { type Problem, problem } from '../problems.ts';
 
 /**
@@ -15,7 +16,7 @@ export class HeldResponseBytes {
 
   constructor(x: Exchange, budget: BufferBudget) {
     this.#x = x;
-    this.#held = budget.hold(x.clientIp);
+    this.#held = holdFor(budget, x);
     x.onClose(() => this.#held.release());
   }
 

@@ -154,6 +154,7 @@ class RequestRun implements BodyReading {
     x.headers = headers;
     x.clientIp = this.#options.client.of(x.peer, headers);
     x.hops = hopsOf(headers);
+    x.memory = this.#options.budget;
     identify(x);
     if (dropped > 0) this.#options.recorder.headersDropped(x, dropped, () => admission.dropped(x.rawHeaders));
     return repeated;

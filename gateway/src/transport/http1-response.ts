@@ -9,7 +9,7 @@ import type { BodyOwner } from './body.ts';
 import type { Drain } from './drain.ts';
 import { endInPieces } from './pieces.ts';
 import type { SlicedReader } from './read-in-slices.ts';
-import { LINGER_MS, type Refusal, tooSlow, unreadable } from './refuse.ts';
+import { gaveWay, LINGER_MS, type Refusal, tooSlow, unreadable } from './refuse.ts';
 import { takesTrailers } from './takes-trailers.ts';
 import type { UpgradedConnections } from './upgraded.ts';
 
@@ -128,6 +128,12 @@ export class Http1Response extends ServerResponse implements Responder, BodyOwne
     const x = this.exchange;
     if (x === null || this.headersSent) return this.abort();
     this.#refuse(x, tooSlow(x));
+  }
+
+  giveWay(x: Exchange): void {
+    if (!this.headersSent) return this.#refuse(x, gaveWay(x));
+    x.close(CLIENT_CLOSED);
+    this.abort();
   }
 
   /** The body's framing is broken: answers with 400, or ends the connection behind the answer that is under way. */

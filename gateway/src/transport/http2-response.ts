@@ -6,7 +6,7 @@ import { CLIENT_CLOSED, type Exchange, type HeaderList, type Responder, type Res
 import type { BodyOwner } from './body.ts';
 import { ONE_PIECE } from './http1-response.ts';
 import { endInPieces } from './pieces.ts';
-import { type Refusal, tooSlow } from './refuse.ts';
+import { gaveWay, type Refusal, tooSlow } from './refuse.ts';
 import type { WatchedClient } from './stall-detector.ts';
 import { takesTrailers } from './takes-trailers.ts';
 import type { UpgradedConnections } from './upgraded.ts';
@@ -116,6 +116,16 @@ export class Http2Response implements Responder, BodyOwner, WatchedClient {
     const x = this.exchange;
     if (x === null || this.headSent) return this.abort();
     const refusal = tooSlow(x);
+    x.close(refusal.status);
+    this.refuse(refusal);
+  }
+
+  giveWay(x: Exchange): void {
+    if (this.headSent) {
+      x.close(CLIENT_CLOSED);
+      return this.abort();
+    }
+    const refusal = gaveWay(x);
     x.close(refusal.status);
     this.refuse(refusal);
   }

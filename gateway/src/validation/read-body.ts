@@ -86,9 +86,9 @@ async function read(x: Exchange, reading: BodyReading): Promise<Uint8Array> {
   const stream = x.bodyStream;
   if (stream === null) return NOTHING;
   const collected = new ByteCollector();
-  const holding = reading.budget.hold(x.clientIp);
-  x.onClose(() => holding.release());
+  const holding = x.heldIn(reading.budget);
   const arriving = reading.arriving.add(stream);
+  const whole = holding.evictable;
   holding.evictable = arriving;
   try {
     await eachChunk(stream, (chunk) => {
@@ -110,7 +110,7 @@ async function read(x: Exchange, reading: BodyReading): Promise<Uint8Array> {
   } finally {
     // From now on it is not the client that delays its end.
     reading.arriving.delete(arriving);
-    holding.evictable = null;
+    holding.evictable = whole;
   }
   const body = collected.takeWhole();
   const contentType = headerOf(x.headers, 'content-type');
@@ -124,7 +124,6 @@ async function read(x: Exchange, reading: BodyReading): Promise<Uint8Array> {
     throw new Interrupted('the body is not valid');
   }
   x.body = body;
-  x.holdMore = (bytes) => x.closed || holding.take(bytes);
   // What was validated as JSON has no member twice.
   if (!reads || !isJson(mediaTypeOf(contentType))) x.refusesJson = jsonCheck(x, reading, body);
   return body;

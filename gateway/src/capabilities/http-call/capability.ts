@@ -101,7 +101,9 @@ export const httpCall = capability({
             },
           );
           return call.wait(settled, limit + GRACE_MS, (result) => {
-            return typeof result === 'number' ? result : result.status;
+            if (typeof result === 'number') return result;
+            call.chargeAfterWait(result.body.length);
+            return result.status;
           });
         },
     },

@@ -3,6 +3,7 @@ import type { BufferBudget, Holding } from '../../buffer-budget.ts';
 import { HttpCallError } from '../../egress/http-call-error.ts';
 import type { HttpCaller } from '../../egress/http-client.ts';
 import type { Exchange } from '../../exchange.ts';
+import { holdFor } from '../../held-by-request.ts';
 import type { McpTransport, SentRequest, StreamedAnswer } from '../client/transport.ts';
 
 export interface GuardedCall {
@@ -44,7 +45,7 @@ export class GuardedTransport implements McpTransport {
   }
 
   #hold(): Holding {
-    return this.#budget.hold(this.#call.exchange?.clientIp ?? '');
+    return holdFor(this.#budget, this.#call.exchange ?? null);
   }
 
   async *#counted(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -133,8 +133,25 @@ export class Call {
     if (length >>> 0 > FREE_LENGTH) this.burn(length >>> 1);
   }
 
-  /** Takes fuel. */
+  /** Charges for host work by length in bytes that was done while the call waited. */
+  chargeAfterWait(length: number): void {
+    this.clock.worked(length >>> 1);
+    this.#take(length >>> 1);
+  }
+
+  /** Charges for host work. */
   burn(units: number): void {
+    this.clock.work(units);
+    this.#take(units);
+  }
+
+  /** Counts bytes that the request holds until it ends. Throws Overloaded if there is no room for them. */
+  holdMore(bytes: number): void {
+    if (bytes <= FREE_LENGTH || this.request().holdMore(bytes)) return;
+    throw new Overloaded('there is no room in memory for what it keeps for the request');
+  }
+
+  #take(units: number): void {
     const fuel = Number(this.#fuel.value) - units;
     this.#fuel.value = Math.max(fuel, -(2 ** 30));
   }

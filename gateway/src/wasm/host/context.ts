@@ -25,6 +25,7 @@ export const contextFunctions: HostFunctions = {
       const x = call.request();
       x.context ??= new Map();
       const name = roomFor(call, x.context, key, keyLength, valueLength);
+      call.holdMore(valueLength - (x.context.get(name)?.length ?? 0));
       x.context.set(name, call.memory.text(value, valueLength));
     },
   },
@@ -46,6 +47,7 @@ export const contextFunctions: HostFunctions = {
       const states = x.states.get(owner) ?? new Map<string, Uint8Array>();
       x.states.set(owner, states);
       const name = roomFor(call, states, key, keyLength, valueLength);
+      call.holdMore(valueLength - (states.get(name)?.length ?? 0));
       states.set(name, call.memory.copy(value, valueLength));
     },
   },

@@ -72,7 +72,9 @@ export const requestBodyFunctions: HostFunctions = {
     body: 'request_body',
     make: (call) => (pointer, length) => {
       call.charge(length);
-      call.request().body = call.memory.copy(pointer, length);
+      const x = call.request();
+      call.holdMore((length >>> 0) - (x.body?.length ?? 0));
+      x.body = call.memory.copy(pointer, length);
     },
   },
 };

@@ -58,6 +58,7 @@ function changeRequestHeader(
   const op = changeOp(opCode);
   const header = headerName(call, name, nameLength);
   if (op !== 'remove' && x.headers.length >= MAX_HEADERS * 2) throw new HostCallError('too many request headers');
+  if (op !== 'remove') call.holdMore(valueLength >>> 0);
   if (!header.startsWith(AUTH_PREFIX)) {
     changeHeader(x.headers, op, header, op === 'remove' ? '' : headerValue(call, header, value, valueLength));
     return;
