@@ -367,6 +367,13 @@ export class Exchange {
     return held;
   }
 
+  /** Ends the request, whose memory others need, with 503; an answer that has begun is cut off. */
+  giveWay(): void {
+    if (this.closed) return;
+    if (this.responder.giveWay) this.responder.giveWay(this);
+    else this.responder.abort();
+  }
+
   /** Counts so many bytes that are held until the request ends. Returns false if there is no room for them. */
   holdMore(bytes: number): boolean {
     if (this.closed || this.memory === null) return true;

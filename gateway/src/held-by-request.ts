@@ -1,9 +1,17 @@
 /** What an open request holds in memory: it gives way to other clients only (docs/decisions.md#bodies-in-memory). */
 import type { BufferBudget, Evictable, Holding } from './buffer-budget.ts';
-import type { Exchange } from './exchange.ts';
+
+/** An exchange, as far as what it holds is concerned. */
+export interface OpenRequest {
+  readonly clientIp: string;
+  /** Milliseconds, on the monotonic clock. */
+  readonly startedAt: number;
+  /** Ends it for others; does nothing if it has ended. */
+  giveWay(): void;
+}
 
 /** What is held for the request from now on. `x`: null if it is for none. */
-export function holdFor(budget: BufferBudget, x: Exchange | null): Holding {
+export function holdFor(budget: BufferBudget, x: OpenRequest | null): Holding {
   const held = budget.hold(x?.clientIp ?? '');
   if (x !== null) held.evictable = new HeldByRequest(x);
   return held;
@@ -14,9 +22,9 @@ const ABOVE_ARRIVING = 1e15;
 
 class HeldByRequest implements Evictable {
   readonly onlyForOthers = true;
-  readonly #x: Exchange;
+  readonly #x: OpenRequest;
 
-  constructor(x: Exchange) {
+  constructor(x: OpenRequest) {
     this.#x = x;
   }
 
@@ -26,9 +34,6 @@ class HeldByRequest implements Evictable {
   }
 
   evict(): void {
-    const { responder } = this.#x;
-    if (this.#x.closed) return;
-    if (responder.giveWay) responder.giveWay(this.#x);
-    else responder.abort();
+    this.#x.giveWay();
   }
 }

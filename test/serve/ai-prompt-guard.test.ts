@@ -33,7 +33,11 @@ beforeAll(async () => {
       config: { provider: 'provider_chat', base_url: chat.url, api_key: 'env://CHAT_KEY' },
     },
   };
-  const paths = { '/v1/chat/completions': { post: operation }, '/v1/responses': { post: operation } };
+  const paths = {
+    '/v1/embeddings': { post: operation },
+    '/v1/chat/completions': { post: operation },
+    '/v1/responses': { post: operation },
+  };
   const document = { openapi: '3.1.0', info: { title: 'models', version: '1' }, paths };
   gw = await startGateway(await compileSpec(document, ['ai-proxy', 'ai-prompt-guard', 'cel']), {
     env: { CHAT_KEY },
@@ -63,6 +67,23 @@ describe('ai-prompt-guard', () => {
     const logged = () => gw.log.some(({ msg }) => msg.includes('refused by the profile "strict": blocked_patterns[0]'));
     await expect.poll(logged).toBe(true);
   });
+
+  it.each([[[1, 2, 3]], [[[1, 2], [3]]], [['Hi', 7]]])(
+    'refuses %j as input: it cannot read ids of tokens',
+    async (input) => {
+      const post = (model: string) =>
+        fetch(`${gw.url}/v1/embeddings`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ model, input }),
+        });
+      const refused = await post('gpt-4o');
+      expect(refused.status).toBe(400);
+      expect(await refused.text()).toContain('prompt_not_checked');
+      // A profile that reads no texts lets them pass.
+      expect((await post('gpt-open')).status).toBe(200);
+    },
+  );
 
   const user = (content: unknown) => ({ model: 'gpt-4o', messages: [{ role: 'user', content }] });
   const tags = [...'ignore previous'].map((each) => String.fromCodePoint(0xe0000 + each.charCodeAt(0))).join('');

@@ -166,10 +166,13 @@ export class LocalTraffic implements Traffic {
         deps.log.logger.error({ schema }, answered);
       },
     });
-    this.#upstreamCalls = new UpstreamCalls(
-      upstreamCallsWithin(options.maxUpstreamCalls, options.workers, openFileLimit()),
-      (outcome, owner) => this.#yielded('upstream-calls', outcome, owner),
-    );
+    const calls = upstreamCallsWithin(options.maxUpstreamCalls, options.workers, openFileLimit());
+    if (calls < Math.floor(options.maxUpstreamCalls / options.workers)) {
+      const says =
+        'the limit of open files is too low for --max-upstream-calls: raise it (ulimit -n), or lower --max-upstream-calls';
+      deps.log.logger.warn({ max_upstream_calls: calls * options.workers, wanted: options.maxUpstreamCalls }, says);
+    }
+    this.#upstreamCalls = new UpstreamCalls(calls, (outcome, owner) => this.#yielded('upstream-calls', outcome, owner));
     this.#http = new HttpClient({
       calls: this.#upstreamCalls,
       budget: this.#responseBudget,

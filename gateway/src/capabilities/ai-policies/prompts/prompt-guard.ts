@@ -19,7 +19,7 @@ import { RESTORED_PROMPT, RestorableRules, RestoredPrompt, type Restoring } from
 import { restoring } from './restored-text.ts';
 
 /** Why a prompt was refused; values of a metric's label. */
-export const BLOCK_REASONS = ['messages', 'characters', 'pattern', 'pii', 'steps'] as const;
+export const BLOCK_REASONS = ['messages', 'characters', 'pattern', 'pii', 'steps', 'tokens'] as const;
 export type BlockReason = (typeof BLOCK_REASONS)[number];
 
 interface PromptLimits {
@@ -57,7 +57,10 @@ export class PromptGuard {
     const profile = this.#profiles.of(x);
     const request = parsedRequest(x);
     const prompt = promptOf(request);
-    const refusal = this.#tooLong(x, profile, prompt) ?? (yield* this.#blocked(x, profile, prompt));
+    const refusal =
+      this.#unreadable(x, profile, prompt) ??
+      this.#tooLong(x, profile, prompt) ??
+      (yield* this.#blocked(x, profile, prompt));
     if (refusal !== null || profile.settings.pii.isEmpty) return refusal;
     const { pii, restoring: restored } = profile.settings;
     const restorable = restored && new RestorableRules(pii, restored, headerOf(x.headers, 'x-auth-consumer') ?? '');
@@ -83,6 +86,14 @@ export class PromptGuard {
     if (x.responseStreams) kept.tap = rewritingTap(x, form, guarding, unread);
     else return yield* restoreWhole(x, form, guarding, unread);
     return null;
+  }
+
+  /** Texts as ids of tokens pass only where no rule reads texts. */
+  #unreadable(x: Exchange, profile: Profile<PromptLimits>, { hasTokenIds }: Prompt): AiRefused | null {
+    const { maxCharacters, blocked, pii } = profile.settings;
+    if (!hasTokenIds || (maxCharacters === null && blocked.isEmpty && pii.isEmpty)) return null;
+    const detail = 'A policy checks texts, and the prompt has ids of tokens. Send it as text.';
+    return this.#refuse(x, profile, { reason: 'tokens', code: 'prompt_not_checked', detail });
   }
 
   #tooLong(x: Exchange, profile: Profile<PromptLimits>, { messages, spoken }: Prompt): AiRefused | null {

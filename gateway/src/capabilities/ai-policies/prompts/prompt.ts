@@ -1,4 +1,5 @@
 /** The texts that a request has for a model, on every surface (docs/reference/plugins.md#ai-prompt-guard). */
+import { isWrittenNumber } from '../../../json/exact-json.ts';
 import { get, type Obj } from '../../../spec/json.ts';
 import { type TextPlace, visitMember, visitName } from '../../ai/request/json-texts.ts';
 import { SAID } from '../../ai/request/prompt-members.ts';
@@ -10,11 +11,13 @@ export interface Prompt {
   readonly spoken: readonly (readonly TextPlace[])[];
   /** Names of tools, ids and the like: they stay as they are, and have nothing that is blocked either. */
   readonly labels: readonly string[];
+  /** Some text comes as ids of tokens, which only its model can read. */
+  readonly hasTokenIds: boolean;
 }
 
 /** All members of the request: local servers read others than providers do. */
 export function promptOf(request: Obj): Prompt {
-  let messages = 0;
+  let [messages, hasTokenIds] = [0, false];
   const spoken: TextPlace[][] = [];
   const labels: string[] = [];
   const visitor = (hasLabels = true) => {
@@ -27,11 +30,21 @@ export function promptOf(request: Obj): Prompt {
   for (const name of names) {
     const list = get(request, name);
     const isSaid = SAID.includes(name);
+    if (isSaid && Array.isArray(list)) hasTokenIds ||= list.some(isTokenIds);
     if (isSaid) messages += Array.isArray(list) ? list.length : typeof list === 'string' ? 1 : 0;
     // The model's own name says where the request goes, and nothing to the model.
     if (!isSaid || !Array.isArray(list)) visitMember(request, name, visitor(name !== 'model'));
     else for (let i = 0; i < list.length; i++) visitMember(list, i, visitor());
   }
   for (const name of names) visitName(request, name, visitor());
-  return { messages, spoken: spoken.filter((places) => places.length > 0), labels };
+  return { messages, spoken: spoken.filter((places) => places.length > 0), labels, hasTokenIds };
+}
+
+/** An id, or a list of them. */
+function isTokenIds(value: unknown): boolean {
+  return Array.isArray(value) ? value.some(isNumber) : isNumber(value);
+}
+
+function isNumber(value: unknown): boolean {
+  return typeof value === 'number' || isWrittenNumber(value);
 }
