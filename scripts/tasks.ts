@@ -1,5 +1,6 @@
 /** What each npm script does, under Node.js 26 and with the dependencies in place. */
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buildInspector } from './build-inspector.ts';
@@ -57,6 +58,16 @@ async function vitest(...args: string[]): Promise<number> {
   return node('node_modules/vitest/vitest.mjs', 'run', ...args);
 }
 
+/** Runs VitePress (`site/`), with its packages in place. */
+async function site(args: readonly string[]): Promise<number> {
+  const vitepress = join(root, 'site', 'node_modules', '.bin', 'vitepress');
+  const install = () => run('npm', 'ci', '--prefix', 'site', '--no-audit', '--no-fund', '--loglevel=error');
+  return all(
+    () => (existsSync(vitepress) ? Promise.resolve(0) : install()),
+    () => run(vitepress, ...args),
+  );
+}
+
 const tasks: Record<string, (args: string[]) => Promise<number>> = {
   start: async (args) => {
     await prepare();
@@ -95,6 +106,9 @@ const tasks: Record<string, (args: string[]) => Promise<number>> = {
     await prepare();
     return node('scripts/pack.ts');
   },
+  // Its packages have a lockfile of their own, since nothing else needs them.
+  docs: (args) => site(['dev', 'site', ...args]),
+  'docs:build': (args) => site(['build', 'site', ...args]),
   'pack:charts': (args) => node('scripts/pack-charts.ts', ...args),
   // Before the plugins are built: their SDK's imports are among what it writes.
   generate: (args) => node('scripts/generate.ts', ...args),
