@@ -25,6 +25,7 @@ const VERSION = 'mcp-protocol-version';
 /** Milliseconds for which clients may keep lists; those that subscribe are told of changes before. */
 const FRESH_MS = 60_000;
 const CACHING = `"ttlMs":${FRESH_MS},"cacheScope":"public"`;
+const PRIVATE_CACHING = `"ttlMs":${FRESH_MS},"cacheScope":"private"`;
 const ACCEPTED: Answer = { status: 202, body: null };
 
 /**
@@ -55,7 +56,7 @@ export class StatelessEra {
       case 'server/discover':
         return json(request, message, discovered(request));
       case 'tools/list':
-        return json(request, message, `${listTools(request, params, 'stateless')},${CACHING}`);
+        return json(request, message, `${await listTools(request, params, 'stateless')},${cachingOf(request)}`);
       case 'tools/call':
         return this.#call(request, message);
       case 'subscriptions/listen':
@@ -67,8 +68,8 @@ export class StatelessEra {
 
   async #ofUpstreams(request: McpRequest, message: RpcRequest): Promise<Answer | null | typeof STREAMS> {
     const { method, params } = message;
-    const list = listOfUpstreams(request, message);
-    if (list !== null) return json(request, message, `${list},${CACHING}`);
+    const list = await listOfUpstreams(request, message);
+    if (list !== null) return json(request, message, `${list},${cachingOf(request)}`);
     const passed = requestOfUpstream(request, message);
     if (passed === null) {
       const said = `There is no method ${JSON.stringify(method.slice(0, 100))}.`;
@@ -84,7 +85,7 @@ export class StatelessEra {
     const { headers } = request.x;
     const name = get(params, 'name');
     if (typeof name === 'string') mustMatch(headers, 'Mcp-Name', name);
-    const called = calledTool(request, message);
+    const called = await calledTool(request, message);
     if ('upstream' in called) {
       // Repeated by who calls the tool by its own name; search mode's arguments are others.
       if (called.upstream.tool.name === name)
@@ -128,6 +129,11 @@ function clientSide(request: McpRequest, message: RpcRequest): ClientSide {
     cancellable: () => () => {},
     cancelled: null,
   };
+}
+
+/** Lists may be those of the caller alone. */
+function cachingOf({ toolbox }: McpRequest): string {
+  return toolbox.access === null ? CACHING : PRIVATE_CACHING;
 }
 
 /** A result of an upstream, in whose era there may be no types of results. */
