@@ -19,6 +19,7 @@ import {
   type RpcRequest,
   resultText,
 } from './protocol/json-rpc.ts';
+import { refusalAnswer } from './refusal.ts';
 import { calledTool, listTools, type McpRequest, runTool, type STREAMS } from './tool-methods.ts';
 import { listOfUpstreams, requestOfUpstream, upstreamCapabilities } from './upstream-methods.ts';
 import { callUpstreamTool } from './upstream-tool.ts';
@@ -144,7 +145,8 @@ export class SessionEra {
     const outcome = await runTool(request, called, 'sessions', side.cancellable);
     // What was cancelled gets no response; the HTTP request must have one.
     if (outcome === null) return ACCEPTED;
-    return 'answer' in outcome ? outcome.answer : json(resultText(id, JSON.stringify(outcome.result)));
+    if ('refusal' in outcome) return refusalAnswer(id, outcome.refusal, request.toolbox.issuers);
+    return json(resultText(id, JSON.stringify(outcome.result)));
   }
 }
 

@@ -14,6 +14,7 @@ import {
   UNSUPPORTED_VERSION,
 } from './protocol/json-rpc.ts';
 import { mustMatch } from './protocol/request-headers.ts';
+import { refusalAnswer } from './refusal.ts';
 import { type Subscription, Subscriptions } from './subscriptions.ts';
 import { calledTool, listTools, type McpRequest, runTool, STREAMS } from './tool-methods.ts';
 import { listOfUpstreams, requestOfUpstream, upstreamCapabilities } from './upstream-methods.ts';
@@ -94,7 +95,7 @@ export class StatelessEra {
     }
     const outcome = await runTool(request, called, 'stateless', () => () => {});
     if (outcome === null) return null;
-    if ('answer' in outcome) return outcome.answer;
+    if ('refusal' in outcome) return refusalAnswer(message.id, outcome.refusal, request.toolbox.issuers);
     const { _meta, ...members } = outcome.result;
     return json(request, message, JSON.stringify(members).slice(1, -1), _meta);
   }

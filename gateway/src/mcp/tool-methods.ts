@@ -1,11 +1,12 @@
 /** What both eras of the protocol have in common: listing tools and calling one. */
-import { type Answer, type Exchange, type HeaderList, headerOf, type ResponseSink } from '../exchange.ts';
+import { type Exchange, type HeaderList, headerOf, type ResponseSink } from '../exchange.ts';
 import { get, isObject, type Obj, objectOf } from '../spec/json.ts';
 import { CONSUMER } from '../telemetry/access-log.ts';
 import type { ToolOutcome } from '../telemetry/metric-table.ts';
 import { logOutcome, logTool } from './call-log.ts';
 import type { Era } from './protocol/era.ts';
 import { INVALID_PARAMS, RpcError, type RpcRequest } from './protocol/json-rpc.ts';
+import type { Refusal } from './refusal.ts';
 import { faultResult, type ToolResult, toolResult } from './result.ts';
 import { answerSearch, CALL, innerCall, isSearch, unknownTool } from './search-mode.ts';
 import { callTool, type OwnRequests } from './tool-call.ts';
@@ -33,8 +34,8 @@ export interface McpRequest {
 /** In place of an answer: a stream has begun, or its client has gone. */
 export const STREAMS: unique symbol = Symbol('streams');
 
-/** A result; an HTTP answer in its place, since the caller is not known or may not do this; or nothing: it was cancelled. */
-export type CallOutcome = { readonly result: ToolResult } | { readonly answer: Answer } | null;
+/** A result; a refusal in its place, since the caller is not known or may not do this; or nothing: it was cancelled. */
+export type CallOutcome = { readonly result: ToolResult } | { readonly refusal: Refusal } | null;
 
 /** JSON members of the result of `tools/list`, without braces. Throws RpcError. */
 export async function listTools(request: McpRequest, params: Obj, era: Era): Promise<string> {
@@ -160,7 +161,7 @@ export async function runTool(
     const headers = refusalHeaders(response.headers, (challenge) =>
       toolbox.resource === null ? challenge : toolbox.resource.challenge(outer, challenge, served.tool.scopes ?? []),
     );
-    return { answer: { status, headers, body: response.body } };
+    return { refusal: { status, headers, body: response.body } };
   }
   const result = toolResult(served, x, response, toolbox, era);
   ended(result.isError ? 'failed' : 'succeeded', consumer);

@@ -64,6 +64,8 @@ const ANSWER_LIMIT: TimeLimit = { ms: 100, piece: 100_000_000 };
 export class Toolbox {
   readonly server: { readonly name: string; readonly version: string };
   readonly instructions: string | undefined;
+  /** Of tokens; none where nothing is known of who gives them. */
+  readonly issuers: readonly string[];
   readonly origins: ReadonlySet<string>;
   /** Null where nothing is known of who gives tokens. */
   readonly resource: ProtectedResource | null;
@@ -103,6 +105,7 @@ export class Toolbox {
     this.server = { name: mcp.server_name ?? 'gw', version: mcp.server_version ?? '0' };
     this.instructions = instructions;
     this.origins = new Set(origins);
+    this.issuers = authorization?.servers ?? [];
     this.resource = authorization === undefined ? null : new ProtectedResource(authorization, this.server.name);
     this.#lookup = schemasOfTools(artifact);
     this.#steps = steps;
