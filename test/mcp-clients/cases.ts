@@ -116,7 +116,7 @@ export const CASES: Readonly<Record<string, Case>> = {
     return PASSES;
   },
   authorization: async (connection, npm, rig) => {
-    await rejects(call(connection, 'mine'), /401|Unauthorized/i);
+    await rejects(call(connection, 'mine'), /Unauthorized.*with the scheme Bearer/);
     const authorized = await npm.connect(rig, true);
     const { content } = await call(authorized, 'mine');
     deepStrictEqual(content[0]?.text, '{"yours":true}');

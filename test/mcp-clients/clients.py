@@ -32,11 +32,12 @@ def text_of(result):
     return result.content[0].text
 
 
-async def refused(ask, code):
+async def refused(ask, code, words=""):
     try:
         await ask
     except mcp.MCPError as error:
         equal(error.code, code)
+        equal(words in str(error), True)
         return
     raise AssertionError("no error")
 
@@ -177,7 +178,7 @@ class Tokens:
 
 async def authorization(client, era):
     # Without a provider of tokens, the client does not say which status it got.
-    await refused(client.call_tool("mine"), -32603)
+    await refused(client.call_tool("mine"), -32010, "with the scheme Bearer")
     provider = ClientCredentialsOAuthProvider(URL, Tokens(), ASKED["id"], ASKED["secret"], issuer=ASKED["issuer"])
     async with httpx2.AsyncClient(auth=provider) as http:
         async with mcp.Client(streamable_http_client(URL, http_client=http), mode=era, cache=None) as authorized:

@@ -72,7 +72,10 @@ describe('with a gateway', () => {
     const unknown = await call(gw.url, 'nothing');
     expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('-32602: Unknown tool: nothing')]);
     const refused = await call(gw.url, 'listMine');
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/HTTP 401: .*\nWWW-Authenticate: /)]);
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      expect.stringMatching(/HTTP 401, .*in the header X-API-Key\.\nWWW-Authenticate: /),
+    ]);
     expect((await call(gw.url, 'listMine', '-H', 'x-api-key: k-alice')).code).toBe(0);
   });
 

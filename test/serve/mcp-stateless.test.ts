@@ -156,8 +156,9 @@ describe('a request', () => {
   });
 
   it('without credentials is 401 before any stream begins', async () => {
-    const { status, headers: sent } = await send('tools/call', { name: 'listMine' }, { 'mcp-name': 'listMine' });
-    expect([status, sent.get('content-type')]).toEqual([401, 'application/problem+json']);
+    const { status, headers: sent, body } = await send('tools/call', { name: 'listMine' }, { 'mcp-name': 'listMine' });
+    expect([status, sent.get('content-type')]).toEqual([401, 'application/json']);
+    expect(body?.error?.message).toContain('Send an API key in the header X-API-Key.');
     expect(sent.get('www-authenticate')).toBeTruthy();
   });
 });

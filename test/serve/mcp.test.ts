@@ -227,7 +227,11 @@ describe('a call', () => {
     const refused = await call('listMine', {});
     expect(refused.status).toBe(401);
     expect(refused.headers.get('www-authenticate')).toBeTruthy();
-    expect(refused.headers.get('content-type')).toBe('application/problem+json');
+    expect(refused.headers.get('content-type')).toBe('application/json');
+    expect(refused.body).toMatchObject({
+      id: 7,
+      error: { message: expect.stringContaining('Send an API key in the header X-API-Key.'), data: { status: 401 } },
+    });
     const { body } = await call('listMine', {}, { 'x-api-key': 'k-alice' });
     expect(body?.result?.content).toEqual([{ type: 'text', text: 'yours' }]);
     expect(lastSeen()?.headers['x-auth-consumer']).toBe('alice');

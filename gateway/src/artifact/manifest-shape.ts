@@ -158,6 +158,7 @@ const upstream = shape({
   refresh: (value) => typeof value === 'number' && value >= 1 && value <= 86_400,
   pin: optional(mapOf(checksum)),
 });
+const accessRule = shape({ operation: count, middlewares: listOf(count) });
 const authorization = shape({ resource: optional(text), servers: listOf(text), scopes: listOf(text) });
 
 /** The manifest, and the same as plain JSON for hashing. Throws ArtifactError. */
@@ -197,6 +198,13 @@ export function readTools(bytes: Buffer, operations: number): ToolsFile {
   if (!optional(text)(json['instructions'])) throw malformed(`${TOOLS_PATH} has no valid "instructions"`);
   if (!optional(listOf(text))(json['origins'])) throw malformed(`${TOOLS_PATH} has no valid "origins"`);
   if (!optional(flag)(json['search'])) throw malformed(`${TOOLS_PATH} has no valid "search"`);
+  if (
+    !optional(listOf((each) => accessRule(each) && isAbsentOrBelow(operations)((each as Obj)['operation'])))(
+      json['access'],
+    )
+  ) {
+    throw malformed(`${TOOLS_PATH} has no valid "access"`);
+  }
   if (!optional(authorization)(json['authorization'])) throw malformed(`${TOOLS_PATH} has no valid "authorization"`);
   const bad = json['tools'].findIndex((each) => !tool(each) || Number(each.operation) >= operations);
   if (bad >= 0) throw malformed(`tool ${bad} of ${TOOLS_PATH} is not valid`);

@@ -65,6 +65,14 @@ export interface Tool {
   readonly output?: Json;
 }
 
+/** Middlewares of an operation that decide by who calls. */
+export interface AccessRule {
+  /** `index` of the operation. */
+  readonly operation: number;
+  /** Places in its `middlewares`, in order, at least one. */
+  readonly middlewares: readonly number[];
+}
+
 /** What clients are told of getting a token (RFC 9728). */
 export interface Authorization {
   /** URL of the endpoint as clients know it; absent: as they asked for it. */
@@ -107,6 +115,8 @@ export interface ToolsFile {
   readonly origins?: readonly string[];
   /** Clients get tools that find, describe and call the others. */
   readonly search?: boolean;
+  /** By operation; present where clients are told only of tools that these middlewares do not refuse to them. */
+  readonly access?: readonly AccessRule[];
   /** Absent where nothing is known of who gives tokens. */
   readonly authorization?: Authorization;
   /** By name. */

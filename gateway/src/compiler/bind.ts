@@ -15,7 +15,7 @@ import type { DeclaredUse } from '../spec/extensions.ts';
 import { child, pointerTokens } from '../spec/pointer.ts';
 import { CREDENTIALS_HINT, credentialPlaces, withoutCredentials } from '../spec/url-credentials.ts';
 import type { BoundUse } from './admitted-headers.ts';
-import { checkConditions, type ReadCondition } from './conditions.ts';
+import { checkConditions, decidesByCaller, type ReadCondition } from './conditions.ts';
 import { type ConfigError, isReference } from './config-schema.ts';
 import type { BoundConfig, PluginLoad } from './load-check.ts';
 import { placeInConfig } from './place-in-config.ts';
@@ -47,6 +47,12 @@ export class Binder {
   knowsUser(name: unknown, functions: readonly string[]): boolean {
     const plugin = typeof name === 'string' ? this.#plugins.use(name) : null;
     return plugin ? usesAny(plugin, functions) : false;
+  }
+
+  /** Whether a use decides by who calls, and by nothing else of a request. */
+  decidesByCaller({ name, config }: PluginUse): boolean {
+    const plugin = this.#plugins.use(name);
+    return plugin ? decidesByCaller(plugin, config, this.#readCondition) : false;
   }
 
   /** Null, and a diagnostic, where the plugin cannot be used so. */

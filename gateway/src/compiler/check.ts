@@ -91,7 +91,7 @@ export function checkAndBind(
       specs.map(({ spec }) => spec),
       routed,
       {
-        ...{ documents, diagnostics, nameOf, schemas: routes.schemas },
+        ...{ documents, diagnostics, nameOf, schemas: routes.schemas, binder },
         upstreams: mcpUpstreamsOf(project.mcp, { flags: project.flags, operations: routes.operations, diagnostics }),
       },
     ),

@@ -10,7 +10,14 @@ import type { PreparedPlugin } from './plugins.ts';
 import type { Project } from './project.ts';
 
 /** Throws an Error, with line and column in the expression, where it is not right. */
-export type ReadCondition = (text: string) => { readonly headers: ReadonlySet<string> };
+export type ReadCondition = (text: string) => {
+  readonly headers: ReadonlySet<string>;
+  /** Members of `request` that it reads. */
+  readonly parts: ReadonlySet<string>;
+};
+
+/** Members of `request` that are the same for every call of a tool by one caller. */
+const OF_CALLERS: ReadonlySet<string> = new Set(['method', 'consumer', 'groups', 'claims']);
 
 export interface CheckedConditions {
   /** Names of request headers that the expressions read, in lower case. */
@@ -52,4 +59,20 @@ export function checkConditions(
     }
   }
   return { headers: [...headers], errors };
+}
+
+/** Whether a use of the plugin decides by who calls, so that its decision is known before there is a request. */
+export function decidesByCaller(plugin: PreparedPlugin, config: JsonObject, read: ReadCondition | null): boolean {
+  if (!plugin.manifest.authorizes) return false;
+  return plugin.marks.conditions
+    .flatMap((pattern) => marked(config, pattern))
+    .every(({ value }) => {
+      if (typeof value !== 'string' || isReference(value) || read === null) return false;
+      try {
+        return [...read(value).parts].every((part) => OF_CALLERS.has(part));
+      } catch {
+        // Said where it is bound.
+        return false;
+      }
+    });
 }

@@ -32,6 +32,8 @@ export interface SpecTools {
   readonly authorization: AuthorizationSettings;
   /** Whether clients get tools that find the others; a number: where there are more tools than that. */
   readonly search: boolean | number;
+  /** Clients are told only of tools that middlewares do not refuse to them because of who they are. */
+  readonly onlyPermitted: boolean;
 }
 
 /** In place of what security requirements and plugins say. */
@@ -127,6 +129,7 @@ const SPEC = {
   output_schemas: 'boolean',
   authorization: 'object',
   search: 'search',
+  only_permitted: 'boolean',
 } as const;
 const AUTHORIZATION = { resource: 'url', servers: 'issuers', scopes: 'scopes' } as const;
 const SELECTION = { tags: 'texts', paths: 'texts' } as const;
@@ -162,6 +165,7 @@ export function specTools(root: Located, diagnostics: Diagnostics): SpecTools {
     outputSchemas: true,
     authorization: {},
     search: false,
+    onlyPermitted: false,
   };
   const off = { enabled: false, ...none };
   if (at.value === undefined) return off;
@@ -180,6 +184,7 @@ export function specTools(root: Located, diagnostics: Diagnostics): SpecTools {
     exclude: selection(member(at, 'exclude'), diagnostics),
     outputSchemas: read('output_schemas') !== false,
     search: (read('search') ?? false) as boolean | number,
+    onlyPermitted: read('only_permitted') === true,
     authorization: read('authorization') === undefined ? {} : authorization(member(at, 'authorization'), diagnostics),
     ...(typeof instructions === 'string' ? { instructions } : {}),
   };

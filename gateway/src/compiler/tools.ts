@@ -1,6 +1,6 @@
 /** The tools of an artifact: one an operation, of the documents that enable MCP (docs/mcp.md). */
 import type { Manifest, Operation } from '../artifact/format.ts';
-import type { McpUpstream, Tool, ToolAnnotations, ToolDefault, ToolsFile } from '../artifact/tools.ts';
+import type { AccessRule, McpUpstream, Tool, ToolAnnotations, ToolDefault, ToolsFile } from '../artifact/tools.ts';
 import { Diagnostics } from '../spec/diagnostic.ts';
 import { type Documents, type Located, member, placeOf } from '../spec/documents.ts';
 import type { Json, JsonObject } from '../spec/json.ts';
@@ -8,6 +8,7 @@ import { get } from '../spec/json.ts';
 import type { DeclaredOperation } from '../spec/operations.ts';
 import type { Spec } from '../spec/recognise.ts';
 import { isWithin } from '../tools/standalone-schema.ts';
+import type { Binder } from './bind.ts';
 import type { Deps } from './parameters.ts';
 import { SchemaTable } from './schema-table.ts';
 import { securityOf } from './security.ts';
@@ -45,6 +46,7 @@ export interface ToolsDeps {
   /** Schemas of routes.json. */
   readonly schemas: { readonly [id: string]: Json };
   readonly upstreams: readonly McpUpstream[];
+  readonly binder: Pick<Binder, 'decidesByCaller'>;
 }
 
 export interface CompiledTools {
@@ -70,6 +72,7 @@ export function toolsOf(specs: readonly Spec[], routed: readonly Routed[], deps:
       ...(instructions.length > 0 ? { instructions: instructions.join('\n\n') } : {}),
       ...(origins.length > 0 ? { origins } : {}),
       ...(searches ? { search: true } : {}),
+      ...(enabling.some((spec) => settings.get(spec)?.onlyPermitted) ? { access: accessOf(routed, deps) } : {}),
       ...(upstreams.length > 0 ? { upstreams } : {}),
       ...new ToolWriter(deps).write(chosen),
       ...authorizationOf(
@@ -79,6 +82,14 @@ export function toolsOf(specs: readonly Spec[], routed: readonly Routed[], deps:
       ),
     },
   };
+}
+
+/** Of all operations: those that decide for upstreams are often no tools. */
+function accessOf(routed: readonly Routed[], { binder }: ToolsDeps): readonly AccessRule[] {
+  return routed.flatMap(({ operation: { index, middlewares: uses } }) => {
+    const middlewares = uses.flatMap((use, place) => (binder.decidesByCaller(use) ? [place] : []));
+    return middlewares.length === 0 ? [] : [{ operation: index, middlewares }];
+  });
 }
 
 function isAbove(tools: number, search: boolean | number): boolean {

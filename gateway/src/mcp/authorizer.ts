@@ -1,10 +1,10 @@
 /** Asks an operation whether a request may be passed on (`authorize`, docs/mcp.md#upstream-access): it takes the way of any request. */
 import type { Operation } from '../artifact/format.ts';
-import { type Answer, headerOf } from '../exchange.ts';
+import { headerOf } from '../exchange.ts';
 import { CapturedResponse } from '../own-request/captured-response.ts';
-import { problem } from '../problems.ts';
 import type { McpQuestion } from './client/client.ts';
 import { ownExchange } from './own-exchange.ts';
+import type { Refusal } from './refusal.ts';
 import type { McpRequest } from './tool-methods.ts';
 
 /** Bytes of a refusal. */
@@ -20,7 +20,7 @@ export async function askAuthorizer(
   { x, toolbox, requests }: McpRequest,
   operation: Operation,
   { upstream, question }: AskedFor,
-): Promise<Answer | null> {
+): Promise<Refusal | null> {
   const { method, params } = question;
   const about = JSON.stringify({ upstream, method, params });
   const body = operation.request_body ? { contentType: 'application/json', bytes: Buffer.from(about) } : null;
@@ -36,8 +36,7 @@ export async function askAuthorizer(
   notClosing();
   const { status, headers } = response;
   if (status >= 200 && status < 300) return null;
-  if (status < 400)
-    return { problem: problem('internal-error', 'The operation that decides who may call gave no answer.') };
+  if (status < 400) return { status: 500, headers: [], body: Buffer.alloc(0) };
   const type = headerOf([...headers], 'content-type') ?? 'application/problem+json';
   const kept = headers.flatMap((name, i) => {
     const isKept = i % 2 === 0 && ['www-authenticate', 'retry-after'].includes(name.toLowerCase());

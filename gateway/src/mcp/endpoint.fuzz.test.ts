@@ -68,7 +68,7 @@ beforeAll(async () => {
     const result = await compile({ specs: ['api.json'], files, plugins: fakePlugins, flags: {} });
     if (!result.ok) throw new Error(JSON.stringify(result.diagnostics));
     const artifact = await readArtifact(result.artifact);
-    const toolbox = Toolbox.of(artifact, new StepBudget(1_000_000), null);
+    const toolbox = Toolbox.of(artifact, { steps: new StepBudget(1_000_000), upstreams: null });
     if (toolbox === null) throw new Error('no tools');
     const router = new Router<number>();
     for (const { method, path, index } of artifact.routes.operations) router.add(method, path, index);
@@ -79,20 +79,20 @@ beforeAll(async () => {
 function rigOf(search: boolean): Rig {
   const endpoint = new McpEndpoint(new MemorySessionStore(), 'a'.repeat(32));
   const { toolbox, router } = toolboxes.get(search) as NonNullable<ReturnType<typeof toolboxes.get>>;
-  const held: (() => void)[] = [];
+  const held = Promise.withResolvers<void>();
   const requests: McpRequest['requests'] = {
     operationOf: (method, path) => router.find(method, path).value ?? undefined,
     serve(own) {
       const key = headerOf(own.headers, 'x-api-key');
       const said = JSON.stringify({ key, target: own.target, headers: own.headers });
       const answer = () => own.responder.send(own, 200, ['content-type', 'application/json'], said);
-      if (own.path === '/hold' && key === VICTIM.key) held.push(answer);
+      if (own.path === '/hold' && key === VICTIM.key) void held.promise.then(answer);
       else setImmediate(answer);
     },
   };
   return {
     endpoint,
-    letGo: () => held.forEach((answer) => void answer()),
+    letGo: held.resolve,
     ask(method, headers, body) {
       const x = new Exchange(NO_RESPONDER, {
         ...{ method, target: '/__gw/mcp', scheme: 'http', clientIp: '192.0.2.1', body: null },
@@ -102,7 +102,7 @@ function rigOf(search: boolean): Rig {
       const ignored = () => {};
       const stream = () => new PassThrough().resume();
       return endpoint.answer({
-        ...{ x, toolbox, requests, stream },
+        ...{ x, toolbox, requests, stream, permits: () => Promise.resolve(null) },
         ...{ called: ignored, passedOn: ignored, upstreamFailed: ignored },
       });
     },

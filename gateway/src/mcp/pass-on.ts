@@ -20,6 +20,7 @@ import {
   RpcError,
   type RpcRequest,
 } from './protocol/json-rpc.ts';
+import { refusalAnswer } from './refusal.ts';
 import { ReplyStream } from './reply-stream.ts';
 import { faultResult } from './result.ts';
 import type { McpRequest, STREAMS } from './tool-methods.ts';
@@ -76,7 +77,7 @@ export async function passOn(
   const refusal = authorizer && (await askAuthorizer(request, authorizer, { upstream: settings.name, question }));
   if (refusal !== null) {
     ended(request.x.closed ? 'cancelled' : 'refused');
-    return request.x.closed ? null : refusal;
+    return request.x.closed ? null : refusalAnswer(id, refusal, request.toolbox.issuers);
   }
   const reply = new ReplyStream(request);
   const outcome = await ask(request, params, passed, side, reply);
@@ -87,16 +88,15 @@ export async function passOn(
   }
   if ('refusal' in outcome) {
     const { status, challenge } = outcome.refusal;
-    const error = new RpcError(
-      INTERNAL_ERROR,
-      `MCP upstream "${settings.name}" refuses these credentials (${status}).`,
-    );
+    const title = `MCP upstream "${settings.name}" refuses these credentials (${status})`;
     const headers = [
       'content-type',
-      'application/json',
+      'application/problem+json',
       ...(challenge === null ? [] : ['www-authenticate', challenge]),
     ];
-    return reply.end(errorText(error, id), () => ({ status, headers, body: errorText(error, id) }));
+    const refused = { status, headers, body: Buffer.from(JSON.stringify({ title, status })) };
+    const answer = refusalAnswer(id, refused, []);
+    return reply.end(String(answer.body), () => answer);
   }
   if ('error' in outcome) {
     return reply.end(errorText(outcome.error, id), () => {

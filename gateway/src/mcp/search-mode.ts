@@ -57,13 +57,19 @@ export interface SearchableTools {
   describe(name: string): Pick<ToolDefinition, 'title' | 'description'> | undefined;
 }
 
-/** Answers the tools that find and describe others; null for every other name. */
-export function answerSearch(called: string, args: Obj, tools: SearchableTools): ToolResult | null {
-  if (called === SEARCH) return search(args, tools);
-  return called === DESCRIBE ? describe(args, tools) : null;
+/** Whether a tool finds or describes others. */
+export function isSearch(called: string): boolean {
+  return called === SEARCH || called === DESCRIBE;
 }
 
-function search(args: Obj, { index, describe: define }: SearchableTools): ToolResult {
+/** Answers a tool that finds or describes others. `tells`: whether the caller is told of a tool. */
+export function answerSearch(called: string, args: Obj, tools: SearchableTools, tells: Tells): ToolResult {
+  return called === SEARCH ? search(args, tools, tells) : describe(args, tools, tells);
+}
+
+type Tells = (name: string) => boolean;
+
+function search(args: Obj, { index, describe: define }: SearchableTools, tells: Tells): ToolResult {
   const [query, limit = USUAL] = [get(args, 'query'), get(args, 'limit')];
   if (typeof query !== 'string' || query.length > LONGEST_QUERY) {
     return faultResult(`Argument "query" must be a text of at most ${LONGEST_QUERY} characters.`);
@@ -71,16 +77,16 @@ function search(args: Obj, { index, describe: define }: SearchableTools): ToolRe
   if (typeof limit !== 'number' || !Number.isInteger(limit) || limit < 1 || limit > MOST) {
     return faultResult(`Argument "limit" must be a whole number from 1 to ${MOST}.`);
   }
-  const found = index.search(query, limit).flatMap((each) => {
+  const found = index.search(query, limit, tells).flatMap((each) => {
     const { title, description } = define(each) ?? {};
     return [{ name: each, title, description: description?.slice(0, LONGEST_SUMMARY) }];
   });
   return structured({ tools: found });
 }
 
-function describe(args: Obj, { describe: define }: SearchableTools): ToolResult {
+function describe(args: Obj, { describe: define }: SearchableTools, tells: Tells): ToolResult {
   const wanted = get(args, 'name');
-  const definition = typeof wanted === 'string' ? define(wanted) : undefined;
+  const definition = typeof wanted === 'string' && tells(wanted) ? define(wanted) : undefined;
   return definition === undefined ? unknownTool(wanted) : structured(definition);
 }
 

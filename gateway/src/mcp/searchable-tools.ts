@@ -17,7 +17,7 @@ export function searchableTools(
   let of: UpstreamSet['tools'] | undefined;
   return {
     index: {
-      search(query, most) {
+      search(query, most, tells) {
         if (index === undefined || of !== upstreams?.tools) {
           of = upstreams?.tools;
           const others = [...(of?.values() ?? [])].map(
@@ -25,7 +25,7 @@ export function searchableTools(
           );
           index = new ToolIndex([...indexed, ...others]);
         }
-        return index.search(query, most);
+        return index.search(query, most, tells);
       },
     },
     describe(name) {

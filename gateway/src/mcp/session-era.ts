@@ -19,6 +19,7 @@ import {
   type RpcRequest,
   resultText,
 } from './protocol/json-rpc.ts';
+import { refusalAnswer } from './refusal.ts';
 import { calledTool, listTools, type McpRequest, runTool, type STREAMS } from './tool-methods.ts';
 import { listOfUpstreams, requestOfUpstream, upstreamCapabilities } from './upstream-methods.ts';
 import { callUpstreamTool } from './upstream-tool.ts';
@@ -94,7 +95,7 @@ export class SessionEra {
       case 'ping':
         return json(resultText(id, '{}'));
       case 'tools/list':
-        return json(resultText(id, `{${listTools(request, params, 'sessions')}}`));
+        return json(resultText(id, `{${await listTools(request, params, 'sessions')}}`));
       case 'tools/call':
         return this.#call(request, session, message);
       case 'logging/setLevel':
@@ -110,7 +111,7 @@ export class SessionEra {
     message: RpcRequest,
   ): Promise<Answer | null | typeof STREAMS> {
     const { id, method } = message;
-    const list = listOfUpstreams(request, message);
+    const list = await listOfUpstreams(request, message);
     if (list !== null) return json(resultText(id, `{${list}}`));
     const passed = requestOfUpstream(request, message);
     if (passed !== null) return passOn(request, message, passed, this.#side(id, session));
@@ -138,13 +139,14 @@ export class SessionEra {
 
   async #call(request: McpRequest, session: string, message: RpcRequest): Promise<Answer | null | typeof STREAMS> {
     const { id } = message;
-    const called = calledTool(request, message);
+    const called = await calledTool(request, message);
     const side = this.#side(id, session);
     if ('upstream' in called) return callUpstreamTool(request, message, called, side);
     const outcome = await runTool(request, called, 'sessions', side.cancellable);
     // What was cancelled gets no response; the HTTP request must have one.
     if (outcome === null) return ACCEPTED;
-    return 'answer' in outcome ? outcome.answer : json(resultText(id, JSON.stringify(outcome.result)));
+    if ('refusal' in outcome) return refusalAnswer(id, outcome.refusal, request.toolbox.issuers);
+    return json(resultText(id, JSON.stringify(outcome.result)));
   }
 }
 

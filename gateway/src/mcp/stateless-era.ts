@@ -14,6 +14,7 @@ import {
   UNSUPPORTED_VERSION,
 } from './protocol/json-rpc.ts';
 import { mustMatch } from './protocol/request-headers.ts';
+import { refusalAnswer } from './refusal.ts';
 import { type Subscription, Subscriptions } from './subscriptions.ts';
 import { calledTool, listTools, type McpRequest, runTool, STREAMS } from './tool-methods.ts';
 import { listOfUpstreams, requestOfUpstream, upstreamCapabilities } from './upstream-methods.ts';
@@ -25,6 +26,7 @@ const VERSION = 'mcp-protocol-version';
 /** Milliseconds for which clients may keep lists; those that subscribe are told of changes before. */
 const FRESH_MS = 60_000;
 const CACHING = `"ttlMs":${FRESH_MS},"cacheScope":"public"`;
+const PRIVATE_CACHING = `"ttlMs":${FRESH_MS},"cacheScope":"private"`;
 const ACCEPTED: Answer = { status: 202, body: null };
 
 /**
@@ -55,7 +57,7 @@ export class StatelessEra {
       case 'server/discover':
         return json(request, message, discovered(request));
       case 'tools/list':
-        return json(request, message, `${listTools(request, params, 'stateless')},${CACHING}`);
+        return json(request, message, `${await listTools(request, params, 'stateless')},${cachingOf(request)}`);
       case 'tools/call':
         return this.#call(request, message);
       case 'subscriptions/listen':
@@ -67,8 +69,8 @@ export class StatelessEra {
 
   async #ofUpstreams(request: McpRequest, message: RpcRequest): Promise<Answer | null | typeof STREAMS> {
     const { method, params } = message;
-    const list = listOfUpstreams(request, message);
-    if (list !== null) return json(request, message, `${list},${CACHING}`);
+    const list = await listOfUpstreams(request, message);
+    if (list !== null) return json(request, message, `${list},${cachingOf(request)}`);
     const passed = requestOfUpstream(request, message);
     if (passed === null) {
       const said = `There is no method ${JSON.stringify(method.slice(0, 100))}.`;
@@ -84,7 +86,7 @@ export class StatelessEra {
     const { headers } = request.x;
     const name = get(params, 'name');
     if (typeof name === 'string') mustMatch(headers, 'Mcp-Name', name);
-    const called = calledTool(request, message);
+    const called = await calledTool(request, message);
     if ('upstream' in called) {
       // Repeated by who calls the tool by its own name; search mode's arguments are others.
       if (called.upstream.tool.name === name)
@@ -93,7 +95,7 @@ export class StatelessEra {
     }
     const outcome = await runTool(request, called, 'stateless', () => () => {});
     if (outcome === null) return null;
-    if ('answer' in outcome) return outcome.answer;
+    if ('refusal' in outcome) return refusalAnswer(message.id, outcome.refusal, request.toolbox.issuers);
     const { _meta, ...members } = outcome.result;
     return json(request, message, JSON.stringify(members).slice(1, -1), _meta);
   }
@@ -128,6 +130,11 @@ function clientSide(request: McpRequest, message: RpcRequest): ClientSide {
     cancellable: () => () => {},
     cancelled: null,
   };
+}
+
+/** Lists may be those of the caller alone. */
+function cachingOf({ toolbox }: McpRequest): string {
+  return toolbox.access === null ? CACHING : PRIVATE_CACHING;
 }
 
 /** A result of an upstream, in whose era there may be no types of results. */

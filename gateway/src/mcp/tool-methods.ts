@@ -1,16 +1,17 @@
 /** What both eras of the protocol have in common: listing tools and calling one. */
-import { type Answer, type Exchange, type HeaderList, headerOf, type ResponseSink } from '../exchange.ts';
+import { type Exchange, type HeaderList, headerOf, type ResponseSink } from '../exchange.ts';
 import { get, isObject, type Obj, objectOf } from '../spec/json.ts';
 import { CONSUMER } from '../telemetry/access-log.ts';
 import type { ToolOutcome } from '../telemetry/metric-table.ts';
 import { logOutcome, logTool } from './call-log.ts';
 import type { Era } from './protocol/era.ts';
 import { INVALID_PARAMS, RpcError, type RpcRequest } from './protocol/json-rpc.ts';
+import type { Refusal } from './refusal.ts';
 import { faultResult, type ToolResult, toolResult } from './result.ts';
-import { answerSearch, CALL, innerCall, unknownTool } from './search-mode.ts';
+import { answerSearch, CALL, innerCall, isSearch, unknownTool } from './search-mode.ts';
 import { callTool, type OwnRequests } from './tool-call.ts';
 import { ToolFault } from './tool-fault.ts';
-import type { ServedTool, Toolbox } from './toolbox.ts';
+import type { Permits, ServedTool, Toolbox } from './toolbox.ts';
 import type { UpstreamTool } from './upstreams/upstream-set.ts';
 
 /** One MCP request as it is answered. */
@@ -18,6 +19,8 @@ export interface McpRequest {
   readonly x: Exchange;
   readonly toolbox: Toolbox;
   readonly requests: OwnRequests;
+  /** What its caller may call, asked of the middlewares. */
+  permits(): Promise<Permits>;
   /** Counts what became of a call. */
   called(tool: string, outcome: ToolOutcome): void;
   /** The same of a request that was passed on to an upstream; `about`: the tool, or the method. */
@@ -31,15 +34,15 @@ export interface McpRequest {
 /** In place of an answer: a stream has begun, or its client has gone. */
 export const STREAMS: unique symbol = Symbol('streams');
 
-/** A result; an HTTP answer in its place, since the caller is not known or may not do this; or nothing: it was cancelled. */
-export type CallOutcome = { readonly result: ToolResult } | { readonly answer: Answer } | null;
+/** A result; a refusal in its place, since the caller is not known or may not do this; or nothing: it was cancelled. */
+export type CallOutcome = { readonly result: ToolResult } | { readonly refusal: Refusal } | null;
 
 /** JSON members of the result of `tools/list`, without braces. Throws RpcError. */
-export function listTools({ toolbox }: McpRequest, params: Obj, era: Era): string {
+export async function listTools(request: McpRequest, params: Obj, era: Era): Promise<string> {
   const cursor = get(params, 'cursor');
   if (cursor !== undefined && typeof cursor !== 'string')
     throw new RpcError(INVALID_PARAMS, '"cursor" must be a string.');
-  const page = toolbox.page(cursor, era);
+  const page = request.toolbox.page(cursor, era, await request.permits());
   if (page === null) throw new RpcError(INVALID_PARAMS, 'The cursor is not one of this server.');
   const next = page.nextCursor === undefined ? '' : `,"nextCursor":${JSON.stringify(page.nextCursor)}`;
   return `"tools":[${page.tools.join(',')}]${next}`;
@@ -62,21 +65,21 @@ export interface Arguments {
 }
 
 /** What a call is of. Throws RpcError. */
-export function calledTool(request: McpRequest, message: RpcRequest): Called {
-  const called = resolved(request, message);
+export async function calledTool(request: McpRequest, message: RpcRequest): Promise<Called> {
+  const called = await resolved(request, message);
   if ('result' in called) logTool(request.x, called.name, objectOf(get(message.params, 'arguments')));
   else logTool(request.x, 'served' in called ? called.served.tool.name : called.upstream.tool.name, called.args.values);
   return called;
 }
 
-function resolved({ toolbox }: McpRequest, { params, exact }: RpcRequest): Called {
+async function resolved(request: McpRequest, { params, exact }: RpcRequest): Promise<Called> {
+  const { toolbox } = request;
   const [name, values = {}] = [get(params, 'name'), get(params, 'arguments')];
   if (typeof name !== 'string') throw new RpcError(INVALID_PARAMS, '"name" must be a string.');
   if (!isObject(values)) throw new RpcError(INVALID_PARAMS, '"arguments" must be an object.');
   const args = { values, exact: objectOf(get(exact, 'arguments')) };
   if (toolbox.search !== null) {
-    const result = answerSearch(name, values, toolbox.search);
-    if (result !== null) return { name, result };
+    if (isSearch(name)) return { name, result: answerSearch(name, values, toolbox.search, await tells(request)) };
     if (name === CALL) return innerTool(toolbox, args);
   }
   const called = calledBy(toolbox, name, args);
@@ -86,6 +89,11 @@ function resolved({ toolbox }: McpRequest, { params, exact }: RpcRequest): Calle
     throw new RpcError(INVALID_PARAMS, `${why}: ${name.slice(0, 100)}${held === null ? '' : ` (${held})`}`);
   }
   return called;
+}
+
+async function tells({ toolbox, permits }: McpRequest): Promise<(tool: string) => boolean> {
+  const permitted = await permits();
+  return (tool) => toolbox.tells(tool, permitted);
 }
 
 function calledBy(toolbox: Toolbox, name: string, args: Arguments): Called | null {
@@ -153,7 +161,7 @@ export async function runTool(
     const headers = refusalHeaders(response.headers, (challenge) =>
       toolbox.resource === null ? challenge : toolbox.resource.challenge(outer, challenge, served.tool.scopes ?? []),
     );
-    return { answer: { status, headers, body: response.body } };
+    return { refusal: { status, headers, body: response.body } };
   }
   const result = toolResult(served, x, response, toolbox, era);
   ended(result.isError ? 'failed' : 'succeeded', consumer);

@@ -7,10 +7,12 @@ import { isOfObjects, outputOf, schemasOfTools, toolDefinition } from '../tools/
 import type { SchemaLookup } from '../tools/standalone-schema.ts';
 import { Schemas, type Validator } from '../validation/schemas.ts';
 import { ProtectedResource } from './authorization.ts';
+import type { AccessChecks } from './caller-access.ts';
 import { pageOf } from './pages.ts';
 import type { Era } from './protocol/era.ts';
 import { DEFINITIONS, type SearchableTools } from './search-mode.ts';
 import { searchableTools } from './searchable-tools.ts';
+import type { UpstreamServer } from './upstreams/upstream-server.ts';
 import type { UpstreamSet } from './upstreams/upstream-set.ts';
 
 const SEARCH_TOOLS = DEFINITIONS.map((each) => JSON.stringify(each));
@@ -23,13 +25,24 @@ export interface ServedTool {
 interface ToolboxDeps {
   readonly steps: StepBudget;
   readonly upstreams: UpstreamSet | null;
-  readonly pageSize: number;
+  /** Default: as many as have 1 MB together. */
+  readonly pageSize?: number;
+  /** Default: all clients are told of the same. */
+  readonly access?: AccessChecks | null;
 }
 
 export interface ToolPage {
   /** JSON of each. */
   readonly tools: readonly string[];
   readonly nextCursor?: string;
+}
+
+/** Whether the caller may call an operation, by its index; null: all clients are told of the same. */
+export type Permits = ((operation: number) => boolean) | null;
+
+/** Whether a client is told of what an upstream has: the operation that decides about calls would let it pass. */
+export function tellsOf({ settings: { authorize } }: UpstreamServer, permits: Permits): boolean {
+  return authorize === undefined || (permits?.(authorize) ?? true);
 }
 
 /** What answers must be. */
@@ -51,6 +64,8 @@ const ANSWER_LIMIT: TimeLimit = { ms: 100, piece: 100_000_000 };
 export class Toolbox {
   readonly server: { readonly name: string; readonly version: string };
   readonly instructions: string | undefined;
+  /** Of tokens; none where nothing is known of who gives them. */
+  readonly issuers: readonly string[];
   readonly origins: ReadonlySet<string>;
   /** Null where nothing is known of who gives tokens. */
   readonly resource: ProtectedResource | null;
@@ -60,6 +75,8 @@ export class Toolbox {
   readonly upstreams: UpstreamSet | null;
   /** Entries on a page of a list; 0: as many as have 1 MB together. */
   readonly pageSize: number;
+  /** Null where all clients are told of the same. */
+  readonly access: AccessChecks | null;
   /** By name. */
   readonly #entries: ReadonlyMap<string, Entry>;
   readonly #operations: readonly Operation[];
@@ -70,23 +87,25 @@ export class Toolbox {
   readonly #steps: StepBudget;
 
   /** Null where the artifact has no tools. */
-  static of(artifact: Artifact, steps: StepBudget, upstreams: UpstreamSet | null, pageSize = 0): Toolbox | null {
+  static of(artifact: Artifact, deps: ToolboxDeps): Toolbox | null {
     const { tools, manifest } = artifact;
-    return tools === null ? null : new Toolbox(artifact, tools, manifest.mcp, { steps, upstreams, pageSize });
+    return tools === null ? null : new Toolbox(artifact, tools, manifest.mcp, deps);
   }
 
   private constructor(
     artifact: Artifact,
     { tools, instructions, origins, authorization, search = false }: NonNullable<Artifact['tools']>,
     mcp: Manifest['mcp'],
-    { steps, upstreams, pageSize }: ToolboxDeps,
+    { steps, upstreams, pageSize = 0, access = null }: ToolboxDeps,
   ) {
     this.upstreams = upstreams;
     this.pageSize = pageSize;
+    this.access = access;
     this.#operations = artifact.routes.operations;
     this.server = { name: mcp.server_name ?? 'gw', version: mcp.server_version ?? '0' };
     this.instructions = instructions;
     this.origins = new Set(origins);
+    this.issuers = authorization?.servers ?? [];
     this.resource = authorization === undefined ? null : new ProtectedResource(authorization, this.server.name);
     this.#lookup = schemasOfTools(artifact);
     this.#steps = steps;
@@ -114,13 +133,23 @@ export class Toolbox {
   }
 
   /** Null where the cursor is none of ours. It names the last tool of a page, and holds for artifacts to come. */
-  page(cursor: string | undefined, era: Era): ToolPage | null {
+  page(cursor: string | undefined, era: Era, permits: Permits): ToolPage | null {
     const limits = { size: this.pageSize, text: (name: string) => this.#listedBy(name, era) };
-    const page = pageOf(this.search === null ? this.#allNames() : [], cursor, limits);
+    const names = this.search === null ? this.#allNames() : [];
+    const told = permits === null ? names : names.filter((name) => this.tells(name, permits));
+    const page = pageOf(told, cursor, limits);
     if (page === null) return null;
     if (this.search !== null) return { tools: cursor === undefined ? SEARCH_TOOLS : [] };
     const { keys, ...next } = page;
     return { tools: keys.map((name) => this.#listedBy(name, era)), ...next };
+  }
+
+  /** Whether a client is told of the tool. */
+  tells(name: string, permits: Permits): boolean {
+    const own = this.#entries.get(name);
+    if (own) return permits?.(own.operation.index) ?? true;
+    const upstream = this.upstreams?.tools.get(name);
+    return upstream === undefined || tellsOf(upstream.server, permits);
   }
 
   /** In order. */

@@ -5,7 +5,7 @@ import { pageOf } from './pages.ts';
 import { type Passed, withoutProtocolMeta } from './pass-on.ts';
 import { INVALID_PARAMS, RpcError, type RpcRequest } from './protocol/json-rpc.ts';
 import type { McpRequest } from './tool-methods.ts';
-import type { Toolbox } from './toolbox.ts';
+import { type Toolbox, tellsOf } from './toolbox.ts';
 import type { UpstreamServer } from './upstreams/upstream-server.ts';
 import type { UpstreamSet } from './upstreams/upstream-set.ts';
 
@@ -23,17 +23,19 @@ export function upstreamCapabilities({ upstreams }: Toolbox): Readonly<Record<st
 }
 
 /** JSON members of the result of a list, without braces; null: the method is none that upstreams answer. Throws RpcError. */
-export function listOfUpstreams(
-  { toolbox: { upstreams, pageSize } }: McpRequest,
+export async function listOfUpstreams(
+  { toolbox: { upstreams, pageSize }, permits }: McpRequest,
   { method, params }: RpcRequest,
-): string | null {
+): Promise<string | null> {
   const list = LISTS[method as keyof typeof LISTS];
   if (!list || !upstreams?.offers(list.capability)) return null;
   const cursor = get(params, 'cursor');
   if (cursor !== undefined && typeof cursor !== 'string') throw invalid('"cursor" must be a string.');
   const entries = upstreams.entries(list.kind);
   const text = (key: string) => entries.get(key)?.entry.listed ?? '';
-  const page = pageOf([...entries.keys()], cursor, { size: pageSize, text });
+  const permitted = await permits();
+  const keys = [...entries].flatMap(([key, { server }]) => (tellsOf(server, permitted) ? [key] : []));
+  const page = pageOf(keys, cursor, { size: pageSize, text });
   if (page === null) throw invalid('The cursor is not one of this server.');
   const next = page.nextCursor === undefined ? '' : `,"nextCursor":${JSON.stringify(page.nextCursor)}`;
   return `"${list.member}":[${page.keys.map(text).join(',')}]${next}`;

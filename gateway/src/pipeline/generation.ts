@@ -8,6 +8,7 @@ import { ExampleResponses } from '../examples/example-responses.ts';
 import type { Exchange, MatchedOperation } from '../exchange.ts';
 import type { Upstream } from '../hand-off.ts';
 import { Admission } from '../headers/admission.ts';
+import { AccessChecks } from '../mcp/caller-access.ts';
 import { Toolbox } from '../mcp/toolbox.ts';
 import { resolvedUpstream } from '../mcp/upstreams/settings.ts';
 import type { UpstreamPool } from '../mcp/upstreams/upstream-pool.ts';
@@ -147,13 +148,18 @@ export async function loadGeneration(artifact: Artifact, deps: GenerationDeps): 
     const schemas = new Schemas(table, deps.dev, steps, helpers);
     const admissions = new Map<string, Admission>();
     const router = new Router<LoadedOperation>();
+    const operations = new Map<number, LoadedOperation>();
     for (const operation of artifact.routes.operations) {
       const loaded = await loadOperation(operation, { binder, schemas, table, admissions, ...deps });
+      operations.set(operation.index, loaded);
       router.add(operation.method, operation.path, loaded);
     }
     const mcpUpstreams = openMcpUpstreams(artifact, deps);
     deps.metrics.runtimes.add(runtime);
-    return new Generation(artifact, router, Toolbox.of(artifact, steps, mcpUpstreams, deps.mcpPageSize), () => {
+    const rules = artifact.tools?.access;
+    const access = rules === undefined ? null : new AccessChecks(rules, operations);
+    const toolbox = Toolbox.of(artifact, { steps, upstreams: mcpUpstreams, pageSize: deps.mcpPageSize, access });
+    return new Generation(artifact, router, toolbox, () => {
       mcpUpstreams?.close();
       helpers.close();
       deps.metrics.runtimes.delete(runtime);

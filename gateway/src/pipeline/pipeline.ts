@@ -14,7 +14,7 @@ import {
   joinedHeader,
   problemOf,
 } from '../exchange.ts';
-import type { Admission } from '../headers/admission.ts';
+import type { Admission, Admitted } from '../headers/admission.ts';
 import type { ClientAddress } from '../headers/client-ip.ts';
 import { hopsOf, MAX_HOPS } from '../headers/hops.ts';
 import { identify } from '../headers/standard.ts';
@@ -150,12 +150,8 @@ class RequestRun implements BodyReading {
   #admit(op: LoadedOperation | null): string | null {
     const x = this.#x;
     const admission = op?.admission ?? this.#otherAdmission();
-    const { headers, dropped, repeated } = admission.admit(x.rawHeaders);
-    x.headers = headers;
-    x.clientIp = this.#options.client.of(x.peer, headers);
-    x.hops = hopsOf(headers);
+    const { dropped, repeated } = admitTo(x, admission, this.#options.client);
     x.memory = this.#options.budget;
-    identify(x);
     if (dropped > 0) this.#options.recorder.headersDropped(x, dropped, () => admission.dropped(x.rawHeaders));
     return repeated;
   }
@@ -184,8 +180,10 @@ class RequestRun implements BodyReading {
       recorder.metrics.passedOn(upstream, about, outcome);
     const upstreamFailed = (upstream: string, about: string, cause: string) =>
       recorder.mcpUpstreamFailed(x, { mcp_upstream: upstream, tool: about, cause });
+    const admit = (own: Exchange, admission: Admission) => void admitTo(own, admission, this.#options.client);
+    const permits = async () => (toolbox.access === null ? null : toolbox.access.permittedTo(x, admit));
     this.#options.loop.enters(x, 'mcp');
-    const answer = await mcp.answer({ x, toolbox, requests, called, passedOn, upstreamFailed, stream });
+    const answer = await mcp.answer({ x, toolbox, requests, permits, called, passedOn, upstreamFailed, stream });
     if (answer !== STREAMS) await this.#response.answer(answer);
   }
 
@@ -282,4 +280,13 @@ class RequestRun implements BodyReading {
     this.#options.recorder.validationFailed(this.#response.metrics, reason);
     x.answer = { problem: answer };
   }
+}
+
+function admitTo(x: Exchange, admission: Admission, client: ClientAddress): Admitted {
+  const admitted = admission.admit(x.rawHeaders);
+  x.headers = admitted.headers;
+  x.clientIp = client.of(x.peer, x.headers);
+  x.hops = hopsOf(x.headers);
+  identify(x);
+  return admitted;
 }

@@ -70,6 +70,7 @@ export function manifestFrom(root: Obj): PluginManifest {
   const capabilities = root['capabilities'] === undefined ? {} : table(root, 'capabilities');
   const description = text(plugin, 'description', /^/, 'a string');
   const authenticates = flag(plugin, 'authenticates');
+  const authorizes = flag(plugin, 'authorizes');
   const preflight = flag(plugin, 'preflight');
   const headers = list(plugin, 'request_headers', /^[!#$%&'+.^_`|~0-9A-Za-z-]+\*?$/, 'header names');
   const cpu = capabilities['cpu_ms'];
@@ -83,6 +84,7 @@ export function manifestFrom(root: Obj): PluginManifest {
     type: type === 'dispatcher' ? 'dispatcher' : 'middleware',
     ...(description === undefined ? {} : { description }),
     ...(authenticates ? { authenticates } : {}),
+    ...(authorizes ? { authorizes } : {}),
     ...(preflight ? { preflight } : {}),
     ...(headers ? { request_headers: headers } : {}),
     host_functions: list(capabilities, 'host_functions', /^host_[a-z0-9_]+$/, 'names of host functions') ?? [],

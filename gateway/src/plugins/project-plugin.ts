@@ -12,6 +12,8 @@ export interface PluginManifest {
   readonly description?: string;
   /** This middleware identifies the caller (E1057 goes by it). */
   readonly authenticates?: boolean;
+  /** This middleware refuses callers by who they are, and by nothing else of a request but what conditions in its config read. */
+  readonly authorizes?: boolean;
   /** This middleware answers CORS preflights and decorates early refusals (docs/decisions.md#cors-on-refusals). */
   readonly preflight?: boolean;
   /**

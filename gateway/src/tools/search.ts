@@ -96,14 +96,15 @@ export class ToolIndex {
     return length;
   }
 
-  /** Names of the tools that fit best, the best first. */
-  search(query: string, most: number): readonly string[] {
+  /** Names of the tools that fit best, the best first, of those that the caller is told of. */
+  search(query: string, most: number, tells: (name: string) => boolean = () => true): readonly string[] {
     const scores = new Map<number, number>();
     for (const [term, importance] of wanted(query)) this.#score(term, importance, scores);
     return [...scores]
       .sort(([a, x], [b, y]) => y - x || a - b)
-      .slice(0, most)
-      .map(([place]) => this.#names[place] as string);
+      .map(([place]) => this.#names[place] as string)
+      .filter(tells)
+      .slice(0, most);
   }
 
   #score(term: string, importance: number, scores: Map<number, number>): void {

@@ -78,7 +78,7 @@ export const PluginForm = Closed({
       maxLength: 10_000,
       contentMediaType: 'application/json',
       description:
-        'JSON: an array of host functions, or an object with what plugin.toml has under [capabilities] and [plugin]: host_functions, request_body, response_body, cpu_ms, request_headers, authenticates, preflight. What it leaves out is not granted; an array leaves the bodies to the module.',
+        'JSON: an array of host functions, or an object with what plugin.toml has under [capabilities] and [plugin]: host_functions, request_body, response_body, cpu_ms, request_headers, authenticates, authorizes, preflight. What it leaves out is not granted; an array leaves the bodies to the module.',
     }),
   ),
   config_schema: Type.Optional(

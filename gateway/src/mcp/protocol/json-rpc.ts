@@ -34,6 +34,8 @@ export const INVALID_REQUEST = -32600;
 export const METHOD_NOT_FOUND = -32601;
 export const INVALID_PARAMS = -32602;
 export const INTERNAL_ERROR = -32603;
+/** Of our own, in the range for servers: middlewares refuse the call. */
+export const REFUSED = -32010;
 /** Defined by revision 2026-07-28. */
 export const HEADER_MISMATCH = -32020;
 export const MISSING_CAPABILITY = -32021;

@@ -1,0 +1,153 @@
+/**
+ * Which operations refuse a caller because of who it is (docs/mcp.md#only-permitted). The middlewares say so themselves:
+ * those that authenticate, and then those that decide by who calls, run as for a call, without any arguments.
+ */
+import type { Operation } from '../artifact/format.ts';
+import type { AccessRule } from '../artifact/tools.ts';
+import type { Exchange } from '../exchange.ts';
+import type { Admission } from '../headers/admission.ts';
+import { CapturedResponse } from '../own-request/captured-response.ts';
+import { ANSWERED, type BoundPlugin } from '../wasm/call/plugin.ts';
+import { ownExchange } from './own-exchange.ts';
+
+/** What is needed of an operation. */
+export interface GuardedOperation {
+  readonly operation: Operation;
+  readonly admission: Admission;
+  readonly middlewares: readonly { readonly plugin: BoundPlugin }[];
+}
+
+/** What finds out who calls: operations that share it know the caller by the same headers. */
+interface Identification {
+  readonly operation: Operation;
+  readonly admission: Admission;
+  readonly authenticators: readonly BoundPlugin[];
+}
+
+interface Check {
+  readonly identification: Identification;
+  readonly decider: BoundPlugin;
+}
+
+/** Sets what the pipeline knows of a request from its head: headers that are admitted, address, identifiers. */
+export type Admit = (x: Exchange, admission: Admission) => void;
+
+/** Those of one artifact. Operations with the same middlewares share their checks, so that each runs once for a caller. */
+export class AccessChecks {
+  readonly #byOperation: ReadonlyMap<number, readonly Check[]>;
+
+  constructor(rules: readonly AccessRule[], operations: ReadonlyMap<number, GuardedOperation>) {
+    const shared = new SharedChecks();
+    this.#byOperation = new Map(
+      rules.map(({ operation, middlewares }): [number, readonly Check[]] => {
+        const guarded = operations.get(operation);
+        return [operation, guarded === undefined ? [] : middlewares.map((place) => shared.of(guarded, place))];
+      }),
+    );
+  }
+
+  /** Whether an operation, by its index, may be called by who sends `outer`, as far as who that is decides. */
+  async permittedTo(outer: Exchange, admit: Admit): Promise<(operation: number) => boolean> {
+    const caller = new Caller(outer, admit);
+    const refused = new Set<number>();
+    for (const [operation, checks] of this.#byOperation) {
+      for (const check of checks) if (await caller.isRefused(check)) refused.add(operation);
+    }
+    caller.leaves();
+    return (operation) => !refused.has(operation);
+  }
+}
+
+class SharedChecks {
+  readonly #ids = new Map<object, number>();
+  readonly #identifications = new Map<string, Identification>();
+  readonly #checks = new Map<string, Check>();
+
+  of({ operation, admission, middlewares }: GuardedOperation, place: number): Check {
+    const decider = middlewares[place]?.plugin;
+    if (decider === undefined) throw new Error(`${operation.method} ${operation.path} has no middleware ${place}`);
+    const authenticators = middlewares
+      .slice(0, place)
+      .flatMap(({ plugin }) => (plugin.plugin.authenticates && plugin.hasRequestHook ? [plugin] : []));
+    const key = [operation.method, ...[admission, ...authenticators].map((each) => this.#id(each))].join(' ');
+    const identification = this.#identifications.get(key) ?? { operation, admission, authenticators };
+    this.#identifications.set(key, identification);
+    const checkKey = `${key}: ${this.#id(decider)}`;
+    const check = this.#checks.get(checkKey) ?? { identification, decider };
+    this.#checks.set(checkKey, check);
+    return check;
+  }
+
+  #id(of: object): number {
+    const id = this.#ids.get(of) ?? this.#ids.size;
+    this.#ids.set(of, id);
+    return id;
+  }
+}
+
+/** One caller, for one MCP request. */
+class Caller {
+  readonly #outer: Exchange;
+  readonly #admit: Admit;
+  readonly #identified = new Map<Identification, Exchange | null>();
+  readonly #refused = new Map<Check, boolean>();
+  readonly #own = new Set<Exchange>();
+  readonly #notClosing: () => void;
+
+  constructor(outer: Exchange, admit: Admit) {
+    this.#outer = outer;
+    this.#admit = admit;
+    this.#notClosing = outer.onClose(() => this.#close());
+  }
+
+  /** False, too, where nobody knows: the call finds out, and its answer says how to authenticate. */
+  async isRefused(check: Check): Promise<boolean> {
+    const known = this.#refused.get(check);
+    if (known !== undefined) return known;
+    const { identification, decider } = check;
+    const x = await this.#identify(identification);
+    const refused = x !== null && (await refuses(decider, x));
+    this.#refused.set(check, refused);
+    return refused;
+  }
+
+  /** Nothing of its requests is waited for any more. */
+  leaves(): void {
+    this.#notClosing();
+    this.#close();
+  }
+
+  #close(): void {
+    for (const x of this.#own) x.close();
+  }
+
+  /** Null where an authenticator does not let the caller pass, such as one without credentials. */
+  async #identify(identification: Identification): Promise<Exchange | null> {
+    const known = this.#identified.get(identification);
+    if (known !== undefined) return known;
+    const { operation, admission, authenticators } = identification;
+    const { method, path: target } = operation;
+    const response = new CapturedResponse({ most: 0, cutsOff: true });
+    const x = ownExchange(this.#outer, { method, target, headers: [], cookies: [], body: null }, response);
+    this.#admit(x, admission);
+    this.#own.add(x);
+    let identified = !this.#outer.closed;
+    for (const plugin of authenticators) {
+      if (!identified) break;
+      identified = (await plugin.onRequest(x)) !== ANSWERED;
+    }
+    const caller = identified ? x : null;
+    this.#identified.set(identification, caller);
+    return caller;
+  }
+}
+
+async function refuses(decider: BoundPlugin, x: Exchange): Promise<boolean> {
+  if (!decider.hasRequestHook || x.closed) return false;
+  const outcome = await decider.onRequest(x);
+  const { answer, decision } = x;
+  x.answer = null;
+  x.decided(null);
+  if (outcome !== ANSWERED || answer === null || decision !== 'answered') return false;
+  return ('problem' in answer ? answer.problem.status : answer.status) !== 401;
+}
