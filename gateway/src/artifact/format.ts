@@ -262,6 +262,8 @@ export interface Operation {
    */
   readonly admitted_headers: readonly string[];
   readonly deprecated?: boolean;
+  /** Unix seconds for `Deprecation`. */
+  readonly deprecated_at?: number;
   /** HTTP-date for `Sunset`. */
   readonly sunset?: string;
 }

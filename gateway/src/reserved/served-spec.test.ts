@@ -15,6 +15,7 @@ describe('what is removed from served specs', () => {
           get: {
             'x-gw-dispatch': { name: 'mock' },
             'x-sunset': '2030-01-01',
+            'x-deprecated-at': '2029-01-01',
             responses: { 200: { description: 'OK', headers: { 'x-gw-trace': { schema: { type: 'string' } } } } },
           },
         },
@@ -36,6 +37,7 @@ describe('what is removed from served specs', () => {
         '/a': {
           get: {
             'x-sunset': '2030-01-01',
+            'x-deprecated-at': '2029-01-01',
             responses: { 200: { description: 'OK', headers: { 'x-gw-trace': { schema: { type: 'string' } } } } },
           },
         },

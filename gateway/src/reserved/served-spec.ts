@@ -8,7 +8,7 @@ import { operationIds, withOwnItems, withOwnSecurity, withOwnServers } from './o
 import { renamed, withOperationIds } from './renamed-spec.ts';
 import { isData, isNameMap } from './spec-members.ts';
 
-/** The document without `x-gw-*` extensions; `x-sunset` and all others remain. */
+/** The document without `x-gw-*` extensions; `x-sunset`, `x-deprecated-at` and all others remain. */
 export function withoutExtensions(document: unknown): unknown {
   return strip(document, false);
 }

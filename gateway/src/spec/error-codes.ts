@@ -93,7 +93,7 @@ export const ERROR_CODES = {
   E1016: {
     category: 'extension',
     severity: 'error',
-    title: 'x-sunset is not a date',
+    title: 'x-sunset or x-deprecated-at is not a date',
     hint: 'Write a date (2027-01-31), a date and time (RFC 3339), or an HTTP-date.',
   },
   E1017: {

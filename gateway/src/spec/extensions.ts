@@ -93,18 +93,22 @@ function use(at: Located, name: string, diagnostics: Diagnostics): DeclaredUse |
   return { name, config: (config.value ?? {}) as JsonObject, at };
 }
 
-/** The HTTP-date of `x-sunset` (RFC 8594); undefined where there is none, or it is no date (E1016). */
-export function sunsetOf(operation: Located, diagnostics: Diagnostics): string | undefined {
-  const at = member(operation, 'x-sunset');
+/** Returns undefined if the extension is absent, or is not a date (E1016). */
+export function dateOf(
+  operation: Located,
+  extension: 'x-deprecated-at' | 'x-sunset',
+  diagnostics: Diagnostics,
+): Date | undefined {
+  const at = member(operation, extension);
   if (at.value === undefined) return undefined;
-  const date = typeof at.value === 'string' ? dateOf(at.value) : null;
-  if (date !== null) return date.toUTCString();
-  diagnostics.add('E1016', placeOf(at), `x-sunset ${JSON.stringify(at.value)?.slice(0, 60)} is not a date`);
+  const date = typeof at.value === 'string' ? parseDate(at.value) : null;
+  if (date !== null) return date;
+  diagnostics.add('E1016', placeOf(at), `${extension} ${JSON.stringify(at.value)?.slice(0, 60)} is not a date`);
   return undefined;
 }
 
 /** Null where it is none of the three forms, or names a day that there is not, which `Date.parse` takes for a later one. */
-function dateOf(text: string): Date | null {
+function parseDate(text: string): Date | null {
   const iso = /^(\d{4}-\d{2}-\d{2})([Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2}))?$/.exec(text);
   const date = new Date(text);
   if (Number.isNaN(date.getTime())) return null;
