@@ -158,12 +158,16 @@ export class SchemaTable {
     }
     if (outer.dialect === '3.0') {
       const ref = this.#reference('$ref', located, value, outer);
+      if (ref !== undefined) this.#warnOfKeywordsBeside(located, value, 'OpenAPI 3.0');
       return ref ?? translate30(value, this.#described(located, value, outer));
     }
     if (outer.dialect === 'draft-07') {
       // There, a reference replaces what stands beside it.
       const ref = this.#reference('$ref', located, value, outer);
-      if (ref !== undefined) return ref;
+      if (ref !== undefined) {
+        this.#warnOfKeywordsBeside(located, value, 'draft 07');
+        return ref;
+      }
     }
     const context = value['$id'] === undefined ? outer : { ...outer, scope: this.#enter(outer.scope, located) };
     const normal = this.#described(located, value, context);
@@ -175,6 +179,14 @@ export class SchemaTable {
     if (first === undefined) return normal;
     const all = Array.isArray(normal['allOf']) ? normal['allOf'] : [];
     return { ...first, ...normal, ...(second === undefined ? {} : { allOf: [...all, second] }) };
+  }
+
+  #warnOfKeywordsBeside(located: Located, value: Obj, what: string): void {
+    for (const name of Object.keys(value)) {
+      if (name !== 'nullable' && (name.startsWith('$') || keywordOf(name) === undefined)) continue;
+      const message = `"${name}" stands beside a $ref, and is ignored, as ${what} has it`;
+      this.#diagnostics.add('E1008', placeOf(member(located, name)), message, 'Write both into "allOf".');
+    }
   }
 
   #described(located: Located, value: Obj, context: Context): JsonObject {

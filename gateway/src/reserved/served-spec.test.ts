@@ -209,3 +209,10 @@ describe('merged specs', () => {
     expect(merge([{ name: 'a.json', document: books }])).toBe(books);
   });
 });
+
+// docs/decisions.md#operation-references
+it('has its whole version, also if the document states none', () => {
+  expect(withoutExtensions({ openapi: 3, paths: {} })).toEqual({ openapi: '3.0.4', paths: {} });
+  expect(withoutExtensions({ asyncapi: '3.0' })).toEqual({ asyncapi: '3.0.0' });
+  expect(withoutExtensions({ openapi: '3.1.0' })).toEqual({ openapi: '3.1.0' });
+});

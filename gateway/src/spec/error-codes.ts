@@ -53,6 +53,12 @@ export const ERROR_CODES = {
     title: 'pattern cannot be matched in linear time',
     hint: 'Write the pattern without the construct that the message names: otherwise matching counts steps, and requests that need more than --max-pattern-steps are rejected.',
   },
+  E1007: {
+    category: 'spec validity',
+    severity: 'warning',
+    title: 'not as the specification has it, but read as it is meant',
+    hint: 'Write it as the specification has it: other tools may ignore or refuse this.',
+  },
   E1008: {
     category: 'spec validity',
     severity: 'warning',

@@ -19,11 +19,11 @@ export interface DeclaredUse {
 
 const ON_OPERATIONS = new Set(['x-gw-dispatch', 'x-gw-middlewares', 'x-gw-validate-response']);
 
-/** Why an extension at this place is E1015; null where it is known and in place. `root`: of its file. */
-export function misplaced(name: string, within: readonly string[], root: unknown): string | null {
+/** Whether the object below these keys is an operation. `root`: of its file. */
+export function isOperation(within: readonly string[], root: unknown): boolean {
   const parent = within[within.length - 1];
   const above = within[within.length - 2];
-  const onOperation =
+  return (
     above === 'additionalOperations' ||
     above === 'operations' ||
     // Traits of AsyncAPI operations are merged into them.
@@ -32,7 +32,12 @@ export function misplaced(name: string, within: readonly string[], root: unknown
     (above !== undefined && METHODS.some((method) => method === parent)) ||
     // The root of a file that is an operation of AsyncAPI, or a path item.
     (within.length === 0 && get(root, 'action') !== undefined && get(root, 'channel') !== undefined) ||
-    (within.length === 1 && METHODS.some((method) => method === parent));
+    (within.length === 1 && METHODS.some((method) => method === parent))
+  );
+}
+
+/** Why an extension at this place is E1015; null if it is known and in place. `onOperation`: its object is one. */
+export function misplaced(name: string, within: readonly string[], onOperation: boolean): string | null {
   if (name === 'x-gw-mcp' && (onOperation || within.length === 0)) return null;
   if (name === 'x-gw-mcp')
     return 'x-gw-mcp belongs at the root of a document or on an operation; here it has no effect';
