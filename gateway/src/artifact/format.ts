@@ -3,7 +3,7 @@
  * documents; `specs/` and `plugins/` ride along byte for byte.
  */
 import type { Json, JsonObject } from '../spec/json.ts';
-import type { SpecType } from '../spec/recognise.ts';
+import type { SpecType } from '../spec/spec-version.ts';
 
 /**
  * The format version that this build writes and the newest that it reads (docs/reference/gateway.md#format-version).
@@ -262,6 +262,8 @@ export interface Operation {
    */
   readonly admitted_headers: readonly string[];
   readonly deprecated?: boolean;
+  /** Unix seconds for `Deprecation`. */
+  readonly deprecated_at?: number;
   /** HTTP-date for `Sunset`. */
   readonly sunset?: string;
 }

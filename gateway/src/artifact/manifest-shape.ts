@@ -15,6 +15,7 @@ type Check = (value: unknown) => boolean;
 
 const text: Check = (value) => typeof value === 'string';
 const flag: Check = (value) => typeof value === 'boolean';
+const seconds: Check = (value) => Number.isSafeInteger(value);
 const count: Check = (value) => Number.isSafeInteger(value) && Number(value) >= 0;
 const checksum: Check = (value) => typeof value === 'string' && /^sha256:[0-9a-f]{64}$/.test(value);
 const oneOf =
@@ -118,6 +119,7 @@ const operation = shape({
   request_body: optional(shape({ required: flag, content: mapOf(shape({ schema: schemaRef })) })),
   admitted_headers: listOf(text),
   deprecated: optional(flag),
+  deprecated_at: optional(seconds),
   sunset: optional(text),
 });
 

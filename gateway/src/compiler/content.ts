@@ -1,7 +1,7 @@
 /** Bodies as routes.json carries them: by media type, schemas by reference, forms with how their fields are read. */
 import type { Content, MediaType, RequestBody } from '../artifact/format.ts';
 import { type Located, member, placeOf } from '../spec/documents.ts';
-import { followed } from '../spec/follow-object.ts';
+import { followed, followedPart } from '../spec/follow-object.ts';
 import { get, isObject, kindOf } from '../spec/json.ts';
 import type { DeclaredOperation } from '../spec/operations.ts';
 import type { Dialect } from '../spec/recognise.ts';
@@ -13,7 +13,7 @@ import { typesOf } from './schema-types.ts';
 
 export function requestBodyOf({ requestBody, spec }: DeclaredOperation, deps: Deps): RequestBody | undefined {
   if (!requestBody) return undefined;
-  const content = member(requestBody, 'content');
+  const content = followedPart(member(requestBody, 'content'), '"content"', deps.documents, deps.diagnostics);
   if (!isObject(content.value)) {
     const place = content.value === undefined ? requestBody : content;
     deps.diagnostics.add(

@@ -1,7 +1,7 @@
 /** Responses with all that an answer can be made of: examples, and schemas with the examples in them. */
 import type { DescribedResponse, DescribedValue, Json } from '../artifact/format.ts';
-import { type Located, member } from '../spec/documents.ts';
-import { followed } from '../spec/follow-object.ts';
+import { type Located, member, placeOf } from '../spec/documents.ts';
+import { followed, followedPart } from '../spec/follow-object.ts';
 import { isObject } from '../spec/json.ts';
 import type { Dialect } from '../spec/recognise.ts';
 import { type Deps, mediaTypeOf } from './parameters.ts';
@@ -31,7 +31,8 @@ export function describedResponsesOf(
 }
 
 /** Members that are objects, or lead to one. */
-function placesOf(all: Located, { documents, diagnostics }: Deps): readonly Place[] {
+function placesOf(declared: Located, { documents, diagnostics }: Deps): readonly Place[] {
+  const all = followedPart(declared, 'a map', documents, diagnostics);
   const names = isObject(all.value) ? Object.keys(all.value) : [];
   return names.flatMap((name): Place[] => {
     const found = followed(member(all, name), documents, diagnostics);
@@ -48,10 +49,21 @@ function describedValue(at: Located, dialect: Dialect, deps: Deps): DescribedVal
 
 /** `example`, and those of `examples` whose value stands in the document. */
 function examplesOf(at: Located, deps: Deps): Readonly<Record<string, Json>> {
-  const single = member(at, 'example').value;
-  const named = placesOf(member(at, 'examples'), deps).flatMap(([name, { value }]): [string, Json][] => {
+  const example = member(at, 'example');
+  const single = example.value;
+  warnOfReference(example, deps);
+  const named = placesOf(member(at, 'examples'), deps).flatMap(([name, place]): [string, Json][] => {
+    const { value } = place;
+    warnOfReference(member(place, 'value'), deps);
     const given = isObject(value) ? (value['value'] ?? value['dataValue'] ?? value['serializedValue']) : undefined;
     return given === undefined ? [] : [[name, given as Json]];
   });
   return Object.fromEntries([...(single === undefined ? [] : [['', single as Json] as const]), ...named]);
+}
+
+/** Values of examples are data, whatever they hold. */
+function warnOfReference(example: Located, { diagnostics }: Deps): void {
+  if (!isObject(example.value) || typeof example.value['$ref'] !== 'string') return;
+  const message = 'the value of an example is data: this $ref is answered as it stands';
+  diagnostics.add('E1008', placeOf(member(example, '$ref')), message, 'Refer to the example itself, under "examples".');
 }

@@ -18,7 +18,7 @@ async function compiled(paths: object, plugins: readonly ProjectPlugin[] = fakeP
 
 const dispatch = { 'x-gw-dispatch': { name: 'mock' } };
 
-describe('x-sunset', () => {
+describe('x-sunset and x-deprecated-at', () => {
   it.each([
     ['2027-01-31', 'Sun, 31 Jan 2027 00:00:00 GMT'],
     ['2028-02-29', 'Tue, 29 Feb 2028 00:00:00 GMT'],
@@ -26,8 +26,10 @@ describe('x-sunset', () => {
     ['2027-01-31T23:30:00.5-02:00', 'Mon, 01 Feb 2027 01:30:00 GMT'],
     ['Sun, 31 Jan 2027 23:59:59 GMT', 'Sun, 31 Jan 2027 23:59:59 GMT'],
   ])('%s is sent as %s', async (written, sent) => {
-    const { found, operations } = await compiled({ '/a': { get: { 'x-sunset': written, ...dispatch } } });
-    expect([found, operations[0]?.sunset]).toEqual([[], sent]);
+    const dates = { 'x-sunset': written, 'x-deprecated-at': written };
+    const { found, operations } = await compiled({ '/a': { get: { ...dates, ...dispatch } } });
+    const seconds = Math.floor(Date.parse(sent) / 1000);
+    expect([found, operations[0]?.sunset, operations[0]?.deprecated_at]).toEqual([[], sent, seconds]);
   });
 
   it.each([
@@ -39,8 +41,10 @@ describe('x-sunset', () => {
     '2027-01-31T25:00:00Z',
     '',
   ])('%j is no date: E1016', async (written) => {
-    const { found } = await compiled({ '/a': { get: { 'x-sunset': written, ...dispatch } } });
-    expect(found).toEqual(['E1016 /paths/~1a/get/x-sunset']);
+    for (const extension of ['x-sunset', 'x-deprecated-at']) {
+      const { found } = await compiled({ '/a': { get: { [extension]: written, ...dispatch } } });
+      expect(found).toEqual([`E1016 /paths/~1a/get/${extension}`]);
+    }
   });
 });
 

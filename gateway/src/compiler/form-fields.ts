@@ -1,6 +1,7 @@
 /** How the fields of a form are read: the properties of its schema with OpenAPI's `encoding` (3.1, section 4.8.15). */
 import type { FormField, ParameterStyle } from '../artifact/format.ts';
 import { type Documents, type Located, member } from '../spec/documents.ts';
+import { followedPart } from '../spec/follow-object.ts';
 import { get, isObject } from '../spec/json.ts';
 import type { Deps } from './parameters.ts';
 import { itemTypes, propertyTypes, typesOf } from './schema-types.ts';
@@ -13,11 +14,18 @@ export function isForm(type: string): boolean {
   return type === URLENCODED || type === MULTIPART;
 }
 
-export function formFieldsOf(media: Located, type: string, { documents }: Pick<Deps, 'documents'>): FormField[] {
+export function formFieldsOf(
+  media: Located,
+  type: string,
+  { documents, diagnostics }: Pick<Deps, 'documents' | 'diagnostics'>,
+): FormField[] {
   const properties = new Map<string, Located>();
   gather(member(media, 'schema'), documents, properties, new Set());
-  const encodings = member(media, 'encoding');
-  return [...properties].map(([name, schema]) => fieldOf(name, schema, member(encodings, name), type, documents));
+  const part = (at: Located, what: string) => followedPart(at, what, documents, diagnostics);
+  const encodings = part(member(media, 'encoding'), '"encoding"');
+  return [...properties].map(([name, schema]) => {
+    return fieldOf(name, schema, part(member(encodings, name), 'an encoding'), type, documents);
+  });
 }
 
 function gather(schema: Located, documents: Documents, found: Map<string, Located>, seen: Set<object>): void {

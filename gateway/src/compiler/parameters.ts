@@ -2,6 +2,7 @@
 import type { Parameter, ParameterIn, ParameterStyle } from '../artifact/format.ts';
 import type { Diagnostics } from '../spec/diagnostic.ts';
 import { type Documents, type Located, member, placeOf } from '../spec/documents.ts';
+import { followed, followedPart } from '../spec/follow-object.ts';
 import { get, isObject } from '../spec/json.ts';
 import type { DeclaredOperation } from '../spec/operations.ts';
 import type { Dialect } from '../spec/recognise.ts';
@@ -58,7 +59,7 @@ function parameterOf(declared: Located, dialect: Dialect, deps: Deps): Parameter
   }
   if (part === 'header' && NOT_PARAMETERS.has(name)) return null;
   const style = styleOf(declared, part, diagnostics);
-  const content = contentOf(declared);
+  const content = contentOf(declared, deps);
   const schema = content ? member(content.at, 'schema') : member(declared, 'schema');
   if (part === 'querystring' && !content) {
     diagnostics.add('E1004', placeOf(declared), 'a parameter in querystring needs "content" with one media type');
@@ -132,10 +133,14 @@ function styleOf(declared: Located, part: ParameterIn, diagnostics: Diagnostics)
 }
 
 /** A parameter with `content` has one media type. */
-function contentOf(declared: Located): { readonly type: string; readonly at: Located } | null {
-  const content = member(declared, 'content');
+function contentOf(
+  declared: Located,
+  { documents, diagnostics }: Deps,
+): { readonly type: string; readonly at: Located } | null {
+  const content = followedPart(member(declared, 'content'), '"content"', documents, diagnostics);
   const type = isObject(content.value) ? Object.keys(content.value)[0] : undefined;
-  return type === undefined ? null : { type: mediaTypeOf(type), at: member(content, type) };
+  const media = type === undefined ? null : followed(member(content, type), documents, diagnostics);
+  return type === undefined || !media ? null : { type: mediaTypeOf(type), at: media };
 }
 
 /** Whether any text is valid, so that there is nothing to check. */

@@ -1,7 +1,7 @@
 /** Stage 3: every `$ref` of the specs, and of the files that they reach, leads somewhere in the project (E1003, E1015). */
 import type { Diagnostics } from '../spec/diagnostic.ts';
-import type { Document, Documents } from '../spec/documents.ts';
-import { misplaced } from '../spec/extensions.ts';
+import type { Document, Documents, Located } from '../spec/documents.ts';
+import { isOperation, misplaced } from '../spec/extensions.ts';
 import { recognise } from '../spec/recognise.ts';
 import { walk } from '../spec/walk.ts';
 import type { Parsed, ParsedSpec } from './parse.ts';
@@ -16,6 +16,7 @@ export interface Resolved {
 export function resolve({ specs, parts }: Parsed, documents: Documents, diagnostics: Diagnostics): Resolved {
   const names = new Map<string, string>(specs.map(({ spec, base }) => [spec.document.file, base]));
   const references = new Map<string, string>();
+  const operations = new Operations();
   for (const { spec } of specs) {
     const seen = new Set<Document>();
     const waiting = [spec.document];
@@ -28,28 +29,70 @@ export function resolve({ specs, parts }: Parsed, documents: Documents, diagnost
         names.set(file, name);
         references.set(file, name);
       }
-      const reached = visit(document, documents, diagnostics);
+      const reached = visit(document, documents, diagnostics, operations);
       waiting.push(...[...reached].sort((a, b) => (a.file < b.file ? 1 : -1)));
     }
   }
+  operations.check(diagnostics);
   // One that nothing refers to was meant to be a spec.
   for (const part of parts) if (!references.has(part.file)) recognise(part, diagnostics);
   checkNames(names, documents, diagnostics);
   return { specs, references };
 }
 
-function visit(document: Document, documents: Documents, diagnostics: Diagnostics): ReadonlySet<Document> {
+/** Extensions, judged once it is known which places references make operations of. */
+class Operations {
+  /** Operations by place, and to what the reference at each place leads. */
+  readonly #places = new Set<string>();
+  readonly #targets = new Map<string, string>();
+  readonly #extensions: { document: Document; name: string; pointer: string; within: readonly string[] }[] = [];
+
+  addReference(document: Document, pointer: string, target: Located, onOperation: boolean): void {
+    const owner = ownerOf(document, pointer);
+    this.#targets.set(owner, `${target.document.file}#${target.pointer}`);
+    if (onOperation) this.#places.add(owner);
+  }
+
+  addExtension(document: Document, name: string, pointer: string, within: readonly string[]): void {
+    this.#extensions.push({ document, name, pointer, within });
+  }
+
+  check(diagnostics: Diagnostics): void {
+    // A set goes on to what is added while it is read.
+    for (const place of this.#places) {
+      const target = this.#targets.get(place);
+      if (target !== undefined) this.#places.add(target);
+    }
+    for (const { document, name, pointer, within } of this.#extensions) {
+      const onOperation = this.#places.has(ownerOf(document, pointer)) || isOperation(within, document.value);
+      const why = misplaced(name, within, onOperation);
+      if (why !== null) diagnostics.add('E1015', { file: document.file, pointer }, why);
+    }
+  }
+}
+
+function ownerOf({ file }: Document, pointer: string): string {
+  return `${file}#${pointer.slice(0, pointer.lastIndexOf('/'))}`;
+}
+
+function visit(
+  document: Document,
+  documents: Documents,
+  diagnostics: Diagnostics,
+  operations: Operations,
+): ReadonlySet<Document> {
   const reached = new Set<Document>();
   walk(document, {
-    ref(ref, pointer) {
+    ref(ref, pointer, within) {
       if (isWithinUnread(document.value, pointer)) return;
       const resolution = documents.resolve({ document, pointer }, ref);
-      if (resolution.ok) reached.add(resolution.target.document);
-      else diagnostics.add('E1003', { file: document.file, pointer }, `unresolved $ref: ${resolution.why}`);
+      if (resolution.ok) {
+        reached.add(resolution.target.document);
+        operations.addReference(document, pointer, resolution.target, isOperation(within, document.value));
+      } else diagnostics.add('E1003', { file: document.file, pointer }, `unresolved $ref: ${resolution.why}`);
     },
     extension(name, pointer, within) {
-      const why = misplaced(name, within, document.value);
-      if (why !== null) diagnostics.add('E1015', { file: document.file, pointer }, why);
+      operations.addExtension(document, name, pointer, within);
     },
   });
   return reached;

@@ -4,7 +4,7 @@
  */
 import type { Content, Operation, ResponseValidation } from '../artifact/format.ts';
 import { type Located, member, placeOf } from '../spec/documents.ts';
-import { followed } from '../spec/follow-object.ts';
+import { followed, followedPart } from '../spec/follow-object.ts';
 import { isObject } from '../spec/json.ts';
 import type { DeclaredOperation } from '../spec/operations.ts';
 import { contentOf } from './content.ts';
@@ -17,7 +17,12 @@ export function responsesOf(
   exemplary: boolean,
 ): Pick<Operation, 'validate_response' | 'responses' | 'described_responses' | 'produces'> {
   const declared = declaredResponses(at, deps);
-  const contents = declared.map(([status, response]): Declared => [status, member(response, 'content')]);
+  const contents = declared.map(
+    ([status, response]): Declared => [
+      status,
+      followedPart(member(response, 'content'), '"content"', deps.documents, deps.diagnostics),
+    ],
+  );
   const types = producesOf(contents);
   const validate = validationOf(at, deps);
   const responses = (): [string, Content][] =>
@@ -34,7 +39,7 @@ export type Declared = readonly [status: string, at: Located];
 
 /** Of an operation. */
 export function declaredResponses(at: Located, { documents, diagnostics }: Deps): readonly Declared[] {
-  const responses = member(at, 'responses');
+  const responses = followedPart(member(at, 'responses'), '"responses"', documents, diagnostics);
   const statuses = isObject(responses.value) ? Object.keys(responses.value) : [];
   return statuses.flatMap((status): Declared[] => {
     const response = status.startsWith('x-') ? null : followed(member(responses, status), documents, diagnostics);

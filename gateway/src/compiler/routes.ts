@@ -4,7 +4,7 @@ import type { Operation, Parameter } from '../artifact/format.ts';
 import { type PathTemplate, parseTemplate, TemplateError } from '../router/template.ts';
 import type { Diagnostics } from '../spec/diagnostic.ts';
 import { type Documents, type Located, member, placeOf } from '../spec/documents.ts';
-import { type DeclaredUse, dispatchOf, middlewaresOf, sunsetOf } from '../spec/extensions.ts';
+import { type DeclaredUse, dateOf, dispatchOf, middlewaresOf } from '../spec/extensions.ts';
 import { get } from '../spec/json.ts';
 import type { DeclaredOperation } from '../spec/operations.ts';
 import { isClimbing } from '../validation/limits.ts';
@@ -57,7 +57,8 @@ export function routeOf(declared: DeclaredOperation, file: string, deps: RouteDe
   });
   checkDistinct(middlewares, diagnostics);
   checkAuthentication(declared, middlewares, security, diagnostics);
-  const sunset = sunsetOf(at, diagnostics);
+  const deprecatedAt = dateOf(at, 'x-deprecated-at', diagnostics);
+  const sunset = dateOf(at, 'x-sunset', diagnostics);
   // Schemas of what is not served would only fill the table.
   if (dispatch === undefined) return null;
   const dispatcher = dispatch ? binder.bind(dispatch, 'dispatcher') : null;
@@ -94,7 +95,8 @@ export function routeOf(declared: DeclaredOperation, file: string, deps: RouteDe
       uses: [...middlewares, dispatcher],
     }),
     ...(get(at.value, 'deprecated') === true ? { deprecated: true } : {}),
-    ...(sunset === undefined ? {} : { sunset }),
+    ...(deprecatedAt === undefined ? {} : { deprecated_at: Math.floor(deprecatedAt.getTime() / 1000) }),
+    ...(sunset === undefined ? {} : { sunset: sunset.toUTCString() }),
   };
 }
 

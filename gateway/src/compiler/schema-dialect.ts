@@ -13,12 +13,23 @@ export function translate07(members: readonly [string, Located][], schema: Obj):
   return members.flatMap(([name, at]): [string, Located][] => {
     if (name === 'items' && Array.isArray(at.value)) return at.value.length > 0 ? [['prefixItems', at]] : [];
     if (name === 'additionalItems') return isTuple ? [['items', at]] : [];
-    if (name !== 'dependencies' || !isObject(at.value)) return [[name, at]];
-    return [
-      ['dependentRequired', { ...at, value: part(at.value, Array.isArray) }],
-      ['dependentSchemas', { ...at, value: part(at.value, (value) => !Array.isArray(value)) }],
-    ];
+    return name === 'dependencies' ? dependenciesOf(at) : [[name, at]];
   });
+}
+
+/** The members of a schema of 2020-12, with `dependencies` of older drafts unless its successors are there. */
+export function withDependencies(members: readonly [string, Located][], schema: Obj): readonly [string, Located][] {
+  if (!Object.hasOwn(schema, 'dependencies')) return members;
+  if (Object.hasOwn(schema, 'dependentRequired') || Object.hasOwn(schema, 'dependentSchemas')) return members;
+  return members.flatMap(([name, at]) => (name === 'dependencies' ? dependenciesOf(at) : [[name, at]]));
+}
+
+function dependenciesOf(at: Located): [string, Located][] {
+  if (!isObject(at.value)) return [['dependencies', at]];
+  return [
+    ['dependentRequired', { ...at, value: part(at.value, Array.isArray) }],
+    ['dependentSchemas', { ...at, value: part(at.value, (value) => !Array.isArray(value)) }],
+  ];
 }
 
 function part(object: Obj, belongs: (value: unknown) => boolean): Obj {

@@ -16,7 +16,7 @@ import { WRITTEN } from '../validation/written-keyword.ts';
 import { discriminate } from './discriminator.ts';
 import { type Annotations, withAnnotations } from './schema-annotations.ts';
 import { breakCycles } from './schema-cycles.ts';
-import { translate07, translate30 } from './schema-dialect.ts';
+import { translate07, translate30, withDependencies } from './schema-dialect.ts';
 import { oneWayNames } from './schema-read-only.ts';
 import { type Scope, Scopes } from './schema-scope.ts';
 import { Vocabularies } from './schema-vocabulary.ts';
@@ -158,12 +158,16 @@ export class SchemaTable {
     }
     if (outer.dialect === '3.0') {
       const ref = this.#reference('$ref', located, value, outer);
+      if (ref !== undefined) this.#warnOfKeywordsBeside(located, value, 'OpenAPI 3.0');
       return ref ?? translate30(value, this.#described(located, value, outer));
     }
     if (outer.dialect === 'draft-07') {
       // There, a reference replaces what stands beside it.
       const ref = this.#reference('$ref', located, value, outer);
-      if (ref !== undefined) return ref;
+      if (ref !== undefined) {
+        this.#warnOfKeywordsBeside(located, value, 'draft 07');
+        return ref;
+      }
     }
     const context = value['$id'] === undefined ? outer : { ...outer, scope: this.#enter(outer.scope, located) };
     const normal = this.#described(located, value, context);
@@ -175,6 +179,14 @@ export class SchemaTable {
     if (first === undefined) return normal;
     const all = Array.isArray(normal['allOf']) ? normal['allOf'] : [];
     return { ...first, ...normal, ...(second === undefined ? {} : { allOf: [...all, second] }) };
+  }
+
+  #warnOfKeywordsBeside(located: Located, value: Obj, what: string): void {
+    for (const name of Object.keys(value)) {
+      if (name !== 'nullable' && (name.startsWith('$') || keywordOf(name) === undefined)) continue;
+      const message = `"${name}" stands beside a $ref, and is ignored, as ${what} has it`;
+      this.#diagnostics.add('E1008', placeOf(member(located, name)), message, 'Write both into "allOf".');
+    }
   }
 
   #described(located: Located, value: Obj, context: Context): JsonObject {
@@ -210,7 +222,7 @@ export class SchemaTable {
     const validates = outer.dialect !== '2020-12' || this.#vocabularies.validates(located);
     const normal: [string, Json][] = [];
     const members = Object.keys(value).map((name): [string, Located] => [name, member(located, name)]);
-    for (const [name, at] of outer.dialect === 'draft-07' ? translate07(members, value) : members) {
+    for (const [name, at] of this.#translated(members, value, outer.dialect)) {
       const keyword = keywordOf(name);
       if (!keyword || (!validates && isAssertion(keyword))) continue;
       if (outer.dialect === '3.0' && /^exclusive/.test(name) && typeof at.value === 'boolean') continue;
@@ -227,6 +239,11 @@ export class SchemaTable {
     }
     const written = outer.annotations === 'none' ? writtenKeywords(value, normal) : [];
     return withoutHidden(withoutProto(withoutUnread(value, Object.fromEntries([...normal, ...written]))), hidden);
+  }
+
+  #translated(members: readonly [string, Located][], value: Obj, dialect: Dialect): readonly [string, Located][] {
+    if (dialect === 'draft-07') return translate07(members, value);
+    return dialect === '2020-12' ? withDependencies(members, value) : members;
   }
 
   /** Undefined where it is left out. */

@@ -36,9 +36,12 @@ export function securityOf(declared: DeclaredOperation, documents: Documents, di
 export function namedSchemes(
   { document }: Spec,
   requirement: Located,
+  documents: Documents,
 ): readonly { readonly name: string; readonly scheme: Located }[] {
   const root: Located = { document, pointer: '', value: document.value };
-  const schemes = member(member(root, 'components'), 'securitySchemes');
+  const nothing = { ...root, value: undefined };
+  const components = documents.follow(member(root, 'components')) ?? nothing;
+  const schemes = documents.follow(member(components, 'securitySchemes')) ?? nothing;
   const names = isObject(requirement.value) ? Object.keys(requirement.value) : [];
   return names.map((name) => ({ name, scheme: member(schemes, name) }));
 }
@@ -49,7 +52,7 @@ function schemesOf(
   diagnostics: Diagnostics,
 ): readonly Located[] {
   return security.flatMap((requirement) =>
-    namedSchemes(spec, requirement).flatMap(({ name, scheme }) => {
+    namedSchemes(spec, requirement, documents).flatMap(({ name, scheme }) => {
       if (scheme.value === undefined) {
         diagnostics.add(
           'E1004',

@@ -89,9 +89,10 @@ function parameterSchema(parameter: Parameter, { parameters, spec }: DeclaredOpe
   const declared = parameters.find(({ value }) => isDeclared(value, parameter));
   const checked: Json = parameter.schema ? { $ref: parameter.schema.$ref } : typeOf(parameter);
   if (!declared) return checked;
-  const content = member(declared, 'content');
-  const type = isObject(content.value) ? Object.keys(content.value)[0] : undefined;
-  const schema = type === undefined ? member(declared, 'schema') : member(member(content, type), 'schema');
+  const content = deps.documents.follow(member(declared, 'content'));
+  const type = content && isObject(content.value) ? Object.keys(content.value)[0] : undefined;
+  const media = content && type !== undefined ? deps.documents.follow(member(content, type)) : declared;
+  const schema = member(media ?? declared, 'schema');
   const ref = schema.value === undefined ? undefined : deps.schemas.addDescribed(schema, spec.dialect, 'request');
   return { ...(ref ?? typeOf(parameter)), ...said(declared.value) };
 }

@@ -49,7 +49,7 @@ export function toolAuthorization(declared: DeclaredOperation, operation: Operat
 /** Of each alternative: any one of them is enough. */
 function requirementsOf(declared: DeclaredOperation, deps: Deps): readonly ToolAuthorization[] {
   return declared.security.map((requirement) => {
-    const tokens = namedSchemes(declared.spec, requirement).flatMap(({ name, scheme }) => {
+    const tokens = namedSchemes(declared.spec, requirement, deps.documents).flatMap(({ name, scheme }) => {
       const { value } = followed(scheme, deps.documents, deps.diagnostics) ?? {};
       return TOKEN_SCHEMES.some((type) => get(value, 'type') === type) ? [{ name, value }] : [];
     });

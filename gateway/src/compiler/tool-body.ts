@@ -88,7 +88,7 @@ function encodingOf(type: string): ToolBodyEncoding {
 
 function mediaSchema({ declared }: RoutedOperation, contentType: string, deps: Deps): BodySchema[] {
   const { requestBody, spec } = declared;
-  const content = requestBody ? member(requestBody, 'content') : null;
+  const content = requestBody ? deps.documents.follow(member(requestBody, 'content')) : null;
   if (!content || !isObject(content.value)) return [];
   const name = Object.keys(content.value).find((each) => mediaTypeOf(each) === contentType);
   const media = name === undefined ? null : followed(member(content, name), deps.documents, deps.diagnostics);

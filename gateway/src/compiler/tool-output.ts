@@ -31,10 +31,10 @@ function refTo(schema: Located, deps: Deps, dialect: DeclaredOperation['spec']['
 
 /** Null where there is other content beside it, or none. */
 function jsonSchemaOf(response: Located, deps: Deps): Located | null {
-  const content = member(response, 'content');
-  const names = isObject(content.value) ? Object.keys(content.value) : [];
+  const content = deps.documents.follow(member(response, 'content'));
+  const names = isObject(content?.value) ? Object.keys(content.value) : [];
   const [name] = names;
-  if (name === undefined || names.length > 1 || !isJson(mediaTypeOf(name))) return null;
+  if (!content || name === undefined || names.length > 1 || !isJson(mediaTypeOf(name))) return null;
   const media = followed(member(content, name), deps.documents, deps.diagnostics);
   const schema = media ? member(media, 'schema') : null;
   return schema && schema.value !== undefined ? schema : null;

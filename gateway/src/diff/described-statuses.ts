@@ -26,7 +26,7 @@ export async function describedStatuses(
     if (!spec) continue;
     const read = spec.type === 'asyncapi' ? asyncOperationsOf : operationsOf;
     for (const { method, path, at } of read(spec, documents, ignored)) {
-      const responses = member(at, 'responses').value;
+      const responses = documents.follow(member(at, 'responses'))?.value;
       if (isObject(responses))
         found.set(
           routeKey(method, path),

@@ -27,6 +27,7 @@ function diffNames(subject: string, before: Operation, after: Operation): readon
     ['path', before.path, after.path],
     ['operationId', before.operation_id, after.operation_id],
     ['spec', before.spec, after.spec],
+    ['deprecated since', dayOf(before.deprecated_at), dayOf(after.deprecated_at)],
     ['sunset', before.sunset, after.sunset],
   ];
   const changed = texts.filter(([, from, to]) => from !== to);
@@ -35,6 +36,10 @@ function diffNames(subject: string, before: Operation, after: Operation): readon
     ...(after.deprecated && !before.deprecated ? [harmless(subject, 'deprecated now')] : []),
     ...(before.deprecated && !after.deprecated ? [harmless(subject, 'not deprecated any more')] : []),
   ];
+}
+
+function dayOf(seconds: number | undefined): string | undefined {
+  return seconds === undefined ? undefined : new Date(seconds * 1000).toUTCString();
 }
 
 /** What is not admitted is dropped: plugins and upstream do not see it. */

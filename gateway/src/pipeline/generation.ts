@@ -8,6 +8,7 @@ import { ExampleResponses } from '../examples/example-responses.ts';
 import type { Exchange, MatchedOperation } from '../exchange.ts';
 import type { Upstream } from '../hand-off.ts';
 import { Admission } from '../headers/admission.ts';
+import { LifecycleHeaders } from '../headers/lifecycle.ts';
 import { AccessChecks } from '../mcp/caller-access.ts';
 import { Toolbox } from '../mcp/toolbox.ts';
 import { resolvedUpstream } from '../mcp/upstreams/settings.ts';
@@ -63,8 +64,8 @@ export interface LoadedOperation {
   readonly responseHooks: boolean;
   /** Where the time from dispatch to the response's head is counted, by upstream. */
   dispatchTime(upstream: Upstream | null): Cell;
-  /** Deprecation headers, name and value in turn. */
-  readonly headers: readonly string[];
+  /** `Deprecation` and `Sunset`; null if neither is sent. */
+  readonly lifecycle: LifecycleHeaders | null;
 }
 
 /** One loaded artifact. Requests in flight keep theirs while a newer one takes over. */
@@ -242,7 +243,7 @@ function relays({ plugin }: BoundPlugin): boolean {
 }
 
 async function loadOperation(operation: Operation, deps: OperationDeps): Promise<LoadedOperation> {
-  const { method, path, api, parameters, request_body, deprecated, sunset } = operation;
+  const { method, path, api, parameters, request_body } = operation;
   const { names } = parseTemplate(path);
   const middlewares: Step[] = [];
   for (const use of operation.middlewares) {
@@ -281,7 +282,7 @@ async function loadOperation(operation: Operation, deps: OperationDeps): Promise
     responseHooks: plugins.some(({ hasResponseHook }) => hasResponseHook),
     metrics: deps.metrics.operation(method, path, api),
     dispatchTime: dispatchTimes(operation.dispatch.name, deps.metrics),
-    headers: [...(deprecated ? ['deprecation', 'true'] : []), ...(sunset === undefined ? [] : ['sunset', sunset])],
+    lifecycle: LifecycleHeaders.of(operation),
   };
 }
 

@@ -223,7 +223,7 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
   #stream(op: LoadedOperation): ResponseSink {
     const x = this.#x;
     const { responseStatus: status, responseHeaders: headers } = x;
-    headers.push(...op.headers);
+    op.lifecycle?.addTo(headers);
     addStandardHeaders(x, headers);
     if (op.responseChunks && this.ran > 0) changeHeader(headers, 'remove', 'content-length', '');
     return responseBody(x, op.middlewares.slice(0, this.ran), x.responder.stream(x, status, headers));
@@ -339,7 +339,7 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
     if (x.closed) this.record(CLIENT_CLOSED, 0);
     else if (x.responseStatus !== SWITCHING_PROTOCOLS) this.#send();
     else {
-      x.responseHeaders.push(...op.headers);
+      op.lifecycle?.addTo(x.responseHeaders);
       addStandardHeaders(x, x.responseHeaders);
       return true;
     }
@@ -377,7 +377,7 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
     if (wouldOpen(x, x.responseStatus)) setResponse(x, OPENS_NONE, this.#options.dev);
     const { responseStatus: status, responseHeaders: headers, responseBody: body } = x;
     const { op } = this;
-    if (op !== null) headers.push(...op.headers);
+    op?.lifecycle?.addTo(headers);
     addStandardHeaders(x, headers);
     const streams = op?.responseChunks && !op.buffersResponse && streamStored(x, op.middlewares.slice(0, this.ran));
     if (!streams) x.responder.send(x, status, headers, body);

@@ -15,6 +15,7 @@ describe('what is removed from served specs', () => {
           get: {
             'x-gw-dispatch': { name: 'mock' },
             'x-sunset': '2030-01-01',
+            'x-deprecated-at': '2029-01-01',
             responses: { 200: { description: 'OK', headers: { 'x-gw-trace': { schema: { type: 'string' } } } } },
           },
         },
@@ -36,6 +37,7 @@ describe('what is removed from served specs', () => {
         '/a': {
           get: {
             'x-sunset': '2030-01-01',
+            'x-deprecated-at': '2029-01-01',
             responses: { 200: { description: 'OK', headers: { 'x-gw-trace': { schema: { type: 'string' } } } } },
           },
         },
@@ -206,4 +208,11 @@ describe('merged specs', () => {
   it('keep a single document as it is', () => {
     expect(merge([{ name: 'a.json', document: books }])).toBe(books);
   });
+});
+
+// docs/decisions.md#operation-references
+it('has its whole version, also if the document states none', () => {
+  expect(withoutExtensions({ openapi: 3, paths: {} })).toEqual({ openapi: '3.0.4', paths: {} });
+  expect(withoutExtensions({ asyncapi: '3.0' })).toEqual({ asyncapi: '3.0.0' });
+  expect(withoutExtensions({ openapi: '3.1.0' })).toEqual({ openapi: '3.1.0' });
 });

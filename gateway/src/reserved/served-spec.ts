@@ -3,14 +3,21 @@
  * into one. Pure.
  */
 import { isObject, type Obj, objectOf } from '../spec/json.ts';
+import { fullVersion } from '../spec/spec-version.ts';
 import { schemasOf31 } from './openapi-31.ts';
 import { operationIds, withOwnItems, withOwnSecurity, withOwnServers } from './openapi-operations.ts';
 import { renamed, withOperationIds } from './renamed-spec.ts';
 import { isData, isNameMap } from './spec-members.ts';
 
-/** The document without `x-gw-*` extensions; `x-sunset` and all others remain. */
+/** The document without `x-gw-*` extensions, and with its whole version; `x-sunset`, `x-deprecated-at` and all others remain. */
 export function withoutExtensions(document: unknown): unknown {
-  return strip(document, false);
+  const stripped = strip(document, false);
+  if (!isObject(stripped)) return stripped;
+  const versions = (['openapi', 'asyncapi'] as const).flatMap((type) => {
+    const version = Object.hasOwn(stripped, type) ? fullVersion(type, stripped[type]) : null;
+    return version === null ? [] : [[type, version]];
+  });
+  return { ...stripped, ...Object.fromEntries(versions) };
 }
 
 function strip(value: unknown, names: boolean): unknown {

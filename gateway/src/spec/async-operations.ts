@@ -6,8 +6,9 @@
  */
 import type { Diagnostics } from './diagnostic.ts';
 import { type Documents, type Located, member, placeOf } from './documents.ts';
-import { followObject } from './follow-object.ts';
+import { followedPart, followObject } from './follow-object.ts';
 import { get, isObject, kindOf } from './json.ts';
+import { followMerged, type MergedObject } from './merged-reference.ts';
 import type { DeclaredChannel, DeclaredMessage, DeclaredOperation } from './operations.ts';
 import type { Spec } from './recognise.ts';
 import { withTraits } from './traits.ts';
@@ -17,7 +18,7 @@ const DEFAULT_CONTENT_TYPE = 'application/json';
 
 export function asyncOperationsOf(spec: Spec, documents: Documents, diagnostics: Diagnostics): DeclaredOperation[] {
   const reader = new AsyncOperationReader(spec, documents, diagnostics);
-  const operations = member(reader.root, 'operations');
+  const operations = followedPart(member(reader.root, 'operations'), '"operations"', documents, diagnostics);
   if (!isObject(operations.value)) return [];
   const found = Object.keys(operations.value).flatMap((name) =>
     name.startsWith('x-') ? [] : reader.operation(name, member(operations, name)),
@@ -56,9 +57,10 @@ class AsyncOperationReader {
   }
 
   operation(name: string, declared: Located): DeclaredOperation[] {
-    const found = this.#object(declared, 'an operation');
+    const found = followMerged(declared, 'an operation', this.#documents, this.#diagnostics);
     if (!found) return [];
-    const { merged: at, sources } = withTraits(found, this.#documents, this.#diagnostics);
+    this.#warnOfMembersBeside(found);
+    const { merged: at, sources } = withTraits(found.at, this.#documents, this.#diagnostics);
     const action = member(at, 'action');
     if (action.value === 'receive' && get(at.value, 'x-gw-dispatch') === undefined) return [];
     if (action.value !== 'send' && action.value !== 'receive') {
@@ -116,7 +118,7 @@ class AsyncOperationReader {
   }
 
   #parameters(channel: Located): DeclaredChannel['parameters'] {
-    const map = member(channel, 'parameters');
+    const map = this.#part(member(channel, 'parameters'), '"parameters"');
     return new Map(
       this.#keys(map).flatMap((name): [string, Located][] => {
         const parameter = this.#object(member(map, name), 'a parameter');
@@ -127,12 +129,12 @@ class AsyncOperationReader {
 
   /** Those that the operation lists; all of the channel where it has no list. */
   #messages(at: Located, channel: Located): DeclaredMessage[] {
-    const list = member(at, 'messages');
+    const list = this.#part(member(at, 'messages'), '"messages"');
     if (list.value !== undefined && !Array.isArray(list.value)) {
       this.#diagnostics.add('E1004', placeOf(list), `"messages" is ${kindOf(list.value)}: it must be a list`);
       return [];
     }
-    const all = member(channel, 'messages');
+    const all = this.#part(member(channel, 'messages'), '"messages"');
     const declared = Array.isArray(list.value)
       ? list.value.map((_, i) => member(list, i))
       : this.#keys(all).map((name) => member(all, name));
@@ -176,6 +178,19 @@ class AsyncOperationReader {
     if (at.value !== undefined)
       this.#diagnostics.add('E1004', placeOf(at), `this is ${kindOf(at.value)}: it must be a string`);
     return undefined;
+  }
+
+  /** AsyncAPI ignores them; people write a dispatcher there, and mean it. */
+  #warnOfMembersBeside({ chain: [declared] }: MergedObject): void {
+    const names = isObject(declared.value) && typeof declared.value['$ref'] === 'string' ? declared.value : {};
+    for (const name of Object.keys(names).filter((each) => each !== '$ref')) {
+      const place = placeOf(member(declared, name));
+      this.#diagnostics.add('E1007', place, `"${name}" stands beside a $ref: it replaces that of its target`);
+    }
+  }
+
+  #part(declared: Located, what: string): Located {
+    return followedPart(declared, what, this.#documents, this.#diagnostics);
   }
 
   #object(declared: Located, what: string): Located | null {

@@ -6,7 +6,7 @@ import { messageOf } from '../message-of.ts';
 import type { Diagnostics } from './diagnostic.ts';
 import { isObject } from './json.ts';
 import { parseText } from './parse.ts';
-import { child, valueAt } from './pointer.ts';
+import { child, pointerTokens, valueAt } from './pointer.ts';
 import { absoluteUri, type Resource, Resources } from './resources.ts';
 
 export interface Document {
@@ -20,6 +20,8 @@ export interface Located {
   readonly document: Document;
   readonly pointer: string;
   readonly value: unknown;
+  /** Members that are written elsewhere: those of a reference's target. */
+  readonly origins?: ReadonlyMap<string, Located>;
 }
 
 export type Resolution = { readonly ok: true; readonly target: Located } | { readonly ok: false; readonly why: string };
@@ -37,6 +39,8 @@ export class Documents {
   /** Resources by the URI that their documents give them; of equal names the first. */
   readonly #named = new Map<string, Resource>();
   #searched = false;
+  /** Pointers that are being followed through references. */
+  #crossing = 0;
 
   constructor(files: ReadonlyMap<string, { readonly bytes: Uint8Array }>, diagnostics: Diagnostics) {
     this.#files = files;
@@ -112,17 +116,46 @@ export class Documents {
     const path = hash < 0 ? ref : ref.slice(0, hash);
     const fragment = decode(hash < 0 ? '' : ref.slice(hash + 1));
     if (fragment === undefined) return no(`"${ref}" is badly percent-encoded`);
-    if (path === '') return within(from, fragment, ref);
+    if (path === '') return this.#within(from, fragment, ref);
     const uri = absoluteUri(path, from.uri);
     const named = uri === undefined ? undefined : this.#named.get(uri);
-    if (named) return within(named, fragment, ref);
+    if (named) return this.#within(named, fragment, ref);
     const file = resolveFile(from.document.file, path);
     const document = typeof file === 'string' ? this.open(file) : null;
-    if (document) return within(this.#resourcesOf(document).at(''), fragment, ref);
+    if (document) return this.#within(this.#resourcesOf(document).at(''), fragment, ref);
     const elsewhere = uri === undefined ? undefined : this.#search(uri);
-    if (elsewhere) return within(elsewhere, fragment, ref);
+    if (elsewhere) return this.#within(elsewhere, fragment, ref);
     if (typeof file !== 'string') return no(file.why);
     return no(this.#files.has(file) ? `"${file}" does not parse` : `"${file}" is not a file of the project`);
+  }
+
+  #within(resource: Resource, fragment: string, ref: string): Resolution {
+    const resolution = within(resource, fragment, ref);
+    if (resolution.ok || !fragment.startsWith('/')) return resolution;
+    const target = this.#through(resource, fragment);
+    return target ? { ok: true, target } : resolution;
+  }
+
+  /** The end of a pointer that goes through references, as in a document whose `components` stand in other files. */
+  #through({ document, pointer }: Resource, fragment: string): Located | null {
+    let at: Located = { document, pointer, value: valueAt(document.value, pointer) };
+    if (this.#crossing > MAX_HOPS) return null;
+    this.#crossing++;
+    try {
+      for (const token of pointerTokens(fragment) ?? []) {
+        const crosses = isObject(at.value) && typeof at.value['$ref'] === 'string' && !Object.hasOwn(at.value, token);
+        const place = { file: at.document.file, pointer: child(at.pointer, '$ref') };
+        const owner = crosses ? this.follow(at) : at;
+        if (!owner || member(owner, token).value === undefined) return null;
+        if (crosses) {
+          this.#diagnostics.add('E1007', place, 'other references lead through this one, as if its target stood here');
+        }
+        at = member(owner, token);
+      }
+    } finally {
+      this.#crossing--;
+    }
+    return at;
   }
 
   /** Among all files of the project, also those that nothing refers to by name. */
@@ -222,6 +255,8 @@ function resolveFile(from: string, ref: string): string | { readonly why: string
 
 /** One item, member or element of a located value. */
 export function member(located: Located, key: string | number): Located {
+  const origin = located.origins?.get(String(key));
+  if (origin) return origin;
   const pointer = child(located.pointer, key);
   const value =
     typeof located.value === 'object' && located.value !== null && Object.hasOwn(located.value, key)

@@ -53,6 +53,12 @@ export const ERROR_CODES = {
     title: 'pattern cannot be matched in linear time',
     hint: 'Write the pattern without the construct that the message names: otherwise matching counts steps, and requests that need more than --max-pattern-steps are rejected.',
   },
+  E1007: {
+    category: 'spec validity',
+    severity: 'warning',
+    title: 'not as the specification has it, but read as it is meant',
+    hint: 'Write it as the specification has it: other tools may ignore or refuse this.',
+  },
   E1008: {
     category: 'spec validity',
     severity: 'warning',
@@ -93,7 +99,7 @@ export const ERROR_CODES = {
   E1016: {
     category: 'extension',
     severity: 'error',
-    title: 'x-sunset is not a date',
+    title: 'x-sunset or x-deprecated-at is not a date',
     hint: 'Write a date (2027-01-31), a date and time (RFC 3339), or an HTTP-date.',
   },
   E1017: {

@@ -19,11 +19,11 @@ export interface DeclaredUse {
 
 const ON_OPERATIONS = new Set(['x-gw-dispatch', 'x-gw-middlewares', 'x-gw-validate-response']);
 
-/** Why an extension at this place is E1015; null where it is known and in place. `root`: of its file. */
-export function misplaced(name: string, within: readonly string[], root: unknown): string | null {
+/** Whether the object below these keys is an operation. `root`: of its file. */
+export function isOperation(within: readonly string[], root: unknown): boolean {
   const parent = within[within.length - 1];
   const above = within[within.length - 2];
-  const onOperation =
+  return (
     above === 'additionalOperations' ||
     above === 'operations' ||
     // Traits of AsyncAPI operations are merged into them.
@@ -32,7 +32,12 @@ export function misplaced(name: string, within: readonly string[], root: unknown
     (above !== undefined && METHODS.some((method) => method === parent)) ||
     // The root of a file that is an operation of AsyncAPI, or a path item.
     (within.length === 0 && get(root, 'action') !== undefined && get(root, 'channel') !== undefined) ||
-    (within.length === 1 && METHODS.some((method) => method === parent));
+    (within.length === 1 && METHODS.some((method) => method === parent))
+  );
+}
+
+/** Why an extension at this place is E1015; null if it is known and in place. `onOperation`: its object is one. */
+export function misplaced(name: string, within: readonly string[], onOperation: boolean): string | null {
   if (name === 'x-gw-mcp' && (onOperation || within.length === 0)) return null;
   if (name === 'x-gw-mcp')
     return 'x-gw-mcp belongs at the root of a document or on an operation; here it has no effect';
@@ -93,18 +98,22 @@ function use(at: Located, name: string, diagnostics: Diagnostics): DeclaredUse |
   return { name, config: (config.value ?? {}) as JsonObject, at };
 }
 
-/** The HTTP-date of `x-sunset` (RFC 8594); undefined where there is none, or it is no date (E1016). */
-export function sunsetOf(operation: Located, diagnostics: Diagnostics): string | undefined {
-  const at = member(operation, 'x-sunset');
+/** Returns undefined if the extension is absent, or is not a date (E1016). */
+export function dateOf(
+  operation: Located,
+  extension: 'x-deprecated-at' | 'x-sunset',
+  diagnostics: Diagnostics,
+): Date | undefined {
+  const at = member(operation, extension);
   if (at.value === undefined) return undefined;
-  const date = typeof at.value === 'string' ? dateOf(at.value) : null;
-  if (date !== null) return date.toUTCString();
-  diagnostics.add('E1016', placeOf(at), `x-sunset ${JSON.stringify(at.value)?.slice(0, 60)} is not a date`);
+  const date = typeof at.value === 'string' ? parseDate(at.value) : null;
+  if (date !== null) return date;
+  diagnostics.add('E1016', placeOf(at), `${extension} ${JSON.stringify(at.value)?.slice(0, 60)} is not a date`);
   return undefined;
 }
 
 /** Null where it is none of the three forms, or names a day that there is not, which `Date.parse` takes for a later one. */
-function dateOf(text: string): Date | null {
+function parseDate(text: string): Date | null {
   const iso = /^(\d{4}-\d{2}-\d{2})([Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2}))?$/.exec(text);
   const date = new Date(text);
   if (Number.isNaN(date.getTime())) return null;

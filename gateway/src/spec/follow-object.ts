@@ -1,10 +1,14 @@
 /** References followed to an object, as most places of a document want one. */
 import type { Diagnostics } from './diagnostic.ts';
 import { type Documents, type Located, member, placeOf } from './documents.ts';
-import { isObject, kindOf } from './json.ts';
+import { get, isObject, kindOf } from './json.ts';
 
-/** What a reference leads to; null, and E1003, where that is only itself. An unresolved one is E1003 already. */
+/**
+ * What a reference leads to; null, and E1003, where that is only itself. An unresolved one is E1003 already. What stands
+ * beside a reference is ignored, as the specifications have it, with E1008.
+ */
 export function followed(declared: Located, documents: Documents, diagnostics: Diagnostics): Located | null {
+  warnOfMembersBeside(declared, diagnostics);
   const found = documents.follow(declared);
   if (!found && documents.goesInCircle(declared)) {
     const ref = member(declared, '$ref');
@@ -25,4 +29,25 @@ export function followObject(
   if (isObject(found.value)) return found;
   diagnostics.add('E1004', placeOf(found), `${what} must be an object, but this is ${kindOf(found.value)}`);
   return null;
+}
+
+/**
+ * What a reference leads to in a place where the specification has none, such as all responses of an operation: resolved
+ * with E1007. Undefined as its value if it leads nowhere.
+ */
+export function followedPart(declared: Located, what: string, documents: Documents, diagnostics: Diagnostics): Located {
+  if (typeof get(declared.value, '$ref') !== 'string') return declared;
+  diagnostics.add('E1007', placeOf(member(declared, '$ref')), `${what} cannot be a $ref: its target is read`);
+  return followed(declared, documents, diagnostics) ?? { ...declared, value: undefined };
+}
+
+/** Annotations beside a reference say nothing that is enforced. */
+const ANNOTATIONS = new Set(['$ref', 'summary', 'description', 'title']);
+
+function warnOfMembersBeside(declared: Located, diagnostics: Diagnostics): void {
+  if (!isObject(declared.value) || typeof declared.value['$ref'] !== 'string') return;
+  for (const name of Object.keys(declared.value)) {
+    if (ANNOTATIONS.has(name) || name.startsWith('x-')) continue;
+    diagnostics.add('E1008', placeOf(member(declared, name)), `"${name}" stands beside a $ref, and is ignored`);
+  }
 }

@@ -1,8 +1,9 @@
 /** The operations of an OpenAPI document, with their references followed; what is wrong with one is reported (E1004). */
 import type { Diagnostics, Place } from './diagnostic.ts';
 import { type Documents, type Located, member, placeOf } from './documents.ts';
-import { followObject } from './follow-object.ts';
+import { followedPart, followObject } from './follow-object.ts';
 import { get, isObject, kindOf } from './json.ts';
+import { followMerged, type MergedObject } from './merged-reference.ts';
 import { child } from './pointer.ts';
 import type { Spec } from './recognise.ts';
 
@@ -60,11 +61,31 @@ export interface DeclaredOperation {
 export function operationsOf(spec: Spec, documents: Documents, diagnostics: Diagnostics): DeclaredOperation[] {
   const reader = new OperationReader(spec, documents, diagnostics);
   const root: Located = { document: spec.document, pointer: '', value: spec.document.value };
-  const paths = member(root, 'paths');
+  const paths = followedPart(member(root, 'paths'), '"paths"', documents, diagnostics);
   if (!isObject(paths.value)) return [];
-  return Object.keys(paths.value).flatMap((path) =>
+  const found = Object.keys(paths.value).flatMap((path) =>
     path.startsWith('x-') ? [] : reader.pathItem(path, member(paths, path)),
   );
+  const uses = new Map<string, number>();
+  for (const { merged } of found) {
+    for (const each of merged.chain) uses.set(placeKey(each), (uses.get(placeKey(each)) ?? 0) + 1);
+  }
+  return found.map((each) => reader.operation(each, uses));
+}
+
+/** An operation under its path, before it is read. */
+interface FoundOperation {
+  readonly path: string;
+  readonly pathAt: Place;
+  readonly method: string;
+  /** With its references followed. */
+  readonly merged: MergedObject;
+  /** Parameters of the path item. */
+  readonly shared: readonly Located[];
+}
+
+function placeKey({ document, pointer }: Located): string {
+  return `${document.file}#${pointer}`;
 }
 
 class OperationReader {
@@ -79,12 +100,12 @@ class OperationReader {
     this.#diagnostics = diagnostics;
   }
 
-  pathItem(path: string, declared: Located): DeclaredOperation[] {
+  pathItem(path: string, declared: Located): FoundOperation[] {
     if (!path.startsWith('/')) {
       this.#diagnostics.add('E1004', placeOf(declared), `path "${path}" must begin with "/"`);
       return [];
     }
-    const item = this.#object(declared, 'a path item');
+    const item = this.#pathItem(declared);
     if (!item) return [];
     const shared = this.#parameters(item);
     const methods = METHODS.filter((method) => get(item.value, method) !== undefined).map((method) => ({
@@ -92,38 +113,70 @@ class OperationReader {
       at: member(item, method),
     }));
     // OpenAPI 3.2: methods that have no field of their own.
-    const more = member(item, 'additionalOperations');
+    const more = this.#part(member(item, 'additionalOperations'), '"additionalOperations"');
     for (const method of isObject(more.value) ? Object.keys(more.value) : []) {
       if (/^[A-Za-z][A-Za-z0-9-]*$/.test(method))
         methods.push({ method: method.toUpperCase(), at: member(more, method) });
       else this.#diagnostics.add('E1004', placeOf(member(more, method)), `"${method}" is not a method`);
     }
-    return methods.flatMap(({ method, at }) => this.#operation(path, method, at, shared));
+    const pathAt = { file: this.#spec.document.file, pointer: child('/paths', path) };
+    return methods.flatMap(({ method, at }): FoundOperation[] => {
+      const merged = followMerged(at, 'an operation', this.#documents, this.#diagnostics);
+      return merged ? [{ path, pathAt, method, merged, shared }] : [];
+    });
   }
 
-  #operation(path: string, method: string, at: Located, shared: readonly Located[]): DeclaredOperation[] {
-    if (!isObject(at.value)) {
-      this.#diagnostics.add('E1004', placeOf(at), `the operation is ${kindOf(at.value)}: it must be an object`);
-      return [];
+  /** Members beside its `$ref` count, too: those of a path item may stand in either place. */
+  #pathItem(declared: Located): Located | null {
+    const merged = followMerged(declared, 'a path item', this.#documents, this.#diagnostics);
+    for (const name of merged?.replaced ?? []) {
+      this.#diagnostics.add(
+        'E1007',
+        placeOf(member(declared, '$ref')),
+        `"${name}" stands beside this $ref and in its target: the one beside it counts`,
+      );
     }
+    return merged?.at ?? null;
+  }
+
+  /** `uses`: how many operations of the document a place stands for. */
+  operation({ path, pathAt, method, merged, shared }: FoundOperation, uses: ReadonlyMap<string, number>) {
+    const at = this.#withOwnId(merged, uses);
     const own = this.#parameters(at);
     const names = new Set(own.map(identity));
     const requestBody =
       get(at.value, 'requestBody') === undefined ? null : this.#object(member(at, 'requestBody'), 'a request body');
     const operationId = this.#operationId(at);
-    return [
-      {
-        spec: this.#spec,
-        at,
-        path,
-        pathAt: { file: this.#spec.document.file, pointer: child('/paths', path) },
-        method,
-        parameters: [...shared.filter((each) => !names.has(identity(each))), ...own],
-        security: this.#security(at),
-        ...(operationId === undefined ? {} : { operationId }),
-        ...(requestBody ? { requestBody } : {}),
-      },
-    ];
+    return {
+      spec: this.#spec,
+      at,
+      path,
+      pathAt,
+      method,
+      parameters: [...shared.filter((each) => !names.has(identity(each))), ...own],
+      security: this.#security(at),
+      ...(operationId === undefined ? {} : { operationId }),
+      ...(requestBody ? { requestBody } : {}),
+    };
+  }
+
+  /** Without the `operationId` of a reference's target that is used more than once; says that there is a reference. */
+  #withOwnId({ at, chain: [declared, ...targets] }: MergedObject, uses: ReadonlyMap<string, number>): Located {
+    if (targets.length === 0) return at;
+    const id = get(at.value, 'operationId');
+    const owner = targets.find(({ value }) => get(value, 'operationId') !== undefined);
+    const isDropped =
+      owner !== undefined && get(declared.value, 'operationId') === undefined && (uses.get(placeKey(owner)) ?? 0) > 1;
+    const dropped = isDropped ? `; its operationId "${String(id)}" is left out, since others use the target, too` : '';
+    this.#diagnostics.add(
+      'E1007',
+      placeOf(member(declared, '$ref')),
+      `an operation cannot be a $ref: its target is read, with what stands beside it${dropped}`,
+    );
+    if (!isDropped || !isObject(at.value)) return at;
+    const { operationId: _, ...value } = at.value;
+    const origins = new Map([...(at.origins ?? [])].filter(([name]) => name !== 'operationId'));
+    return { ...at, value, origins };
   }
 
   #operationId(at: Located): string | undefined {
@@ -143,8 +196,12 @@ class OperationReader {
     return followObject(declared, what, this.#documents, this.#diagnostics);
   }
 
+  #part(declared: Located, what: string): Located {
+    return followedPart(declared, what, this.#documents, this.#diagnostics);
+  }
+
   #parameters(owner: Located): Located[] {
-    const list = member(owner, 'parameters');
+    const list = this.#part(member(owner, 'parameters'), '"parameters"');
     if (list.value === undefined) return [];
     if (!Array.isArray(list.value)) {
       this.#diagnostics.add('E1004', placeOf(list), `"parameters" is ${kindOf(list.value)}: it must be a list`);
@@ -169,9 +226,9 @@ class OperationReader {
   }
 
   #security(at: Located): Located[] {
-    const own = member(at, 'security');
+    const own = this.#part(member(at, 'security'), '"security"');
     const root: Located = { document: this.#spec.document, pointer: '', value: this.#spec.document.value };
-    const security = own.value === undefined ? member(root, 'security') : own;
+    const security = own.value === undefined ? this.#part(member(root, 'security'), '"security"') : own;
     if (security.value === undefined) return [];
     if (!Array.isArray(security.value) || !security.value.every(isObject)) {
       this.#diagnostics.add('E1004', placeOf(security), '"security" must be a list of objects');

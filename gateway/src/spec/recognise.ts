@@ -2,8 +2,7 @@
 import type { Diagnostics } from './diagnostic.ts';
 import { type Document, placeOf } from './documents.ts';
 import { get, isObject, kindOf } from './json.ts';
-
-export type SpecType = 'openapi' | 'asyncapi';
+import { fullVersion, type SpecType } from './spec-version.ts';
 
 /** How schemas are to be read: OpenAPI 3.0's own dialect, or a draft of JSON Schema (AsyncAPI's is draft 07). */
 export type Dialect = '3.0' | 'draft-07' | '2020-12';
@@ -26,6 +25,16 @@ export function recognise(document: Document, diagnostics: Diagnostics): Spec | 
   if ('why' in found) {
     diagnostics.add('E1001', { file: document.file, pointer: found.pointer }, found.why, found.hint);
     return null;
+  }
+  const stated = get(root, found.type);
+  if (stated !== found.version) {
+    const written = JSON.stringify(stated);
+    diagnostics.add(
+      'E1007',
+      { file: document.file, pointer: `/${found.type}` },
+      `version ${written} has no patch number: the document is read as ${found.version}`,
+      `Write "${found.type}: ${found.version}".`,
+    );
   }
   const info = get(root, 'info');
   const at = (pointer: string) => ({ file: document.file, pointer });
@@ -62,21 +71,22 @@ function versionOf(root: unknown): Found | { readonly why: string; readonly poin
   if (!isObject(root)) return { why: `the document is ${kindOf(root)}, not an object`, pointer: '' };
   const openapi = get(root, 'openapi');
   if (openapi !== undefined) {
-    const version = /^3\.([012])\.\d+(-.+)?$/.exec(String(openapi));
-    if (typeof openapi !== 'string' || !version) {
+    const version = fullVersion('openapi', openapi);
+    if (version === null) {
       return {
         why: `OpenAPI version ${JSON.stringify(openapi)} is not one of 3.0.x, 3.1.x and 3.2.x`,
         pointer: '/openapi',
       };
     }
-    return { type: 'openapi', version: openapi, dialect: version[1] === '0' ? '3.0' : '2020-12' };
+    return { type: 'openapi', version, dialect: version.startsWith('3.0.') ? '3.0' : '2020-12' };
   }
   const asyncapi = get(root, 'asyncapi');
   if (asyncapi !== undefined) {
-    if (typeof asyncapi !== 'string' || !/^3\.\d+\.\d+(-.+)?$/.test(asyncapi)) {
+    const version = fullVersion('asyncapi', asyncapi);
+    if (version === null) {
       return { why: `AsyncAPI version ${JSON.stringify(asyncapi)} is not 3.x`, pointer: '/asyncapi' };
     }
-    return { type: 'asyncapi', version: asyncapi, dialect: 'draft-07' };
+    return { type: 'asyncapi', version, dialect: 'draft-07' };
   }
   if (get(root, 'swagger') !== undefined) {
     return {

@@ -33,15 +33,15 @@ export class Resources {
   #visit(document: Document, value: object, pointer: string): void {
     const self = pointer === '' && '$self' in value ? value.$self : undefined;
     const id = '$id' in value ? value.$id : self;
-    // A fragment alone was draft 4's anchor.
-    if (typeof id === 'string' && !id.startsWith('#')) {
-      this.#add(document, pointer, absoluteUri(id, this.at(pointer).uri)?.replace(/#$/, ''));
-    }
+    const [uri = '', fragment] = typeof id === 'string' ? id.split('#', 2) : [];
+    if (uri !== '') this.#add(document, pointer, absoluteUri(uri, this.at(pointer).uri));
     const dynamic = '$dynamicAnchor' in value ? value.$dynamicAnchor : undefined;
     const plain = '$anchor' in value ? value.$anchor : undefined;
-    if (typeof plain !== 'string' && typeof dynamic !== 'string') return;
+    // Up to draft 7, a fragment of `$id` is an anchor.
+    const former = fragment === undefined || fragment === '' || fragment.startsWith('/') ? undefined : fragment;
+    if (former === undefined && typeof plain !== 'string' && typeof dynamic !== 'string') return;
     const { anchors, dynamicAnchors } = this.#at(pointer);
-    for (const name of [plain, dynamic]) {
+    for (const name of [plain, dynamic, former]) {
       if (typeof name === 'string' && !anchors.has(name)) anchors.set(name, pointer);
     }
     if (typeof dynamic === 'string' && !dynamicAnchors.has(dynamic)) dynamicAnchors.set(dynamic, pointer);

@@ -1,7 +1,7 @@
 /** Traits of AsyncAPI operations and messages (AsyncAPI 3.0, "Traits Merge Mechanism"; RFC 7396). */
 import type { Diagnostics } from './diagnostic.ts';
 import { type Documents, type Located, member, placeOf } from './documents.ts';
-import { followObject } from './follow-object.ts';
+import { followedPart, followObject } from './follow-object.ts';
 import { isObject, kindOf } from './json.ts';
 
 export interface Traited {
@@ -13,7 +13,7 @@ export interface Traited {
 
 /** `at`: an object, with references followed. */
 export function withTraits(at: Located, documents: Documents, diagnostics: Diagnostics): Traited {
-  const list = member(at, 'traits');
+  const list = followedPart(member(at, 'traits'), '"traits"', documents, diagnostics);
   if (list.value === undefined) return { merged: at, sources: [at] };
   if (!Array.isArray(list.value)) {
     diagnostics.add('E1004', placeOf(list), `"traits" is ${kindOf(list.value)}: it must be a list`);
@@ -21,7 +21,10 @@ export function withTraits(at: Located, documents: Documents, diagnostics: Diagn
   }
   const traits = list.value.flatMap((_, i) => followObject(member(list, i), 'a trait', documents, diagnostics) ?? []);
   const value = [...traits, at].reduce<unknown>((merged, each) => mergePatch(merged, each.value), {});
-  return { merged: { ...at, value }, sources: [at, ...traits.toReversed()] };
+  // A member that a trait has, too, is of both.
+  const isOwn = (name: string) => traits.every((trait) => !isObject(trait.value) || !Object.hasOwn(trait.value, name));
+  const origins = new Map([...(at.origins ?? [])].filter(([name]) => isOwn(name)));
+  return { merged: { ...at, value, origins }, sources: [at, ...traits.toReversed()] };
 }
 
 /** RFC 7396: members of `patch` replace those of `target`, objects are merged, null removes. */

@@ -4,8 +4,9 @@ import { isObject } from './json.ts';
 import { child } from './pointer.ts';
 
 export interface Visitor {
-  ref?(ref: string, pointer: string): void;
   /** `within`: the keys above, nearest last; at most three. */
+  ref?(ref: string, pointer: string, within: readonly string[]): void;
+  /** `within`: as of `ref`. */
   extension?(name: string, pointer: string, within: readonly string[]): void;
   /** Objects whose keys are keywords, before what is in them. */
   object?(value: object, pointer: string): void;
@@ -34,9 +35,14 @@ function visit(value: unknown, pointer: string, within: readonly string[], named
   if (!isObject(value)) return;
   if (!named) visitor.object?.(value, pointer);
   for (const [key, each] of Object.entries(value)) {
+    // No map of names holds texts: one that has `$ref` stands elsewhere (docs/decisions.md#operation-references).
+    if (key === '$ref' && typeof each === 'string') {
+      visitor.ref?.(each, child(pointer, key), within);
+      continue;
+    }
     if (!named) {
-      if ((key === '$ref' || key === '$dynamicRef') && typeof each === 'string') {
-        visitor.ref?.(each, child(pointer, key));
+      if (key === '$dynamicRef' && typeof each === 'string') {
+        visitor.ref?.(each, child(pointer, key), within);
         continue;
       }
       if (key.startsWith('x-')) {

@@ -1,5 +1,9 @@
-/** `format: email`: a Mailbox of RFC 5321, section 4.1.2, within the lengths of its section 4.5.3.1. */
+/**
+ * `format: email`: a Mailbox of RFC 5321, section 4.1.2, within the lengths of its section 4.5.3.1; `idn-email` with
+ * what RFC 6531, section 3.3, adds.
+ */
 import { isIPv4, isIPv6 } from 'node:net';
+import { isIdnHostname } from './hostname.ts';
 
 /** Octets. */
 const LONGEST = { localPart: 64, domain: 255, mailbox: 254, label: 63 };
@@ -17,6 +21,19 @@ export function isEmail(text: string): boolean {
   if (at < 1 || at > LONGEST.localPart) return false;
   const localPart = text.slice(0, at);
   return (DOT_STRING.test(localPart) || QUOTED_STRING.test(localPart)) && isDomain(text.slice(at + 1));
+}
+
+const IDN_DOT_STRING = new RegExp(DOT_STRING.source.replaceAll('~-]', '~\\u0080-\\u{10ffff}-]'), 'u');
+const IDN_QUOTED_STRING = new RegExp(QUOTED_STRING.source.replace('#-[\\]-~', '#-\\[\\]-~\\u0080-\\u{10ffff}'), 'u');
+
+export function isIdnEmail(text: string): boolean {
+  if (Buffer.byteLength(text) > LONGEST.mailbox) return false;
+  const at = text.lastIndexOf('@');
+  const [localPart, domain] = [text.slice(0, at), text.slice(at + 1)];
+  if (at < 1 || Buffer.byteLength(localPart) > LONGEST.localPart) return false;
+  if (!IDN_DOT_STRING.test(localPart) && !IDN_QUOTED_STRING.test(localPart)) return false;
+  // Whoever sends it has to normalise it: other forms are no other domain.
+  return isDomain(domain) || isIdnHostname(domain.normalize('NFC'));
 }
 
 function isDomain(text: string): boolean {

@@ -4,8 +4,8 @@ import addFormats from 'ajv-formats';
 import { compareDecimals, type Decimal, decimalText, isWhole, readDecimal } from '../json/decimal.ts';
 import { decimalOf, isStandIn } from '../json/stand-ins.ts';
 import { isDateTime, isTime } from './date-time.ts';
-import { isEmail } from './email.ts';
-import { isHostname } from './hostname.ts';
+import { isEmail, isIdnEmail } from './email.ts';
+import { isHostname, isIdnHostname } from './hostname.ts';
 import { isIri, isIriReference, isUri, isUriReference } from './uri.ts';
 
 /** Inclusive bounds of integers. */
@@ -38,6 +38,7 @@ export function addStandardFormats(ajv: Ajv2020): void {
   ajv.addFormat('date-time', isDateTime);
   ajv.addFormat('duration', DURATION);
   ajv.addFormat('hostname', isHostname);
+  ajv.addFormat('idn-hostname', isIdnHostname);
   ajv.addFormat('uri', isUri);
   ajv.addFormat('uri-reference', isUriReference);
   ajv.addFormat('iri', isIri);
@@ -47,6 +48,7 @@ export function addStandardFormats(ajv: Ajv2020): void {
   ajv.addFormat('uuid', /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i);
   // The library's wants a dot in the domain, knows no quotes and no addresses, and lets in names of any length.
   ajv.addFormat('email', isEmail);
+  ajv.addFormat('idn-email', isIdnEmail);
   // The library's pattern tries each way to part name and password: minutes for a megabyte of colons.
   ajv.addFormat('url', (text: string) => /^(?:https?|ftp):\/\/[^\s]+$/i.test(text) && URL.canParse(text));
 }

@@ -1,5 +1,6 @@
 /** `Cache-Control` and the other fields that caches go by, as RFC 9111 (section 5) reads them. */
 import { type HeaderList, headerOf, joinedHeader } from '../../exchange.ts';
+import { parseHttpDate } from '../../headers/http-date.ts';
 
 /** Directives by lower-case name; the first of several with one name holds. An argument is text, without its quotes. */
 export type Directives = ReadonlyMap<string, string>;
@@ -34,16 +35,10 @@ export function wholeSeconds(text: string): number | null {
   return /^\d+$/.test(text) ? Math.min(Number(text), MOST_SECONDS) : null;
 }
 
-/** Days and months have three letters, or are written out in the form of RFC 850 (RFC 9110, section 5.6.7). */
-const HTTP_DATE =
-  /^(?:[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT|[A-Z][a-z]+, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT|[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4})$/;
-
 /** Milliseconds since the epoch of a field that holds an HTTP-date; null where it is absent or no date. */
 export function dateOf(headers: HeaderList, name: string): number | null {
   const text = headerOf(headers, name);
-  if (text === undefined || !HTTP_DATE.test(text)) return null;
-  const time = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);
-  return Number.isNaN(time) ? null : time;
+  return text === undefined ? null : parseHttpDate(text);
 }
 
 /** The members of a field that is a list of names, in lower case, each once. */

@@ -1,0 +1,58 @@
+/**
+ * References with members beside them that count: of operations (docs/decisions.md#operation-references) and of path
+ * items. Members beside a `$ref` replace those of its target whole.
+ */
+import type { Diagnostics } from './diagnostic.ts';
+import { type Documents, type Located, member, placeOf } from './documents.ts';
+import { isObject, kindOf } from './json.ts';
+
+/** References to references; more is a cycle. */
+const MAX_HOPS = 64;
+
+export interface MergedObject {
+  /** Stands where the first reference stands; each member is located where it is written. */
+  readonly at: Located;
+  /** The object as declared, then the target of each reference in turn. */
+  readonly chain: readonly [Located, ...Located[]];
+  /** Names that stand both beside a reference and in its target. */
+  readonly replaced: readonly string[];
+}
+
+/** Null, and a diagnostic, if the reference leads to no object. An unresolved one is E1003 already. */
+export function followMerged(
+  declared: Located,
+  what: string,
+  documents: Documents,
+  diagnostics: Diagnostics,
+): MergedObject | null {
+  const chain: [Located, ...Located[]] = [declared];
+  for (let at = declared; ; ) {
+    if (!isObject(at.value)) {
+      diagnostics.add('E1004', placeOf(at), `${what} must be an object, but this is ${kindOf(at.value)}`);
+      return null;
+    }
+    const ref = at.value['$ref'];
+    if (typeof ref !== 'string') break;
+    if (chain.length > MAX_HOPS) {
+      const place = placeOf(member(declared, '$ref'));
+      diagnostics.add('E1003', place, `$ref "${ref}" leads back to itself, and to nothing else`);
+      return null;
+    }
+    const resolution = documents.resolve(at, ref);
+    if (!resolution.ok) return null;
+    at = resolution.target;
+    chain.push(at);
+  }
+  const replaced: string[] = [];
+  const at = chain.reduceRight((target, each) => merge(each, target, replaced));
+  return { at, chain, replaced };
+}
+
+function merge(reference: Located, target: Located, replaced: string[]): Located {
+  const { $ref: _, ...beside } = isObject(reference.value) ? reference.value : {};
+  const value = isObject(target.value) ? target.value : {};
+  replaced.push(...Object.keys(beside).filter((name) => Object.hasOwn(value, name)));
+  const inherited = Object.keys(value).filter((name) => !Object.hasOwn(beside, name));
+  const origins = new Map(inherited.map((name) => [name, member(target, name)]));
+  return { ...reference, value: { ...value, ...beside }, origins };
+}
