@@ -38,16 +38,25 @@ export interface CompileOptions {
    * @example { loadsPlugins: false } // for quick feedback on documents: modules are trusted as they are
    */
   readonly loadsPlugins?: boolean;
+  /**
+   * Told of each file that a reference names, and that the project does not hold, by its name there. Default: nobody.
+   *
+   * @example (name) => watch(join(folder, name))
+   */
+  readonly missing?: (name: string) => void;
 }
 
 /**
  * Equal projects give equal hashes, in any order of files, and equal tars with `sourceDateEpoch`
  * (docs/decisions.md#reproducible-hash).
  */
-export async function compile(project: Project, { loadsPlugins = true }: CompileOptions = {}): Promise<CompileResult> {
+export async function compile(
+  project: Project,
+  { loadsPlugins = true, missing }: CompileOptions = {},
+): Promise<CompileResult> {
   const diagnostics = new Diagnostics({ production: project.flags.production === true });
   const sources = read(project, diagnostics);
-  const documents = new Documents(sources.files, diagnostics);
+  const documents = new Documents(sources.files, diagnostics, missing);
   const refused = (): CompileResult => ({
     ok: false,
     diagnostics: diagnostics.list((file) => documents.textOf(file)),
