@@ -7,7 +7,7 @@ import type { Manifest } from '../artifact/format.ts';
 import { createSigner, KeyError, type Signer } from '../artifact/signature.ts';
 import { type Diagnostic, Diagnostics } from '../spec/diagnostic.ts';
 import { Documents } from '../spec/documents.ts';
-import { checkAndBind } from './check.ts';
+import { checkAndBind, type InheritedRoute } from './check.ts';
 import { conditionReader } from './conditions.ts';
 import { emit } from './emit.ts';
 import { checkLoads } from './load-check.ts';
@@ -26,6 +26,8 @@ export type CompileResult =
       /** Hex sha256 of the tar. */
       readonly tarSha256: string;
       readonly manifest: Manifest;
+      /** What became a route, or a tool, by an `x-gw-dispatch` around its operation. */
+      readonly inherited: readonly InheritedRoute[];
       /** Warnings. */
       readonly diagnostics: readonly Diagnostic[];
     }
@@ -82,6 +84,7 @@ export async function compile(
     artifactHash: manifest.artifact_hash,
     tarSha256,
     manifest,
+    inherited: compiled.inherited,
     diagnostics: diagnostics.list((file) => documents.textOf(file)),
   };
 }

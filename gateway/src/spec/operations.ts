@@ -8,6 +8,12 @@ import type { Spec } from './recognise.ts';
 
 export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query'] as const;
 
+/** Objects that may hold an extension of an operation: the outermost first, the operation last. */
+export interface Layers {
+  readonly dispatch: readonly Located[];
+  readonly middlewares: readonly Located[];
+}
+
 /** A message of an AsyncAPI channel. */
 export interface DeclaredMessage {
   readonly at: Located;
@@ -33,7 +39,8 @@ export interface DeclaredChannel {
 
 /** An AsyncAPI operation on the other side of a channel. */
 export interface DeclaredOther {
-  readonly at: Located;
+  /** Of its dispatcher, as it is declared; undefined if it has none. */
+  readonly dispatcher: unknown;
   readonly messages: readonly DeclaredMessage[];
 }
 
@@ -41,6 +48,8 @@ export interface DeclaredOther {
 export interface DeclaredOperation {
   readonly spec: Spec;
   readonly at: Located;
+  /** Where its extensions may stand. */
+  readonly layers: Layers;
   readonly path: string;
   /** Where the path is written. */
   readonly pathAt: Place;
@@ -65,6 +74,12 @@ export function operationsOf(spec: Spec, documents: Documents, diagnostics: Diag
   return Object.keys(paths.value).flatMap((path) =>
     path.startsWith('x-') ? [] : reader.pathItem(path, member(paths, path)),
   );
+}
+
+/** What operations of a path have in common. */
+interface Around {
+  readonly item: Located;
+  readonly shared: readonly Located[];
 }
 
 class OperationReader {
@@ -98,10 +113,10 @@ class OperationReader {
         methods.push({ method: method.toUpperCase(), at: member(more, method) });
       else this.#diagnostics.add('E1004', placeOf(member(more, method)), `"${method}" is not a method`);
     }
-    return methods.flatMap(({ method, at }) => this.#operation(path, method, at, shared));
+    return methods.flatMap(({ method, at }) => this.#operation(path, method, at, { item, shared }));
   }
 
-  #operation(path: string, method: string, at: Located, shared: readonly Located[]): DeclaredOperation[] {
+  #operation(path: string, method: string, at: Located, { item, shared }: Around): DeclaredOperation[] {
     if (!isObject(at.value)) {
       this.#diagnostics.add('E1004', placeOf(at), `the operation is ${kindOf(at.value)}: it must be an object`);
       return [];
@@ -111,10 +126,13 @@ class OperationReader {
     const requestBody =
       get(at.value, 'requestBody') === undefined ? null : this.#object(member(at, 'requestBody'), 'a request body');
     const operationId = this.#operationId(at);
+    const root: Located = { document: this.#spec.document, pointer: '', value: this.#spec.document.value };
+    const around = [root, item, at];
     return [
       {
         spec: this.#spec,
         at,
+        layers: { dispatch: around, middlewares: around },
         path,
         pathAt: { file: this.#spec.document.file, pointer: child('/paths', path) },
         method,
