@@ -4,6 +4,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { builtinPluginFiles } from '../../gateway/src/plugins/builtin.ts';
+import { eventually } from '../eventually.ts';
 import { GW } from '../programs/gw.ts';
 import { programEnv } from '../programs/program.ts';
 
@@ -30,12 +32,12 @@ describe('gw dev', () => {
   });
   afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-  function start(admin = 'off'): void {
-    child = spawn(
-      process.execPath,
-      [GW, 'dev', '-m', file('gw.yaml'), '--listen', '127.0.0.1:0', '--admin-bind', admin, '--debounce-ms', '20'],
-      { stdio: ['ignore', 'ignore', 'pipe'], env: programEnv() },
-    );
+  function start(admin = 'off', more: readonly string[] = []): void {
+    const always = ['--listen', '127.0.0.1:0', '--admin-bind', admin, '--debounce-ms', '20'];
+    child = spawn(process.execPath, [GW, 'dev', '-m', file('gw.yaml'), ...always, ...more], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      env: programEnv(),
+    });
     child.stderr?.on('data', (chunk) => {
       stderr += chunk;
       for (const look of waiting) look();
@@ -88,6 +90,58 @@ describe('gw dev', () => {
     await said(/: 2 routes/);
     expect(await text()).toBe('four');
     expect(await (await fetch(`${url}/b`)).text()).toBe('three');
+    expect(await stop()).toBe(0);
+  });
+
+  const referring = (body: string, file: string) =>
+    spec(body).replace('{"description":"OK"}', JSON.stringify({ $ref: file }));
+  const described = (code: string) => JSON.stringify({ description: code });
+
+  // docs/decisions.md#dev-watches-reads
+  it('follows what a document of --spec refers to, also if it was missing', async () => {
+    mkdirSync(file('docs'));
+    writeFileSync(file('docs/api.json'), referring('one', '../shared/answer.json'));
+    start('off', ['--spec', file('docs/api.json'), '--spec', file('specs/own.json')]);
+    await said(/cannot read spec .*own\.json/);
+    writeFileSync(file('specs/own.json'), spec('own').replace('"/a"', '"/own"'));
+    await said(/E1003 — unresolved \$ref: "shared\/answer\.json" is not a file of the project/);
+    mkdirSync(file('shared'));
+    writeFileSync(file('shared/answer.json'), described('first'));
+    writeFileSync(file('docs/api.json'), referring('one', '../specs/answers/answer.json'));
+    await said(/E1003 — unresolved \$ref: "specs\/answers\/answer\.json" is not a file of the project/);
+    mkdirSync(file('specs/answers'));
+    writeFileSync(file('specs/answers/answer.json'), described('first'));
+    const [, url] = await said(/compiled in \d+ ms; (http:\S+)/);
+    expect(await (await fetch(`${url}/a`)).text()).toBe('one');
+    writeFileSync(file('specs/answers/answer.json'), '{"description": 7');
+    await said(/specs\/answers\/answer\.json:1 compile error: E1002/);
+    writeFileSync(file('specs/answers/answer.json'), described('second'));
+    await said(/reloaded in \d+ ms: 2 routes/);
+    expect(await stop()).toBe(0);
+  });
+
+  it('follows another folder of specs, and a plugin declared meanwhile', async () => {
+    writeFileSync(file('specs/api.json'), spec('one'));
+    start();
+    const [, url] = await said(/compiled in \d+ ms; (http:\S+)/);
+    const text = async () => (await fetch(`${url}/a`)).text();
+    writeFileSync(file('gw.yaml'), 'specs: later\nplugins:\n  mock: {}\n');
+    await said(/cannot read specs folder .*later: there is no such file/);
+    mkdirSync(file('later'));
+    await said(/later holds no \.yaml/);
+    writeFileSync(file('later/api.json'), spec('two'));
+    await said(/reloaded in \d+ ms: 1 routes/);
+    expect(await text()).toBe('two');
+    writeFileSync(file('later/api.json'), spec('three'));
+    await eventually(async () => expect(await text()).toBe('three'));
+    writeFileSync(file('gw.yaml'), 'specs: later\nplugins:\n  mock: { path: own/mock.wasm }\n');
+    await said(/plugin "mock": cannot read own\/mock\.wasm/);
+    mkdirSync(file('own'));
+    for (const [name, bytes] of builtinPluginFiles('mock')) writeFileSync(file(`own/${name}`), bytes);
+    writeFileSync(file('later/api.json'), spec('four'));
+    await eventually(async () => expect(await text()).toBe('four'));
+    writeFileSync(file('own/mock.wasm'), 'no module');
+    await said(/E1042/);
     expect(await stop()).toBe(0);
   });
 

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { replaceFile } from '../artifact/replace-file.ts';
 import type { CompileFlags, CompileResult, Project } from '../compiler/index.ts';
-import { describeDiagnostics, summaryOf } from './diagnostics-text.ts';
+import { describeDiagnostics, describeInherited, summaryOf } from './diagnostics-text.ts';
 import type { Program } from './program.ts';
 import { cacheOptions, downloadEgressOption, type RemotePluginFlags, remotePluginsOf } from './remote-plugins.ts';
 import { flag, formatOption, listOption, option } from './variables.ts';
@@ -106,6 +106,7 @@ async function run(flags: Flags, program: Program): Promise<void> {
   if (json) program.stdout(`${JSON.stringify(jsonOf(result, flags.output))}\n`);
   else {
     program.stderr(describeDiagnostics(result.diagnostics));
+    if (result.ok) program.stderr(describeInherited(result.inherited));
     const say = streams ? program.stderr : program.stdout;
     if (result.ok) say(`${summaryOf(flags.output, result, performance.now() - started)}\n`);
   }
@@ -144,8 +145,8 @@ async function compileFlags(flags: Flags, env: Program['env']): Promise<CompileF
 
 function jsonOf(result: CompileResult, output: string) {
   if (!result.ok) return { ok: false, diagnostics: result.diagnostics };
-  const { artifactHash: artifact_hash, tarSha256: tar_sha256, manifest, diagnostics } = result;
-  return { ok: true, output, artifact_hash, tar_sha256, routes_count: manifest.routes_count, diagnostics };
+  const { artifactHash: artifact_hash, tarSha256: tar_sha256, manifest, inherited, diagnostics } = result;
+  return { ok: true, output, artifact_hash, tar_sha256, routes_count: manifest.routes_count, inherited, diagnostics };
 }
 
 function count(n: number, what: string): string {

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { Command } from 'commander';
 import { INSPECTOR_PATH } from '../admin/inspector.ts';
 import type { RoutesFile } from '../artifact/format.ts';
@@ -15,6 +15,8 @@ import { type RunningGateway, startGateway } from '../serve/serve.ts';
 import { createLog, type Log } from '../telemetry/log.ts';
 import { wholeNumber } from './options.ts';
 import { EXIT_FAILURE, type Program } from './program.ts';
+import { ProjectWatcher } from './project-watcher.ts';
+import { ReadPaths } from './read-paths.ts';
 import { cacheOptions, type RemotePluginFlags, remotePluginsOf } from './remote-plugins.ts';
 import { serveDefaults, serveOption, serveOptions, THIS_MACHINE } from './serve-flags.ts';
 import { listOption, option } from './variables.ts';
@@ -104,8 +106,7 @@ class DevServer {
   readonly #log: Log;
   readonly #artifact: string;
   #gateway: RunningGateway | null = null;
-  #closeWatcher: () => Promise<void> = async () => {};
-  #timer: NodeJS.Timeout | undefined;
+  readonly #watcher: ProjectWatcher;
   /** One build after the other. */
   #building: Promise<void> = Promise.resolve();
 
@@ -114,12 +115,13 @@ class DevServer {
     this.#program = program;
     this.#log = log;
     this.#artifact = artifact;
+    this.#watcher = new ProjectWatcher(flags.debounceMs, () => {
+      this.#building = this.#building.then(() => this.#rebuild());
+    });
   }
 
   /** Rejects where the gateway cannot start for a reason that no change of the project's files mends. */
   async start(): Promise<void> {
-    // Before the first build, so that no change after it is missed.
-    await this.#watch();
     this.#building = this.#build();
     await this.#building;
     if (this.#gateway === null) this.#program.stderr('gw dev: waiting for a change that compiles\n');
@@ -127,29 +129,8 @@ class DevServer {
   }
 
   async stop(): Promise<void> {
-    clearTimeout(this.#timer);
-    await this.#closeWatcher();
+    this.#watcher.close();
     await this.#gateway?.stop();
-  }
-
-  async #watch(): Promise<void> {
-    const { watch } = await import('chokidar');
-    const { readManifest } = await import('./manifest.ts');
-    const manifest = await readManifest(this.#flags.manifest).catch(() => null);
-    const home = dirname(resolve(this.#flags.manifest));
-    const plugins = [...(manifest?.plugins.values() ?? [])].flatMap(({ path }) =>
-      path ? [dirname(resolve(home, path))] : [],
-    );
-    const specs = this.#flags.spec.length > 0 ? this.#flags.spec : [resolve(home, manifest?.specs ?? 'specs')];
-    const watcher = watch([resolve(this.#flags.manifest), ...specs, ...plugins], { ignoreInitial: true });
-    watcher.on('all', () => {
-      clearTimeout(this.#timer);
-      this.#timer = setTimeout(() => {
-        this.#building = this.#building.then(() => this.#rebuild());
-      }, this.#flags.debounceMs);
-    });
-    this.#closeWatcher = () => watcher.close();
-    await new Promise<void>((resolve) => watcher.once('ready', () => resolve()));
   }
 
   async #rebuild(): Promise<void> {
@@ -197,16 +178,21 @@ class DevServer {
     ]);
     const { manifest, spec: specs, mock } = this.#flags;
     const egressAllow = [...THIS_MACHINE, ...this.#flags.egressAllow];
+    const reads = new ReadPaths();
     try {
       const remotePlugins = await remotePluginsOf({ ...this.#flags, egressAllow }, true, this.#program);
-      return await compile(
-        await readProjectFolder({ manifest, specs, remotePlugins, flags: { allowPlaintext: true, mock } }),
-      );
+      const project = await readProjectFolder({
+        ...{ manifest, specs, remotePlugins, reads },
+        flags: { allowPlaintext: true, mock },
+      });
+      return await compile(project, { missing: (name) => reads.named(name) });
     } catch (error) {
       if (!(error instanceof ManifestError || error instanceof SpecFileError)) throw error;
       const hint = existsSync(manifest) ? '' : NO_MANIFEST;
       this.#program.stderr(`gw dev: ${error.message}${hint}\n`);
       return null;
+    } finally {
+      this.#watcher.follow(reads);
     }
   }
 

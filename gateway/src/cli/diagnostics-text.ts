@@ -1,5 +1,5 @@
 /** Diagnostics and results as text for people. */
-import type { CompileResult, Diagnostic } from '../compiler/index.ts';
+import type { CompileResult, Diagnostic, InheritedRoute } from '../compiler/index.ts';
 
 /** Shown of one code in one file; a spec without any dispatch would fill the screen. */
 const MOST_OF_A_KIND = 10;
@@ -28,6 +28,20 @@ function describe({ code, severity, message, hint, file, pointer, line, column }
   const at = file === undefined ? '' : `${file}${line === undefined ? '' : `:${line}:${column ?? 1}`}: `;
   const where = pointer === undefined ? '' : `  at ${pointer === '' ? '(document)' : pointer}\n`;
   return `${at}${severity} ${code}: ${message}\n${where}  hint: ${hint}\n`;
+}
+
+/** A line for each `x-gw-dispatch` that operations inherit; empty if none does. */
+export function describeInherited(inherited: readonly InheritedRoute[]): string {
+  const sources = Map.groupBy(inherited, ({ file, pointer }) => `${pointer} of ${file}`);
+  return [...sources]
+    .map(([source, routes]) => {
+      const shown = routes.slice(0, MOST_OF_A_KIND).map(({ method, path }) => `${method} ${path}`);
+      const more = routes.length > shown.length ? ` and ${routes.length - shown.length} more` : '';
+      const tools = routes.filter(({ tool }) => tool !== null).length;
+      const offered = tools === 0 ? '' : `, ${tools} of them as tools`;
+      return `routes by ${source}: ${routes.length}${offered}: ${shown.join(', ')}${more}\n`;
+    })
+    .join('');
 }
 
 /** One line: routes, plugins, hash, size, time. */

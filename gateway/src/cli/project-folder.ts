@@ -12,6 +12,7 @@ import { DownloadError } from '../plugins/download.ts';
 import { PluginPackageError, readPluginPackage, wasmFileOf } from '../plugins/package.ts';
 import type { RemotePlugins } from '../plugins/remote.ts';
 import { ManifestError, type ManifestPlugin, readManifest, reasonOf } from './manifest.ts';
+import { ReadPaths } from './read-paths.ts';
 
 const SPEC_FILE = /\.(ya?ml|json)$/i;
 /** Of a spec, less its extension: of the merged documents. */
@@ -27,6 +28,8 @@ export interface ProjectFolderOptions {
   readonly flags: CompileFlags;
   /** Fetches the plugins that the manifest names by URL. */
   readonly remotePlugins: RemotePlugins;
+  /** Notes what is read, and what is not there. */
+  readonly reads?: ReadPaths;
 }
 
 /** A spec file cannot be read: exit 1. */
@@ -38,9 +41,11 @@ export async function readProjectFolder({
   specs: given,
   flags,
   remotePlugins,
+  reads = new ReadPaths(),
 }: ProjectFolderOptions): Promise<Project> {
+  reads.file(path);
   if (flags.mock && given.length > 0 && !existsSync(path)) {
-    return { ...withoutReservedNames(await readSpecs(given)), plugins: [loadBuiltinPlugin(MOCK)], flags };
+    return { ...withoutReservedNames(await readSpecs(given, reads)), plugins: [loadBuiltinPlugin(MOCK)], flags };
   }
   const manifest = await readManifest(path);
   const plugins = new Map([...(flags.mock ? [[MOCK, {}] as const] : []), ...manifest.plugins]);
@@ -49,12 +54,14 @@ export async function readProjectFolder({
     throw new ManifestError(`${path} names no "specs" folder: add one, or give files with --spec`);
   }
   const folder = resolve(home, manifest.specs ?? '.');
-  const paths = given.length > 0 ? given.map((spec) => resolve(spec)) : await specFilesOf(folder, resolve(path));
+  const paths = given.length > 0 ? given.map((spec) => resolve(spec)) : await specFilesOf(folder, resolve(path), reads);
   const folders = given.length > 0 ? [...new Set(paths.map((spec) => dirname(spec)))] : [folder];
-  const files = await specFiles(paths, folders, commonFolder([home, ...folders]));
+  const files = await specFiles(paths, folders, commonFolder([home, ...folders]), reads);
   return {
     ...files,
-    plugins: await Promise.all([...plugins].map(([name, plugin]) => readPlugin(name, plugin, home, remotePlugins))),
+    plugins: await Promise.all(
+      [...plugins].map(([name, plugin]) => readPlugin(name, plugin, { home, remotePlugins, reads })),
+    ),
     upstreams: manifest.upstreams,
     ...(manifest.mcp === undefined ? {} : { mcp: manifest.mcp }),
     flags,
@@ -62,10 +69,13 @@ export async function readProjectFolder({
 }
 
 /** Spec files without a manifest, and what they may refer to: what lies beside each. Rejects with SpecFileError. */
-export async function readSpecs(given: readonly string[]): Promise<Pick<Project, 'specs' | 'files'>> {
+export async function readSpecs(
+  given: readonly string[],
+  reads = new ReadPaths(),
+): Promise<Pick<Project, 'specs' | 'files'>> {
   const paths = given.map((spec) => resolve(spec));
   const folders = [...new Set(paths.map((spec) => dirname(spec)))];
-  return specFiles(paths, folders, commonFolder(folders));
+  return specFiles(paths, folders, commonFolder(folders), reads);
 }
 
 type SpecFiles = Pick<Project, 'specs' | 'files'>;
@@ -84,19 +94,31 @@ function withoutReservedNames({ specs, files }: SpecFiles): SpecFiles {
   };
 }
 
-async function specFiles(paths: readonly string[], folders: readonly string[], root: string) {
+async function specFiles(paths: readonly string[], folders: readonly string[], root: string, reads: ReadPaths) {
+  reads.within(root);
   const nameOf = (file: string) => relative(root, file).split('\\').join('/');
-  const files = new Map<string, ProjectFile>();
-  for (const each of (await Promise.all(folders.map((one) => filesBelow(one)))).flat()) {
-    files.set(nameOf(each), lazyFile(nameOf(each), each));
-  }
   // What was named is read at once, so that a name with nothing behind it is said here.
-  for (const spec of paths) files.set(nameOf(spec), await readSpec(nameOf(spec), spec));
+  const specs = await Promise.all(paths.map((spec) => readSpec(nameOf(spec), spec, reads)));
+  const files = new Map<string, ProjectFile>();
+  // A single document may lie in a home directory.
+  const around = specs.some(refersToOthers) ? folders : [];
+  for (const each of (await Promise.all(around.map((one) => filesBelow(one, reads)))).flat()) {
+    files.set(nameOf(each), lazyFile(nameOf(each), each, reads));
+  }
+  for (const spec of specs) files.set(spec.name, spec);
   return { specs: paths.map(nameOf), files: [...files.values()] };
 }
 
+/** Whether some reference of a document, or what a discriminator maps to, may lead out of it. */
+function refersToOthers({ bytes }: ProjectFile): boolean {
+  const text = Buffer.from(bytes).toString('latin1');
+  const maps = /\bmapping["']?\s*:/.test(text) && /\.(?:ya?ml|json)\b/i.test(text);
+  return maps || /\$(?:dynamicR|r)ef["']?\s*:\s*["']?[^#"'\s]/.test(text);
+}
+
 /** `manifest`: the one file that is no spec although it may lie among them. */
-async function specFilesOf(folder: string, manifest: string): Promise<string[]> {
+async function specFilesOf(folder: string, manifest: string, reads: ReadPaths): Promise<string[]> {
+  reads.folder(folder);
   try {
     const entries = await readdir(folder, { withFileTypes: true });
     const files = entries.filter((entry) => !entry.isDirectory() && isSpecName(entry.name));
@@ -129,11 +151,12 @@ function isSpecName(name: string): boolean {
  * What specs may refer to. Links are not followed: nothing outside the folder is the project's
  * (docs/decisions.md#references-stay-inside).
  */
-async function filesBelow(folder: string): Promise<string[]> {
+async function filesBelow(folder: string, reads: ReadPaths): Promise<string[]> {
   const found: string[] = [];
   const waiting = [folder];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     let entries: Awaited<ReturnType<typeof list>>;
+    reads.folder(next);
     try {
       entries = await list(next);
     } catch {
@@ -154,7 +177,8 @@ function list(folder: string) {
   return readdir(folder, { withFileTypes: true });
 }
 
-async function readSpec(name: string, path: string): Promise<ProjectFile> {
+async function readSpec(name: string, path: string, reads: ReadPaths): Promise<ProjectFile> {
+  reads.file(path);
   try {
     return { name, bytes: await readFile(path) };
   } catch (error) {
@@ -163,11 +187,12 @@ async function readSpec(name: string, path: string): Promise<ProjectFile> {
 }
 
 /** Read when a `$ref` first leads to it. */
-function lazyFile(name: string, path: string): ProjectFile {
+function lazyFile(name: string, path: string, reads: ReadPaths): ProjectFile {
   let bytes: Uint8Array | undefined;
   return {
     name,
     get bytes() {
+      reads.file(path);
       bytes ??= readFileSync(path);
       return bytes;
     },
@@ -183,18 +208,24 @@ function commonFolder(folders: readonly string[]): string {
   return common;
 }
 
+interface PluginDeps {
+  /** Folder that paths of plugins are relative to. */
+  readonly home: string;
+  readonly remotePlugins: RemotePlugins;
+  readonly reads: ReadPaths;
+}
+
 async function readPlugin(
   name: string,
   { path, remote, version, config }: ManifestPlugin,
-  home: string,
-  remotePlugins: RemotePlugins,
+  { home, remotePlugins, reads }: PluginDeps,
 ): Promise<ProjectPlugin> {
   try {
     const plugin = remote
       ? await remotePlugins.load(name, remote)
       : path === undefined
         ? loadBuiltinPlugin(name)
-        : readLocal(name, resolve(home, path));
+        : readLocal(name, resolve(home, path), reads);
     const has = plugin.manifest?.version;
     if (version !== undefined && has !== version) {
       throw new PluginPackageError(`version ${version} is required, but the plugin has ${has ?? 'none'}`);
@@ -213,8 +244,13 @@ async function readPlugin(
  * plugin.toml and config-schema.json beside the module are the module's, unless plugin.toml names another module that
  * is there, too.
  */
-function readLocal(name: string, path: string): ProjectPlugin {
-  const beside = (file: string) => join(dirname(path), file);
+function readLocal(name: string, path: string, reads: ReadPaths): ProjectPlugin {
+  reads.file(path);
+  const beside = (file: string) => {
+    const at = join(dirname(path), file);
+    reads.file(at);
+    return at;
+  };
   const toml = beside('plugin.toml');
   const manifest = existsSync(toml) ? readOwn(toml) : undefined;
   const named = manifest && wasmFileOf(Buffer.from(manifest).toString());

@@ -45,7 +45,7 @@ export class Binder {
 
   /** Whether there is such a plugin, which uses one of these host functions. */
   knowsUser(name: unknown, functions: readonly string[]): boolean {
-    const plugin = typeof name === 'string' ? this.#plugins.use(name) : null;
+    const plugin = typeof name === 'string' ? this.#plugins.find(name) : null;
     return plugin ? usesAny(plugin, functions) : false;
   }
 

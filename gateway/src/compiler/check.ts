@@ -4,6 +4,7 @@ import { routeKey } from '../router/route-key.ts';
 import { asyncOperationsOf } from '../spec/async-operations.ts';
 import type { Diagnostics } from '../spec/diagnostic.ts';
 import { type Documents, placeOf } from '../spec/documents.ts';
+import { nearestDispatch } from '../spec/inheritance.ts';
 import { type DeclaredOperation, operationsOf } from '../spec/operations.ts';
 import type { Spec } from '../spec/recognise.ts';
 import { CREDENTIALS_HINT, credentialPlaces } from '../spec/url-credentials.ts';
@@ -17,12 +18,24 @@ import type { Project } from './project.ts';
 import type { Resolved } from './resolve.ts';
 import { isEndless, routeOf } from './routes.ts';
 import { SchemaTable } from './schema-table.ts';
-import { type CompiledTools, toolsOf } from './tools.ts';
+import { type CompiledTools, type Routed, toolsOf } from './tools.ts';
 
 export interface SourceFile {
   /** Name under `specs/`. */
   readonly name: string;
   readonly bytes: Uint8Array;
+}
+
+/** A route of an operation that has no `x-gw-dispatch` itself (docs/decisions.md#extensions-inherited). */
+export interface InheritedRoute {
+  /** Upper case. */
+  readonly method: string;
+  readonly path: string;
+  /** Name of the tool that agents are offered of it; null where it is none. */
+  readonly tool: string | null;
+  /** Where the dispatcher is named: a file of the project, and the pointer in it. */
+  readonly file: string;
+  readonly pointer: string;
 }
 
 /** All that the artifact is made of. */
@@ -34,6 +47,7 @@ export interface Compiled extends CompiledTools {
   readonly plugins: readonly PreparedPlugin[];
   /** What the gateway has to be able to load; more than the artifact holds. */
   readonly loads: readonly PluginLoad[];
+  readonly inherited: readonly InheritedRoute[];
 }
 
 export function checkAndBind(
@@ -80,6 +94,14 @@ export function checkAndBind(
   });
   const routes = { operations: routed.map(({ operation }): Operation => operation), schemas: schemas.finish() };
   warnOfPreparation(routed, routes.schemas, diagnostics);
+  const tools = toolsOf(
+    specs.map(({ spec }) => spec),
+    routed,
+    {
+      ...{ documents, diagnostics, nameOf, schemas: routes.schemas, binder },
+      upstreams: mcpUpstreamsOf(project.mcp, { flags: project.flags, operations: routes.operations, diagnostics }),
+    },
+  );
   const unique = new Map([...references].map(([file, name]) => [name, sourceOf(file, name)]));
   return {
     specs: specs.map(({ spec, base }) => ({ spec, source: sourceOf(spec.document.file, base) })),
@@ -87,15 +109,17 @@ export function checkAndBind(
     routes,
     plugins: plugins.used,
     loads: binder.loads,
-    ...toolsOf(
-      specs.map(({ spec }) => spec),
-      routed,
-      {
-        ...{ documents, diagnostics, nameOf, schemas: routes.schemas, binder },
-        upstreams: mcpUpstreamsOf(project.mcp, { flags: project.flags, operations: routes.operations, diagnostics }),
-      },
-    ),
+    inherited: inheritedOf(routed, tools),
+    ...tools,
   };
+}
+
+function inheritedOf(routed: readonly Routed[], { tools }: CompiledTools): readonly InheritedRoute[] {
+  const names = new Map(tools?.tools.map(({ operation, name }) => [operation, name]));
+  return routed.flatMap(({ declared, operation: { index, method, path } }): InheritedRoute[] => {
+    const dispatch = nearestDispatch(declared.layers);
+    return dispatch?.isInherited ? [{ method, path, tool: names.get(index) ?? null, ...placeOf(dispatch) }] : [];
+  });
 }
 
 /** No two operations answer the same requests: names of parameters do not tell routes apart (E1010). */

@@ -7,7 +7,7 @@ import type { Manifest } from '../artifact/format.ts';
 import { createSigner, KeyError, type Signer } from '../artifact/signature.ts';
 import { type Diagnostic, Diagnostics } from '../spec/diagnostic.ts';
 import { Documents } from '../spec/documents.ts';
-import { checkAndBind } from './check.ts';
+import { checkAndBind, type InheritedRoute } from './check.ts';
 import { conditionReader } from './conditions.ts';
 import { emit } from './emit.ts';
 import { checkLoads } from './load-check.ts';
@@ -26,6 +26,8 @@ export type CompileResult =
       /** Hex sha256 of the tar. */
       readonly tarSha256: string;
       readonly manifest: Manifest;
+      /** What became a route, or a tool, by an `x-gw-dispatch` around its operation. */
+      readonly inherited: readonly InheritedRoute[];
       /** Warnings. */
       readonly diagnostics: readonly Diagnostic[];
     }
@@ -38,16 +40,25 @@ export interface CompileOptions {
    * @example { loadsPlugins: false } // for quick feedback on documents: modules are trusted as they are
    */
   readonly loadsPlugins?: boolean;
+  /**
+   * Told of each file that a reference names, and that the project does not hold, by its name there. Default: nobody.
+   *
+   * @example (name) => watch(join(folder, name))
+   */
+  readonly missing?: (name: string) => void;
 }
 
 /**
  * Equal projects give equal hashes, in any order of files, and equal tars with `sourceDateEpoch`
  * (docs/decisions.md#reproducible-hash).
  */
-export async function compile(project: Project, { loadsPlugins = true }: CompileOptions = {}): Promise<CompileResult> {
+export async function compile(
+  project: Project,
+  { loadsPlugins = true, missing }: CompileOptions = {},
+): Promise<CompileResult> {
   const diagnostics = new Diagnostics({ production: project.flags.production === true });
   const sources = read(project, diagnostics);
-  const documents = new Documents(sources.files, diagnostics);
+  const documents = new Documents(sources.files, diagnostics, missing);
   const refused = (): CompileResult => ({
     ok: false,
     diagnostics: diagnostics.list((file) => documents.textOf(file)),
@@ -73,6 +84,7 @@ export async function compile(project: Project, { loadsPlugins = true }: Compile
     artifactHash: manifest.artifact_hash,
     tarSha256,
     manifest,
+    inherited: compiled.inherited,
     diagnostics: diagnostics.list((file) => documents.textOf(file)),
   };
 }

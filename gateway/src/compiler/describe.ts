@@ -3,7 +3,8 @@ import type { JsonObject, SpecType } from '../artifact/format.ts';
 import { asyncOperationsOf } from '../spec/async-operations.ts';
 import { type Diagnostic, Diagnostics } from '../spec/diagnostic.ts';
 import { type Document, Documents, type Located } from '../spec/documents.ts';
-import { type DeclaredUse, dispatchOf, middlewaresOf } from '../spec/extensions.ts';
+import type { DeclaredUse } from '../spec/extensions.ts';
+import { dispatchOf, middlewaresOf } from '../spec/inheritance.ts';
 import { get } from '../spec/json.ts';
 import { type DeclaredOperation, operationsOf } from '../spec/operations.ts';
 import { recognise, type Spec } from '../spec/recognise.ts';
@@ -26,9 +27,9 @@ export interface DescribedOperation {
   readonly summary: string | null;
   readonly tags: readonly string[];
   readonly deprecated: boolean;
-  /** Null where there is none, or it is malformed. */
+  /** Its own or inherited; null where there is none, or it is malformed. */
   readonly dispatch: DescribedUse | null;
-  /** Those that are well-formed. */
+  /** Those that are well-formed, with inherited ones. */
   readonly middlewares: readonly DescribedUse[];
   /** Where the operation is written: a file of the project, and the pointer in it. */
   readonly file: string;
@@ -105,9 +106,9 @@ function describe(spec: Spec, documents: Documents): SpecDescription {
   };
 }
 
-function describeOperation({ at, path, method, operationId }: DeclaredOperation, ignored: Diagnostics) {
+function describeOperation({ at, layers, path, method, operationId }: DeclaredOperation, ignored: Diagnostics) {
   const summary = get(at.value, 'summary');
-  const dispatch = dispatchOf(at, ignored);
+  const dispatch = dispatchOf(layers, ignored);
   return {
     operationId: operationId ?? null,
     method,
@@ -115,8 +116,8 @@ function describeOperation({ at, path, method, operationId }: DeclaredOperation,
     summary: typeof summary === 'string' ? summary : null,
     tags: tagsOf(at),
     deprecated: get(at.value, 'deprecated') === true,
-    dispatch: dispatch ? useOf(dispatch) : null,
-    middlewares: middlewaresOf(at, ignored).map(useOf),
+    dispatch: dispatch && dispatch !== 'off' ? useOf(dispatch) : null,
+    middlewares: middlewaresOf(layers, ignored).map(useOf),
     file: at.document.file,
     pointer: at.pointer,
   };

@@ -49,11 +49,14 @@ describe('x-sunset and x-deprecated-at', () => {
 });
 
 // docs/decisions.md#extension-places
-it('x-gw-mcp and x-gw-validate-response stand on operations, x-gw-middlewares nowhere else', async () => {
+it('x-gw-mcp and x-gw-validate-response stand on operations, not on path items', async () => {
   const known = { 'x-gw-mcp': { enabled: false }, 'x-gw-validate-response': 'log', ...dispatch };
   expect((await compiled({ '/a': { get: known } })).found).toEqual([]);
-  const misplaced = { '/a': { 'x-gw-middlewares': [], 'x-gw-mcp': {}, get: dispatch } };
-  expect((await compiled(misplaced)).found).toEqual(['E1015 /paths/~1a/x-gw-mcp', 'E1015 /paths/~1a/x-gw-middlewares']);
+  const misplaced = { '/a': { 'x-gw-validate-response': 'log', 'x-gw-mcp': {}, get: dispatch } };
+  expect((await compiled(misplaced)).found).toEqual([
+    'E1015 /paths/~1a/x-gw-mcp',
+    'E1015 /paths/~1a/x-gw-validate-response',
+  ]);
 });
 
 // docs/decisions.md#no-dispatch-no-route

@@ -6,6 +6,7 @@ export { type PluginPackage, PluginPackageError, readPluginPackage } from '../pl
 export { ArchiveError, isGzip, isTar, repack, unpack } from '../plugins/unpack.ts';
 export type { Diagnostic } from '../spec/diagnostic.ts';
 export { ERROR_CODES, type ErrorCode, type Severity } from '../spec/error-codes.ts';
+export type { InheritedRoute } from './check.ts';
 export { type CompileOptions, type CompileResult, compile } from './compile.ts';
 export {
   type DescribedOperation,

@@ -46,8 +46,25 @@ export class Plugins {
 
   /** Undefined where it is not declared; null where it is not usable (E1042). */
   use(name: string): PreparedPlugin | null | undefined {
+    const plugin = this.#get(name);
+    if (!this.#used.has(name)) this.#warnOfMissing(name);
     this.#used.add(name);
+    return plugin;
+  }
+
+  /** As `use`, for a look at it alone: it may end up in no route. */
+  find(name: string): PreparedPlugin | null | undefined {
     return this.#get(name);
+  }
+
+  #warnOfMissing(name: string): void {
+    const plugin = this.#declared.get(name);
+    if (!plugin) return;
+    const missing = [
+      ...(plugin.manifest ? [] : ['plugin.toml']),
+      ...(plugin.configSchema ? [] : ['config-schema.json']),
+    ];
+    if (missing.length > 0) this.#diagnostics.add('E1071', null, `plugin "${name}" has no ${missing.join(' and no ')}`);
   }
 
   #get(name: string): PreparedPlugin | null | undefined {
@@ -91,9 +108,6 @@ export class Plugins {
       );
       return null;
     }
-    const missing = [...(plugin.manifest ? [] : ['plugin.toml']), ...(configSchema ? [] : ['config-schema.json'])];
-    if (missing.length > 0 && this.#used.has(name))
-      this.#diagnostics.add('E1071', null, `plugin "${name}" has no ${missing.join(' and no ')}`);
     try {
       return {
         name,

@@ -65,7 +65,7 @@ class Operations {
     }
     for (const { document, name, pointer, within } of this.#extensions) {
       const onOperation = this.#places.has(ownerOf(document, pointer)) || isOperation(within, document.value);
-      const why = misplaced(name, within, onOperation);
+      const why = misplaced(name, { within, root: document.value, onOperation });
       if (why !== null) diagnostics.add('E1015', { file: document.file, pointer }, why);
     }
   }

@@ -4,7 +4,8 @@ import type { Operation, Parameter } from '../artifact/format.ts';
 import { type PathTemplate, parseTemplate, TemplateError } from '../router/template.ts';
 import type { Diagnostics } from '../spec/diagnostic.ts';
 import { type Documents, type Located, member, placeOf } from '../spec/documents.ts';
-import { type DeclaredUse, dateOf, dispatchOf, middlewaresOf } from '../spec/extensions.ts';
+import { dateOf } from '../spec/extensions.ts';
+import { dispatchOf, type InheritedUse, middlewaresOf } from '../spec/inheritance.ts';
 import { get } from '../spec/json.ts';
 import type { DeclaredOperation } from '../spec/operations.ts';
 import { isClimbing } from '../validation/limits.ts';
@@ -38,22 +39,24 @@ export interface RouteDeps {
 }
 
 /**
- * Null where the operation emits no route: it has no dispatch (docs/decisions.md#no-dispatch-no-route), or is wrong.
+ * Null where the operation emits no route: it has no dispatch (docs/decisions.md#no-dispatch-no-route), is taken out
+ * (docs/decisions.md#extensions-inherited), or is wrong.
  */
 export function routeOf(declared: DeclaredOperation, file: string, deps: RouteDeps): Omit<Operation, 'index'> | null {
   const { documents, diagnostics, binder } = deps;
   const { at, path, method, operationId, spec } = declared;
   const template = templateOf(declared, diagnostics);
-  const dispatch = dispatchedTo(at, deps);
+  const dispatch = dispatchedTo(declared, deps);
+  if (dispatch === 'off') return null;
   if (dispatch === undefined && !isPartOfWebSocket(declared, deps)) {
     diagnostics.add('E1020', placeOf(at), `${method} ${path} has no x-gw-dispatch: it is not served`);
   }
   checkHeaders(declared, diagnostics);
   const security = securityOf(declared, documents, diagnostics);
-  const middlewares = middlewaresOf(at, diagnostics).flatMap((declaredUse) => {
+  const middlewares = middlewaresOf(declared.layers, diagnostics).flatMap((declaredUse) => {
     const bound = binder.bind(declaredUse, 'middleware');
     if (bound && template) checkFit(bound, declaredUse, { method, path, names: template.names }, diagnostics);
-    return bound ? [{ ...bound, place: placeOf(declaredUse.at) }] : [];
+    return bound ? [{ ...bound, place: placeOf(declaredUse.at), declared: declaredUse }] : [];
   });
   checkDistinct(middlewares, diagnostics);
   checkAuthentication(declared, middlewares, security, diagnostics);
@@ -137,12 +140,20 @@ function isWebSocket({ channel }: DeclaredOperation, dispatcher: BoundUse | null
 /** Whether its messages come over the WebSocket of another operation. */
 function isPartOfWebSocket({ channel }: DeclaredOperation, { binder }: RouteDeps): boolean {
   if (channel?.action !== 'send') return false;
-  return channel.others.some(({ at }) => binder.knowsUser(get(get(at.value, 'x-gw-dispatch'), 'name'), UPGRADES));
+  return channel.others.some(({ dispatcher }) => binder.knowsUser(dispatcher, UPGRADES));
 }
 
-function dispatchedTo(at: Located, { mock, diagnostics }: RouteDeps): DeclaredUse | null | undefined {
-  const declared = dispatchOf(at, diagnostics);
-  return mock && declared !== null && declared?.name !== MOCK ? { name: MOCK, config: {}, at } : declared;
+function dispatchedTo(declared: DeclaredOperation, deps: RouteDeps): InheritedUse | 'off' | null | undefined {
+  const { at, layers } = declared;
+  const found = dispatchOf(layers, deps.diagnostics);
+  if (found === 'off' || found === null) return found;
+  if (deps.mock && found?.name !== MOCK) return { name: MOCK, config: {}, at, isInherited: false };
+  return found?.isInherited && !fitsAction(declared, found, deps) ? undefined : found;
+}
+
+/** Operations of AsyncAPI inherit what fits their action: those that receive are streams, the others are not. */
+function fitsAction({ channel }: DeclaredOperation, { name }: InheritedUse, { binder }: RouteDeps): boolean {
+  return !channel || binder.knowsUser(name, [...SUBSCRIBES, ...UPGRADES]) === (channel.action === 'receive');
 }
 
 /** Whether the dispatcher answers with what the description says (docs/reference/plugins.md#examples). */
@@ -233,10 +244,20 @@ function checkHeaders({ parameters }: DeclaredOperation, diagnostics: Diagnostic
   }
 }
 
+interface DeclaredBoundUse extends BoundUse {
+  readonly declared: InheritedUse;
+}
+
+/** A public operation says so: that its authentication ends without a word would be a hole. */
+function leaveOutHint({ name, at }: InheritedUse): string {
+  const id = get(at.value, 'id') ?? name;
+  return `It comes from ${at.pointer}. If the operation is public, add x-gw-middlewares: [{ id: ${String(id)}, enabled: false }] to it; else add "security" with a scheme.`;
+}
+
 /** Credentials need a security requirement (docs/reference/gateway.md#header-admission); E1072. */
 function checkAuthentication(
   { at, method, path }: DeclaredOperation,
-  middlewares: readonly BoundUse[],
+  middlewares: readonly DeclaredBoundUse[],
   security: Security,
   diagnostics: Diagnostics,
 ): void {
@@ -248,6 +269,7 @@ function checkAuthentication(
         'E1057',
         placeOf(at),
         `${method} ${path} runs "${name}" without a security requirement that names a scheme`,
+        ...(bound.declared.isInherited ? [leaveOutHint(bound.declared)] : []),
       );
       continue;
     }

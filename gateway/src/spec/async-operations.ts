@@ -7,9 +7,10 @@
 import type { Diagnostics } from './diagnostic.ts';
 import { type Documents, type Located, member, placeOf } from './documents.ts';
 import { followedPart, followObject } from './follow-object.ts';
+import { nearestDispatch } from './inheritance.ts';
 import { get, isObject, kindOf } from './json.ts';
 import { followMerged, type MergedObject } from './merged-reference.ts';
-import type { DeclaredChannel, DeclaredMessage, DeclaredOperation } from './operations.ts';
+import type { DeclaredChannel, DeclaredMessage, DeclaredOperation, Layers } from './operations.ts';
 import type { Spec } from './recognise.ts';
 import { withTraits } from './traits.ts';
 
@@ -31,8 +32,10 @@ export function asyncOperationsOf(spec: Spec, documents: Documents, diagnostics:
 function withOthers(operation: DeclaredOperation, all: readonly DeclaredOperation[]): DeclaredOperation {
   const { channel } = operation;
   if (!channel) return operation;
-  const others = all.flatMap(({ at, channel: other }) =>
-    other && other.action !== channel.action ? [{ at, messages: other.messages }] : [],
+  const others = all.flatMap(({ layers, channel: other }) =>
+    other && other.action !== channel.action
+      ? [{ dispatcher: get(nearestDispatch(layers)?.value, 'name'), messages: other.messages }]
+      : [],
   );
   return { ...operation, channel: { ...channel, others } };
 }
@@ -61,20 +64,22 @@ class AsyncOperationReader {
     if (!found) return [];
     this.#warnOfMembersBeside(found);
     const { merged: at, sources } = withTraits(found.at, this.#documents, this.#diagnostics);
+    const layers = { dispatch: [this.root, at], middlewares: [this.root, ...sources.toReversed()] };
     const action = member(at, 'action');
-    if (action.value === 'receive' && get(at.value, 'x-gw-dispatch') === undefined) return [];
+    if (action.value === 'receive' && !nearestDispatch(layers)?.value) return [];
     if (action.value !== 'send' && action.value !== 'receive') {
       const place = action.value === undefined ? at : action;
       this.#diagnostics.add('E1004', placeOf(place), `"action" of "${name}" must be "send" or "receive"`);
       return [];
     }
     const channel = this.#object(member(at, 'channel'), `the channel of "${name}"`);
-    const address = channel && this.#address(name, at, channel);
+    const address = channel && this.#address(name, layers, channel);
     if (!channel || address === null) return [];
     return [
       {
         spec: this.#spec,
         at,
+        layers,
         path: address,
         pathAt: placeOf(member(channel, 'address')),
         method: action.value === 'send' ? 'POST' : 'GET',
@@ -93,7 +98,9 @@ class AsyncOperationReader {
   }
 
   /** The path. Null, and a diagnostic, where there is none. */
-  #address(name: string, at: Located, channel: Located): string | null {
+  #address(name: string, layers: Layers, channel: Located): string | null {
+    const dispatch = nearestDispatch(layers);
+    const at = layers.dispatch.at(-1) ?? channel;
     const address = member(channel, 'address');
     if (typeof address.value === 'string') {
       if (/[?#]/.test(address.value)) {
@@ -104,9 +111,10 @@ class AsyncOperationReader {
     }
     if (address.value !== undefined && address.value !== null) {
       this.#diagnostics.add('E1004', placeOf(address), `"address" is ${kindOf(address.value)}: it must be a string`);
-    } else if (get(at.value, 'x-gw-dispatch') === undefined) {
-      this.#diagnostics.add('E1020', placeOf(at), `operation "${name}" has no x-gw-dispatch: it is not served`);
-    } else {
+    } else if (dispatch === null || dispatch.isInherited) {
+      const why = dispatch === null ? 'has no x-gw-dispatch' : 'has a channel without an address';
+      this.#diagnostics.add('E1020', placeOf(at), `operation "${name}" ${why}: it is not served`);
+    } else if (dispatch.value !== false) {
       this.#diagnostics.add(
         'E1022',
         placeOf(channel),

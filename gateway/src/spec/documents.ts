@@ -32,6 +32,7 @@ const MAX_HOPS = 64;
 export class Documents {
   readonly #files: ReadonlyMap<string, { readonly bytes: Uint8Array }>;
   readonly #diagnostics: Diagnostics;
+  readonly #missing: (file: string) => void;
   readonly #open = new Map<string, Document | null>();
   readonly #texts = new Map<string, string>();
   readonly #resources = new Map<Document, Resources>();
@@ -42,9 +43,15 @@ export class Documents {
   /** Pointers that are being followed through references. */
   #crossing = 0;
 
-  constructor(files: ReadonlyMap<string, { readonly bytes: Uint8Array }>, diagnostics: Diagnostics) {
+  /** `missing` is told of files that references lead to, and that are not there. */
+  constructor(
+    files: ReadonlyMap<string, { readonly bytes: Uint8Array }>,
+    diagnostics: Diagnostics,
+    missing: (file: string) => void = () => {},
+  ) {
     this.#files = files;
     this.#diagnostics = diagnostics;
+    this.#missing = missing;
   }
 
   /** Parsed once; null, and E1002, where it does not parse or is not there. */
@@ -126,6 +133,7 @@ export class Documents {
     const elsewhere = uri === undefined ? undefined : this.#search(uri);
     if (elsewhere) return this.#within(elsewhere, fragment, ref);
     if (typeof file !== 'string') return no(file.why);
+    if (!this.#files.has(file)) this.#missing(file);
     return no(this.#files.has(file) ? `"${file}" does not parse` : `"${file}" is not a file of the project`);
   }
 

@@ -87,14 +87,14 @@ export const ERROR_CODES = {
     category: 'extension',
     severity: 'error',
     title: 'malformed gw extension',
-    hint: 'Write x-gw-dispatch as {name: <plugin>, config: {…}} and x-gw-middlewares as a list of such entries.',
+    hint: 'Write x-gw-dispatch as {name: <plugin>, config: {…}} or false, and x-gw-middlewares as a list of {name: <plugin>, config: {…}}, with id or enabled.',
   },
   E1015: {
     category: 'extension',
     severity: 'warning',
     production: true,
     title: 'unknown or misplaced x-gw-* extension',
-    hint: 'Known: x-gw-dispatch, x-gw-middlewares and x-gw-validate-response on operations, x-gw-mcp at the root or on operations.',
+    hint: 'Known: x-gw-dispatch and x-gw-middlewares at the root, on path items and on operations, x-gw-validate-response on operations, x-gw-mcp at the root or on operations.',
   },
   E1016: {
     category: 'extension',
@@ -119,7 +119,7 @@ export const ERROR_CODES = {
     severity: 'warning',
     production: true,
     title: 'operation without x-gw-dispatch',
-    hint: 'Add x-gw-dispatch: without it the operation is not served.',
+    hint: 'Add x-gw-dispatch to the operation, its path item or the root, or x-gw-dispatch: false, which says that it is not to be served.',
   },
   E1021: {
     category: 'extension',

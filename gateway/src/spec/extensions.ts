@@ -1,5 +1,5 @@
 /**
- * The `x-gw-*` extensions of an operation (docs/reference/gateway.md#extensions, docs/decisions.md#extension-places,
+ * The `x-gw-*` extensions where they stand (docs/reference/gateway.md#extensions, docs/decisions.md#extension-places,
  * docs/decisions.md#no-dispatch-no-route).
  */
 
@@ -9,7 +9,7 @@ import type { JsonObject } from './json.ts';
 import { get, isObject, kindOf } from './json.ts';
 import { METHODS } from './operations.ts';
 
-/** A plugin named by an operation, with the config given there. */
+/** A plugin named by a document, with the config given there. */
 export interface DeclaredUse {
   readonly name: string;
   readonly config: JsonObject;
@@ -17,6 +17,19 @@ export interface DeclaredUse {
   readonly at: Located;
 }
 
+/** An entry of `x-gw-middlewares`. */
+export interface DeclaredMiddleware {
+  readonly id?: string;
+  /** Absent if an entry only leaves another one out. */
+  readonly name?: string;
+  readonly enabled: boolean;
+  /** Null if an entry only leaves another one out. */
+  readonly use: DeclaredUse | null;
+  readonly at: Located;
+}
+
+/** Extensions that operations have from around them, too. */
+const INHERITED = new Set(['x-gw-dispatch', 'x-gw-middlewares']);
 const ON_OPERATIONS = new Set(['x-gw-dispatch', 'x-gw-middlewares', 'x-gw-validate-response']);
 
 /** Whether the object below these keys is an operation. `root`: of its file. */
@@ -36,46 +49,86 @@ export function isOperation(within: readonly string[], root: unknown): boolean {
   );
 }
 
-/** Why an extension at this place is E1015; null if it is known and in place. `onOperation`: its object is one. */
-export function misplaced(name: string, within: readonly string[], onOperation: boolean): string | null {
+/** Where an extension stands. */
+export interface ExtensionPlace {
+  /** Keys that lead to its object. */
+  readonly within: readonly string[];
+  /** Root of its file. */
+  readonly root: unknown;
+  /** Its object is an operation. */
+  readonly onOperation: boolean;
+}
+
+/** Returns why an extension at this place is E1015; null if it is known and in place. */
+export function misplaced(name: string, { within, root, onOperation }: ExtensionPlace): string | null {
   if (name === 'x-gw-mcp' && (onOperation || within.length === 0)) return null;
   if (name === 'x-gw-mcp')
     return 'x-gw-mcp belongs at the root of a document or on an operation; here it has no effect';
   if (!ON_OPERATIONS.has(name)) return `unknown extension "${name}"`;
-  return onOperation ? null : `${name} belongs on operations; here it has no effect`;
+  if (onOperation) return null;
+  if (!INHERITED.has(name)) return `${name} belongs on operations; here it has no effect`;
+  if (isAround(within, root)) return null;
+  return `${name} belongs at the root of a document, on path items or on operations; here it has no effect`;
 }
 
-/** Undefined where there is none; null, and E1012, where it is malformed. */
-export function dispatchOf(operation: Located, diagnostics: Diagnostics): DeclaredUse | null | undefined {
-  const at = member(operation, 'x-gw-dispatch');
-  if (at.value === undefined) return undefined;
+/** The root of a document, or a path item, which may be a file of its own; callbacks and webhooks inherit nothing. */
+function isAround(within: readonly string[], root: unknown): boolean {
+  if (within.length === 0) {
+    return ['openapi', 'asyncapi', ...METHODS].some((name) => get(root, name) !== undefined);
+  }
+  const above = within[within.length - 2];
+  return above === 'paths' || above === 'pathItems';
+}
+
+/** `at`: the value of `x-gw-dispatch`. Null, and E1012, where it is malformed. */
+export function dispatchAt(at: Located, diagnostics: Diagnostics): DeclaredUse | null {
   const name = get(at.value, 'name');
   if (typeof name !== 'string' || name === '') {
     diagnostics.add('E1012', placeOf(at), `x-gw-dispatch needs "name", the dispatcher`);
     return null;
   }
-  return use(at, name, diagnostics);
+  return use(at, name, ['name', 'config'], diagnostics);
 }
 
-export function middlewaresOf(operation: Located, diagnostics: Diagnostics): DeclaredUse[] {
-  const list = member(operation, 'x-gw-middlewares');
+/** Those that `holder` has itself. */
+export function middlewaresAt(holder: Located, diagnostics: Diagnostics): DeclaredMiddleware[] {
+  const list = member(holder, 'x-gw-middlewares');
   if (list.value === undefined) return [];
   if (!Array.isArray(list.value)) {
     diagnostics.add('E1012', placeOf(list), `x-gw-middlewares is ${kindOf(list.value)}: it must be a list`);
     return [];
   }
-  return list.value.flatMap((_, i) => {
-    const at = member(list, i);
-    const name = get(at.value, 'name');
-    if (typeof name !== 'string' || name === '') {
-      diagnostics.add('E1011', placeOf(at), `middleware ${i + 1} has no name`);
-      return [];
-    }
-    return use(at, name, diagnostics) ?? [];
-  });
+  return list.value.flatMap((_, i) => middlewareAt(member(list, i), i, diagnostics) ?? []);
 }
 
-function use(at: Located, name: string, diagnostics: Diagnostics): DeclaredUse | null {
+function middlewareAt(at: Located, index: number, diagnostics: Diagnostics): DeclaredMiddleware | null {
+  const [id, enabled] = [member(at, 'id'), member(at, 'enabled')];
+  if (id.value !== undefined && (typeof id.value !== 'string' || id.value === '')) {
+    diagnostics.add('E1012', placeOf(id), `"id" of a middleware is ${kindOf(id.value)}: it must be a text`);
+    return null;
+  }
+  if (enabled.value !== undefined && typeof enabled.value !== 'boolean') {
+    diagnostics.add(
+      'E1012',
+      placeOf(enabled),
+      `"enabled" of a middleware is ${kindOf(enabled.value)}: it must be a boolean`,
+    );
+    return null;
+  }
+  const entry = { ...(id.value === undefined ? {} : { id: id.value }), enabled: enabled.value ?? true, at };
+  const name = get(at.value, 'name');
+  if (typeof name !== 'string' || name === '') {
+    if (!entry.enabled && entry.id !== undefined) return { ...entry, use: null };
+    diagnostics.add('E1011', placeOf(at), `middleware ${index + 1} has no name`);
+    return null;
+  }
+  const declared = use(at, name, ['name', 'config', 'id', 'enabled'], diagnostics);
+  if (declared === null) return null;
+  const onlyDrops = !entry.enabled && get(at.value, 'config') === undefined;
+  return { ...entry, name, use: onlyDrops ? null : declared };
+}
+
+function use(at: Located, name: string, fields: readonly string[], diagnostics: Diagnostics): DeclaredUse | null {
   const config = member(at, 'config');
   // `config:` with nothing after it is null in YAML.
   if (config.value !== undefined && config.value !== null && !isObject(config.value)) {
@@ -87,8 +140,7 @@ function use(at: Located, name: string, diagnostics: Diagnostics): DeclaredUse |
     return null;
   }
   const other =
-    isObject(at.value) &&
-    Object.keys(at.value).find((key) => !['name', 'config'].includes(key) && !key.startsWith('x-'));
+    isObject(at.value) && Object.keys(at.value).find((key) => !fields.includes(key) && !key.startsWith('x-'));
   if (other)
     diagnostics.add(
       'E1012',

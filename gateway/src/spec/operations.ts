@@ -9,6 +9,12 @@ import type { Spec } from './recognise.ts';
 
 export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query'] as const;
 
+/** Objects that may hold an extension of an operation: the outermost first, the operation last. */
+export interface Layers {
+  readonly dispatch: readonly Located[];
+  readonly middlewares: readonly Located[];
+}
+
 /** A message of an AsyncAPI channel. */
 export interface DeclaredMessage {
   readonly at: Located;
@@ -34,7 +40,8 @@ export interface DeclaredChannel {
 
 /** An AsyncAPI operation on the other side of a channel. */
 export interface DeclaredOther {
-  readonly at: Located;
+  /** Of its dispatcher, as it is declared; undefined if it has none. */
+  readonly dispatcher: unknown;
   readonly messages: readonly DeclaredMessage[];
 }
 
@@ -42,6 +49,8 @@ export interface DeclaredOther {
 export interface DeclaredOperation {
   readonly spec: Spec;
   readonly at: Located;
+  /** Where its extensions may stand. */
+  readonly layers: Layers;
   readonly path: string;
   /** Where the path is written. */
   readonly pathAt: Place;
@@ -80,7 +89,9 @@ interface FoundOperation {
   readonly method: string;
   /** With its references followed. */
   readonly merged: MergedObject;
-  /** Parameters of the path item. */
+  /** The path item. */
+  readonly item: Located;
+  /** Its parameters. */
   readonly shared: readonly Located[];
 }
 
@@ -122,7 +133,7 @@ class OperationReader {
     const pathAt = { file: this.#spec.document.file, pointer: child('/paths', path) };
     return methods.flatMap(({ method, at }): FoundOperation[] => {
       const merged = followMerged(at, 'an operation', this.#documents, this.#diagnostics);
-      return merged ? [{ path, pathAt, method, merged, shared }] : [];
+      return merged ? [{ path, pathAt, method, merged, item, shared }] : [];
     });
   }
 
@@ -140,16 +151,18 @@ class OperationReader {
   }
 
   /** `uses`: how many operations of the document a place stands for. */
-  operation({ path, pathAt, method, merged, shared }: FoundOperation, uses: ReadonlyMap<string, number>) {
+  operation({ path, pathAt, method, merged, item, shared }: FoundOperation, uses: ReadonlyMap<string, number>) {
     const at = this.#withOwnId(merged, uses);
     const own = this.#parameters(at);
     const names = new Set(own.map(identity));
     const requestBody =
       get(at.value, 'requestBody') === undefined ? null : this.#object(member(at, 'requestBody'), 'a request body');
     const operationId = this.#operationId(at);
+    const around = [{ document: this.#spec.document, pointer: '', value: this.#spec.document.value }, item, at];
     return {
       spec: this.#spec,
       at,
+      layers: { dispatch: around, middlewares: around },
       path,
       pathAt,
       method,

@@ -1,0 +1,95 @@
+/** What reading a project looked at, so that `gw dev` watches it (docs/decisions.md#dev-watches-reads). */
+import { readdirSync, realpathSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+
+/** Files and folders as they were when the project was read. */
+export class ReadPaths {
+  /** By path; what identifies a state of it. */
+  readonly #states = new Map<string, { readonly kind: Kind; readonly state: string }>();
+  #root = '/';
+
+  /** A file that is about to be read, or that is not there. */
+  file(path: string): void {
+    this.#note(path, 'file');
+  }
+
+  /** A folder whose names are about to be listed. */
+  folder(path: string): void {
+    this.#note(path, 'folder');
+  }
+
+  /** From now on names of project files are relative to this folder. */
+  within(root: string): void {
+    this.#root = root;
+  }
+
+  /** A file of the project by its name there. */
+  named(name: string): void {
+    this.file(join(this.#root, name));
+  }
+
+  /** All of it as it was. */
+  get before(): string {
+    return [...this.#states.values()].map(({ state }) => state).join('\n');
+  }
+
+  /** All of it as it is. */
+  now(): string {
+    return [...this.#states].map(([path, { kind }]) => stateOf(path, kind)).join('\n');
+  }
+
+  /** Existing folders in which each change of what was noted shows. */
+  get folders(): ReadonlySet<string> {
+    const found = new Set<string>();
+    for (const [path, { kind }] of this.#states) {
+      found.add(existing(kind === 'folder' ? path : dirname(path)));
+      const real = realPath(path);
+      if (real !== null && real !== path) found.add(dirname(real));
+    }
+    return found;
+  }
+
+  #note(path: string, kind: Kind): void {
+    const at = resolve(path);
+    // The first look counts: what changes before the last one is a change.
+    if (!this.#states.has(at)) this.#states.set(at, { kind, state: stateOf(at, kind) });
+  }
+}
+
+type Kind = 'file' | 'folder';
+
+const MISSING = 'missing';
+
+function stateOf(path: string, kind: Kind): string {
+  try {
+    if (kind === 'folder') return JSON.stringify(readdirSync(path).filter(isVisible).sort());
+    const { ino, size, mtimeMs } = statSync(path);
+    return `${ino}:${size}:${mtimeMs}`;
+  } catch {
+    return MISSING;
+  }
+}
+
+/** Whether a name is none that editors give to what they write for a moment. */
+function isVisible(name: string): boolean {
+  return !name.startsWith('.') && !name.endsWith('~');
+}
+
+/** The nearest folder above that is there. */
+function existing(folder: string): string {
+  let at = folder;
+  while (!isFolder(at) && dirname(at) !== at) at = dirname(at);
+  return at;
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+function realPath(path: string): string | null {
+  try {
+    return realpathSync(path);
+  } catch {
+    return null;
+  }
+}
