@@ -22,7 +22,8 @@ it.each(pages)('%s', async (page) => {
 
 /** An OpenAPI document, or the paths of one, or an ApiSpec with one in it; null for the other gateway's configuration. */
 function documentOf(value: unknown): object | null {
-  const { paths, kind, spec } = value as { paths?: object; kind?: string; spec?: { source: { inline: string } } };
+  const document = value as { paths?: object; kind?: string; spec?: { source: { inline: string } } };
+  const { paths, kind, spec } = document;
   if (kind === 'ApiSpec' && spec) return load(spec.source.inline) as object;
-  return paths ? { openapi: '3.1.0', info: { title: 'Books', version: '1' }, paths } : null;
+  return paths ? { openapi: '3.1.0', info: { title: 'Books', version: '1' }, ...document } : null;
 }
