@@ -74,7 +74,7 @@ const tasks: Record<string, (args: string[]) => Promise<number>> = {
     return node(
       'operator/src/main.ts',
       'local',
-      ...(args.length > 0 ? args : ['examples/bookstore', '--allow-commands']),
+      ...(args.length > 0 ? args : ['examples/bookstore', '--allow-commands', '--dev']),
     );
   },
   test: (args) => vitest(...args),

@@ -14,7 +14,7 @@ walkPage('README.md', {
   instead: {
     // Which the page says that it is.
     'npm start':
-      'gw-operator local examples/bookstore --allow-commands --listen 127.0.0.1:8080 --console 127.0.0.1:9090',
+      'gw-operator local examples/bookstore --allow-commands --dev --listen 127.0.0.1:8080 --console 127.0.0.1:9090',
   },
   prepare(folder, port) {
     cpSync(join(ROOT, 'examples'), join(folder, 'examples'), { recursive: true });

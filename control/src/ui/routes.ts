@@ -37,6 +37,7 @@ export async function consoleRoutes(app: FastifyInstance): Promise<void> {
     ui.get('/ui/assets/*', (request) => {
       throw ControlError.notFound(`"${request.url}"`);
     });
+    ui.get('/', (_request, reply) => reply.redirect('/ui/', 302));
     for (const path of ['/ui', '/ui/*']) ui.get(path, (_request, reply) => page(reply, index));
   });
 }

@@ -93,9 +93,17 @@ async function page({ path, query }: Exchange, state: AdminState): Promise<Page>
       return problemPage(problem('route-not-found', 'No artifact is loaded.'));
     case '/log-level':
       return logLevelPage(state);
+    case '/':
+      return state.inspector
+        ? { status: 302, type: 'text/plain', body: '', headers: ['location', '/inspector'] }
+        : unknownPage();
     default:
-      return (await inspected(path, state)) ?? problemPage(problem('route-not-found', `The admin port has ${PAGES}.`));
+      return (await inspected(path, state)) ?? unknownPage();
   }
+}
+
+function unknownPage(): Page {
+  return problemPage(problem('route-not-found', `The admin port has ${PAGES}.`));
 }
 
 /** Null where there is no such page, or this is no gateway of a developer. */

@@ -16,6 +16,7 @@ import { McpEndpoint } from '../mcp/endpoint.ts';
 import { UpstreamPool } from '../mcp/upstreams/upstream-pool.ts';
 import { type MemoryBudgets, memoryBudgets } from '../memory-budgets.ts';
 import { openFileLimit, upstreamCallsWithin } from '../open-files.ts';
+import { SERVE_OPTIONS } from '../options/options.ts';
 import type { ServeOptions } from '../options/serve-options.ts';
 import { type Generation, type GenerationDeps, loadGeneration } from '../pipeline/generation.ts';
 import { refuseWithoutArtifact } from '../pipeline/no-artifact.ts';
@@ -167,7 +168,8 @@ export class LocalTraffic implements Traffic {
       },
     });
     const calls = upstreamCallsWithin(options.maxUpstreamCalls, options.workers, openFileLimit());
-    if (calls < Math.floor(options.maxUpstreamCalls / options.workers)) {
+    const isSet = options.maxUpstreamCalls !== SERVE_OPTIONS.maxUpstreamCalls.default;
+    if (isSet && calls < Math.floor(options.maxUpstreamCalls / options.workers)) {
       const says =
         'the limit of open files is too low for --max-upstream-calls: raise it (ulimit -n), or lower --max-upstream-calls';
       deps.log.logger.warn({ max_upstream_calls: calls * options.workers, wanted: options.maxUpstreamCalls }, says);

@@ -8,6 +8,7 @@ interface Options extends EgressFlags {
   readonly listen: ReturnType<typeof parseAddress>;
   readonly console: ReturnType<typeof parseAddress> | null;
   readonly allowCommands: boolean;
+  readonly dev: boolean;
   readonly verbose: boolean;
 }
 
@@ -32,7 +33,8 @@ export const localCommand: AddCommand = (parent, { environment, gwEntry, stdout,
       "run the commands of containers too, and not the gateway's program alone, with your rights: for manifests that you trust",
       false,
     )
-    .option('-v, --verbose', 'show the output of the processes', false);
+    .option('--dev', 'run the gateways in development mode: a 400 names the fields that are wrong', false)
+    .option('-v, --verbose', 'show what becomes of each object, and the output of the processes', false);
   addEgressOptions(command)
     .addHelpText(
       'after',
@@ -41,7 +43,7 @@ Pods are processes, Services are relays on this machine; besides the kinds of gw
 ConfigMap, Secret, Service and apps/v1 Deployment. Files are read again when they change.
 
 Examples:
-  $ gw-operator local examples/bookstore --allow-commands
+  $ gw-operator local examples/bookstore --allow-commands --dev
   $ gw-operator local deploy/ --listen 127.0.0.1:9000
   $ gw-operator local . --console off --verbose`,
     )
@@ -58,6 +60,7 @@ Examples:
           console: options.console,
           gwEntry,
           allowCommands: options.allowCommands,
+          dev: options.dev,
           inherited: environment.inherited,
           egress: egressSettings(options),
         },

@@ -3,7 +3,7 @@ import { mkdtemp, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readArtifact } from '@gw/gateway/artifact';
+import { type Operation, readArtifact } from '@gw/gateway/artifact';
 import { messageOf } from '@gw/gateway/message-of';
 import { type GatewayProject, gatewayProjects, type Pod } from '../api/resources.ts';
 import { GROUP } from '../api/schema.ts';
@@ -40,6 +40,8 @@ export interface LocalOptions {
   readonly gwEntry: string;
   /** Runs what manifests say, and not the gateway's program alone. */
   readonly allowCommands: boolean;
+  /** Gateways run in development mode. */
+  readonly dev: boolean;
   /** Variables that every pod gets, such as PATH. */
   readonly inherited: Readonly<Record<string, string>>;
   /** Registries and URLs that manifests name. */
@@ -67,7 +69,7 @@ const CONSOLE_WAITS_MS = 5_000;
 
 /** Throws, with one line that says what to do, when the folder or the port cannot be used. */
 export async function startLocal(
-  { dir, listen, console: consoleAddress, gwEntry, inherited, egress, allowCommands }: LocalOptions,
+  { dir, listen, console: consoleAddress, gwEntry, inherited, egress, allowCommands, dev }: LocalOptions,
   report: Report,
 ): Promise<RunningLocal> {
   const found = await stat(dir).catch(() => undefined);
@@ -85,7 +87,7 @@ export async function startLocal(
     objects,
     root,
     hostsFile,
-    inherited: { ...inherited, GW_INSPECTOR: 'true' },
+    inherited: { ...inherited, GW_INSPECTOR: 'true', ...(dev ? { GW_DEV: 'true' } : {}) },
     imageFiles: new Map([[GW_ENTRY, gwEntry]]),
     allowCommands,
     ...(controlConsole ? { variablesOf: (workload, pod) => controlConsole.variables(workload, pod) } : {}),
@@ -96,6 +98,8 @@ export async function startLocal(
   const inspectors = new Map<string, string>();
   /** Projects that have tools for agents. */
   const withTools = new Set<string>();
+  /** What the newest artifact of a project serves. */
+  const routes = new Map<string, readonly Operation[]>();
   const services = new Services({
     objects,
     kubelet,
@@ -127,7 +131,11 @@ export async function startLocal(
         onCompiled: (seconds, ok) =>
           report.note(`${ok ? 'compiled' : 'did not compile'} in ${Math.round(seconds * 1000)} ms`),
         onInputs(key, inputs, { artifactHash, archive }) {
-          void readArtifact(archive).then(({ tools }) => (tools === null ? withTools.delete(key) : withTools.add(key)));
+          void readArtifact(archive).then(({ tools, routes: { operations } }) => {
+            routes.set(key, operations);
+            if (tools === null) withTools.delete(key);
+            else withTools.add(key);
+          });
           controlConsole?.compiled(key, {
             inputs,
             artifactHash,
@@ -154,7 +162,7 @@ export async function startLocal(
     },
   });
   const inspectorOf = (key: string) => (withTools.has(key) ? inspectors.get(key) : undefined);
-  const told = watchProjects(objects, report, { addresses, inspectorOf }, () => controlConsole?.begin());
+  const told = watchProjects(objects, report, { dir, addresses, inspectorOf, routes }, () => controlConsole?.begin());
   const patience = setTimeout(() => controlConsole?.begin(), CONSOLE_WAITS_MS);
   let closing: Promise<void> | undefined;
   const close = () => {
@@ -198,6 +206,9 @@ function adminPort(pod: Pod): number {
 }
 
 interface Places {
+  /** Where the manifests are. */
+  readonly dir: string;
+  readonly routes: ReadonlyMap<string, readonly Operation[]>;
   /** Of gateways, by project. */
   readonly addresses: ReadonlyMap<string, string>;
   /** Undefined where the project has no tools. */
@@ -208,7 +219,7 @@ interface Places {
 function watchProjects(
   objects: MemoryObjects,
   report: Report,
-  { addresses, inspectorOf }: Places,
+  { dir, addresses, inspectorOf, routes }: Places,
   onReady: () => void,
 ): Watch {
   const diagnostics = new Map<string, string>();
@@ -229,24 +240,39 @@ function watchProjects(
     const programmed =
       project.status?.conditions?.find((condition) => condition.type === 'Programmed')?.status === 'True';
     const address = addresses.get(key);
-    const { artifactHash, revision, pods } = project.status ?? {};
+    const { artifactHash, revision } = project.status ?? {};
     if (!programmed || !address || artifactHash === undefined || shown.get(key) === artifactHash) return;
     const first = !shown.has(key);
     shown.set(key, artifactHash);
-    report.success(
-      `GatewayProject ${project.metadata.name}: revision ${revision}, ${artifactHash}, on ${pods?.programmed} pod(s)`,
-    );
+    report.success(`${project.metadata.name} serves revision ${revision}, ${artifactHash}`);
     onReady();
     if (first) {
       for (const note of leftOut(project)) report.note(`GatewayProject ${project.metadata.name}: ${note}`);
-      report.plain(`\n  ${project.spec.tls ? 'https' : 'http'}://${address}\n`);
+      report.plain(`\n  ${project.metadata.name}: ${project.spec.tls ? 'https' : 'http'}://${address}\n`);
+      for (const line of routeLines(routes.get(key) ?? [])) report.plain(`    ${line}`);
+      report.plain('\n  try:');
       const lines = project.metadata.annotations?.[ANNOTATION_TRY] ?? 'curl -i http://{address}/__gw/health';
-      for (const line of lines.trim().split('\n')) report.plain(`  ${line.replaceAll('{address}', address)}`);
+      for (const line of lines.trim().split('\n')) report.plain(`    ${line.replaceAll('{address}', address)}`);
       const inspector = inspectorOf(key);
-      if (inspector !== undefined) report.plain(`  tools for agents: ${inspector}`);
+      if (inspector !== undefined) report.plain(`\n  tools for agents: ${inspector}`);
+      report.plain(`  edit a file in ${dir}: it is compiled and served at once`);
       report.plain('');
     }
   });
+}
+
+/** Most routes that are shown. */
+const MOST_ROUTES = 20;
+
+/** Routes with their dispatchers, and how many more there are. */
+function routeLines(operations: readonly Operation[]): readonly string[] {
+  const shown = operations.slice(0, MOST_ROUTES);
+  const width = Math.max(...shown.map(({ path }) => path.length));
+  const more = operations.length - shown.length;
+  return [
+    ...shown.map(({ method, path, dispatch }) => `${method.padEnd(7)} ${path.padEnd(width)}  ${dispatch.name}`),
+    ...(more > 0 ? [`and ${more} more: \`kubectl gw\` and the console list all`] : []),
+  ];
 }
 
 /** What a project asks for and does not get here. */

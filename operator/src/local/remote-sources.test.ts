@@ -46,6 +46,7 @@ async function start(): Promise<string> {
       listen: { host: '127.0.0.1', port },
       console: null,
       allowCommands: false,
+      dev: false,
       gwEntry: GW,
       inherited: { PATH: process.env['PATH'] ?? '' },
       egress: testEgress({ plainHttpSources: [server.host] }),

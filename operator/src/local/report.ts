@@ -7,6 +7,22 @@ import type { EventRecord, EventSink } from '../runtime/objects.ts';
 
 type Style = Parameters<typeof styleText>[0];
 
+/** A request in the log of a gateway, as one line for people; null for other lines. */
+function requestLine(line: string): { readonly status: number; readonly text: string } | null {
+  if (!line.includes('"msg":"request"')) return null;
+  let logged: Readonly<Record<string, unknown>>;
+  try {
+    logged = JSON.parse(line);
+  } catch {
+    return null;
+  }
+  const { method, path, status, duration_ms, plugin, consumer } = logged;
+  const by = typeof plugin === 'string' ? `  by ${plugin}` : '';
+  const who = typeof consumer === 'string' ? `  for ${consumer}` : '';
+  const ms = Math.round(Number(duration_ms) * 10) / 10;
+  return { status: Number(status), text: `${method} ${path} ${status} ${ms} ms${by}${who}` };
+}
+
 export class Report implements EventSink {
   readonly #write: (text: string) => void;
   readonly #colour: boolean;
@@ -52,8 +68,12 @@ export class Report implements EventSink {
     }
   }
 
+  /** A line of a process: requests and errors are shown to everybody, the rest if that is asked for. */
   podLine(pod: string, line: string): void {
-    if (this.#verbose) this.#write(`${this.#styled('dim', `[${pod}]`)} ${line}\n`);
+    if (this.#verbose) return this.#write(`${this.#styled('dim', `[${pod}]`)} ${line}\n`);
+    const request = requestLine(line);
+    if (request !== null)
+      this.#line(request.status < 400 ? '→' : '✗', request.text, request.status < 500 ? 'dim' : 'red');
   }
 
   /** The Events that a cluster would show with `kubectl describe`. */
@@ -62,6 +82,7 @@ export class Report implements EventSink {
     if (fresh === '') return;
     const text = `${kind} ${metadata.name}: ${fresh}`;
     if (type === 'Warning') this.#line('✗', text, 'red');
+    else if (!this.#verbose) return;
     else if (reason === 'Ready' || reason === 'Compiled') this.#line('✓', text, 'green');
     else this.note(text);
   }
