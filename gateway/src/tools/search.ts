@@ -1,59 +1,38 @@
-/** Finds tools by what a model wants of them in plain words: BM25 over names, texts and paths (docs/mcp.md#search). */
+/**
+ * Finds tools by what a model wants of them in plain words (docs/mcp.md#search): BM25F over names, titles, paths, groups,
+ * descriptions and arguments; then by how much of what a tool is called was asked for, and whether it does what was asked.
+ */
 import type { Operation } from '../artifact/format.ts';
 import type { Tool } from '../artifact/tools.ts';
 import type { JsonObject } from '../spec/json.ts';
+import { ALSO, DEED_OF, type Deed, deedOf, wordsOf } from './meanings.ts';
+import { questionTerms, terms } from './words.ts';
 
-/** How often a term counts that stands there once. */
-const WEIGHTS = { name: 3, title: 3, path: 2, group: 1, description: 1, arguments: 0.5, method: 1 } as const;
-/** Characters of a description that say what a tool is for; what follows are details. */
-const DESCRIPTION = 400;
-/** Saturation of repeated terms, and how much long texts count less (BM25's k1 and b). */
-const [K1, B] = [1.2, 0.6];
-/** What a query's own words say more surely than what they may mean as well. */
-const SYNONYM = 0.4;
-
-const STOP = new Set(
-  'a an and are as at be by can do does for from how i in is it me my of on or our the this to we what which who with'.split(
-    ' ',
-  ),
-);
-const VERBS: Readonly<Record<string, string>> = {
-  GET: 'get list',
-  QUERY: 'get list',
-  POST: 'create',
-  PUT: 'update',
-  PATCH: 'update',
-  DELETE: 'delete',
-};
-/** By stem. */
-const SYNONYMS = new Map(
-  Object.entries({
-    show: 'get list',
-    see: 'get list',
-    view: 'get list',
-    find: 'get list search',
-    fetch: 'get list',
-    read: 'get list',
-    look: 'get list',
-    download: 'get',
-    remove: 'delete',
-    destroy: 'delete',
-    drop: 'delete',
-    add: 'create',
-    new: 'create',
-    make: 'create',
-    open: 'create',
-    start: 'create',
-    register: 'create',
-    change: 'update',
-    edit: 'update',
-    modify: 'update',
-    rename: 'update',
-    set: 'update',
-    send: 'post create',
-    repository: 'repo',
-  }).map(([word, others]): [string, readonly string[]] => [stem(word), terms(others)]),
-);
+/** By field: how often a term counts that stands there once, and how much long fields count less (BM25F's b). */
+const FIELDS = {
+  name: { weight: 3, b: 0.5 },
+  title: { weight: 4, b: 0.6 },
+  path: { weight: 2, b: 0.4 },
+  group: { weight: 1, b: 0 },
+  description: { weight: 1, b: 0.5 },
+  details: { weight: 0.3, b: 0.7 },
+  arguments: { weight: 0.4, b: 0.7 },
+} as const;
+type Field = keyof typeof FIELDS;
+const FIELD_NAMES = Object.keys(FIELDS) as Field[];
+/** Characters of a description that say what a tool is for, and up to which details follow. */
+const [DESCRIPTION, DETAILS] = [400, 2_000];
+/** Saturation of repeated terms (BM25's k1). */
+const K1 = 1.2;
+/** What a question's own words say more surely than what they may mean as well, or begin. */
+const ALSO_MEANT = 0.6;
+const DEED_MEANT = 0.5;
+const BEGUN = 0.3;
+const LEAST_BEGUN = 4;
+const MOST_BEGUN = 8;
+/** What is left of the score of a tool of which nothing else was asked for, and of one that does something else. */
+const UNSPECIFIC = 0.3;
+const OTHER_DEED = 0.55;
 
 /** What a tool is found by. */
 export interface IndexedTool {
@@ -72,91 +51,164 @@ export function indexedTool(tool: Tool, { method, path, operation_id: id }: Oper
   return { ...tool, method, path, ...(id === undefined ? {} : { id }) };
 }
 
+interface Entry {
+  readonly name: string;
+  /** What it is called: terms of name, title and path, and how rare each is. */
+  readonly called: readonly (readonly [term: string, rarity: number])[];
+  /** How rare those are together. */
+  readonly rarity: number;
+  readonly deeds: ReadonlySet<Deed>;
+}
+
 export class ToolIndex {
-  readonly #names: readonly string[];
+  readonly #count: number;
+  readonly #entries: readonly Entry[];
   /** By term: places of tools, each followed by its weight there. */
   readonly #postings = new Map<string, number[]>();
-  readonly #lengths: readonly number[];
-  readonly #average: number;
+  /** All terms, in order. */
+  readonly #vocabulary: readonly string[];
 
   constructor(tools: readonly IndexedTool[]) {
-    this.#names = tools.map(({ name }) => name);
-    this.#lengths = tools.map((tool, i) => this.#add(i, weightsOf(tool)));
-    this.#average = this.#lengths.reduce((sum, each) => sum + each, 0) / Math.max(1, tools.length);
+    const fields = tools.map(fieldsOf);
+    const average = (field: Field) =>
+      Math.max(1, fields.reduce((sum, each) => sum + each[field].length, 0) / Math.max(1, tools.length));
+    const averages = Object.fromEntries(FIELD_NAMES.map((field) => [field, average(field)])) as Record<Field, number>;
+    for (const [place, each] of fields.entries()) this.#add(place, each, averages);
+    this.#count = tools.length;
+    this.#entries = tools.map((tool, i) => entryOf(tool, fields[i] as Fields, (term) => this.#rarity(term)));
+    this.#vocabulary = [...this.#postings.keys()].sort();
   }
 
-  #add(place: number, weights: ReadonlyMap<string, number>): number {
-    let length = 0;
+  #add(place: number, fields: Fields, averages: Readonly<Record<Field, number>>): void {
+    const weights = new Map<string, number>();
+    for (const field of FIELD_NAMES) {
+      const { weight, b } = FIELDS[field];
+      const norm = 1 - b + (b * fields[field].length) / averages[field];
+      // Once each: what a path or an id repeats makes it no more about that.
+      for (const term of fields[field]) weights.set(term, (weights.get(term) ?? 0) + weight / norm);
+    }
     for (const [term, weight] of weights) {
       const found = this.#postings.get(term);
       if (found) found.push(place, weight);
       else this.#postings.set(term, [place, weight]);
-      length += weight;
     }
-    return length;
   }
 
   /** Names of the tools that fit best, the best first, of those that the caller is told of. */
   search(query: string, most: number, tells: (name: string) => boolean = () => true): readonly string[] {
+    const question = questionTerms(query);
+    const concepts = new Map(question.map((term) => [term, this.#meantBy(term)]));
     const scores = new Map<number, number>();
-    for (const [term, importance] of wanted(query)) this.#score(term, importance, scores);
+    for (const [term, concept] of concepts) this.#score(term, concept, scores);
+    const wanted = union([...concepts.values()]);
+    const deed = question.map((term) => DEED_OF.get(term)).find((each) => each !== undefined);
     return [...scores]
+      .map(([place, score]): [number, number] => [
+        place,
+        score * this.#fit(this.#entries[place] as Entry, wanted, deed),
+      ])
       .sort(([a, x], [b, y]) => y - x || a - b)
-      .map(([place]) => this.#names[place] as string)
+      .map(([place]) => (this.#entries[place] as Entry).name)
       .filter(tells)
       .slice(0, most);
   }
 
-  #score(term: string, importance: number, scores: Map<number, number>): void {
-    const postings = this.#postings.get(term) ?? [];
-    const found = postings.length / 2;
-    const rarity = Math.log(1 + (this.#names.length - found + 0.5) / (found + 0.5));
-    for (let i = 0; i < postings.length; i += 2) {
-      const [place, weight] = [postings[i] as number, postings[i + 1] as number];
-      const norm = 1 - B + (B * (this.#lengths[place] as number)) / this.#average;
-      const gain = (importance * rarity * weight * (K1 + 1)) / (weight + K1 * norm);
-      scores.set(place, (scores.get(place) ?? 0) + gain);
+  /** Terms that stand for one of a question, and how surely each does. */
+  #meantBy(term: string): ReadonlyMap<string, number> {
+    const deed = DEED_OF.get(term);
+    return union([
+      new Map(this.#begunBy(term).map((other) => [other, BEGUN])),
+      new Map((deed === undefined ? [] : wordsOf(deed)).map((other) => [other, DEED_MEANT])),
+      new Map((ALSO.get(term) ?? []).map((other) => [other, ALSO_MEANT])),
+      new Map([[term, 1]]),
+    ]);
+  }
+
+  #begunBy(term: string): readonly string[] {
+    if (term.length < LEAST_BEGUN) return [];
+    let [low, high] = [0, this.#vocabulary.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#vocabulary[middle] as string) < term) low = middle + 1;
+      else high = middle;
     }
+    return this.#vocabulary.slice(low, low + MOST_BEGUN).filter((each) => each !== term && each.startsWith(term));
+  }
+
+  #rarity(term: string): number {
+    return this.#rarityOf((this.#postings.get(term)?.length ?? 0) / 2);
+  }
+
+  /** Of what so many tools have. */
+  #rarityOf(found: number): number {
+    return Math.log(1 + (this.#count - found + 0.5) / (found + 0.5));
+  }
+
+  /**
+   * The best of the terms of a concept counts: a tool that has several is no more about it. Other words for it are as rare
+   * as all of them together: what one tool happens to say otherwise means no more.
+   */
+  #score(term: string, concept: ReadonlyMap<string, number>, scores: Map<number, number>): void {
+    const places = new Set<number>();
+    for (const other of concept.keys()) {
+      const postings = this.#postings.get(other) ?? [];
+      for (let i = 0; i < postings.length; i += 2) places.add(postings[i] as number);
+    }
+    const rarity = this.#rarityOf(places.size);
+    const gains = new Map<number, number>();
+    for (const [other, importance] of concept) {
+      const postings = this.#postings.get(other) ?? [];
+      const worth = importance * (other === term ? this.#rarity(other) : rarity) * (K1 + 1);
+      for (let i = 0; i < postings.length; i += 2) {
+        const [place, weight] = [postings[i] as number, postings[i + 1] as number];
+        gains.set(place, Math.max(gains.get(place) ?? 0, (worth * weight) / (weight + K1)));
+      }
+    }
+    for (const [place, gain] of gains) scores.set(place, (scores.get(place) ?? 0) + gain);
+  }
+
+  /** How much of what a tool is called was asked for, rare words first, and whether it does what was asked. */
+  #fit({ called, rarity: all, deeds }: Entry, wanted: ReadonlyMap<string, number>, deed: Deed | undefined): number {
+    let asked = 0;
+    for (const [term, rarity] of called) asked += rarity * (wanted.get(term) ?? 0);
+    const specific = UNSPECIFIC + (1 - UNSPECIFIC) * (all === 0 ? 0 : asked / all);
+    return deed === undefined || deeds.size === 0 || deeds.has(deed) ? specific : specific * OTHER_DEED;
   }
 }
 
-function weightsOf(tool: IndexedTool): ReadonlyMap<string, number> {
-  const { name, id, title = '', description = '', group = '', method = '', path = '', input } = tool;
-  const given = Object.keys((input['properties'] ?? {}) as object).join(' ');
-  const texts: readonly (readonly [string, number])[] = [
-    [id ?? name, WEIGHTS.name],
-    [title, WEIGHTS.title],
-    [path, WEIGHTS.path],
-    [group, WEIGHTS.group],
-    [description.slice(0, DESCRIPTION), WEIGHTS.description],
-    [given, WEIGHTS.arguments],
-    [VERBS[method] ?? '', WEIGHTS.method],
-  ];
-  const weights = new Map<string, number>();
-  for (const [text, weight] of texts) {
-    // Once each: what a path or an id repeats makes it no more about that.
-    for (const term of new Set(terms(text))) weights.set(term, (weights.get(term) ?? 0) + weight);
-  }
-  return weights;
+/** The surest of each term. */
+function union(maps: readonly ReadonlyMap<string, number>[]): ReadonlyMap<string, number> {
+  const all = new Map<string, number>();
+  for (const map of maps) for (const [term, sure] of map) all.set(term, Math.max(all.get(term) ?? 0, sure));
+  return all;
 }
 
-function wanted(query: string): ReadonlyMap<string, number> {
-  const own = new Set(terms(query));
-  const others = [...own].flatMap((term) => SYNONYMS.get(term) ?? []);
-  return new Map([
-    ...others.map((term): [string, number] => [term, SYNONYM]),
-    ...[...own].map((term): [string, number] => [term, 1]),
+type Fields = Readonly<Record<Field, readonly string[]>>;
+
+function fieldsOf({ name, id, title = '', description = '', group = '', path = '', input }: IndexedTool): Fields {
+  const distinct = (text: string) => [...new Set(terms(text))];
+  return {
+    name: distinct(id ?? name),
+    title: distinct(title),
+    path: distinct(path.replaceAll(/\{[^}]*\}/g, ' ')),
+    group: distinct(group),
+    description: distinct(description.slice(0, DESCRIPTION)),
+    details: distinct(description.slice(DESCRIPTION, DETAILS)),
+    arguments: distinct(Object.keys((input['properties'] ?? {}) as object).join(' ')),
+  };
+}
+
+function entryOf(
+  { name, method = '', path = '' }: IndexedTool,
+  fields: Fields,
+  rarityOf: (term: string) => number,
+): Entry {
+  const called = [...new Set([...fields.name, ...fields.title, ...fields.path])].map((term): [string, number] => [
+    term,
+    rarityOf(term),
   ]);
-}
-
-/** Words in small letters, without what words are inflected by; names such as `listBooks` are two. */
-function terms(text: string): readonly string[] {
-  const words = text.replaceAll(/(\p{Ll}|\d)(\p{Lu})/gu, '$1 $2').toLowerCase();
-  return (words.match(/[\p{L}\d]+/gu) ?? []).filter((word) => !STOP.has(word)).map(stem);
-}
-
-function stem(word: string): string {
-  const singular =
-    word.length > 4 && word.endsWith('ies') ? `${word.slice(0, -3)}y` : word.replace(/(?<=..[^s])s$/, '');
-  return singular.replace(/(?<=.{3})(ing|ed)$/, '').replace(/(?<=.{3})e$/, '');
+  const rarity = called.reduce((sum, [, each]) => sum + each, 0);
+  const said = [...fields.name, ...fields.title].flatMap((term) => DEED_OF.get(term) ?? []);
+  const ofMethod = deedOf(method, path);
+  return { name, called, rarity, deeds: new Set([...said, ...(ofMethod === undefined ? [] : [ofMethod])]) };
 }
