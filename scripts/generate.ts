@@ -18,6 +18,7 @@ import { renderOperatorCli } from '../operator/src/cli/cli-doc.ts';
 import { generatedFiles as operatorFiles } from '../operator/src/install/generate.ts';
 import { generalDashboard } from '../operator/src/objects/dashboard.ts';
 import { POD_FIELDS } from '../operator/src/objects/pod-policy.ts';
+import { renderPublicDocuments } from '../test/public-documents/documents.ts';
 import { renderHttpDoc } from '../test/smuggling/http-doc.ts';
 import { between } from './between.ts';
 import { generatedChartFiles } from './charts/generate.ts';
@@ -56,6 +57,7 @@ const steps: readonly (() => readonly GeneratedFile[])[] = [
       content: withCapabilities('gateway/sdk/assembly/host.ts', ['// ', ''], renderSdkImports()),
     },
   ],
+  () => [{ path: 'docs/public-descriptions.md', content: renderPublicDocuments() }],
   () => [{ path: 'docs/http.md', content: renderHttpDoc() }],
   () => operatorFiles(root),
   () =>

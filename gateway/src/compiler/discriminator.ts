@@ -5,6 +5,7 @@
 import type { Json, JsonObject } from '../artifact/format.ts';
 import { type Documents, type Located, member } from '../spec/documents.ts';
 import { get, isObject } from '../spec/json.ts';
+import { schemaMapAt } from '../spec/merged-reference.ts';
 import { NAMED_BY } from '../validation/named-branch.ts';
 import type { Annotations } from './schema-annotations.ts';
 import { typesOf } from './schema-types.ts';
@@ -110,7 +111,7 @@ function ownNames(branch: Located, property: string, documents: Documents, seen:
   const target = documents.follow(branch);
   if (target === null || seen.has(target.value)) return [];
   seen.add(target.value);
-  const own = documents.follow(member(member(target, 'properties'), property));
+  const own = documents.follow(member(schemaMapAt(member(target, 'properties'), documents), property));
   const [constant, values] = [get(own?.value, 'const'), get(own?.value, 'enum')];
   const names = constant !== undefined ? [constant] : Array.isArray(values) ? values : [];
   if (names.length > 0) return names.filter((each) => typeof each === 'string');

@@ -3,6 +3,7 @@ import type { FormField, ParameterStyle } from '../artifact/format.ts';
 import { type Documents, type Located, member } from '../spec/documents.ts';
 import { followedPart } from '../spec/follow-object.ts';
 import { get, isObject } from '../spec/json.ts';
+import { schemaMapAt } from '../spec/merged-reference.ts';
 import type { Deps } from './parameters.ts';
 import { itemTypes, propertyTypes, typesOf } from './schema-types.ts';
 
@@ -32,7 +33,7 @@ function gather(schema: Located, documents: Documents, found: Map<string, Locate
   const at = documents.follow(schema);
   if (!at || !isObject(at.value) || seen.has(at.value)) return;
   seen.add(at.value);
-  const properties = member(at, 'properties');
+  const properties = schemaMapAt(member(at, 'properties'), documents);
   for (const name of isObject(properties.value) ? Object.keys(properties.value) : []) {
     if (!found.has(name)) found.set(name, member(properties, name));
   }

@@ -2,6 +2,7 @@
 import type { Parameter } from '../artifact/format.ts';
 import { member, placeOf } from '../spec/documents.ts';
 import { get, isObject } from '../spec/json.ts';
+import { schemaMapAt } from '../spec/merged-reference.ts';
 import type { DeclaredMessage } from '../spec/operations.ts';
 import { type Deps, NOT_PARAMETERS, textValueOf } from './parameters.ts';
 import { schemaOf, type TypedSchema } from './schema-format.ts';
@@ -63,7 +64,7 @@ function gather({ at, dialect }: TypedSchema, deps: Deps, found: Map<string, Hea
     );
   }
   const required = get(schema.value, 'required');
-  const properties = member(schema, 'properties');
+  const properties = schemaMapAt(member(schema, 'properties'), deps.documents);
   for (const name of isObject(properties.value) ? Object.keys(properties.value) : []) {
     const key = name.toLowerCase();
     const property = member(properties, name);

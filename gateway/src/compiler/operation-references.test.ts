@@ -157,6 +157,21 @@ describe('parts that cannot be a $ref are read all the same, with E1007', () => 
     ]);
   });
 
+  it('in properties, beside others', async () => {
+    const schema = { type: 'object', properties: { $ref: 'shared.json#/properties', b: { type: 'integer' } } };
+    const requestBody = { content: { 'application/json': { schema } } };
+    const { found, schemas } = await compiled(
+      { paths: { '/a': { post: { requestBody, ...dispatch } } } },
+      { 'specs/shared.json': { properties: { a: { $ref: '#/A' }, b: { type: 'string' } }, A: { type: 'boolean' } } },
+    );
+    const place = '/paths/~1a/post/requestBody/content/application~1json/schema/properties/$ref';
+    expect(found).toEqual([`E1007 api.json ${place}`]);
+    expect(Object.values(schemas)).toContainEqual({
+      type: 'object',
+      properties: { a: { $ref: expect.stringMatching('^gw:A') }, b: { type: 'integer' } },
+    });
+  });
+
   it('in components that stand elsewhere', async () => {
     const { found, operations } = await compiled(
       {
@@ -256,4 +271,19 @@ it('an empty enum is a schema that nothing fits', async () => {
   const parameters = [{ name: 'q', in: 'query', schema: { enum: [] } }];
   const { found, schemas } = await compiled({ paths: { '/a': { get: { parameters, ...dispatch } } } });
   expect([found, Object.values(schemas)]).toEqual([[], [{ enum: [] }]]);
+});
+
+it('a boolean exclusive bound outside of OpenAPI 3.0 is read as there, with E1007', async () => {
+  const schema = { type: 'number', minimum: 0, exclusiveMinimum: true, maximum: 9, exclusiveMaximum: false };
+  const parameters = [{ name: 'q', in: 'query', schema }];
+  const { found, schemas } = await compiled({ paths: { '/a': { get: { parameters, ...dispatch } } } });
+  const place = 'api.json /paths/~1a/get/parameters/0/schema';
+  expect(found).toEqual([`E1007 ${place}/exclusiveMaximum`, `E1007 ${place}/exclusiveMinimum`]);
+  expect(Object.values(schemas)).toEqual([{ type: 'number', exclusiveMinimum: 0, maximum: 9 }]);
+});
+
+it('a $ref in place of a text is left as it stands, with E1008, and its file is not read', async () => {
+  const tags = [{ name: 'a', description: { $ref: 'a.md' } }];
+  const { found, operations } = await compiled({ tags, paths: { '/a': { get: dispatch } } });
+  expect([found, operations.length]).toEqual([['E1008 api.json /tags/0/description/$ref'], 1]);
 });

@@ -91,6 +91,15 @@ function visit(
         operations.addReference(document, pointer, resolution.target, isOperation(within, document.value));
       } else diagnostics.add('E1003', { file: document.file, pointer }, `unresolved $ref: ${resolution.why}`);
     },
+    textRef(pointer) {
+      const message = 'a text cannot be a $ref: it is left as it stands, and its file is not read';
+      diagnostics.add(
+        'E1008',
+        { file: document.file, pointer },
+        message,
+        'Write the text here, or bundle the document.',
+      );
+    },
     extension(name, pointer, within) {
       operations.addExtension(document, name, pointer, within);
     },

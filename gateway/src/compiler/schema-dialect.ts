@@ -38,7 +38,12 @@ function part(object: Obj, belongs: (value: unknown) => boolean): Obj {
 
 /** `normal`: the keywords of `schema`, without boolean exclusive bounds. */
 export function translate30(schema: Obj, normal: JsonObject): JsonObject {
-  return nullable(schema, exclusive(schema, exclusive(schema, normal, 'minimum'), 'maximum'));
+  return nullable(schema, withExclusiveBounds(schema, normal));
+}
+
+/** `normal` with bounds that `schema` makes exclusive by booleans, as drafts before 6 do. */
+export function withExclusiveBounds(schema: Obj, normal: JsonObject): JsonObject {
+  return exclusive(schema, exclusive(schema, normal, 'minimum'), 'maximum');
 }
 
 function exclusive(schema: Obj, normal: JsonObject, bound: 'minimum' | 'maximum'): JsonObject {

@@ -4,6 +4,7 @@
  */
 import { type Documents, type Located, member } from '../spec/documents.ts';
 import { get, isObject } from '../spec/json.ts';
+import { schemaMapAt } from '../spec/merged-reference.ts';
 import type { Dialect } from '../spec/recognise.ts';
 
 /** Answers by schema object: `allOf`s of `allOf`s would be gone through exponentially often, or without end. */
@@ -21,7 +22,7 @@ export function oneWayNames(way: OneWay, schema: Located, dialect: Dialect, docu
   if (answer) return answer;
   const names = new Set<string>();
   known.set(schema.value, names);
-  const properties = member(schema, 'properties');
+  const properties = schemaMapAt(member(schema, 'properties'), documents);
   if (isObject(properties.value)) {
     for (const name of Object.keys(properties.value)) {
       if (isOneWay(way, member(properties, name), dialect, documents)) names.add(name);

@@ -10,13 +10,14 @@ import { patternKind } from '../patterns/known-patterns.ts';
 import type { Diagnostics } from '../spec/diagnostic.ts';
 import { type Documents, type Located, member, placeOf } from '../spec/documents.ts';
 import { get, isObject, type Obj } from '../spec/json.ts';
+import { schemaMapAt } from '../spec/merged-reference.ts';
 import type { Dialect } from '../spec/recognise.ts';
 import { isAssertion, keywordOf } from '../spec/schema-keywords.ts';
 import { WRITTEN } from '../validation/written-keyword.ts';
 import { discriminate } from './discriminator.ts';
 import { type Annotations, withAnnotations } from './schema-annotations.ts';
 import { breakCycles } from './schema-cycles.ts';
-import { translate07, translate30, withDependencies } from './schema-dialect.ts';
+import { translate07, translate30, withDependencies, withExclusiveBounds } from './schema-dialect.ts';
 import { oneWayNames } from './schema-read-only.ts';
 import { type Scope, Scopes } from './schema-scope.ts';
 import { Vocabularies } from './schema-vocabulary.ts';
@@ -225,7 +226,10 @@ export class SchemaTable {
     for (const [name, at] of this.#translated(members, value, outer.dialect)) {
       const keyword = keywordOf(name);
       if (!keyword || (!validates && isAssertion(keyword))) continue;
-      if (outer.dialect === '3.0' && /^exclusive/.test(name) && typeof at.value === 'boolean') continue;
+      if (/^exclusive/.test(name) && typeof at.value === 'boolean') {
+        if (outer.dialect !== '3.0') this.#warnOfBooleanBound(at, name);
+        continue;
+      }
       const why = keyword.check(at.value);
       if (why !== null) {
         this.#diagnostics.add('E1004', placeOf(at), `"${name}" ${why}`);
@@ -238,7 +242,15 @@ export class SchemaTable {
       if (read !== undefined) normal.push([name, read]);
     }
     const written = outer.annotations === 'none' ? writtenKeywords(value, normal) : [];
-    return withoutHidden(withoutProto(withoutUnread(value, Object.fromEntries([...normal, ...written]))), hidden);
+    const read = withoutUnread(value, Object.fromEntries([...normal, ...written]));
+    const bounded = outer.dialect === '3.0' ? read : withExclusiveBounds(value, read);
+    return withoutHidden(withoutProto(bounded), hidden);
+  }
+
+  #warnOfBooleanBound(at: Located, name: string): void {
+    const bound = name === 'exclusiveMinimum' ? 'minimum' : 'maximum';
+    const message = `"${name}" is a boolean, as in OpenAPI 3.0: it is read as such, with "${bound}"`;
+    this.#diagnostics.add('E1007', placeOf(at), message, `Write the number under "${name}", without "${bound}".`);
   }
 
   #translated(members: readonly [string, Located][], value: Obj, dialect: Dialect): readonly [string, Located][] {
@@ -254,9 +266,14 @@ export class SchemaTable {
       case 'schemas':
         return Array.isArray(at.value) ? at.value.map((_, i) => this.#normalise(member(at, i), context)) : [];
       case 'schemaMap': {
-        const all = isObject(at.value) ? Object.keys(at.value) : [];
-        const names = name === 'patternProperties' ? all.filter((each) => this.#isRead(each, member(at, each))) : all;
-        return Object.fromEntries(names.map((each) => [each, this.#normalise(member(at, each), context)]));
+        const map = schemaMapAt(at, this.#documents);
+        if (map !== at) {
+          const place = placeOf(member(at, '$ref'));
+          this.#diagnostics.add('E1007', place, `"${name}" cannot be a $ref: the members of its target are read`);
+        }
+        const all = isObject(map.value) ? Object.keys(map.value) : [];
+        const names = name === 'patternProperties' ? all.filter((each) => this.#isRead(each, member(map, each))) : all;
+        return Object.fromEntries(names.map((each) => [each, this.#normalise(member(map, each), context)]));
       }
       case 'pattern':
         return this.#isRead(String(at.value), at) ? String(at.value) : undefined;

@@ -1,6 +1,7 @@
 /** Which JSON types a schema admits at its top: what the text of a parameter is read as. */
 import { type Documents, type Located, member } from '../spec/documents.ts';
 import { get, isObject } from '../spec/json.ts';
+import { schemaMapAt } from '../spec/merged-reference.ts';
 
 /**
  * Answers by schema object: schemas that combine each other would be asked without end, or exponentially often.
@@ -62,7 +63,7 @@ export function propertyTypes(schema: Located, documents: Documents): Readonly<R
 }
 
 function readPropertyTypes(at: Located, documents: Documents): Readonly<Record<string, readonly string[]>> {
-  const properties = member(at, 'properties');
+  const properties = schemaMapAt(member(at, 'properties'), documents);
   const own = isObject(properties.value) ? Object.keys(properties.value) : [];
   return Object.fromEntries([
     ...parts(at).flatMap((each) => Object.entries(propertyTypes(each, documents))),

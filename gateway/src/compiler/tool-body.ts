@@ -5,6 +5,7 @@ import { type Located, member } from '../spec/documents.ts';
 import { followed } from '../spec/follow-object.ts';
 import type { Json, JsonObject } from '../spec/json.ts';
 import { get, isObject } from '../spec/json.ts';
+import { schemaMapAt } from '../spec/merged-reference.ts';
 import type { Dialect } from '../spec/recognise.ts';
 import { isJson } from '../validation/media-type.ts';
 import { MULTIPART, URLENCODED } from './form-fields.ts';
@@ -116,8 +117,10 @@ export function plainObjectOf({ at, dialect }: BodySchema, encoding: string, dep
   const { documents } = deps;
   const object = documents.follow(at);
   if (!object || !isPlain(at, object)) return null;
-  const declared = member(object, 'properties');
-  const names = Object.keys(declared.value as object).filter((name) => !isReadOnly(member(declared, name), deps));
+  const declared = schemaMapAt(member(object, 'properties'), documents);
+  const names = Object.keys(isObject(declared.value) ? declared.value : {}).filter(
+    (name) => !isReadOnly(member(declared, name), deps),
+  );
   const binary = encoding === 'json' ? [] : names.filter((name) => isBinary(member(declared, name), deps));
   const properties = names.map((name): [string, Json] => {
     const schema = member(declared, name);

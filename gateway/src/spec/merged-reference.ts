@@ -4,7 +4,7 @@
  */
 import type { Diagnostics } from './diagnostic.ts';
 import { type Documents, type Located, member, placeOf } from './documents.ts';
-import { isObject, kindOf } from './json.ts';
+import { get, isObject, kindOf } from './json.ts';
 
 /** References to references; more is a cycle. */
 const MAX_HOPS = 64;
@@ -46,6 +46,16 @@ export function followMerged(
   const replaced: string[] = [];
   const at = chain.reduceRight((target, each) => merge(each, target, replaced));
   return { at, chain, replaced };
+}
+
+/**
+ * A map of schemas such as `properties`, whose `$ref` is no name but leads to further members, as documents in several
+ * files have it. Members beside it replace those of the target.
+ */
+export function schemaMapAt(declared: Located, documents: Documents): Located {
+  if (typeof get(declared.value, '$ref') !== 'string') return declared;
+  const target = documents.follow(declared);
+  return target ? merge(declared, target, []) : { ...declared, value: undefined };
 }
 
 function merge(reference: Located, target: Located, replaced: string[]): Located {

@@ -6,6 +6,8 @@ import { child } from './pointer.ts';
 export interface Visitor {
   /** `within`: the keys above, nearest last; at most three. */
   ref?(ref: string, pointer: string, within: readonly string[]): void;
+  /** A reference in place of a text. */
+  textRef?(pointer: string): void;
   /** `within`: as of `ref`. */
   extension?(name: string, pointer: string, within: readonly string[]): void;
   /** Objects whose keys are keywords, before what is in them. */
@@ -14,6 +16,8 @@ export interface Visitor {
 
 /** Their members are data, in which `$ref` means nothing. */
 const DATA = new Set(['example', 'examples', 'default', 'enum', 'const']);
+/** Texts, in whose place some tools take a reference to a file of text. */
+const TEXTS = new Set(['description', 'summary', 'title']);
 /** The keys of their members are names, whatever they look like. */
 const NAMED = new Set([
   ...['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'],
@@ -50,6 +54,10 @@ function visit(value: unknown, pointer: string, within: readonly string[], named
         continue;
       }
       if (DATA.has(key)) continue;
+      if (TEXTS.has(key) && isObject(each)) {
+        if (typeof each['$ref'] === 'string') visitor.textRef?.(child(child(pointer, key), '$ref'));
+        continue;
+      }
     }
     if (typeof each !== 'object' || each === null) continue;
     visit(each, child(pointer, key), [...within.slice(-2), key], !named && isMapOfNames(key, each), visitor);
