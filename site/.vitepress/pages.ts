@@ -47,6 +47,7 @@ export const SECTIONS: Readonly<Record<string, readonly Section[]>> = {
         'crds',
         'artifact',
         'packages',
+        'public-descriptions',
       ),
     },
     { title: 'Plugins', files: [...doc('plugins'), ...plugins] },
