@@ -188,6 +188,110 @@ describe('mock without a body', () => {
   });
 });
 
+/** OpenAPI 3.2: texts as they are sent, and items of sequential media types. */
+const event = { type: 'object', properties: { event: { const: 'added' }, data: { type: 'string', const: 'a\nb' } } };
+const sequences = {
+  openapi: '3.2.0',
+  info: { title: 'Sequences', version: '1' },
+  paths: {
+    '/exact': {
+      get: {
+        responses: {
+          200: {
+            description: 'x',
+            headers: {
+              'X-Ids': {
+                schema: { type: 'array', items: { type: 'integer' } },
+                examples: { ids: { dataValue: [1, 2], serializedValue: '1,  2' } },
+              },
+            },
+            content: {
+              'application/json': {
+                schema: { type: 'object', required: ['n'] },
+                examples: {
+                  broken: { serializedValue: '{"n":' },
+                  other: { serializedValue: '[]' },
+                  right: { dataValue: { n: 1 }, serializedValue: '{ "n": 1.0 }' },
+                },
+              },
+              'application/xml': { examples: { one: { serializedValue: '<n>1</n>' } } },
+            },
+          },
+        },
+        ...mock(),
+      },
+    },
+    '/items': {
+      get: {
+        responses: {
+          200: {
+            description: 'x',
+            content: {
+              'application/jsonl': { itemSchema: schema },
+              'application/json-seq': { itemSchema: { const: 7 } },
+              'application/geo+json-seq': { itemSchema: { const: 8 } },
+              'text/event-stream': { itemSchema: { ...event, required: ['event', 'data'] } },
+              'application/x-ndjson': {
+                itemSchema: { type: 'integer' },
+                examples: { wrong: { dataValue: ['a'] }, right: { dataValue: [1, 2, 3] } },
+              },
+            },
+          },
+        },
+        ...mock(),
+      },
+    },
+    '/nothing': { get: { ...mock() }, put: { responses: { 200: { description: 'x' } }, ...mock({ status: 201 }) } },
+    '/typed': { get: { ...mock({ headers: { 'Content-Type': 'text/plain' } }) } },
+    '/no-place': {
+      get: { parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'integer' } }], ...mock() },
+    },
+  },
+  components: { schemas: { Book: book } },
+};
+
+describe('mock of OpenAPI 3.2', () => {
+  let gw: Gateway;
+  beforeAll(async () => {
+    gw = await startGateway(await compileSpec(sequences, ['mock']));
+  });
+  afterAll(() => gw.stop());
+  const get = (path: string, headers: Record<string, string> = {}) => fetch(`${gw.url}${path}`, { headers });
+  const items = async (accept: string) => {
+    const response = await get('/items', { accept });
+    expect(response.headers.get('content-type')).toBe(accept);
+    return response.text();
+  };
+
+  it('sends serializedValue as it stands, if it is JSON that its schema admits where it should be', async () => {
+    const response = await get('/exact');
+    expect([await response.text(), response.headers.get('x-ids')]).toEqual(['{ "n": 1.0 }', '1,  2']);
+    expect(await (await get('/exact', { prefer: 'example=broken' })).text()).toBe('{"n":');
+    expect(await (await get('/exact', { accept: 'application/xml' })).text()).toBe('<n>1</n>');
+  });
+
+  it('makes items of itemSchema, in the form of their media type', async () => {
+    const lines = (await items('application/jsonl')).split('\n');
+    expect(lines.map((line) => (line === '' ? null : JSON.parse(line).title))).toEqual(['Dune', 'Dune', null]);
+    expect(await items('application/json-seq')).toBe('\u001e7\n\u001e7\n');
+    expect(await items('application/geo+json-seq')).toBe('\u001e8\n\u001e8\n');
+    expect(await items('text/event-stream')).toBe('event: added\ndata: a\ndata: b\n\n'.repeat(2));
+    expect(await items('application/x-ndjson')).toBe('1\n2\n3\n');
+  });
+
+  it('calls an empty body nothing, least of all JSON', async () => {
+    for (const method of ['GET', 'PUT']) {
+      const response = await fetch(`${gw.url}/nothing`, { method });
+      expect([await response.text(), response.headers.get('content-type')]).toEqual(['', null]);
+    }
+    expect((await get('/typed')).headers.get('content-type')).toBe('text/plain');
+  });
+
+  it('serves an operation whose path does not have its path parameter', async () => {
+    expect((await get('/no-place')).status).toBe(200);
+  });
+});
+
 describe('gw dev --mock', () => {
   let dir = '';
   let dev: DevServer | null = null;

@@ -8,10 +8,10 @@ beforeAll(async () => {
 afterAll(() => kit.close());
 
 describe('mock', () => {
-  it('answers 200 with an empty JSON body by default', async () => {
+  it('answers 200 with an empty body by default, which has no type', async () => {
     const { outcome, answer } = await kit.dispatch({});
     expect(outcome).toBe('answered');
-    expect(answer).toEqual({ status: 200, headers: { 'content-type': 'application/json' }, body: '' });
+    expect(answer).toEqual({ status: 200, headers: {}, body: '' });
   });
 
   it('answers with status, body, headers and content type of its config', async () => {

@@ -195,6 +195,10 @@ export interface DescribedValue {
   readonly schema?: SchemaRef;
   /** By name; the one without a name is that of `example`. */
   readonly examples?: { readonly [name: string]: Json };
+  /** Names of those examples that are texts to be sent as they stand (`serializedValue`). */
+  readonly serialized?: readonly string[];
+  /** Of a sequential media type (`itemSchema`): what each of its items may hold. */
+  readonly items?: SchemaRef;
 }
 
 export interface DescribedResponse {

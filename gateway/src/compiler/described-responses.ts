@@ -43,22 +43,34 @@ function placesOf(declared: Located, { documents, diagnostics }: Deps): readonly
 function describedValue(at: Located, dialect: Dialect, deps: Deps): DescribedValue {
   const schema = member(at, 'schema');
   const ref = schema.value === undefined ? undefined : deps.schemas.addExemplary(schema, dialect);
-  const examples = examplesOf(at, deps);
-  return { ...(ref ? { schema: ref } : {}), ...(Object.keys(examples).length > 0 ? { examples } : {}) };
+  const itemSchema = member(at, 'itemSchema');
+  const items = itemSchema.value === undefined ? undefined : deps.schemas.addExemplary(itemSchema, dialect);
+  return { ...(ref ? { schema: ref } : {}), ...(items ? { items } : {}), ...examplesOf(at, deps) };
 }
 
-/** `example`, and those of `examples` whose value stands in the document. */
-function examplesOf(at: Located, deps: Deps): Readonly<Record<string, Json>> {
+/**
+ * `example`, and those of `examples` whose value stands in the document. Of several forms of one, the text counts that is
+ * to be sent (OpenAPI 3.2, Example Object).
+ */
+function examplesOf(at: Located, deps: Deps): Pick<DescribedValue, 'examples' | 'serialized'> {
   const example = member(at, 'example');
   const single = example.value;
   warnOfReference(example, deps);
-  const named = placesOf(member(at, 'examples'), deps).flatMap(([name, place]): [string, Json][] => {
+  const examples: [string, Json][] = single === undefined ? [] : [['', single as Json]];
+  const serialized: string[] = [];
+  for (const [name, place] of placesOf(member(at, 'examples'), deps)) {
     const { value } = place;
+    if (!isObject(value)) continue;
     warnOfReference(member(place, 'value'), deps);
-    const given = isObject(value) ? (value['value'] ?? value['dataValue'] ?? value['serializedValue']) : undefined;
-    return given === undefined ? [] : [[name, given as Json]];
-  });
-  return Object.fromEntries([...(single === undefined ? [] : [['', single as Json] as const]), ...named]);
+    const { value: given = value['dataValue'], serializedValue: text } = value;
+    if (typeof text === 'string') serialized.push(name);
+    const answer = typeof text === 'string' ? text : given;
+    if (answer !== undefined) examples.push([name, answer as Json]);
+  }
+  return {
+    ...(examples.length > 0 ? { examples: Object.fromEntries(examples) } : {}),
+    ...(serialized.length > 0 ? { serialized: serialized.sort() } : {}),
+  };
 }
 
 /** Values of examples are data, whatever they hold. */

@@ -68,9 +68,11 @@ export function routeOf(declared: DeclaredOperation, file: string, deps: RouteDe
   if (dispatch && dispatcher && template)
     checkFit(dispatcher, dispatch, { method, path, names: template.names }, diagnostics);
   if (dispatcher && !carriesMessages(declared, dispatcher, deps)) return null;
-  const { parameters, requestBody } = declared.channel
+  const { parameters: all, requestBody } = declared.channel
     ? channelInputsOf(declared, declared.channel, deps)
     : { parameters: parametersOf(declared, deps), requestBody: requestBodyOf(declared, deps) };
+  // One that is not in the path would be missing from every request.
+  const parameters = all.filter((each) => each.in !== 'path' || template?.names.includes(each.name) !== false);
   const responses = responsesOf(declared, deps, dispatcher !== null && answersByExample(dispatcher));
   const messages =
     declared.channel && isWebSocket(declared, dispatcher)
@@ -207,6 +209,13 @@ function checkParameters(
   diagnostics: Diagnostics,
 ): void {
   const byName = new Map(parameters.flatMap((each) => (each.in === 'path' ? [[each.name, each] as const] : [])));
+  const ofPath = declared.flatMap((each): [unknown, Located][] =>
+    get(each.value, 'in') === 'path' ? [[get(each.value, 'name'), each]] : [],
+  );
+  for (const [name, each] of [...ofPath, ...(channel?.parameters ?? [])]) {
+    if (typeof name !== 'string' || template.names.includes(name)) continue;
+    diagnostics.add('E1077', placeOf(each), `path parameter "${name}" is not in ${path}, and has no effect`);
+  }
   for (const name of template.names) {
     if (!byName.has(name)) diagnostics.add('E1004', placeOf(at), `path parameter "${name}" of ${path} is not declared`);
   }

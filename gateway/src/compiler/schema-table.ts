@@ -15,6 +15,7 @@ import type { Dialect } from '../spec/recognise.ts';
 import { isAssertion, keywordOf } from '../spec/schema-keywords.ts';
 import { WRITTEN } from '../validation/written-keyword.ts';
 import { discriminate } from './discriminator.ts';
+import { ForeignKeywords } from './foreign-keywords.ts';
 import { type Annotations, withAnnotations } from './schema-annotations.ts';
 import { breakCycles } from './schema-cycles.ts';
 import { translate07, translate30, withDependencies, withExclusiveBounds } from './schema-dialect.ts';
@@ -52,6 +53,7 @@ export class SchemaTable {
   readonly #schemas = new Map<string, Json>();
   readonly #places = new Map<string, Located>();
   readonly #waiting: (Target & { readonly id: string })[] = [];
+  readonly #foreign = new ForeignKeywords();
   readonly #scopes: Scopes;
   readonly #vocabularies: Vocabularies;
 
@@ -117,6 +119,7 @@ export class SchemaTable {
     for (let next = this.#waiting.pop(); next !== undefined; next = this.#waiting.pop()) {
       this.#schemas.set(next.id, this.#normalise(next.located, next.context));
     }
+    this.#foreign.report(this.#diagnostics);
     const sorted = new Map([...this.#schemas].sort(([a], [b]) => (a < b ? -1 : 1)));
     for (const id of breakCycles(sorted)) {
       const at = this.#places.get(id);
@@ -157,6 +160,7 @@ export class SchemaTable {
       this.#diagnostics.add('E1004', placeOf(located), 'a schema must be an object or a boolean');
       return true;
     }
+    this.#foreign.note(located, value, outer.dialect);
     if (outer.dialect === '3.0') {
       const ref = this.#reference('$ref', located, value, outer);
       if (ref !== undefined) this.#warnOfKeywordsBeside(located, value, 'OpenAPI 3.0');

@@ -2,7 +2,7 @@
  * Answers out of an operation's description (docs/reference/plugins.md#examples): the response by status, its media type
  * by `Accept`, its body an example or a value made from the schema, the same for the same request.
  */
-import type { DescribedValue, Json, JsonObject, Operation } from '../artifact/format.ts';
+import type { DescribedValue, Json, JsonObject, Operation, SchemaRef } from '../artifact/format.ts';
 import { type Answer, type Exchange, joinedHeader } from '../exchange.ts';
 import { problem } from '../problems.ts';
 import { isJson } from '../validation/media-type.ts';
@@ -17,9 +17,11 @@ import {
 import { type ChosenType, chooseType } from './choose-type.ts';
 import { headersOf } from './header-values.ts';
 import { type Preference, preferenceOf } from './prefer.ts';
-import { renderBody } from './render.ts';
+import { isSequential, itemsOf, renderBody } from './render.ts';
 import { ValueMaker } from './valid-value.ts';
 
+/** Items of a sequence that nobody has given an example of. */
+const MADE_ITEMS = 2;
 /** Statuses whose responses have no body. */
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
@@ -75,10 +77,13 @@ export class ExampleResponses {
     const media = response.content[type.range] ?? {};
     const given =
       preference.example === undefined ? this.#exampleOf(media, type.type) : named(media, preference.example);
-    const value = given ? given.value : this.#made(media, seed);
-    if (value === undefined)
-      return unmakeable(this.#place + pointer('responses', chosen.name, 'content', type.range, 'schema'));
+    const value = given ? given.value : this.#made(media, type.type, seed);
+    if (value === undefined) {
+      const keyword = isSequential(type.type) && media.items ? 'itemSchema' : 'schema';
+      return unmakeable(this.#place + pointer('responses', chosen.name, 'content', type.range, keyword));
+    }
     headers.push('content-type', type.type);
+    if (given?.isSerialized) return { status, headers, body: String(value) };
     return { status, headers, body: renderBody(type.type, value, given !== null) };
   }
 
@@ -96,34 +101,55 @@ export class ExampleResponses {
   #exampleOf(media: DescribedValue, type: string): Given | null {
     const known = this.#admitted.get(media);
     if (known !== undefined) return known;
-    const values = Object.values(media.examples ?? {});
-    const admitted = values.map((value) => this.#admits(media, type, value)).find((each) => each !== null) ?? null;
+    const names = Object.keys(media.examples ?? {});
+    const admitted = names.map((name) => this.#admits(media, type, name)).find((each) => each !== null) ?? null;
     this.#admitted.set(media, admitted);
     return admitted;
   }
 
-  #admits({ schema }: DescribedValue, type: string, value: Json): Given | null {
-    if (schema === undefined || !isJson(type) || this.#maker.isValid(schema, value)) return { value };
-    // Some write JSON as a text.
+  #admits(media: DescribedValue, type: string, name: string): Given | null {
+    const given = named(media, name);
+    const { schema, items } = media;
+    if (given === null) return null;
+    const { value, isSerialized } = given;
+    if (isSequential(type)) {
+      // A text is the body as it stands.
+      if (items === undefined || isSerialized || typeof value === 'string') return given;
+      return itemsOf(value).every((each) => this.#maker.isValid(items, each)) ? given : null;
+    }
+    if (!isJson(type)) return given;
+    if (!isSerialized && (schema === undefined || this.#maker.isValid(schema, value))) return given;
+    // Some write JSON as a text, and a text that is sent as it stands must be JSON.
     const parsed = typeof value === 'string' ? parsedOrNone(value) : undefined;
-    return parsed !== undefined && this.#maker.isValid(schema, parsed) ? { value: parsed } : null;
+    if (parsed === undefined || (schema !== undefined && !this.#maker.isValid(schema, parsed))) return null;
+    return isSerialized ? given : { value: parsed, isSerialized };
   }
 
   /** `{}` where the description says nothing of it; undefined where no value was found that its schema admits. */
-  #made({ schema }: DescribedValue, seed: string): Json | undefined {
+  #made({ schema, items }: DescribedValue, type: string, seed: string): Json | undefined {
+    if (items !== undefined && isSequential(type)) return this.#madeItems(items, seed);
     if (schema === undefined) return {};
     const { value, valid } = this.#maker.make(schema, seed);
     return valid ? value : undefined;
+  }
+
+  /** Undefined where no value was found for one of them. */
+  #madeItems(items: SchemaRef, seed: string): Json | undefined {
+    const made = Array.from({ length: MADE_ITEMS }, (_, i) => this.#maker.make(items, `${seed} ${i}`));
+    const values = made.flatMap(({ value, valid }) => (valid && value !== undefined ? [value] : []));
+    return values.length === MADE_ITEMS ? values : undefined;
   }
 }
 
 interface Given {
   readonly value: Json;
+  /** A text that is sent as it stands. */
+  readonly isSerialized: boolean;
 }
 
-function named({ examples = {} }: DescribedValue, name: string): Given | null {
-  const value = examples[name];
-  return value === undefined ? null : { value };
+function named({ examples = {}, serialized = [] }: DescribedValue, name: string): Given | null {
+  const value = Object.hasOwn(examples, name) ? examples[name] : undefined;
+  return value === undefined ? null : { value, isSerialized: serialized.includes(name) };
 }
 
 function parsedOrNone(text: string): Json | undefined {

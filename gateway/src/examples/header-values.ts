@@ -22,9 +22,15 @@ export function headersOf(
   return headers;
 }
 
-function headerValueOf({ schema, examples = {} }: DescribedValue, maker: ValueMaker, seed: string): Json {
-  const given = Object.values(examples).find((value) => schema === undefined || maker.isValid(schema, value));
-  if (given !== undefined) return given;
+function headerValueOf(
+  { schema, examples = {}, serialized = [] }: DescribedValue,
+  maker: ValueMaker,
+  seed: string,
+): Json {
+  const given = Object.entries(examples).find(
+    ([name, value]) => schema === undefined || serialized.includes(name) || maker.isValid(schema, value),
+  );
+  if (given !== undefined) return given[1];
   if (schema === undefined) return null;
   const { value, valid } = maker.make(schema, seed);
   return valid ? (value ?? null) : null;

@@ -10,7 +10,19 @@ const IMAGES: Readonly<Record<string, Buffer>> = {
   ),
   'image/gif': Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64'),
 };
-const LINES: ReadonlySet<string> = new Set(['application/x-ndjson', 'application/jsonl', 'application/x-jsonlines']);
+const LINES: ReadonlySet<string> = new Set([
+  ...['application/x-ndjson', 'application/ndjson', 'application/jsonl', 'application/x-jsonlines'],
+]);
+const EVENTS = 'text/event-stream';
+/** Before each text of a JSON text sequence (RFC 7464). */
+const RECORD_SEPARATOR = '\u001e';
+
+const isTextSequence = (type: string) => type === 'application/json-seq' || type.endsWith('+json-seq');
+
+/** Whether bodies of the type are items, one after the other (OpenAPI 3.2, "Sequential Media Types"). */
+export function isSequential(type: string): boolean {
+  return type === EVENTS || LINES.has(type) || isTextSequence(type);
+}
 
 /** `given`: it is an example, whose text is the body as it stands. */
 export function renderBody(type: string, value: Json, given: boolean): Buffer | string {
@@ -18,23 +30,47 @@ export function renderBody(type: string, value: Json, given: boolean): Buffer | 
   if (typeof value === 'string' && given) return value;
   const image = IMAGES[type];
   if (image !== undefined) return image;
-  if (type === 'text/event-stream') return events(value);
+  if (type === EVENTS) return events(value);
   if (LINES.has(type))
-    return items(value)
+    return itemsOf(value)
       .map((each) => `${JSON.stringify(each)}\n`)
+      .join('');
+  if (isTextSequence(type))
+    return itemsOf(value)
+      .map((each) => `${RECORD_SEPARATOR}${JSON.stringify(each)}\n`)
       .join('');
   if (type === 'application/x-www-form-urlencoded' && isObject(value)) return form(value);
   if (type.endsWith('/xml') || type.endsWith('+xml')) return `<?xml version="1.0"?>${element('root', value)}`;
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-const items = (value: Json): readonly Json[] => (isList(value) ? value : [value]);
+/** A value that is no list is the only item. */
+export const itemsOf = (value: Json): readonly Json[] => (isList(value) ? value : [value]);
+
+/** Fields of an event, in the order in which they are written. */
+const FIELDS = ['event', 'id', 'retry', 'data'] as const;
 
 function events(value: Json): string {
-  const text = (each: Json) => (typeof each === 'string' ? each : JSON.stringify(each));
-  return items(value)
-    .map((each) => `data: ${text(each).replaceAll(/\r\n?|\n/g, '\ndata: ')}\n\n`)
+  return itemsOf(value)
+    .map((each) => `${isEvent(each) ? event(each) : field('data', each)}\n`)
     .join('');
+}
+
+/** An object that has fields of events alone is one, and not the data of one. */
+function isEvent(value: Json): value is { readonly [field: string]: Json } {
+  const names = isObject(value) ? Object.keys(value) : [];
+  return names.some((name) => name !== 'id') && names.every((name) => FIELDS.some((each) => each === name));
+}
+
+function event(value: { readonly [field: string]: Json }): string {
+  return FIELDS.flatMap((name) => (value[name] === undefined ? [] : [field(name, value[name])])).join('');
+}
+
+/** Lines of data are fields of their own; the others have one line. */
+function field(name: string, value: Json): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  const lines = text.split(/\r\n?|\n/);
+  return (name === 'data' ? lines : [lines.join(' ')]).map((line) => `${name}: ${line}\n`).join('');
 }
 
 function form(value: { readonly [name: string]: unknown }): string {

@@ -263,6 +263,18 @@ export const ERROR_CODES = {
     title: 'schemas take long to prepare',
     hint: 'Refer to fewer schemas, or write a union of fewer branches: the first request waits for them, and all of such requests have one helper process.',
   },
+  E1076: {
+    category: 'spec validity',
+    severity: 'warning',
+    title: 'keyword of another version of OpenAPI',
+    hint: 'Write type: [string, "null"] in OpenAPI 3.1 and later and in AsyncAPI, and nullable: true beside one type in OpenAPI 3.0.',
+  },
+  E1077: {
+    category: 'spec validity',
+    severity: 'warning',
+    title: 'path parameter that is not in the path',
+    hint: 'Write {name} in the path, or remove the parameter: it has no effect.',
+  },
 } as const satisfies Readonly<Record<string, ErrorCode>>;
 
 export type Code = keyof typeof ERROR_CODES;

@@ -39,7 +39,7 @@ export function init(): i32 {
 export function dispatch(): i32 {
   const answered = described && Examples.respond(status);
   // A content type among the headers is set after this one, and wins.
-  if (!answered && !contentType.isEmpty) Response.setHeader(CONTENT_TYPE, contentType);
+  if (!described && !contentType.isEmpty) Response.setHeader(CONTENT_TYPE, contentType);
   let header = headers;
   while (header !== null) {
     Response.setHeader(header.name, header.value);
