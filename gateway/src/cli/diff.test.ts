@@ -92,11 +92,11 @@ GET /books
   ! callers must authenticate: "apikey-auth" runs now
   ! header "x-trace" is dropped now
   ! parameter "limit" in query: maximum 100 → 50
+  ! parameter "page" in query added, and its values are checked now
   ! parameter "tenant" in query added, and required
   ! response 200 (application/json): "id" is not required any more
     header "x-api-key" is admitted now
     middlewares: none → apikey-auth
-    parameter "page" in query added
     parameter "x-trace" in header is not declared any more
 GET /books/{bookId}
     config of "mock" changed: /body
@@ -110,7 +110,7 @@ plugin apikey-auth
     added, 1.1.0
 plugin mock
     version: 1.0.0 → 1.1.0
-7 breaking changes, 10 others
+8 breaking changes, 9 others
 `);
   });
 
@@ -138,6 +138,27 @@ plugin mock
         '/a/{x}': { get: { parameters: [path], ...dispatch } },
         '/b': { get: { parameters: [parameter('tenant', { required: true })], ...dispatch } },
       },
+      [],
+    ],
+    [
+      'a route that is gone, whose requests another one takes that refuses them',
+      {
+        '/a/{x}': { get: { parameters: [{ ...path, schema: { type: 'integer' } }], ...dispatch } },
+        '/a/me': { get: dispatch },
+      },
+      { '/a/{x}': { get: { parameters: [{ ...path, schema: { type: 'integer' } }], ...dispatch } } },
+      ['GET /a/me: parameter "x" in path added, and its values are checked now'],
+    ],
+    [
+      'a route that is gone, whose requests another one takes as they are',
+      { '/a/{x}': { get: { parameters: [path], ...dispatch } }, '/a/me': { get: dispatch } },
+      { '/a/{x}': { get: { parameters: [path], ...dispatch } } },
+      [],
+    ],
+    [
+      'a parameter that any text fits',
+      { '/a': { get: dispatch } },
+      { '/a': { get: { parameters: [parameter('free')], ...dispatch } } },
       [],
     ],
     [
@@ -216,7 +237,7 @@ plugin mock
   it('prints the same as JSON', async () => {
     const { stdout } = await gwDiff(at('old.gwa'), at('new.gwa'), '--format', 'json');
     const { breaking, changes } = JSON.parse(stdout);
-    expect([breaking, changes.length]).toEqual([7, 17]);
+    expect([breaking, changes.length]).toEqual([8, 17]);
     expect(changes[0]).toEqual({ subject: 'DELETE /books/{id}', breaking: true, message: 'route removed' });
   });
 

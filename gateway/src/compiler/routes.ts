@@ -3,7 +3,7 @@ import { marked } from '../artifact/config-marks.ts';
 import type { Operation, Parameter } from '../artifact/format.ts';
 import { type PathTemplate, parseTemplate, TemplateError } from '../router/template.ts';
 import type { Diagnostics } from '../spec/diagnostic.ts';
-import { type Documents, member, placeOf } from '../spec/documents.ts';
+import { type Documents, type Located, member, placeOf } from '../spec/documents.ts';
 import { dateOf } from '../spec/extensions.ts';
 import { dispatchOf, type InheritedUse, middlewaresOf } from '../spec/inheritance.ts';
 import { get } from '../spec/json.ts';

@@ -40,7 +40,8 @@ function diffRoutes(before: Compared, after: Compared): Change[] {
   const [old, now] = [byKey(before.routes.operations), byKey(after.routes.operations)];
   const schemas = new SchemaComparison(before.routes.schemas, after.routes.schemas);
   const plugins = after.manifest.plugins ?? [];
-  const authenticates = new Set(plugins.flatMap((plugin) => (plugin.authenticates ? [plugin.name] : [])));
+  const all = [...(before.manifest.plugins ?? []), ...plugins];
+  const authenticates = new Set(all.flatMap((plugin) => (plugin.authenticates ? [plugin.name] : [])));
   const upstreams = new Map(plugins.map(({ name, config_marks }) => [name, config_marks?.upstreams ?? []]));
   const [reachedBefore, reachedAfter] = [before, after].map(({ routes }) => new ReachedRoutes(routes.operations));
   const compare = (subject: string, from: Operation, to: Operation) =>
@@ -60,9 +61,9 @@ function diffRoutes(before: Compared, after: Compared): Change[] {
       return [harmless(subjectOf(to), `route added, which takes requests of ${subjectOf(taken)}`), ...changes];
     }
     if (!from) return [];
-    // GET answers HEAD where it is not declared; other routes that match ask something else of the path.
-    const served = from.method === 'HEAD' ? now.get(routeKey('GET', from.path)) : undefined;
-    if (!served || reachedAfter?.of(from) !== served) return [breaking(subjectOf(from), 'route removed')];
+    // Another route that matches, or the GET of a HEAD.
+    const served = reachedAfter?.of(from);
+    if (!served) return [breaking(subjectOf(from), 'route removed')];
     const changes = compare(subjectOf(from), from, served).filter((change) => change.breaking);
     return [harmless(subjectOf(from), `route removed: ${subjectOf(served)} answers`), ...changes];
   });

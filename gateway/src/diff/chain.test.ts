@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Json, Operation } from '../artifact/format.ts';
+import { builtinPlugins, loadBuiltinPlugin } from '../plugins/builtin.ts';
 import { diffChain } from './chain.ts';
+import { isCustom } from './refusing-plugins.ts';
 
 const PLUGINS = { authenticates: new Set<string>(), upstreams: new Map([['http-upstream', ['/url', '/mirrors/*']]]) };
 
@@ -29,6 +31,25 @@ describe('a changed upstream', () => {
     const [message = '', ...others] = changes({ url }, { url: 'https://b.example' });
     expect([message, others]).toEqual(['config of "http-upstream" changed: /url', []]);
   });
+});
+
+it("middlewares of one's own break where they are added or removed, those that come with gw are known", () => {
+  const names = (...middlewares: string[]) =>
+    ({
+      middlewares: middlewares.map((name) => ({ name, config: {} })),
+      dispatch: { name: 'mock', config: {} },
+    }) as unknown as Operation;
+  const of = (before: Operation, after: Operation) =>
+    diffChain('GET /a', before, after, { ...PLUGINS, authenticates: new Set(['own-auth']) }).flatMap((change) =>
+      change.breaking ? [change.message] : [],
+    );
+  expect(of(names(), names('own'))).toEqual(['"own" runs now, of which nothing is known: it may refuse requests']);
+  expect(of(names('own'), names())).toEqual([
+    '"own" runs no more, of which nothing is known: requests or answers may need it',
+  ]);
+  expect(of(names('own-auth'), names())).toEqual([]);
+  const middlewares = builtinPlugins().filter((name) => loadBuiltinPlugin(name).manifest?.type === 'middleware');
+  expect(middlewares.filter(isCustom)).toEqual([]);
 });
 
 it('middlewares that may refuse requests break where they are added, others do not', () => {

@@ -8,16 +8,16 @@ import type { Json, Operation, PluginUse } from '../artifact/format.ts';
 import { isObject } from '../spec/json.ts';
 import { child } from '../spec/pointer.ts';
 import { breaking, type Change, harmless } from './change.ts';
-import { LETS_BROWSERS_IN, REFUSING } from './refusing-plugins.ts';
+import { isCustom, LETS_BROWSERS_IN, REFUSING } from './refusing-plugins.ts';
 
 /** Properties that are named of one config. */
 const MOST_NAMED = 10;
 
-/** What is known of the newer artifact's plugins. */
+/** What is known of the artifacts' plugins. */
 export interface ComparedPlugins {
-  /** Refuse callers without credentials. */
+  /** Refuse callers without credentials, of both artifacts. */
   readonly authenticates: ReadonlySet<string>;
-  /** Which properties of their config are addresses of upstreams: see ConfigMarks. */
+  /** Of the newer artifact: which properties of their config are addresses of upstreams: see ConfigMarks. */
   readonly upstreams: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -32,6 +32,8 @@ export function diffChain(
   const refusing = [...new Set(now)].filter(
     (name) => REFUSING.has(name) && !old.includes(name) && !guards.includes(name),
   );
+  const custom = [...new Set(now)].filter((name) => isCustom(name) && !old.includes(name) && !guards.includes(name));
+  const gone = [...new Set(old)].filter((name) => isCustom(name) && !now.includes(name) && !authenticates.has(name));
   const closed = old.includes(LETS_BROWSERS_IN) && !now.includes(LETS_BROWSERS_IN);
   const reordered = old.join() !== now.join();
   const dispatch = before.dispatch.name !== after.dispatch.name;
@@ -39,6 +41,10 @@ export function diffChain(
     ...(reordered ? [harmless(subject, `middlewares: ${chainOf(old)} → ${chainOf(now)}`)] : []),
     ...guards.map((name) => breaking(subject, `callers must authenticate: "${name}" runs now`)),
     ...refusing.map((name) => breaking(subject, `"${name}" runs now, and may refuse what was accepted`)),
+    ...custom.map((name) => breaking(subject, `"${name}" runs now, of which nothing is known: it may refuse requests`)),
+    ...gone.map((name) =>
+      breaking(subject, `"${name}" runs no more, of which nothing is known: requests or answers may need it`),
+    ),
     ...(closed ? [breaking(subject, 'pages of other origins may not read answers: "cors" runs no more')] : []),
     ...(dispatch ? [harmless(subject, `dispatcher: ${before.dispatch.name} → ${after.dispatch.name}`)] : []),
     ...[...pairs(before.middlewares, after.middlewares), [before.dispatch, after.dispatch] as const].flatMap(

@@ -1,4 +1,7 @@
-/** Changes of an operation's parameters. Those of the path go by their place: their names are nobody's business. */
+/**
+ * Changes of an operation's parameters. Those of the path go by their place: their names are nobody's business. Values of
+ * a parameter that was not declared were not checked, and whoever sent them may be refused once it is.
+ */
 import type { Operation, Parameter } from '../artifact/format.ts';
 import { parseTemplate } from '../router/template.ts';
 import { breaking, type Change, harmless } from './change.ts';
@@ -17,7 +20,8 @@ export function diffParameters(
     if (from && to) return diffParameter(subject, from, to, schemas);
     if (to) {
       const what = `${nameOf(to)} added`;
-      return [to.required ? breaking(subject, `${what}, and required`) : harmless(subject, what)];
+      if (to.required && to.in !== 'path') return [breaking(subject, `${what}, and required`)];
+      return [isChecked(to) ? breaking(subject, `${what}, and its values are checked now`) : harmless(subject, what)];
     }
     return from ? [harmless(subject, `${nameOf(from)} is not declared any more`)] : [];
   });
@@ -34,6 +38,11 @@ function diffParameter(subject: string, before: Parameter, after: Parameter, sch
   return [...changes, ...inRequest(subject, name, schemas.compare(before.schema, after.schema))];
 }
 
+/** Whether some text is no value of it. */
+function isChecked({ schema, content_type: type, types }: Parameter): boolean {
+  return schema !== undefined || type !== undefined || types.some((each) => each !== 'string');
+}
+
 function writtenAs({ style, explode, content_type, types }: Parameter): string {
   if (content_type !== undefined) return content_type;
   // Of a plain value, exploded or not is the same.
@@ -46,11 +55,21 @@ function nameOf({ name, in: part }: Parameter): string {
 }
 
 function byKey({ path, parameters }: Operation): ReadonlyMap<string, Parameter> {
-  const { names } = parseTemplate(path);
+  const places = placesIn(path);
   return new Map(
-    parameters.map((each) => [
-      each.in === 'path' ? `path ${names.indexOf(each.name)}` : `${each.in} ${each.name}`,
-      each,
-    ]),
+    parameters.map((each) => [each.in === 'path' ? `path ${places.get(each.name)}` : `${each.in} ${each.name}`, each]),
+  );
+}
+
+/** Where the parameters of a path stand: equal places of two paths hold the same part of a request's path. */
+function placesIn(path: string): ReadonlyMap<string, string> {
+  const { segments } = parseTemplate(path);
+  return new Map(
+    segments.flatMap((segment, i): [string, string][] => {
+      if (segment.kind === 'static') return [];
+      if (segment.kind !== 'pattern') return [[segment.name, `${segment.kind} ${i}`]];
+      const { names, literals } = segment.pattern;
+      return names.map((name, n): [string, string] => [name, JSON.stringify([i, literals, n])]);
+    }),
   );
 }

@@ -16,5 +16,17 @@ export const REFUSING: ReadonlySet<string> = new Set([
   'token-exchange',
 ]);
 
+/** Those that come with gw, and refuse nothing that was accepted, or only callers without credentials. */
+const OTHER_BUILT_IN: ReadonlySet<string> = new Set([
+  ...['ai-cache', 'cache', 'correlation-id', 'fire-and-forget', 'http-log', 'observability'],
+  ...['request-transformer', 'response-transformer'],
+  ...['apikey-auth', 'basic-auth', 'hmac-auth', 'jwt-auth', 'ldap-auth', 'mtls-auth', 'oauth2-auth', 'oidc-auth'],
+]);
+
+/** Whether nothing is known of what a middleware does. */
+export function isCustom(name: string): boolean {
+  return !REFUSING.has(name) && !OTHER_BUILT_IN.has(name);
+}
+
 /** Without it browsers let no page of another origin read the answer. */
 export const LETS_BROWSERS_IN = 'cors';

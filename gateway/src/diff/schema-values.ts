@@ -1,6 +1,10 @@
 /** How the keywords of two schemas that stand alone compare: what the newer one admits, against the older. */
 import { canonicalJson } from '../artifact/canonical-json.ts';
 import type { Json, JsonObject } from '../artifact/format.ts';
+import { compareDecimals, type Decimal, isDecimalMultiple, isWhole, readDecimal } from '../json/decimal.ts';
+import { comparable } from '../json/stand-ins.ts';
+import { isObject } from '../spec/json.ts';
+import { WRITTEN, writtenText, writtenValue } from '../validation/written-keyword.ts';
 
 /** `narrowed`: it admits less. `widened`: more. `changed`: something else, or it cannot be told. `named`: nothing else. */
 export type Effect = 'narrowed' | 'widened' | 'changed' | 'named';
@@ -15,7 +19,7 @@ export interface Finding {
 const UPPER = ['maxLength', 'maxItems', 'maxProperties', 'maxContains'];
 const LOWER = ['minLength', 'minItems', 'minProperties'];
 /** Compared as they are written. */
-const OPAQUE = ['pattern', 'format', 'const', 'dependentRequired'];
+const OPAQUE = ['pattern', 'format', 'dependentRequired'];
 
 export function compareValues(written: JsonObject, writtenNow: JsonObject): readonly Finding[] {
   // One value is a list of one, where the other has a list.
@@ -26,21 +30,46 @@ export function compareValues(written: JsonObject, writtenNow: JsonObject): read
     ...edge(edgeOf(before, LEAST, integers), edgeOf(after, LEAST, integers), LEAST),
     ...edge(edgeOf(before, MOST, integers), edgeOf(after, MOST, integers), MOST),
     ...types(before['type'], after['type']),
-    ...values(before['enum'], after['enum']),
+    ...values(before, after),
     ...UPPER.flatMap((name) => bound(name, before[name], after[name], 1)),
     ...LOWER.flatMap((name) => bound(name, before[name], after[name], -1)),
     ...bound('minContains', before['minContains'] ?? 1, after['minContains'] ?? 1, -1),
     ...required(namesIn(before['required']), namesIn(after['required'])),
-    ...multiples(before['multipleOf'], after['multipleOf']),
+    ...multiples(before, after),
     ...uniqueness(before['uniqueItems'] === true, after['uniqueItems'] === true),
-    ...OPAQUE.flatMap((name) => opaque(name, before[name], after[name])),
+    ...opaque('const', valueTextOf(before, 'const'), valueTextOf(after, 'const')),
+    ...OPAQUE.flatMap((name) => opaque(name, textOf(before[name]), textOf(after[name]))),
   ];
 }
 
 function listed(schema: JsonObject): JsonObject {
   if (!('const' in schema) || 'enum' in schema) return schema;
   const { const: only, ...others } = schema;
-  return { ...others, enum: [only as Json] };
+  const text = writtenText(schema, 'const');
+  const written = schema[WRITTEN];
+  return {
+    ...others,
+    enum: [only as Json],
+    ...(text === undefined ? {} : { [WRITTEN]: { ...(isObject(written) ? written : {}), enum: `[${text}]` } }),
+  };
+}
+
+/** Text by which values of a keyword are equal; undefined if the schema does not have it. */
+function valueTextOf(schema: JsonObject, keyword: string): string | undefined {
+  return keyword in schema ? comparable(writtenValue(schema, keyword) ?? schema[keyword]) : undefined;
+}
+
+function textOf(value: Json | undefined): string | undefined {
+  return value === undefined ? undefined : canonicalJson(value);
+}
+
+/** The number of a keyword with all of its digits; null if the schema has none. */
+function decimalAt(schema: JsonObject, keyword: string): { readonly decimal: Decimal; readonly text: string } | null {
+  const value = schema[keyword];
+  if (typeof value !== 'number') return null;
+  const text = writtenText(schema, keyword) ?? String(value);
+  const decimal = readDecimal(text);
+  return decimal && { decimal, text };
 }
 
 /** `sign`: 1 where a larger one admits more. */
@@ -49,7 +78,7 @@ const MOST = { inclusive: 'maximum', exclusive: 'exclusiveMaximum', sign: 1 } as
 type Side = typeof LEAST | typeof MOST;
 
 interface Edge {
-  readonly value: number;
+  readonly value: Decimal;
   readonly isOutside: boolean;
   readonly text: string;
 }
@@ -57,20 +86,24 @@ interface Edge {
 /** The one of both keywords that admits less; null without any. Integers above 0 are those from 1 on. */
 function edgeOf(schema: JsonObject, { inclusive, exclusive, sign }: Side, integers: boolean): Edge | null {
   const edges = [inclusive, exclusive].flatMap((name): Edge[] => {
-    const value = schema[name];
-    if (typeof value !== 'number') return [];
+    const number = decimalAt(schema, name);
+    if (number === null) return [];
     const isOutside = name === exclusive;
-    const text = `${name} ${value}`;
-    if (!integers) return [{ value, isOutside, text }];
-    const inside = sign < 0 ? Math.ceil(value) : Math.floor(value);
-    return [{ value: isOutside && inside === value ? value - sign : inside, isOutside: false, text }];
+    const { decimal: value } = number;
+    const text = `${name} ${number.text}`;
+    const near = Number(number.text);
+    // Beyond these, bounds of integers are compared as they stand.
+    if (!integers || Math.abs(near) >= Number.MAX_SAFE_INTEGER) return [{ value, isOutside, text }];
+    const inside = sign < 0 ? Math.ceil(near) : Math.floor(near);
+    const least = readDecimal(String(isOutside && isWhole(value) ? near - sign : inside));
+    return [{ value: least ?? value, isOutside: false, text }];
   });
   return edges.sort((a, b) => admitted(a, b, sign))[0] ?? null;
 }
 
 /** Below 0: the first admits less. */
 function admitted(a: Edge, b: Edge, sign: number): number {
-  return (a.value - b.value) * sign || Number(b.isOutside) - Number(a.isOutside);
+  return compareDecimals(a.value, b.value) * sign || Number(b.isOutside) - Number(a.isOutside);
 }
 
 function edge(before: Edge | null, after: Edge | null, { inclusive, sign }: Side): Finding[] {
@@ -107,11 +140,12 @@ function typeSet(type: Json | undefined): ReadonlySet<string> {
   return new Set((Array.isArray(type) ? type : [type]).filter((each) => typeof each === 'string'));
 }
 
-function values(before: Json | undefined, after: Json | undefined): Finding[] {
-  if (!Array.isArray(before) && !Array.isArray(after)) return [];
-  if (!Array.isArray(after)) return found('widened', 'enum removed');
-  if (!Array.isArray(before)) return found('narrowed', `enum added: ${shown(after)}`);
-  const [old, now] = [before.map(canonicalJson), after.map(canonicalJson)];
+function values(before: JsonObject, after: JsonObject): Finding[] {
+  const [listed, listedNow] = [before, after].map((schema) => writtenValue(schema, 'enum') ?? schema['enum']);
+  if (!Array.isArray(listed) && !Array.isArray(listedNow)) return [];
+  if (!Array.isArray(listedNow)) return found('widened', 'enum removed');
+  if (!Array.isArray(listed)) return found('narrowed', `enum added: ${shown(after['enum'])}`);
+  const [old, now] = [listed.map(comparable), listedNow.map(comparable)];
   const lost = old.filter((each) => !now.includes(each));
   const gained = now.filter((each) => !old.includes(each));
   return [
@@ -142,13 +176,15 @@ function namesIn(list: Json | undefined): readonly string[] {
   return Array.isArray(list) ? list.filter((each) => typeof each === 'string') : [];
 }
 
-function multiples(before: Json | undefined, after: Json | undefined): Finding[] {
-  if (before === after) return [];
-  const what = `multipleOf ${shown(before)} → ${shown(after)}`;
-  if (typeof after !== 'number') return found('widened', what);
-  if (typeof before !== 'number') return found('narrowed', what);
-  if (after % before === 0) return found('narrowed', what);
-  return found(before % after === 0 ? 'widened' : 'changed', what);
+function multiples(before: JsonObject, after: JsonObject): Finding[] {
+  const [from, to] = [decimalAt(before, 'multipleOf'), decimalAt(after, 'multipleOf')];
+  if (from === null && to === null) return [];
+  const what = `multipleOf ${from?.text ?? 'any'} → ${to?.text ?? 'any'}`;
+  if (to === null) return found('widened', what);
+  if (from === null) return found('narrowed', what);
+  if (compareDecimals(from.decimal, to.decimal) === 0) return [];
+  if (isDecimalMultiple(to.decimal, from.decimal)) return found('narrowed', what);
+  return found(isDecimalMultiple(from.decimal, to.decimal) ? 'widened' : 'changed', what);
 }
 
 function uniqueness(before: boolean, after: boolean): Finding[] {
@@ -156,11 +192,11 @@ function uniqueness(before: boolean, after: boolean): Finding[] {
   return after ? found('narrowed', 'items must be unique now') : found('widened', 'items need not be unique any more');
 }
 
-function opaque(name: string, before: Json | undefined, after: Json | undefined): Finding[] {
+function opaque(name: string, before: string | undefined, after: string | undefined): Finding[] {
   if (before === undefined && after === undefined) return [];
   if (after === undefined) return found('widened', `${name} removed`);
   if (before === undefined) return found('narrowed', `${name} added`);
-  return canonicalJson(before) === canonicalJson(after) ? [] : found('changed', `${name} changed`);
+  return before === after ? [] : found('changed', `${name} changed`);
 }
 
 function shown(value: Json | undefined): string {

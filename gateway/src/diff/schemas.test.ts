@@ -40,6 +40,19 @@ describe('schemas compared', () => {
       ['narrowed : minimum 1 → exclusiveMinimum 1'],
     ],
     ['a bound below the number', { maximum: 1 }, { exclusiveMaximum: 2 }, ['widened : maximum 1 → exclusiveMaximum 2']],
+    ['a coarser decimal', { multipleOf: 0.01 }, { multipleOf: 0.07 }, ['narrowed : multipleOf 0.01 → 0.07']],
+    ['a finer decimal', { multipleOf: 0.3 }, { multipleOf: 0.1 }, ['widened : multipleOf 0.3 → 0.1']],
+    ['another decimal', { multipleOf: 0.02 }, { multipleOf: 0.03 }, ['changed : multipleOf 0.02 → 0.03']],
+    [
+      'digits that binary64 does not hold',
+      {
+        minimum: 9007199254740992,
+        const: 1,
+        'x-gw-written': { minimum: '9007199254740993', const: '1.0000000000000000001' },
+      },
+      { minimum: 9007199254740992, const: 1 },
+      ['widened : minimum 9007199254740993 → 9007199254740992', 'changed : const changed'],
+    ],
     ['no bound', { type: 'number', minimum: 1 }, { type: 'number' }, ['widened : minimum 1 → any']],
     [
       'a new bound',
