@@ -127,6 +127,11 @@ const table = {
     title: 'Service unavailable',
     when: 'the gateway waits for its first artifact from the control plane',
   },
+  'not-configured': {
+    status: 503,
+    title: 'Service unavailable',
+    when: 'in `gw dev`, a secret reference of the operation does not resolve, such as a variable that is not set; `detail` names it',
+  },
   'upstream-unavailable': { status: 503, title: 'Service unavailable', when: 'the circuit breaker is open' },
   overloaded: {
     status: 503,

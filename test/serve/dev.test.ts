@@ -158,7 +158,7 @@ describe('gw dev', () => {
   it('says what to do where there is no manifest', async () => {
     rmSync(file('gw.yaml'));
     start();
-    await said(/there is no such file\n +A new project: gw init .*gw dev --mock --spec/);
+    await said(/there is no such file\n +a document as it is: +gw dev openapi\.yaml --mock\n[\s\S]*gw init --from/);
     expect(await stop()).toBe(0);
   });
 });

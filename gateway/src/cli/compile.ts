@@ -1,9 +1,11 @@
 /** `gw compile` (docs/reference/cli.md#compile, docs/decisions.md#production-builds, docs/decisions.md#exit-codes). */
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { replaceFile } from '../artifact/replace-file.ts';
-import type { CompileFlags, CompileResult, Project } from '../compiler/index.ts';
+import type { CompileFlags, CompileResult, Diagnostic, Project } from '../compiler/index.ts';
 import { describeDiagnostics, describeInherited, summaryOf } from './diagnostics-text.ts';
+import { withoutRoutes } from './no-routes.ts';
 import type { Program } from './program.ts';
 import { cacheOptions, downloadEgressOption, type RemotePluginFlags, remotePluginsOf } from './remote-plugins.ts';
 import { flag, formatOption, listOption, option } from './variables.ts';
@@ -26,7 +28,7 @@ interface Flags extends RemotePluginFlags {
 
 const HELP = `
 Examples:
-  $ gw compile --manifest gw.yaml --output api.gwa
+  $ gw compile --output api.gwa                             # the project in gw.yaml
   $ gw compile -m gw.yaml -s specs/books.yaml -s specs/orders.yaml -o api.gwa --production
   $ gw compile -m gw.yaml -o api.gwa --no-cache --egress-allow plugins.corp.example
   $ GW_SIGNING_KEY=key.pem gw compile -m gw.yaml -o api.gwa --provenance-commit "$(git rev-parse HEAD)"
@@ -42,7 +44,7 @@ export function compileCommand(program: Program): Command {
     .description('Compile specs, manifest and plugins into one artifact.')
     .addOption(listOption('-s, --spec <file>', 'spec file, instead of the folder', "the manifest's folder"))
     .addOption(option('-o, --output <path>', 'artifact file to write; - for standard output').makeOptionMandatory())
-    .addOption(option('-m, --manifest <path>', 'project manifest').makeOptionMandatory())
+    .addOption(option('-m, --manifest <path>', 'project manifest').default('gw.yaml'))
     .addOption(flag('--allow-plaintext', 'allow http:// upstream URLs, and plugins from http:// URLs'))
     .addOption(flag('--production', 'turn warnings that matter into errors, and reject plaintext'))
     .addOption(option('--provenance-commit <id>', 'commit id to record in the artifact'))
@@ -67,8 +69,8 @@ async function run(flags: Flags, program: Program): Promise<void> {
   const { compile, ManifestError, reasonOf, readProjectFolder, SpecFileError } = await load();
   const started = performance.now();
   const json = flags.format === 'json';
-  const fail = (code: number, message: string) => {
-    if (json) program.stdout(`${JSON.stringify({ ok: false, error: message, diagnostics: [] })}\n`);
+  const fail = (code: number, message: string, diagnostics: readonly Diagnostic[] = []) => {
+    if (json) program.stdout(`${JSON.stringify({ ok: false, error: message, diagnostics })}\n`);
     program.stderr(`gw compile: ${message}\n`);
     program.exit(code);
   };
@@ -86,7 +88,7 @@ async function run(flags: Flags, program: Program): Promise<void> {
       flags: await compileFlags(flags, program.env),
     });
   } catch (error) {
-    if (error instanceof ManifestError) return fail(EXIT_MANIFEST, error.message);
+    if (error instanceof ManifestError) return fail(EXIT_MANIFEST, `${error.message}${manifestHint(flags)}`);
     if (error instanceof SpecFileError) return fail(EXIT_COMPILE, error.message);
     throw error;
   }
@@ -95,6 +97,11 @@ async function run(flags: Flags, program: Program): Promise<void> {
       `compiling ${count(project.specs.length, 'spec')} with ${count(project.plugins.length, 'plugin')}\n`,
     );
   const result = await compile(project);
+  const nothing = result.ok ? withoutRoutes(result, flags.spec[0]) : null;
+  if (nothing !== null) {
+    if (!json) program.stderr(describeDiagnostics(result.diagnostics));
+    return fail(EXIT_COMPILE, nothing, result.diagnostics);
+  }
   if (result.ok) {
     try {
       if (streams) program.stdout(result.artifact);
@@ -111,6 +118,12 @@ async function run(flags: Flags, program: Program): Promise<void> {
     if (result.ok) say(`${summaryOf(flags.output, result, performance.now() - started)}\n`);
   }
   program.exit(result.ok ? 0 : exitCodeOf(result));
+}
+
+/** For who has no project yet. */
+function manifestHint({ manifest }: Flags): string {
+  if (existsSync(manifest)) return '';
+  return '\n  a project from a document: gw init --from openapi.yaml my-api; a manifest elsewhere: --manifest';
 }
 
 /** A plugin or key that cannot be used is no fault of the specs. */

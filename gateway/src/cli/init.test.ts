@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -59,6 +59,56 @@ describe('gw init', () => {
     const name = `it's "a: b" #1`;
     expect((await gwInit(at(name))).code).toBe(0);
     expect(await routesOf(at(name))).toHaveLength(4);
+  });
+
+  it('makes a project of a document, with what it refers to, and leaves the rest of its text as it is', async () => {
+    const text = `# kept\nopenapi: 3.1.0\ninfo: { title: My Pets!, version: "1" }\npaths:\n  /pets: { $ref: ./items/pets.yaml }\n`;
+    await mkdir(at('items'));
+    await writeFile(at('openapi.yaml'), text);
+    await writeFile(at('items', 'pets.yaml'), 'get: { responses: { "200": { description: OK } } }\n');
+    await writeFile(at('items', 'other.yaml'), '{}\n');
+    const { code, stdout } = await gwInit(
+      '--from',
+      at('openapi.yaml'),
+      '--upstream',
+      'https://pets.example',
+      at('new'),
+    );
+    expect([code, stdout]).toEqual([0, expect.stringContaining('1 operation passed on to https://pets.example\n')]);
+    expect((await readdir(at('new'))).sort()).toEqual(['.gitignore', 'README.md', 'gw.yaml', 'plugins', 'specs']);
+    const dispatch = '{"name":"http-upstream","config":{"url":"upstream://api"}}';
+    expect(await readFile(at('new', 'specs', 'my-openapi.yaml'), 'utf8')).toBe(
+      text.replace('openapi:', `x-gw-dispatch: ${dispatch}\nopenapi:`),
+    );
+    expect(await readdir(at('new', 'specs', 'items'))).toEqual(['pets.yaml']);
+    expect(await readFile(at('new', 'README.md'), 'utf8')).toMatch(/^# My Pets!\n[\s\S]*gw dev/);
+    expect(await routesOf(at('new'))).toEqual(['GET /pets']);
+  });
+
+  it('answers a document with its examples without --upstream, also one in JSON', async () => {
+    const document = {
+      openapi: '3.0.3',
+      info: { title: 'x', version: '1' },
+      paths: { '/a': { get: { responses: {} } } },
+    };
+    await writeFile(at('a.json'), JSON.stringify(document));
+    expect((await gwInit('--from', at('a.json'), at('new'))).code).toBe(0);
+    expect(JSON.parse(await readFile(at('new', 'specs', 'a.json'), 'utf8'))).toEqual({
+      'x-gw-dispatch': { name: 'mock' },
+      ...document,
+    });
+    expect(await routesOf(at('new'))).toEqual(['GET /a']);
+  });
+
+  it('makes nothing of what is no document, nor with --upstream alone', async () => {
+    await writeFile(at('a.yaml'), 'swagger: "2.0"\n');
+    const refused = await gwInit('--from', at('a.yaml'), at('new'));
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      expect.stringMatching(/^gw init: .*a\.yaml cannot be served: E1001 /),
+    ]);
+    expect((await gwInit('--upstream', 'https://a.example', at('new'))).code).toBe(1);
+    expect((await readdir(folder)).sort()).toEqual(['a.yaml']);
   });
 
   it('exits 1 where the folder is not empty, and changes nothing in it', async () => {

@@ -5,6 +5,8 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { messageOf } from '../message-of.ts';
+import type { ProjectOfDocument } from './init-from.ts';
+import { upstreamUrl } from './options.ts';
 import { EXIT_FAILURE, type Program } from './program.ts';
 import { STARTER_PLUGINS, TEMPLATES, type Template, templateSpec } from './project-templates.ts';
 import { option, presence } from './variables.ts';
@@ -12,31 +14,50 @@ import { option, presence } from './variables.ts';
 interface Flags {
   readonly template: Template;
   readonly fetchPlugins: boolean;
+  readonly from?: string;
+  readonly upstream?: string;
 }
 
-const GITIGNORE = '*.gwa\ntarget/\nplugins/*.wasm\nplugins/*/*.wasm\n';
+const GITIGNORE = '*.gwa\n.env\ntarget/\nplugins/*.wasm\nplugins/*/*.wasm\n';
 
 const HELP = `
 Examples:
   $ gw init demo && cd demo
-  $ gw compile --manifest gw.yaml --output api.gwa
-  $ gw serve --artifact api.gwa
+  $ gw dev
 
+  $ gw init --from openapi.yaml --upstream https://api.example.com my-api
+  $ gw init --from openapi.yaml                              # a folder named for its title, answered with its examples
   $ gw init --template minimal --fetch-plugins
 
-Exit codes: 0 success, 1 the folder exists and is not empty, or cannot be written.`;
+Exit codes: 0 success, 1 the folder exists and is not empty, or cannot be written, or the document cannot be served.`;
 
 export function initCommand(program: Program): Command {
   return new Command('init')
     .description('Create a project: manifest, spec, folder of plugins.')
-    .argument('[name]', 'project folder, new or empty', '.')
+    .argument('[name]', 'project folder, new or empty (default: this one; with --from, named for the title)')
     .addOption(option('-t, --template <name>', 'starter spec').choices(TEMPLATES).default('basic'))
     .addOption(presence('--fetch-plugins', 'copy the mock and http-upstream plugins into plugins/', program))
+    .addOption(option('--from <document>', 'spec file to make the project of, with what it refers to'))
+    .addOption(
+      option('--upstream <url>', 'with --from: server that operations are passed on to').argParser(upstreamUrl),
+    )
     .addHelpText('after', HELP)
-    .action((name: string, flags: Flags) => run(name, flags, program));
+    .action((name: string | undefined, flags: Flags) => run(name, flags, program));
 }
 
-async function run(name: string, { template, fetchPlugins }: Flags, { stdout, stderr, exit }: Program): Promise<void> {
+async function run(given: string | undefined, flags: Flags, { stdout, stderr, exit }: Program): Promise<void> {
+  if (flags.upstream !== undefined && flags.from === undefined) {
+    stderr('gw init: --upstream goes with --from: gw init --from openapi.yaml --upstream https://api.example.com\n');
+    return exit(EXIT_FAILURE);
+  }
+  let project: ProjectOfDocument | null = null;
+  try {
+    if (flags.from !== undefined) project = await documentProject(flags.from, flags.upstream);
+  } catch (error) {
+    stderr(`gw init: ${messageOf(error)}\n`);
+    return exit(EXIT_FAILURE);
+  }
+  const name = given ?? project?.name ?? '.';
   const folder = resolve(name);
   try {
     await makeFolder(folder);
@@ -44,10 +65,9 @@ async function run(name: string, { template, fetchPlugins }: Flags, { stdout, st
       stderr(`gw init: ${folder} is not empty: give the name of a new folder\n`);
       return exit(EXIT_FAILURE);
     }
-    const plugins = fetchPlugins ? await fetchedPlugins(stderr) : [];
+    const plugins = flags.fetchPlugins ? await fetchedPlugins(stderr) : [];
     const files: (readonly [string, string | Uint8Array])[] = [
-      ['gw.yaml', manifest(plugins.length > 0)],
-      ['specs/api.yaml', templateSpec(template, basename(folder) || 'api')],
+      ...(project?.files ?? templateFiles(flags.template, basename(folder) || 'api', plugins.length > 0)),
       ['.gitignore', GITIGNORE],
       ...plugins,
     ];
@@ -61,10 +81,24 @@ async function run(name: string, { template, fetchPlugins }: Flags, { stdout, st
     return exit(EXIT_FAILURE);
   }
   const enter = name === '.' ? '' : `  cd ${name}\n`;
-  stdout(`created ${folder}\nnext:\n${enter}`);
-  stdout('  gw compile --manifest gw.yaml --output api.gwa\n  gw serve --artifact api.gwa\n');
-  stdout('  curl http://localhost:8080/health\n');
+  stdout(`created ${folder}\n${project?.notes ?? ''}next:\n${enter}  gw dev\n`);
+  const plaintext = flags.upstream?.startsWith('http:') ? ' --allow-plaintext' : '';
+  stdout(`  gw compile --manifest gw.yaml --output api.gwa${plaintext}\n  gw serve --artifact api.gwa\n`);
+  if (!project) stdout('  curl http://localhost:8080/health\n');
   exit(0);
+}
+
+/** The compiler is loaded when it is called for. */
+async function documentProject(path: string, upstream: string | undefined): Promise<ProjectOfDocument> {
+  const { projectOfDocument } = await import('./init-from.ts');
+  return projectOfDocument(path, upstream);
+}
+
+function templateFiles(template: Template, title: string, hasPlugins: boolean): (readonly [string, string])[] {
+  return [
+    ['gw.yaml', manifest(hasPlugins)],
+    ['specs/api.yaml', templateSpec(template, title)],
+  ];
 }
 
 /**

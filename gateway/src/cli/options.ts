@@ -59,3 +59,12 @@ export function list(text: string, previous: readonly string[] | undefined): str
   const added = text.split(',').map((each) => each.trim());
   return [...(previous ?? []), ...added.filter((each) => each !== '')];
 }
+
+/** `localhost:3000` is http, as people write it. */
+export function upstreamUrl(text: string): string {
+  const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
+  const { protocol = '', username = '', search = '', hash = '' } = URL.parse(url) ?? {};
+  const isPlain = username === '' && search === '' && hash === '';
+  if (['http:', 'https:'].includes(protocol) && isPlain) return url;
+  throw new InvalidArgumentError('Give the URL of a server, such as http://localhost:3000.');
+}

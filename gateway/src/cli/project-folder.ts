@@ -5,9 +5,16 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { type CompileFlags, MOCK, type Project, type ProjectFile, type ProjectPlugin } from '../compiler/project.ts';
+import {
+  type CompileFlags,
+  HTTP_UPSTREAM,
+  MOCK,
+  type Project,
+  type ProjectFile,
+  type ProjectPlugin,
+} from '../compiler/project.ts';
 import { fileFault } from '../file-fault.ts';
-import { loadBuiltinPlugin } from '../plugins/builtin.ts';
+import { builtinPlugins, loadBuiltinPlugin } from '../plugins/builtin.ts';
 import { DownloadError } from '../plugins/download.ts';
 import { PluginPackageError, readPluginPackage, wasmFileOf } from '../plugins/package.ts';
 import type { RemotePlugins } from '../plugins/remote.ts';
@@ -30,6 +37,11 @@ export interface ProjectFolderOptions {
   readonly remotePlugins: RemotePlugins;
   /** Notes what is read, and what is not there. */
   readonly reads?: ReadPaths;
+  /**
+   * Documents go as they are: without a manifest, with the built-in plugins that they name, and with names that specs of
+   * a project may not have. Default: false.
+   */
+  readonly asTheyAre?: boolean;
 }
 
 /** A spec file cannot be read: exit 1. */
@@ -42,13 +54,15 @@ export async function readProjectFolder({
   flags,
   remotePlugins,
   reads = new ReadPaths(),
+  asTheyAre = false,
 }: ProjectFolderOptions): Promise<Project> {
   reads.file(path);
-  if (flags.mock && given.length > 0 && !existsSync(path)) {
-    return { ...withoutReservedNames(await readSpecs(given, reads)), plugins: [loadBuiltinPlugin(MOCK)], flags };
+  if (asTheyAre && given.length > 0 && !existsSync(path)) {
+    const specs = withPlainNames(await readSpecs(given, reads));
+    return { ...specs, plugins: builtinPluginsOf(specs, flags), flags };
   }
   const manifest = await readManifest(path);
-  const plugins = new Map([...(flags.mock ? [[MOCK, {}] as const] : []), ...manifest.plugins]);
+  const plugins = new Map([...dispatchersOf(flags).map((name) => [name, {}] as const), ...manifest.plugins]);
   const home = dirname(resolve(path));
   if (given.length === 0 && manifest.specs === undefined) {
     throw new ManifestError(`${path} names no "specs" folder: add one, or give files with --spec`);
@@ -58,7 +72,7 @@ export async function readProjectFolder({
   const folders = given.length > 0 ? [...new Set(paths.map((spec) => dirname(spec)))] : [folder];
   const files = await specFiles(paths, folders, commonFolder([home, ...folders]), reads);
   return {
-    ...files,
+    ...(asTheyAre && given.length > 0 ? withPlainNames(files) : files),
     plugins: await Promise.all(
       [...plugins].map(([name, plugin]) => readPlugin(name, plugin, { home, remotePlugins, reads })),
     ),
@@ -80,18 +94,40 @@ export async function readSpecs(
 
 type SpecFiles = Pick<Project, 'specs' | 'files'>;
 
+/** Plugins that flags put in the place of dispatchers. */
+function dispatchersOf({ mock, upstream }: CompileFlags): readonly string[] {
+  return [...(mock ? [MOCK] : []), ...(upstream === undefined ? [] : [HTTP_UPSTREAM])];
+}
+
+/** Those that flags ask for, and those whose names are in the documents: all, if they refer to other files. */
+function builtinPluginsOf({ specs, files }: SpecFiles, flags: CompileFlags): readonly ProjectPlugin[] {
+  const documents = files.filter(({ name }) => specs.includes(name));
+  const texts = documents.map(({ bytes }) => Buffer.from(bytes).toString('latin1'));
+  const mentioned = (name: string) => texts.some((text) => text.includes('x-gw-') && text.includes(name));
+  const needed = documents.some(refersToOthers) ? () => true : mentioned;
+  const always = dispatchersOf(flags);
+  return builtinPlugins()
+    .filter((name) => always.includes(name) || needed(name))
+    .map((name) => loadBuiltinPlugin(name));
+}
+
 /**
- * Most documents are named `openapi.yaml`, which is the name of the merged one (E1050): without a project around it, such
- * a document is compiled as `mocked-openapi.yaml`. What refers to it by its own name finds it.
+ * Most documents are named `openapi.yaml`, which is the name of the merged one (E1050), and some have signs that names of
+ * specs may not have: such a document is compiled under another name, `my-openapi.yaml`. What refers to it by its own
+ * name finds it.
  */
-function withoutReservedNames({ specs, files }: SpecFiles): SpecFiles {
-  const reserved = specs.filter((name) => RESERVED_NAME.test(basename(name)));
-  const renamed = (name: string) => (reserved.includes(name) ? join(dirname(name), `mocked-${basename(name)}`) : name);
-  const copies = files.filter(({ name }) => reserved.includes(name));
-  return {
-    specs: specs.map(renamed),
-    files: [...files, ...copies.map(({ name, bytes }) => ({ name: renamed(name), bytes }))],
-  };
+export function withPlainNames({ specs, files }: SpecFiles): SpecFiles {
+  const renamed = new Map<string, string>();
+  for (const name of specs) {
+    const base = basename(name);
+    const plain = RESERVED_NAME.test(base) ? `my-${base}` : base.replaceAll(/[^-A-Za-z0-9_.@+ ]|^[^A-Za-z0-9_]/g, '_');
+    if (plain !== base && !specs.includes(join(dirname(name), plain))) renamed.set(name, join(dirname(name), plain));
+  }
+  const copies = files.flatMap((file) => {
+    const name = renamed.get(file.name);
+    return name === undefined ? [] : [{ name, bytes: file.bytes }];
+  });
+  return { specs: specs.map((name) => renamed.get(name) ?? name), files: [...files, ...copies] };
 }
 
 async function specFiles(paths: readonly string[], folders: readonly string[], root: string, reads: ReadPaths) {

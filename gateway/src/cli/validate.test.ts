@@ -110,6 +110,30 @@ describe('gw validate', () => {
   });
 
   it('asks for a spec', async () => {
-    await expect(validate([])).rejects.toThrow("required option '-s, --spec <file>' not specified");
+    const { code, stderr } = await validate([]);
+    expect([code, stderr]).toEqual([1, 'gw validate: name at least one file, such as: gw validate openapi.yaml\n']);
+  });
+
+  it('takes files without an option, also one that is named openapi.yaml', async () => {
+    await writeFile(at('openapi.yaml'), spec('/a', '{ name: mock }'));
+    const { code, stdout } = await runCommand(validateCommand, [at('openapi.yaml'), at('good.yaml')]);
+    expect([code, stdout]).toEqual([
+      0,
+      `${at('openapi.yaml')}: valid\n${at('good.yaml')}: valid\n2 specs: 2 valid, 0 invalid\n`,
+    ]);
+  });
+
+  // docs/decisions.md#one-verdict
+  it('judges operations alike with and without a dispatcher', async () => {
+    const bad = (dispatch: string) =>
+      `openapi: 3.1.0\ninfo: { title: A, version: "1" }\n${dispatch}paths:\n  /a:\n    get:\n      responses:\n        "200":\n          description: OK\n          content: { application/json: { schema: { type: strin } } }\n`;
+    const upstream = 'x-gw-dispatch: { name: http-upstream, config: { url: "https://a.example" } }\n';
+    for (const dispatch of ['', upstream, 'x-gw-dispatch: { name: mock }\n']) {
+      await writeFile(at('verdict.yaml'), bad(dispatch));
+      const { code, results } = await json(at('verdict.yaml'));
+      expect([code, results[0].errors.map((each: { code: string }) => each.code)]).toEqual([1, ['E1004']]);
+    }
+    await writeFile(at('verdict.yaml'), bad('x-gw-dispatch: false\n'));
+    expect((await json(at('verdict.yaml'))).code).toBe(0);
   });
 });

@@ -26,8 +26,12 @@ interface FileResult {
 
 const HELP = `
 Examples:
+  $ gw validate openapi.yaml
+  $ gw validate specs/*.yaml --format json
   $ gw validate --spec specs/books.yaml
-  $ gw validate -s specs/books.yaml -s specs/orders.yaml --format json
+
+It says what gw compile says of the documents, whether operations have dispatchers or not. What depends on the manifest
+is left to gw compile: undeclared plugins, named upstreams, plaintext.
 
 Exit codes: 0 all specs are valid, 1 one is not.`;
 
@@ -37,14 +41,21 @@ const OF_THE_MANIFEST: readonly string[] = ['E1033', 'E1040'];
 export function validateCommand(program: Program): Command {
   return new Command('validate')
     .description('Check specs and their extensions, without a manifest.')
-    .addOption(option('-s, --spec <file>', 'spec file (repeatable)').argParser(list).makeOptionMandatory())
+    .argument('[file...]', 'spec files')
+    .addOption(
+      option('-s, --spec <file>', 'spec file, as the argument (repeatable)').argParser(list).default([], 'none'),
+    )
     .addOption(formatOption(['text', 'json']))
     .addHelpText('after', HELP)
-    .action((flags: Flags) => run(flags, program));
+    .action((given: readonly string[], flags: Flags) => run({ ...flags, spec: [...given, ...flags.spec] }, program));
 }
 
-async function run({ spec, format }: Flags, { stdout, exit }: Program): Promise<void> {
+async function run({ spec, format }: Flags, { stdout, stderr, exit }: Program): Promise<void> {
   const files = [...new Set(spec)];
+  if (files.length === 0) {
+    stderr('gw validate: name at least one file, such as: gw validate openapi.yaml\n');
+    return exit(EXIT_FAILURE);
+  }
   const findings = new Map<string, readonly Diagnostic[]>();
   for (const file of files) findings.set(file, await diagnosticsOf([file]));
   const conflicts = files.length > 1 ? await conflictsBetween(files, findings) : [];
@@ -79,11 +90,14 @@ function keyOf({ code, file, pointer }: Diagnostic): string {
 
 /** Of specs compiled together, without what only a manifest can settle; files are named as they were given. */
 async function diagnosticsOf(given: readonly string[]): Promise<readonly Diagnostic[]> {
-  const [{ builtinPlugins, compile, loadBuiltinPlugin }, { ManifestError }, { readSpecs, SpecFileError }] =
-    await Promise.all([import('../compiler/index.ts'), import('./manifest.ts'), import('./project-folder.ts')]);
+  const [
+    { builtinPlugins, compile, loadBuiltinPlugin },
+    { ManifestError },
+    { readSpecs, SpecFileError, withPlainNames },
+  ] = await Promise.all([import('../compiler/index.ts'), import('./manifest.ts'), import('./project-folder.ts')]);
   let sources: Pick<Project, 'specs' | 'files'>;
   try {
-    sources = await readSpecs(given);
+    sources = withPlainNames(await readSpecs(given));
   } catch (error) {
     // The latter where a spec lies in a folder of too many files.
     if (!(error instanceof SpecFileError || error instanceof ManifestError)) throw error;

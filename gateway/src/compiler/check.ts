@@ -4,17 +4,20 @@ import { routeKey } from '../router/route-key.ts';
 import { asyncOperationsOf } from '../spec/async-operations.ts';
 import type { Diagnostics } from '../spec/diagnostic.ts';
 import { type Documents, placeOf } from '../spec/documents.ts';
+import type { DeclaredUse } from '../spec/extensions.ts';
 import { nearestDispatch } from '../spec/inheritance.ts';
 import { type DeclaredOperation, operationsOf } from '../spec/operations.ts';
 import type { Spec } from '../spec/recognise.ts';
 import { CREDENTIALS_HINT, credentialPlaces } from '../spec/url-credentials.ts';
 import { Binder } from './bind.ts';
 import type { ReadCondition } from './conditions.ts';
+import { operationKey } from './culprits.ts';
+import { DocumentJudge } from './document-judge.ts';
 import type { PluginLoad } from './load-check.ts';
 import { mcpUpstreamsOf } from './mcp-upstreams.ts';
 import { Plugins, type PreparedPlugin } from './plugins.ts';
 import { warnOfPreparation } from './preparation-time.ts';
-import type { Project } from './project.ts';
+import { type CompileFlags, HTTP_UPSTREAM, MOCK, type Project } from './project.ts';
 import type { Resolved } from './resolve.ts';
 import { isEndless, routeOf } from './routes.ts';
 import { SchemaTable } from './schema-table.ts';
@@ -48,6 +51,8 @@ export interface Compiled extends CompiledTools {
   /** What the gateway has to be able to load; more than the artifact holds. */
   readonly loads: readonly PluginLoad[];
   readonly inherited: readonly InheritedRoute[];
+  /** All that are declared, also without a route. */
+  readonly operations: readonly DeclaredOperation[];
 }
 
 export function checkAndBind(
@@ -56,6 +61,7 @@ export function checkAndBind(
   documents: Documents,
   diagnostics: Diagnostics,
   readCondition: ReadCondition | null,
+  omitted: ReadonlySet<string>,
 ): Compiled {
   const names = new Map([
     ...references,
@@ -75,19 +81,26 @@ export function checkAndBind(
   const nameOf = (file: string) => names.get(file) ?? file;
   const schemas = new SchemaTable(documents, diagnostics, nameOf);
   const binder = new Binder(plugins, project, diagnostics, readCondition);
-  const deps = { documents, diagnostics, schemas, binder, mock: project.flags.mock === true };
+  const judge = project.flags.leaveOut ? null : new DocumentJudge(documents, diagnostics, nameOf);
+  const deps = { documents, diagnostics, schemas, binder, judge, instead: insteadOf(project.flags) };
   const conflicts = new Conflicts(diagnostics);
-  const routed = specs
-    .flatMap(({ spec, base }) => {
-      const read = spec.type === 'asyncapi' ? asyncOperationsOf : operationsOf;
-      return read(spec, documents, diagnostics).flatMap((declared) => {
-        const route = routeOf(declared, base, deps);
+  const declaredBy = specs.map(({ spec, base }) => {
+    const read = spec.type === 'asyncapi' ? asyncOperationsOf : operationsOf;
+    return { base, operations: read(spec, documents, diagnostics) };
+  });
+  const routed = declaredBy
+    .flatMap(({ base, operations }) =>
+      operations.flatMap((declared) => {
+        const key = operationKey(declared);
+        if (omitted.has(key)) return [];
+        const route = diagnostics.within(key, () => routeOf(declared, base, deps));
         return route && conflicts.take(declared) ? [{ declared, route }] : [];
-      });
-    })
+      }),
+    )
     .map(({ declared, route }, index) => {
       return { declared, operation: { index, ...route }, endless: isEndless(declared, route, binder) };
     });
+  judge?.finish();
   const sourceOf = (file: string, name: string): SourceFile => ({
     name,
     bytes: documents.bytesOf(file) ?? new Uint8Array(),
@@ -110,8 +123,15 @@ export function checkAndBind(
     plugins: plugins.used,
     loads: binder.loads,
     inherited: inheritedOf(routed, tools),
+    operations: declaredBy.flatMap(({ operations }) => operations),
     ...tools,
   };
+}
+
+/** The dispatcher in the place of all others. */
+function insteadOf({ mock, upstream }: CompileFlags): Pick<DeclaredUse, 'name' | 'config'> | null {
+  if (mock) return { name: MOCK, config: {} };
+  return upstream === undefined ? null : { name: HTTP_UPSTREAM, config: { url: upstream } };
 }
 
 function inheritedOf(routed: readonly Routed[], { tools }: CompiledTools): readonly InheritedRoute[] {

@@ -5,15 +5,16 @@
 
 import type { Manifest } from '../artifact/format.ts';
 import { createSigner, KeyError, type Signer } from '../artifact/signature.ts';
-import { type Diagnostic, Diagnostics } from '../spec/diagnostic.ts';
-import { Documents } from '../spec/documents.ts';
-import { checkAndBind, type InheritedRoute } from './check.ts';
-import { conditionReader } from './conditions.ts';
+import { type Diagnostic, Diagnostics, type FoundError } from '../spec/diagnostic.ts';
+import { type Document, Documents, type ParsedTexts } from '../spec/documents.ts';
+import { type Compiled, checkAndBind, type InheritedRoute } from './check.ts';
+import { conditionReader, type ReadCondition } from './conditions.ts';
 import { emit } from './emit.ts';
+import { type LeftOutOperation, leftOutBy, leftOutOf } from './left-out.ts';
 import { checkLoads } from './load-check.ts';
 import { parse } from './parse.ts';
 import type { Project } from './project.ts';
-import { read } from './read.ts';
+import { read, type Sources } from './read.ts';
 import { resolve } from './resolve.ts';
 
 export type CompileResult =
@@ -28,7 +29,9 @@ export type CompileResult =
       readonly manifest: Manifest;
       /** What became a route, or a tool, by an `x-gw-dispatch` around its operation. */
       readonly inherited: readonly InheritedRoute[];
-      /** Warnings. */
+      /** Operations that are not served because of an error (`CompileFlags.leaveOut`). */
+      readonly leftOut: readonly LeftOutOperation[];
+      /** Warnings; with `leaveOut` also what was an error. */
       readonly diagnostics: readonly Diagnostic[];
     }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
@@ -52,41 +55,69 @@ export interface CompileOptions {
  * Equal projects give equal hashes, in any order of files, and equal tars with `sourceDateEpoch`
  * (docs/decisions.md#reproducible-hash).
  */
-export async function compile(
-  project: Project,
-  { loadsPlugins = true, missing }: CompileOptions = {},
-): Promise<CompileResult> {
-  const diagnostics = new Diagnostics({ production: project.flags.production === true });
-  const sources = read(project, diagnostics);
-  const documents = new Documents(sources.files, diagnostics, missing);
-  const refused = (): CompileResult => ({
-    ok: false,
-    diagnostics: diagnostics.list((file) => documents.textOf(file)),
-  });
-  const signer = signerOf(project, diagnostics);
+export async function compile(project: Project, options: CompileOptions = {}): Promise<CompileResult> {
+  const { loadsPlugins = true, missing } = options;
   const readCondition = await conditionReader(project);
-  let compiled: ReturnType<typeof checkAndBind> | null = null;
+  const parsed: ParsedTexts = new Map();
+  const omitted = new Map<string, FoundError>();
+  for (;;) {
+    const diagnostics = new Diagnostics({ production: project.flags.production === true });
+    const sources = read(project, diagnostics);
+    const documents = new Documents(sources.files, diagnostics, missing, parsed);
+    const signer = signerOf(project, diagnostics);
+    const attempt = judge(project, { sources, documents, diagnostics, readCondition, omitted });
+    if (attempt && loadsPlugins) await checkLoads(attempt.compiled.loads, diagnostics);
+    if (attempt && diagnostics.hasErrors && project.flags.leaveOut === true) {
+      const { more, isServable } = leftOutBy(diagnostics.errors, attempt, documents, omitted);
+      for (const [key, error] of more) omitted.set(key, error);
+      if (more.size > 0) continue;
+      if (isServable && diagnostics.isComplete) diagnostics.demote();
+    }
+    const list = () => diagnostics.list((file) => documents.textOf(file));
+    if (!attempt || diagnostics.hasErrors) return { ok: false, diagnostics: list() };
+    const { compiled } = attempt;
+    const { bytes, manifest, tarSha256 } = await emit(compiled, project.flags, signer);
+    return {
+      ok: true,
+      artifact: bytes,
+      artifactHash: manifest.artifact_hash,
+      tarSha256,
+      manifest,
+      inherited: compiled.inherited,
+      leftOut: leftOutOf(compiled.operations, omitted),
+      diagnostics: list(),
+    };
+  }
+}
+
+interface JudgeDeps {
+  readonly sources: Sources;
+  readonly documents: Documents;
+  readonly diagnostics: Diagnostics;
+  readonly readCondition: ReadCondition | null;
+  readonly omitted: ReadonlyMap<string, FoundError>;
+}
+
+interface Attempt {
+  readonly compiled: Compiled;
+  readonly specs: readonly Document[];
+}
+
+/** Null where the documents cannot be judged at all. */
+function judge(project: Project, deps: JudgeDeps): Attempt | null {
+  const { sources, documents, diagnostics, readCondition, omitted } = deps;
   try {
     const specs = parse(sources, documents, diagnostics);
     const resolved = resolve(specs, documents, diagnostics);
-    compiled = checkAndBind(resolved, project, documents, diagnostics, readCondition);
+    const keys = new Set(omitted.keys());
+    const compiled = checkAndBind(resolved, project, documents, diagnostics, readCondition, keys);
+    return { compiled, specs: resolved.specs.map(({ spec }) => spec.document) };
   } catch (error) {
     // The stack ends before the limits on depth do only for input made to exhaust it.
     if (!(error instanceof RangeError)) throw error;
     diagnostics.add('E1004', null, 'the documents nest or refer to each other too deeply');
+    return null;
   }
-  if (compiled && loadsPlugins) await checkLoads(compiled.loads, diagnostics);
-  if (!compiled || diagnostics.hasErrors) return refused();
-  const { bytes, manifest, tarSha256 } = await emit(compiled, project.flags, signer);
-  return {
-    ok: true,
-    artifact: bytes,
-    artifactHash: manifest.artifact_hash,
-    tarSha256,
-    manifest,
-    inherited: compiled.inherited,
-    diagnostics: diagnostics.list((file) => documents.textOf(file)),
-  };
 }
 
 function signerOf({ flags }: Project, diagnostics: Diagnostics): Signer | undefined {

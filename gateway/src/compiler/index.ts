@@ -16,6 +16,7 @@ export {
   type SpecResult,
   specsAmong,
 } from './describe.ts';
+export type { LeftOutOperation } from './left-out.ts';
 export { mcpFaults } from './mcp-upstreams.ts';
 export type {
   CompileFlags,

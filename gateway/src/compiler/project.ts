@@ -17,6 +17,8 @@ export interface ProjectFile {
 
 /** The built-in dispatcher that answers with what a document says. */
 export const MOCK = 'mock';
+/** The built-in dispatcher that proxies to a server. */
+export const HTTP_UPSTREAM = 'http-upstream';
 
 export interface CompileFlags {
   /** Upstreams may be `http://` and `ws://`, as with `--allow-plaintext`. Default: false. */
@@ -26,6 +28,18 @@ export interface CompileFlags {
    * with `gw dev --mock`; one that names `mock` keeps its config. Default: false.
    */
   readonly mock?: boolean;
+  /**
+   * URL that every operation is proxied to, by the plugin `http-upstream`, whatever its `x-gw-dispatch` names, as with
+   * `gw dev --upstream`. Default: none.
+   *
+   * @example 'http://localhost:3000'
+   */
+  readonly upstream?: string;
+  /**
+   * Operations with an error are left out, and the others compiled: the result says which (`leftOut`). Errors of the
+   * project stay errors. Default: false.
+   */
+  readonly leaveOut?: boolean;
   /**
    * Findings that matter in production are errors, as with `--production`
    * (docs/reference/gateway.md#production-builds). Default: false.

@@ -4,7 +4,7 @@ import type { Operation, Parameter } from '../artifact/format.ts';
 import { type PathTemplate, parseTemplate, TemplateError } from '../router/template.ts';
 import type { Diagnostics } from '../spec/diagnostic.ts';
 import { type Documents, type Located, member, placeOf } from '../spec/documents.ts';
-import { dateOf } from '../spec/extensions.ts';
+import { type DeclaredUse, dateOf } from '../spec/extensions.ts';
 import { dispatchOf, type InheritedUse, middlewaresOf } from '../spec/inheritance.ts';
 import { get } from '../spec/json.ts';
 import type { DeclaredOperation } from '../spec/operations.ts';
@@ -14,6 +14,7 @@ import type { Binder } from './bind.ts';
 import { channelInputsOf, streamedContentOf, webSocketContentOf } from './channel-inputs.ts';
 import { requestBodyOf } from './content.ts';
 import { checkDistinct } from './distinct.ts';
+import type { DocumentJudge } from './document-judge.ts';
 import { checkFit } from './operation-fit.ts';
 import { parametersOf } from './parameters.ts';
 import { usesAny } from './plugins.ts';
@@ -34,8 +35,10 @@ export interface RouteDeps {
   readonly diagnostics: Diagnostics;
   readonly schemas: SchemaTable;
   readonly binder: Binder;
-  /** Every operation is answered by the plugin `mock` (`CompileFlags.mock`). */
-  readonly mock: boolean;
+  /** Null where operations with an error are left out. */
+  readonly judge: DocumentJudge | null;
+  /** The dispatcher of every operation (`CompileFlags.mock`, `CompileFlags.upstream`); null: the one that it names. */
+  readonly instead: Pick<DeclaredUse, 'name' | 'config'> | null;
 }
 
 /**
@@ -63,7 +66,10 @@ export function routeOf(declared: DeclaredOperation, file: string, deps: RouteDe
   const deprecatedAt = dateOf(at, 'x-deprecated-at', diagnostics);
   const sunset = dateOf(at, 'x-sunset', diagnostics);
   // Schemas of what is not served would only fill the table.
-  if (dispatch === undefined) return null;
+  if (dispatch === undefined) {
+    if (!isPartOfWebSocket(declared, deps)) deps.judge?.operation(declared);
+    return null;
+  }
   const dispatcher = dispatch ? binder.bind(dispatch, 'dispatcher') : null;
   if (dispatch && dispatcher && template)
     checkFit(dispatcher, dispatch, { method, path, names: template.names }, diagnostics);
@@ -73,7 +79,9 @@ export function routeOf(declared: DeclaredOperation, file: string, deps: RouteDe
     : { parameters: parametersOf(declared, deps), requestBody: requestBodyOf(declared, deps) };
   // One that is not in the path would be missing from every request.
   const parameters = all.filter((each) => each.in !== 'path' || template?.names.includes(each.name) !== false);
-  const responses = responsesOf(declared, deps, dispatcher !== null && answersByExample(dispatcher));
+  const exemplary = dispatcher !== null && answersByExample(dispatcher);
+  const responses = responsesOf(declared, deps, exemplary);
+  if (!exemplary && responses.validate_response === undefined) deps.judge?.responses(declared);
   const messages =
     declared.channel && isWebSocket(declared, dispatcher)
       ? webSocketContentOf(declared.channel, responses.validate_response !== undefined, deps)
@@ -107,7 +115,7 @@ export function routeOf(declared: DeclaredOperation, file: string, deps: RouteDe
 
 /** Of an operation that receives: whether its dispatcher streams messages; else a diagnostic. */
 function carriesMessages({ at, channel, operationId }: DeclaredOperation, { plugin, use }: BoundUse, deps: RouteDeps) {
-  if (channel?.action !== 'receive' || (deps.mock && use.name === MOCK)) return true;
+  if (channel?.action !== 'receive' || (deps.instead && use.name === MOCK)) return true;
   if (usesAny(plugin, [...SUBSCRIBES, ...UPGRADES])) return true;
   deps.diagnostics.add(
     'E1015',
@@ -149,7 +157,10 @@ function dispatchedTo(declared: DeclaredOperation, deps: RouteDeps): InheritedUs
   const { at, layers } = declared;
   const found = dispatchOf(layers, deps.diagnostics);
   if (found === 'off' || found === null) return found;
-  if (deps.mock && found?.name !== MOCK) return { name: MOCK, config: {}, at, isInherited: false };
+  // One that names `mock` keeps its config under --mock.
+  if (deps.instead && !(found?.name === MOCK && deps.instead.name === MOCK)) {
+    return { ...deps.instead, at, isInherited: false };
+  }
   return found?.isInherited && !fitsAction(declared, found, deps) ? undefined : found;
 }
 

@@ -48,6 +48,11 @@ export interface ServeOptions
   readonly watchArtifact?: boolean;
   /** Default: none. */
   readonly controlPlane?: ControlPlaneOptions | undefined;
+  /**
+   * Operations with a secret reference that does not resolve answer 503, and the rest is served. Default false: such an
+   * artifact is not loaded.
+   */
+  readonly servesUnresolved?: boolean;
   /** Null: requests are not traced. */
   readonly tracing: TracingOptions | null;
   readonly allowInternalEgress: boolean;

@@ -1,6 +1,6 @@
 /** Everything that serving needs of one artifact, decided at load: routes, chains, validators, metric places. */
 
-import type { JsonObject, Operation, PluginUse, RoutesFile } from '../artifact/format.ts';
+import type { ArtifactPlugin, JsonObject, Operation, PluginUse, RoutesFile } from '../artifact/format.ts';
 import type { Artifact } from '../artifact/index.ts';
 import { type OpenCapabilities, RELAYING_FUNCTIONS } from '../capabilities/capabilities.ts';
 import { HttpUpstream, type UpstreamOptions, Upstreams } from '../egress/upstream.ts';
@@ -19,7 +19,7 @@ import { type Health, healthOf } from '../reserved/health.ts';
 import { SpecLibrary } from '../reserved/spec-library.ts';
 import { Router } from '../router/router.ts';
 import { parseTemplate } from '../router/template.ts';
-import type { Secrets } from '../secrets/secrets.ts';
+import { SecretError, type Secrets } from '../secrets/secrets.ts';
 import type { Cell } from '../telemetry/cell.ts';
 import type { Metrics, OperationMetrics } from '../telemetry/metrics.ts';
 import { AcceptCheck } from '../validation/accept.ts';
@@ -32,6 +32,7 @@ import { Schemas } from '../validation/schemas.ts';
 import { PluginLoadError } from '../wasm/binary/plugin-load-error.ts';
 import type { BoundPlugin, LoadedModule, LogLevel, PluginLimits, PluginRuntime } from '../wasm/call/plugin.ts';
 import { createPluginRuntime } from '../wasm/index.ts';
+import { UnconfiguredPlugin } from './unconfigured-plugin.ts';
 
 export interface Step {
   readonly plugin: BoundPlugin;
@@ -105,6 +106,10 @@ export class Generation {
 
 export interface GenerationDeps {
   readonly secrets: Secrets;
+  /** Operations whose secrets do not resolve answer with a problem; else the artifact is not loaded. */
+  readonly servesUnresolved: boolean;
+  /** Told of each of them. */
+  readonly unresolved: (details: Readonly<Record<string, string>>, message: string) => void;
   readonly metrics: Metrics;
   readonly upstreams: UpstreamOptions;
   readonly capabilities: OpenCapabilities;
@@ -121,6 +126,9 @@ export interface GenerationDeps {
   readonly maxHeldResponse: number;
   readonly log: (level: LogLevel, plugin: string, message: string, x: Exchange | null) => void;
 }
+
+/** Operations in a line of the log. */
+const MOST_NAMED = 10;
 
 /** Rejects with SecretError (exit 13), PluginLoadError, UpstreamError or TemplateError. */
 export async function loadGeneration(artifact: Artifact, deps: GenerationDeps): Promise<Generation> {
@@ -150,10 +158,23 @@ export async function loadGeneration(artifact: Artifact, deps: GenerationDeps): 
     const admissions = new Map<string, Admission>();
     const router = new Router<LoadedOperation>();
     const operations = new Map<number, LoadedOperation>();
+    /** Operations by the reason why they are not configured. */
+    const unresolved = new Map<string, string[]>();
     for (const operation of artifact.routes.operations) {
-      const loaded = await loadOperation(operation, { binder, schemas, table, admissions, ...deps });
+      const operationDeps = { binder, schemas, table, admissions, ...deps };
+      const loaded = await loadOperation(operation, operationDeps).catch((error: unknown) => {
+        if (!(deps.servesUnresolved && error instanceof SecretError)) throw error;
+        const { method, path } = operation;
+        unresolved.set(error.message, [...(unresolved.get(error.message) ?? []), `${method} ${path}`]);
+        return loadUnconfigured(operation, error.message, operationDeps);
+      });
       operations.set(operation.index, loaded);
       router.add(operation.method, operation.path, loaded);
+    }
+    for (const [reason, unconfigured] of unresolved) {
+      const more = unconfigured.length > MOST_NAMED ? ` and ${unconfigured.length - MOST_NAMED} more` : '';
+      const named = unconfigured.slice(0, MOST_NAMED).join(', ') + more;
+      deps.unresolved({ reason, operations: named }, 'operations are answered with 503');
     }
     const mcpUpstreams = openMcpUpstreams(artifact, deps);
     deps.metrics.runtimes.add(runtime);
@@ -179,9 +200,17 @@ export async function loadGeneration(artifact: Artifact, deps: GenerationDeps): 
 /** Null where there are none. Throws SecretError and UpstreamError. */
 function openMcpUpstreams(
   { tools }: Artifact,
-  { secrets, upstreams, mcpUpstreams }: GenerationDeps,
+  { secrets, servesUnresolved, unresolved, upstreams, mcpUpstreams }: GenerationDeps,
 ): UpstreamSet | null {
-  const settings = (tools?.upstreams ?? []).map((each) => resolvedUpstream(each, secrets, upstreams.allowPlaintext));
+  const settings = (tools?.upstreams ?? []).flatMap((each) => {
+    try {
+      return [resolvedUpstream(each, secrets, upstreams.allowPlaintext)];
+    } catch (error) {
+      if (!(servesUnresolved && error instanceof SecretError)) throw error;
+      unresolved({ mcp_upstream: each.name, reason: error.message }, 'this MCP upstream is left out');
+      return [];
+    }
+  });
   if (settings.length === 0) return null;
   return mcpUpstreams.open(settings, new Set(tools?.tools.map(({ name }) => name)));
 }
@@ -199,6 +228,7 @@ async function loadModules(artifact: Artifact, runtime: PluginRuntime): Promise<
 /** Binds plugins to configs, each pair once: operations that say the same share a pool. */
 class PluginBinder {
   readonly #optional: ReadonlyMap<string, readonly string[]>;
+  readonly #plugins: ReadonlyMap<string, ArtifactPlugin>;
   readonly #modules: ReadonlyMap<string, LoadedModule>;
   readonly #secrets: Secrets;
   readonly #bound = new Map<string, Promise<BoundPlugin>>();
@@ -206,8 +236,15 @@ class PluginBinder {
   constructor({ manifest }: Artifact, modules: ReadonlyMap<string, LoadedModule>, secrets: Secrets) {
     const { plugins = [] } = manifest;
     this.#optional = new Map(plugins.map((plugin) => [plugin.name, plugin.config_marks?.optional ?? []]));
+    this.#plugins = new Map(plugins.map((plugin) => [plugin.name, plugin]));
     this.#modules = modules;
     this.#secrets = secrets;
+  }
+
+  pluginOf({ name }: PluginUse): ArtifactPlugin {
+    const plugin = this.#plugins.get(name);
+    if (!plugin) throw new PluginLoadError(`an operation uses plugin "${name}", which the artifact does not hold`);
+    return plugin;
   }
 
   bind({ name, config }: PluginUse): Promise<BoundPlugin> {
@@ -220,7 +257,7 @@ class PluginBinder {
     return bound;
   }
 
-  #bind(name: string, config: JsonObject): Promise<BoundPlugin> {
+  async #bind(name: string, config: JsonObject): Promise<BoundPlugin> {
     const module = this.#modules.get(name);
     if (!module) throw new PluginLoadError(`an operation uses plugin "${name}", which the artifact does not hold`);
     return module.bind(this.#secrets.resolve(config, this.#optional.get(name)));
@@ -243,8 +280,6 @@ function relays({ plugin }: BoundPlugin): boolean {
 }
 
 async function loadOperation(operation: Operation, deps: OperationDeps): Promise<LoadedOperation> {
-  const { method, path, api, parameters, request_body } = operation;
-  const { names } = parseTemplate(path);
   const middlewares: Step[] = [];
   for (const use of operation.middlewares) {
     const plugin = await deps.binder.bind(use);
@@ -254,8 +289,24 @@ async function loadOperation(operation: Operation, deps: OperationDeps): Promise
       responseTime: deps.metrics.middleware(use.name, 'response'),
     });
   }
+  return withPlugins(operation, middlewares, await deps.binder.bind(operation.dispatch), deps);
+}
+
+/** Without its middlewares: nothing behind them is reached. */
+function loadUnconfigured(operation: Operation, reason: string, deps: OperationDeps): LoadedOperation {
+  const plugin = deps.binder.pluginOf(operation.dispatch);
+  return withPlugins(operation, [], new UnconfiguredPlugin(plugin, reason), deps);
+}
+
+function withPlugins(
+  operation: Operation,
+  middlewares: readonly Step[],
+  dispatcher: BoundPlugin,
+  deps: OperationDeps,
+): LoadedOperation {
+  const { method, path, api, parameters, request_body } = operation;
+  const { names } = parseTemplate(path);
   const plugins = middlewares.map(({ plugin }) => plugin);
-  const dispatcher = await deps.binder.bind(operation.dispatch);
   return {
     operation,
     matched: {

@@ -36,13 +36,24 @@ interface Finding extends Partial<Place>, Partial<Position> {
   readonly severity?: Severity;
 }
 
+/** An error as it was found. */
+export interface FoundError extends Partial<Place> {
+  readonly code: Code;
+  readonly message: string;
+  readonly hint?: string;
+  /** Keys of the operations during whose compilation it was found. */
+  readonly operations: ReadonlySet<string>;
+}
+
 /** Past it the rest is counted, not kept. */
 const MAX_FINDINGS = 5_000;
 
 export class Diagnostics {
   readonly #findings: Finding[] = [];
-  readonly #seen = new Set<string>();
+  /** By what tells findings apart: the operations that they were found in. */
+  readonly #seen = new Map<string, Set<string>>();
   readonly #production: boolean;
+  #operation: string | null = null;
   #errors = 0;
 
   constructor({ production }: { readonly production: boolean }) {
@@ -68,12 +79,48 @@ export class Diagnostics {
     this.#add({ code, message, file, ...position });
   }
 
+  /** What `work` finds is of this operation. */
+  within<T>(operation: string, work: () => T): T {
+    this.#operation = operation;
+    try {
+      return work();
+    } finally {
+      this.#operation = null;
+    }
+  }
+
+  /** What is an error so far becomes a warning: what it concerns is left out. */
+  demote(): void {
+    for (const [i, finding] of this.#findings.entries()) {
+      if (this.#severityOf(finding) === 'error') this.#findings[i] = { ...finding, severity: 'warning' };
+    }
+    this.#errors = 0;
+  }
+
+  /** Errors, in the order in which they were found. */
+  get errors(): readonly FoundError[] {
+    return this.#findings.flatMap((finding) =>
+      this.#severityOf(finding) === 'error'
+        ? [{ ...finding, operations: this.#seen.get(keyOf(finding)) ?? new Set<string>() }]
+        : [],
+    );
+  }
+
+  /** Whether each error is among `errors`: past a limit they are only counted. */
+  get isComplete(): boolean {
+    return this.#errors <= MAX_FINDINGS;
+  }
+
   #add(finding: Finding): void {
-    const key = [finding.code, finding.file, finding.pointer, finding.message].join('\0');
+    const key = keyOf(finding);
+    const operations = this.#seen.get(key) ?? new Set<string>();
+    if (this.#operation !== null) operations.add(this.#operation);
     if (this.#seen.has(key)) return;
-    this.#seen.add(key);
-    if (this.#severityOf(finding) === 'error') this.#errors++;
-    if (this.#findings.length < MAX_FINDINGS) this.#findings.push(finding);
+    this.#seen.set(key, operations);
+    const isError = this.#severityOf(finding) === 'error';
+    if (isError) this.#errors++;
+    // Warnings leave room for as many errors.
+    if (this.#findings.length < (isError ? 2 * MAX_FINDINGS : MAX_FINDINGS)) this.#findings.push(finding);
   }
 
   #severityOf({ code, severity }: { readonly code: Code; readonly severity?: Severity | undefined }): Severity {
@@ -105,6 +152,10 @@ export class Diagnostics {
       })
       .sort(byPlace);
   }
+}
+
+function keyOf({ code, file, pointer, message }: Finding): string {
+  return [code, file, pointer, message].join('\0');
 }
 
 function byPlace(a: Diagnostic, b: Diagnostic): number {

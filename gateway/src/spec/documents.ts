@@ -26,6 +26,9 @@ export interface Located {
 
 export type Resolution = { readonly ok: true; readonly target: Located } | { readonly ok: false; readonly why: string };
 
+/** What files hold, by name. */
+export type ParsedTexts = Map<string, ReturnType<typeof parseText>>;
+
 /** References to references; more is a cycle. */
 const MAX_HOPS = 64;
 
@@ -33,6 +36,7 @@ export class Documents {
   readonly #files: ReadonlyMap<string, { readonly bytes: Uint8Array }>;
   readonly #diagnostics: Diagnostics;
   readonly #missing: (file: string) => void;
+  readonly #parsed: ParsedTexts;
   readonly #open = new Map<string, Document | null>();
   readonly #texts = new Map<string, string>();
   readonly #resources = new Map<Document, Resources>();
@@ -43,15 +47,20 @@ export class Documents {
   /** Pointers that are being followed through references. */
   #crossing = 0;
 
-  /** `missing` is told of files that references lead to, and that are not there. */
+  /**
+   * `missing` is told of files that references lead to, and that are not there. `parsed`: what the files hold, by name,
+   * for several readings of them.
+   */
   constructor(
     files: ReadonlyMap<string, { readonly bytes: Uint8Array }>,
     diagnostics: Diagnostics,
     missing: (file: string) => void = () => {},
+    parsed: ParsedTexts = new Map(),
   ) {
     this.#files = files;
     this.#diagnostics = diagnostics;
     this.#missing = missing;
+    this.#parsed = parsed;
   }
 
   /** Parsed once; null, and E1002, where it does not parse or is not there. */
@@ -82,7 +91,8 @@ export class Documents {
       this.#diagnostics.addAt('E1002', file, null, `the file cannot be read: ${reason}`);
     }
     if (!bytes) return null;
-    const parsed = parseText(bytes);
+    const parsed = this.#parsed.get(file) ?? parseText(bytes);
+    this.#parsed.set(file, parsed);
     this.#texts.set(file, parsed.text);
     if (parsed.ok) return { file, value: parsed.value };
     this.#diagnostics.addAt('E1002', file, parsed.position, parsed.message);

@@ -350,6 +350,8 @@ export class LocalTraffic implements Traffic {
     const secrets = new Secrets({ env: options.env, dir: options.secretsDir });
     return {
       secrets,
+      servesUnresolved: options.servesUnresolved === true,
+      unresolved: (details, message) => logger.error(details, message),
       metrics: this.#metrics,
       upstreams: {
         guard: this.#guard,

@@ -1,0 +1,41 @@
+/** Variables for `env://` in `gw dev`: of the process, else of `.env` beside the manifest (docs/decisions.md#dev-secrets). */
+import { readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { parseEnv } from 'node:util';
+import type { Program } from './program.ts';
+import type { ReadPaths } from './read-paths.ts';
+
+/** Longest `.env` in bytes. */
+const MOST_BYTES = 1 << 20;
+
+export class DevEnvironment {
+  readonly #own: Program['env'];
+  readonly #file: string;
+  readonly #variables: Record<string, string | undefined> = {};
+
+  constructor(own: Program['env'], manifest: string) {
+    this.#own = own;
+    this.#file = join(dirname(resolve(manifest)), '.env');
+  }
+
+  /** Always the same object, which `read` changes. */
+  get variables(): Program['env'] {
+    return this.#variables;
+  }
+
+  /** Reads the file again; one that is not there holds nothing. */
+  read(reads: ReadPaths): void {
+    reads.file(this.#file);
+    for (const name of Object.keys(this.#variables)) delete this.#variables[name];
+    Object.assign(this.#variables, this.#ofFile(), this.#own);
+  }
+
+  #ofFile(): NodeJS.Dict<string> {
+    try {
+      const text = readFileSync(this.#file, 'utf8');
+      return text.length > MOST_BYTES ? {} : parseEnv(text);
+    } catch {
+      return {};
+    }
+  }
+}

@@ -1,0 +1,84 @@
+/** What `gw dev` prints. */
+import type { AddressInfo } from 'node:net';
+import type { Operation, RoutesFile } from '../artifact/format.ts';
+import type { CompileResult, Diagnostic } from '../compiler/index.ts';
+
+/** Diagnostics of one code in one file, of which more are only counted: large documents have hundreds of warnings. */
+const MOST_OF_A_KIND = { error: 20, warning: 3 };
+const MOST_ROUTES = 40;
+
+/** Without those that the list of what is left out says. */
+export function devDiagnostics(result: CompileResult): string {
+  const said = new Set(result.ok ? result.leftOut.map(({ code, file, pointer }) => `${code} ${file}#${pointer}`) : []);
+  const hasRoutes = !result.ok || result.manifest.routes_count > 0;
+  const shown = new Map<string, number>();
+  let text = '';
+  for (const diagnostic of result.diagnostics) {
+    const { code, severity, file, pointer } = diagnostic;
+    if (said.has(`${code} ${file}#${pointer}`) || (code === 'E1020' && !hasRoutes)) continue;
+    const kind = `${severity}s ${code} in ${file ?? 'the project'}`;
+    const n = (shown.get(kind) ?? 0) + 1;
+    shown.set(kind, n);
+    if (n <= MOST_OF_A_KIND[severity]) text += `${describe(diagnostic)}\n`;
+    if (n === MOST_OF_A_KIND[severity] + 1) text += `\0${kind}\n`;
+  }
+  return text.replaceAll(/\0((?:error|warning)s E\d+ in .*)\n/g, (_, kind: string) => {
+    const severity = kind.startsWith('error') ? 'error' : 'warning';
+    return `  … and ${(shown.get(kind) ?? 0) - MOST_OF_A_KIND[severity]} more ${kind}\n`;
+  });
+}
+
+/** As docs/reference/cli.md#dev has it: `<file> compile error: <code> — <message>`. */
+function describe({ file, line, severity, code, message, hint }: Diagnostic): string {
+  const where = line === undefined ? (file ?? 'project') : `${file}:${line}`;
+  return `${where} compile ${severity}: ${code} — ${message}${hint ? ` (${hint})` : ''}`;
+}
+
+export function devRoutes({ operations }: RoutesFile): string {
+  const rows = operations.map(({ method, path, middlewares, dispatch }) => {
+    const chain = [...middlewares, dispatch].map(({ name }) => name).join(' → ');
+    return `  ${method.padEnd(7)} ${path}  ${chain}\n`;
+  });
+  const more = rows.length > MOST_ROUTES ? `  … and ${rows.length - MOST_ROUTES} more\n` : '';
+  return rows.slice(0, MOST_ROUTES).join('') + more;
+}
+
+export interface Served {
+  readonly spec: readonly string[];
+  readonly mock: boolean;
+  readonly upstream?: string;
+  readonly routes: RoutesFile;
+  readonly address: string;
+  /** There is a manifest. */
+  readonly isProject: boolean;
+  readonly leftOut: number;
+}
+
+/** What a newcomer does next; empty for a project with its own dispatchers. */
+export function nextSteps({ spec, mock, upstream, routes, address, isProject, leftOut }: Served): string {
+  if (!mock && upstream === undefined) return '';
+  const { operations } = routes;
+  const by = upstream === undefined ? 'answered with examples' : `passed on to ${upstream}`;
+  const without = leftOut === 0 ? '' : `, ${leftOut} left out`;
+  const count = `${operations.length} operation${operations.length === 1 ? '' : 's'} ${by}${without}`;
+  const document = spec[0] ?? 'openapi.yaml';
+  const example = operations.find(isEasy);
+  const steps = [
+    ...(example ? [['try', `curl -i ${address}${example.path}`]] : []),
+    ...(mock && !isProject ? [['your server', `gw dev ${document} --upstream http://localhost:3000`]] : []),
+    ...(isProject
+      ? []
+      : [['a project', `gw init --from ${document}${upstream ? ` --upstream ${upstream}` : ''} my-api`]]),
+  ];
+  return `${count}\n${steps.map(([what = '', command = '']) => `  ${what.padEnd(12)} ${command}\n`).join('')}`;
+}
+
+/** One that a browser can ask for. */
+function isEasy({ method, path, parameters }: Operation): boolean {
+  return method === 'GET' && !path.includes('{') && parameters.every(({ required }) => !required);
+}
+
+export function shownAddress({ address, port }: AddressInfo): string {
+  const host = address === '0.0.0.0' || address === '::' ? '127.0.0.1' : address;
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}

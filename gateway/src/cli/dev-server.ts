@@ -1,0 +1,178 @@
+/** What `gw dev` does: one build after the other, and a gateway that serves the last one that compiles. */
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { INSPECTOR_PATH } from '../admin/inspector.ts';
+import type { CompileFlags, CompileResult } from '../compiler/index.ts';
+import { messageOf } from '../message-of.ts';
+import type { ServeFlags } from '../options/serve-options.ts';
+import { type RunningGateway, startGateway } from '../serve/serve.ts';
+import type { Log } from '../telemetry/log.ts';
+import { DevEnvironment } from './dev-environment.ts';
+import { devDiagnostics, devRoutes, nextSteps, shownAddress } from './dev-report.ts';
+import { describeLeftOut, withoutRoutes } from './no-routes.ts';
+import type { Program } from './program.ts';
+import { ProjectWatcher } from './project-watcher.ts';
+import { ReadPaths } from './read-paths.ts';
+import { type RemotePluginFlags, remotePluginsOf } from './remote-plugins.ts';
+import { serveDefaults, serveOptions, THIS_MACHINE } from './serve-flags.ts';
+
+/** Options of `gw serve` that it has too. */
+export const SERVED = [
+  ...(['listen', 'logLevel', 'logFormat', 'adminBind'] as const),
+  ...(['maxBodySize', 'maxHeaders', 'maxHeaderSize', 'maxUriLength', 'egressAllow'] as const),
+] as const;
+
+export interface DevFlags extends RemotePluginFlags, Pick<ServeFlags, (typeof SERVED)[number]> {
+  readonly manifest: string;
+  readonly spec: readonly string[];
+  readonly mock: boolean;
+  readonly upstream?: string;
+  readonly debounceMs: number;
+}
+
+const NO_MANIFEST = `
+  a document as it is:   gw dev openapi.yaml --mock
+                         gw dev openapi.yaml --upstream http://localhost:3000
+  a new project:         gw init my-project
+  one from a document:   gw init --from openapi.yaml my-project
+  a manifest elsewhere:  gw dev --manifest path/to/gw.yaml`;
+
+/** Reasons for which operations are left out, of which more are only counted. */
+const MOST_REASONS = 10;
+
+export class DevServer {
+  readonly #flags: DevFlags;
+  readonly #program: Program;
+  readonly #log: Log;
+  readonly #artifact: string;
+  readonly #env: DevEnvironment;
+  readonly #watcher: ProjectWatcher;
+  #gateway: RunningGateway | null = null;
+  /** One build after the other. */
+  #building: Promise<void> = Promise.resolve();
+
+  constructor(flags: DevFlags, program: Program, log: Log, artifact: string) {
+    this.#flags = flags;
+    this.#program = program;
+    this.#log = log;
+    this.#artifact = artifact;
+    this.#env = new DevEnvironment(program.env, flags.manifest);
+    this.#watcher = new ProjectWatcher(flags.debounceMs, () => {
+      this.#building = this.#building.then(() => this.#rebuild());
+    });
+  }
+
+  /** Rejects where the gateway cannot start for a reason that no change of the project's files mends. */
+  async start(): Promise<void> {
+    this.#building = this.#build();
+    await this.#building;
+    if (this.#gateway === null) this.#program.stderr('gw dev: waiting for a change that compiles\n');
+    await this.#log.flush();
+  }
+
+  async stop(): Promise<void> {
+    this.#watcher.close();
+    await this.#gateway?.stop();
+  }
+
+  async #rebuild(): Promise<void> {
+    try {
+      await this.#build();
+    } catch (error) {
+      this.#program.stderr(`gw dev: ${messageOf(error)}\n`);
+    }
+    await this.#log.flush();
+  }
+
+  /** Compiles; where that succeeds, serves the result. Diagnostics are printed, not thrown. */
+  async #build(): Promise<void> {
+    const started = performance.now();
+    const { stderr } = this.#program;
+    const result = await this.#compile();
+    if (result === null) return;
+    const nothing = result.ok ? withoutRoutes(result, this.#flags.spec[0]) : null;
+    stderr(devDiagnostics(result));
+    if (!result.ok) return;
+    const { leftOut } = result;
+    const all = result.manifest.routes_count + leftOut.length;
+    if (leftOut.length > 0) {
+      stderr(`left out, ${leftOut.length} of ${all} operations:\n${describeLeftOut(leftOut, MOST_REASONS)}`);
+    }
+    if (nothing !== null) return stderr(`gw dev: ${nothing}\n`);
+    await writeFile(this.#artifact, result.artifact);
+    const ms = () => Math.round(performance.now() - started);
+    if (this.#gateway) {
+      await this.#gateway.reload();
+      stderr(`reloaded in ${ms()} ms: ${result.manifest.routes_count} routes\n`);
+      return;
+    }
+    const took = ms();
+    this.#gateway = await this.#serve();
+    const { readArtifact } = await import('../artifact/index.ts');
+    const { routes, tools } = await readArtifact(this.#artifact);
+    const address = `http://${shownAddress(this.#gateway.address)}`;
+    stderr(devRoutes(routes));
+    stderr(`compiled in ${took} ms; ${address}\n`);
+    if (tools !== null && this.#gateway.adminAddress !== null) {
+      stderr(`tools for agents: http://${shownAddress(this.#gateway.adminAddress)}${INSPECTOR_PATH}\n`);
+    }
+    const isProject = existsSync(this.#flags.manifest);
+    stderr(nextSteps({ ...this.#flags, routes, address, isProject, leftOut: leftOut.length }));
+  }
+
+  async #compile(): Promise<CompileResult | null> {
+    const [{ compile }, { readProjectFolder, SpecFileError }, { ManifestError }] = await Promise.all([
+      import('../compiler/index.ts'),
+      import('./project-folder.ts'),
+      import('./manifest.ts'),
+    ]);
+    const { manifest, spec: specs } = this.#flags;
+    const egressAllow = [...THIS_MACHINE, ...this.#flags.egressAllow];
+    const reads = new ReadPaths();
+    try {
+      this.#env.read(reads);
+      const remotePlugins = await remotePluginsOf({ ...this.#flags, egressAllow }, true, this.#program);
+      const project = await readProjectFolder({
+        ...{ manifest, specs, remotePlugins, reads },
+        flags: this.#compileFlags(),
+        asTheyAre: true,
+      });
+      return await compile(project, { missing: (name) => reads.named(name) });
+    } catch (error) {
+      if (!(error instanceof ManifestError || error instanceof SpecFileError)) throw error;
+      const hint = existsSync(manifest) || specs.length > 0 ? '' : NO_MANIFEST;
+      this.#program.stderr(`gw dev: ${error.message}${hint}\n`);
+      return null;
+    } finally {
+      this.#watcher.follow(reads);
+    }
+  }
+
+  #compileFlags(): CompileFlags {
+    const { mock, upstream } = this.#flags;
+    const isInPlace = mock || upstream !== undefined;
+    return { allowPlaintext: true, mock, leaveOut: isInPlace, ...(upstream === undefined ? {} : { upstream }) };
+  }
+
+  #serve(): Promise<RunningGateway> {
+    const { env, stderr } = this.#program;
+    const { manifest: _, spec: _spec, debounceMs: _debounce, cacheDir: _cache, ...own } = this.#flags;
+    const { mock: _mock, upstream, ...served } = own;
+    // Who names a server wants it to be asked, wherever it is.
+    const named = upstream === undefined ? [] : [new URL(upstream).hostname.replaceAll(/[[\]]/g, '')];
+    return startGateway(
+      {
+        ...serveOptions({ ...serveDefaults(), ...served, artifact: this.#artifact }, env),
+        env: this.#env.variables,
+        servesUnresolved: true,
+        watchArtifact: false,
+        dev: true,
+        allowPlaintextUpstream: true,
+        egressAllow: [...THIS_MACHINE, ...named, ...served.egressAllow],
+        shutdownTimeout: 1,
+        trustedKeys: [],
+      },
+      { log: this.#log, stderr },
+    );
+  }
+}
