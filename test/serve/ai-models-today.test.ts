@@ -151,6 +151,22 @@ describe('an effort', () => {
   });
 });
 
+it('cache_control reaches the provider that has it; elsewhere the client and the metrics are told', async () => {
+  const name = 'gw_plugin_ai_proxy_cache_control_dropped_total';
+  const before = (await scrape(gw.admin)).value(name, { provider: 'provider_chat' });
+  const content = [{ type: 'text', text: 'a', cache_control: { type: 'ephemeral' } }];
+  const more = { max_tokens: 100, messages: [{ role: 'user', content }] };
+  const dropped = await ask('/chat/v1/messages', { model: 'gpt-5', ...more });
+  expect([dropped.status, dropped.headers.get('warning')]).toEqual([
+    200,
+    expect.stringContaining('cache_control was left out'),
+  ]);
+  const passed = await ask('/messages/v1/chat/completions', { model: 'claude-opus-5', ...more });
+  expect([passed.status, passed.headers.get('warning')]).toEqual([200, null]);
+  expect(sentTo(providers.messages)).toMatchObject({ messages: [{ content }] });
+  expect((await scrape(gw.admin)).value(name, { provider: 'provider_chat' })).toBe(before + 1);
+});
+
 it('a call that is forced is refused where the model refuses it, and passes elsewhere', async () => {
   const forced = { tools: [chatTool], tool_choice: 'required', reasoning_effort: 'high' };
   const refused = await ask('/messages/v1/chat/completions', { model: 'claude-opus-5-5', ...forced });

@@ -241,13 +241,61 @@ const sequences = {
         ...mock(),
       },
     },
+    '/told': {
+      get: {
+        responses: {
+          200: {
+            description: 'x',
+            content: {
+              'text/event-stream': {
+                itemSchema: {
+                  type: 'object',
+                  required: ['data'],
+                  properties: {
+                    data: { type: 'string', contentMediaType: 'application/json', contentSchema: schema },
+                    event: { const: 'book' },
+                  },
+                },
+              },
+            },
+          },
+        },
+        ...mock(),
+      },
+    },
+    '/endless': {
+      get: {
+        responses: {
+          200: {
+            description: 'x',
+            content: { 'text/event-stream': { itemSchema: { $ref: '#/components/schemas/Told' } } },
+          },
+        },
+        ...mock(),
+      },
+    },
     '/nothing': { get: { ...mock() }, put: { responses: { 200: { description: 'x' } }, ...mock({ status: 201 }) } },
     '/typed': { get: { ...mock({ headers: { 'Content-Type': 'text/plain' } }) } },
     '/no-place': {
       get: { parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'integer' } }], ...mock() },
     },
   },
-  components: { schemas: { Book: book } },
+  components: {
+    schemas: {
+      Book: book,
+      Told: {
+        type: 'object',
+        required: ['data'],
+        properties: {
+          data: {
+            type: 'string',
+            contentMediaType: 'application/json',
+            contentSchema: { $ref: '#/components/schemas/Told' },
+          },
+        },
+      },
+    },
+  },
 };
 
 describe('mock of OpenAPI 3.2', () => {
@@ -277,6 +325,22 @@ describe('mock of OpenAPI 3.2', () => {
     expect(await items('application/geo+json-seq')).toBe('\u001e8\n\u001e8\n');
     expect(await items('text/event-stream')).toBe('event: added\ndata: a\ndata: b\n\n'.repeat(2));
     expect(await items('application/x-ndjson')).toBe('1\n2\n3\n');
+  });
+
+  it('makes the JSON that texts of events hold, of contentSchema', async () => {
+    const told = await (await get('/told')).text();
+    const events = told.split('\n\n').filter((each) => each !== '');
+    expect(events).toHaveLength(2);
+    for (const each of events) {
+      const [name, data = ''] = each.split('\n');
+      expect([name, JSON.parse(data.replace('data: ', ''))]).toMatchObject(['event: book', { title: 'Dune' }]);
+    }
+  });
+
+  it('ends where a text holds a text that holds a text', async () => {
+    const response = await get('/endless');
+    expect(response.status).toBe(200);
+    expect((await response.text()).length).toBeLessThan(1 << 20);
   });
 
   it('calls an empty body nothing, least of all JSON', async () => {

@@ -13,6 +13,7 @@ import { get, isObject, type Obj } from '../spec/json.ts';
 import { schemaMapAt } from '../spec/merged-reference.ts';
 import type { Dialect } from '../spec/recognise.ts';
 import { isAssertion, keywordOf } from '../spec/schema-keywords.ts';
+import { isJson, mediaTypeOf } from '../validation/media-type.ts';
 import { WRITTEN } from '../validation/written-keyword.ts';
 import { discriminate } from './discriminator.ts';
 import { ForeignKeywords } from './foreign-keywords.ts';
@@ -150,7 +151,17 @@ export class SchemaTable {
 
   #normalise(located: Located, context: Context): Json {
     const schema = this.#translate(located, context);
-    return isObject(located.value) ? withAnnotations(located.value, schema, context.annotations) : schema;
+    if (!isObject(located.value)) return schema;
+    const annotated = withAnnotations(located.value, schema, context.annotations);
+    return context.annotations === 'examples' ? this.#withContent(located, annotated, context) : annotated;
+  }
+
+  /** With the schema of the JSON that a text holds, by which examples are made. */
+  #withContent(located: Located, normal: Json, context: Context): Json {
+    const [type, inner] = [get(located.value, 'contentMediaType'), member(located, 'contentSchema')];
+    if (typeof type !== 'string' || !isJson(mediaTypeOf(type)) || !isObject(normal)) return normal;
+    if (!isObject(inner.value) || context.dialect === '3.0') return normal;
+    return { ...(normal as JsonObject), contentSchema: this.#normalise(inner, { ...context, hidden: NOTHING }) };
   }
 
   #translate(located: Located, outer: Context): Json {

@@ -85,7 +85,7 @@ function madeValue(type: string, parts: Parts, making: Making, depth: number): J
     case 'array':
       return arrayValue(parts, making, depth, make);
     case 'string':
-      return stringValue(parts, making);
+      return contentText(parts, making, make) ?? stringValue(parts, making);
     case 'integer':
     case 'number':
       return numberValue(parts, type === 'integer', making);
@@ -94,4 +94,14 @@ function madeValue(type: string, parts: Parts, making: Making, depth: number): J
     default:
       return null;
   }
+}
+
+/** The text of JSON that a schema of its content admits; null if none says what a text holds. */
+function contentText(parts: Parts, making: Making, make: (schemas: readonly Json[]) => Json): string | null {
+  const schemas = parts.flatMap((part) => (part['contentSchema'] === undefined ? [] : [part['contentSchema'] as Json]));
+  if (schemas.length === 0 || making.manner.text === 'pattern') return null;
+  const text = JSON.stringify(make(schemas));
+  // Each text within a text has twice as many backslashes.
+  making.takeText(text.length);
+  return text;
 }

@@ -32,11 +32,21 @@ interface Check {
 /** Sets what the pipeline knows of a request from its head: headers that are admitted, address, identifiers. */
 export type Admit = (x: Exchange, admission: Admission) => void;
 
+/** Milliseconds for all of one list: what is not known by then is left to the call, as where nobody knows the caller. */
+const PATIENCE_MS = 5_000;
+
 /** Those of one artifact. Operations with the same middlewares share their checks, so that each runs once for a caller. */
 export class AccessChecks {
   readonly #byOperation: ReadonlyMap<number, readonly Check[]>;
 
-  constructor(rules: readonly AccessRule[], operations: ReadonlyMap<number, GuardedOperation>) {
+  readonly #patienceMs: number;
+
+  constructor(
+    rules: readonly AccessRule[],
+    operations: ReadonlyMap<number, GuardedOperation>,
+    patienceMs = PATIENCE_MS,
+  ) {
+    this.#patienceMs = patienceMs;
     const shared = new SharedChecks();
     this.#byOperation = new Map(
       rules.map(({ operation, middlewares }): [number, readonly Check[]] => {
@@ -48,12 +58,15 @@ export class AccessChecks {
 
   /** Whether an operation, by its index, may be called by who sends `outer`, as far as who that is decides. */
   async permittedTo(outer: Exchange, admit: Admit): Promise<(operation: number) => boolean> {
-    const caller = new Caller(outer, admit);
+    const caller = new Caller(outer, admit, this.#patienceMs);
     const refused = new Set<number>();
-    for (const [operation, checks] of this.#byOperation) {
-      for (const check of checks) if (await caller.isRefused(check)) refused.add(operation);
+    try {
+      for (const [operation, checks] of this.#byOperation) {
+        for (const check of checks) if (await caller.isRefused(check)) refused.add(operation);
+      }
+    } finally {
+      caller.leaves();
     }
-    caller.leaves();
     return (operation) => !refused.has(operation);
   }
 }
@@ -93,11 +106,14 @@ class Caller {
   readonly #refused = new Map<Check, boolean>();
   readonly #own = new Set<Exchange>();
   readonly #notClosing: () => void;
+  readonly #patience: NodeJS.Timeout;
+  #closed = false;
 
-  constructor(outer: Exchange, admit: Admit) {
+  constructor(outer: Exchange, admit: Admit, patienceMs: number) {
     this.#outer = outer;
     this.#admit = admit;
     this.#notClosing = outer.onClose(() => this.#close());
+    this.#patience = setTimeout(() => this.#close(), patienceMs);
   }
 
   /** False, too, where nobody knows: the call finds out, and its answer says how to authenticate. */
@@ -113,11 +129,13 @@ class Caller {
 
   /** Nothing of its requests is waited for any more. */
   leaves(): void {
+    clearTimeout(this.#patience);
     this.#notClosing();
     this.#close();
   }
 
   #close(): void {
+    this.#closed = true;
     for (const x of this.#own) x.close();
   }
 
@@ -131,7 +149,7 @@ class Caller {
     const x = ownExchange(this.#outer, { method, target, headers: [], cookies: [], body: null }, response);
     this.#admit(x, admission);
     this.#own.add(x);
-    let identified = !this.#outer.closed;
+    let identified = !this.#closed;
     for (const plugin of authenticators) {
       if (!identified) break;
       identified = (await plugin.onRequest(x)) !== ANSWERED;

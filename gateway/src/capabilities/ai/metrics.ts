@@ -83,6 +83,11 @@ export const UNCOUNTED_RESPONSES: CounterInfo = {
   labels: { provider },
 };
 
+export const CACHE_DROPPED: CounterInfo = {
+  help: 'Messages whose request had `cache_control`, for a provider that has no such marks',
+  labels: { provider },
+};
+
 export const AI_METRICS = {
   gw_plugin_ai_proxy_requests_total: REQUESTS,
   gw_plugin_ai_proxy_request_duration_seconds: DURATION,
@@ -95,6 +100,7 @@ export const AI_METRICS = {
   gw_plugin_ai_proxy_responses_store_downgrades_total: STORE_DOWNGRADES,
   gw_plugin_ai_proxy_responses_reasoning_dropped_total: REASONING_DROPPED,
   gw_plugin_ai_proxy_effort_dropped_total: EFFORT_DROPPED,
+  gw_plugin_ai_proxy_cache_control_dropped_total: CACHE_DROPPED,
   gw_plugin_ai_proxy_models_provider_failures_total: CATALOG_FAILURES,
   gw_plugin_ai_proxy_realtime_uncounted_total: UNCOUNTED_RESPONSES,
 };
@@ -115,6 +121,7 @@ export function aiMetrics({ counter, histogram }: ProcessServices) {
   const warnings: Readonly<Record<Warning, LabelledCounter>> = {
     store: counter('gw_plugin_ai_proxy_responses_store_downgrades_total', STORE_DOWNGRADES),
     effort: counter('gw_plugin_ai_proxy_effort_dropped_total', EFFORT_DROPPED),
+    cache: counter('gw_plugin_ai_proxy_cache_control_dropped_total', CACHE_DROPPED),
     reasoning: counter('gw_plugin_ai_proxy_responses_reasoning_dropped_total', REASONING_DROPPED),
   };
   const counted = (from: Provider, { prompt, completion, cached, reasoning }: Usage) => {

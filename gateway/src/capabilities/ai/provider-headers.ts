@@ -35,6 +35,7 @@ export function secondsOf(ms: number | null): string | null {
 const TEXTS: Readonly<Record<Warning, string>> = {
   store: 'store is ignored: the gateway is stateless',
   effort: 'the effort was left out: the model does not take it',
+  cache: 'cache_control was left out: the provider has no such marks',
   reasoning: 'items of reasoning were left out: the provider does not take them',
 };
 

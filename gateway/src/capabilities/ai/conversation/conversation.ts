@@ -11,12 +11,22 @@ export type Source =
   | { readonly kind: 'url'; readonly url: string }
   | { readonly kind: 'base64'; readonly mediaType: string; readonly data: string };
 
-export type Part =
-  | { readonly type: 'text'; readonly text: string }
-  | { readonly type: 'image'; readonly source: Source }
-  | { readonly type: 'document'; readonly source: Source; readonly name: string | null };
+/** The provider is asked to keep the prompt up to here (`cache_control`), in the client's words. Absent: nothing is said. */
+export interface Cached {
+  readonly cache?: Obj;
+}
 
-export interface ToolCall {
+export interface TextPart extends Cached {
+  readonly type: 'text';
+  readonly text: string;
+}
+
+export type Part =
+  | TextPart
+  | ({ readonly type: 'image'; readonly source: Source } & Cached)
+  | ({ readonly type: 'document'; readonly source: Source; readonly name: string | null } & Cached);
+
+export interface ToolCall extends Cached {
   readonly id: string;
   readonly name: string;
   readonly input: Obj;
@@ -25,12 +35,12 @@ export interface ToolCall {
 export type Turn =
   | { readonly role: 'user'; readonly parts: readonly Part[] }
   /** Instructions that hold from there on. */
-  | { readonly role: 'system'; readonly text: readonly string[] }
-  | { readonly role: 'assistant'; readonly text: readonly string[]; readonly calls: readonly ToolCall[] }
+  | { readonly role: 'system'; readonly text: readonly TextPart[] }
+  | { readonly role: 'assistant'; readonly text: readonly TextPart[]; readonly calls: readonly ToolCall[] }
   /** What a tool has returned. */
-  | { readonly role: 'tool'; readonly callId: string; readonly parts: readonly Part[] };
+  | ({ readonly role: 'tool'; readonly callId: string; readonly parts: readonly Part[] } & Cached);
 
-export interface Tool {
+export interface Tool extends Cached {
   readonly name: string;
   readonly description: string | null;
   /** JSON Schema of its input; null: it takes none. */
@@ -44,11 +54,12 @@ export type ToolChoice = 'auto' | 'none' | 'required' | { readonly name: string 
 /** The form of the answer's text. */
 export type Format = { readonly type: 'json' } | { readonly type: 'schema'; readonly schema: Obj };
 
-export interface Conversation {
+/** `cache`: wherever the provider thinks best. */
+export interface Conversation extends Cached {
   readonly model: string;
   readonly stream: boolean;
   /** Of system and developer, in their order. */
-  readonly instructions: readonly string[];
+  readonly instructions: readonly TextPart[];
   readonly turns: readonly Turn[];
   readonly tools: readonly Tool[];
   /** Null: the provider's default. So for all that follow. */

@@ -1,6 +1,15 @@
 /** Writes a conversation as a request for a chat completion. */
 import type { Obj } from '../../../spec/json.ts';
-import type { Conversation, Part, Source, Tool, ToolCall, ToolChoice, Turn } from '../conversation/conversation.ts';
+import type {
+  Conversation,
+  Part,
+  Source,
+  TextPart,
+  Tool,
+  ToolCall,
+  ToolChoice,
+  Turn,
+} from '../conversation/conversation.ts';
 import { type Effort, fittedEffort } from '../conversation/effort.ts';
 import { shortened } from '../conversation/end-user.ts';
 import { unsupported } from '../conversation/refusal.ts';
@@ -54,9 +63,13 @@ export function dropsEffort(conversation: Conversation, traits: ModelTraits): bo
 }
 
 function systemOf({ instructions }: Conversation): readonly Json[] {
-  const text = instructions.filter((each) => each !== '').join('\n\n');
+  const text = textsOf(instructions)
+    .filter((each) => each !== '')
+    .join('\n\n');
   return text === '' ? [] : [{ role: 'system', content: text }];
 }
+
+const textsOf = (parts: readonly TextPart[]) => parts.map(({ text }) => text);
 
 /** Characters of a user's id there. */
 const MOST_USER = 64;
@@ -88,14 +101,14 @@ function filesOf({ callId, parts }: ToolTurn): readonly Part[] {
 function messageOf(turn: Turn): Json {
   switch (turn.role) {
     case 'system':
-      return { role: 'system', content: turn.text.join('\n\n') };
+      return { role: 'system', content: textsOf(turn.text).join('\n\n') };
     case 'user':
       return { role: 'user', content: contentOf(turn.parts) };
     case 'tool':
       return { role: 'tool', tool_call_id: turn.callId, content: turn.parts.map(resultText).join('') };
     case 'assistant': {
       const calls = turn.calls.map(callOf);
-      const text = turn.text.join('');
+      const text = textsOf(turn.text).join('');
       return {
         role: 'assistant',
         content: text === '' && calls.length > 0 ? null : text,

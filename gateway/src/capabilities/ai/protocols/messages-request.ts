@@ -1,6 +1,6 @@
 /** Writes a conversation as a request for a message. */
 import { plainNumber } from '../../../json/exact-json.ts';
-import type { Conversation, Part, Source, Tool, Turn } from '../conversation/conversation.ts';
+import type { Cached, Conversation, Part, Source, TextPart, Tool, Turn } from '../conversation/conversation.ts';
 import type { Effort } from '../conversation/effort.ts';
 import { shortened } from '../conversation/end-user.ts';
 import { refused, unsupported } from '../conversation/refusal.ts';
@@ -24,6 +24,7 @@ export function messageRequest(conversation: Conversation, maxTokens: number | n
   return {
     model,
     max_tokens: limit,
+    ...cacheControl(conversation),
     ...systemOf(conversation),
     messages: messagesOf(conversation.turns),
     ...(stream ? { stream } : {}),
@@ -68,8 +69,15 @@ const MOST_USER = 256;
 const JSON_ONLY = 'Answer with one JSON object and nothing else: no explanation, and no code fence.';
 
 function systemOf({ instructions, format }: Conversation): Json {
-  const texts = [...instructions, ...(format?.type === 'json' ? [JSON_ONLY] : [])].filter((each) => each !== '');
-  return texts.length === 0 ? {} : { system: texts.join('\n\n') };
+  const jsonOnly: readonly TextPart[] = format?.type === 'json' ? [{ type: 'text', text: JSON_ONLY }] : [];
+  const texts = [...instructions, ...jsonOnly].filter(({ text }) => text !== '');
+  if (texts.some(({ cache }) => cache !== undefined)) return { system: textBlocks(texts) };
+  return texts.length === 0 ? {} : { system: texts.map(({ text }) => text).join('\n\n') };
+}
+
+/** `cache_control` has the same form on all that has it. */
+function cacheControl({ cache }: Cached): Json {
+  return cache === undefined ? {} : { cache_control: cache };
 }
 
 interface Wire {
@@ -99,10 +107,19 @@ function messageOf(turn: Turn): Wire {
     case 'tool':
       return {
         role: 'user',
-        content: [{ type: 'tool_result', tool_use_id: idOf(turn.callId), content: blocksOf(turn.parts) }],
+        content: [
+          {
+            type: 'tool_result',
+            tool_use_id: idOf(turn.callId),
+            content: blocksOf(turn.parts),
+            ...cacheControl(turn),
+          },
+        ],
       };
     case 'assistant': {
-      const calls = turn.calls.map(({ id, name, input }) => ({ type: 'tool_use', id: idOf(id), name, input }));
+      const calls = turn.calls.map(({ id, name, input, ...rest }) => {
+        return { type: 'tool_use', id: idOf(id), name, input, ...cacheControl(rest) };
+      });
       return { role: 'assistant', content: [...textBlocks(turn.text), ...calls] };
     }
   }
@@ -114,16 +131,18 @@ function idOf(id: string): string {
 }
 
 /** Empty text is refused there. */
-function textBlocks(texts: readonly string[]): readonly Json[] {
-  return texts.filter((text) => text !== '').map((text) => ({ type: 'text', text }));
+function textBlocks(texts: readonly TextPart[]): readonly Json[] {
+  return texts
+    .filter(({ text }) => text !== '')
+    .map(({ text, ...rest }) => ({ type: 'text', text, ...cacheControl(rest) }));
 }
 
 function blocksOf(parts: readonly Part[]): readonly Json[] {
   return parts.flatMap((part) => {
-    if (part.type === 'text') return textBlocks([part.text]);
+    if (part.type === 'text') return textBlocks([part]);
     const source = sourceOf(part.source);
-    if (part.type === 'image') return [{ type: 'image', source }];
-    return [{ type: 'document', source, ...(part.name === null ? {} : { title: part.name }) }];
+    if (part.type === 'image') return [{ type: 'image', source, ...cacheControl(part) }];
+    return [{ type: 'document', source, ...(part.name === null ? {} : { title: part.name }), ...cacheControl(part) }];
   });
 }
 
@@ -132,12 +151,13 @@ function sourceOf(source: Source): Json {
   return { type: 'base64', media_type: source.mediaType, data: source.data };
 }
 
-function toolOf({ name, description, schema, strict }: Tool): Json {
+function toolOf({ name, description, schema, strict, ...rest }: Tool): Json {
   return {
     name,
     ...(description === null ? {} : { description }),
     input_schema: { type: 'object', ...(schema ?? { properties: {} }) },
     ...(strict ? { strict } : {}),
+    ...cacheControl(rest),
   };
 }
 

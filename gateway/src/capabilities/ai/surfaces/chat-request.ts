@@ -1,5 +1,15 @@
 /** Reads the body of a chat completion. */
-import type { Conversation, Format, Part, Tool, ToolCall, ToolChoice, Turn } from '../conversation/conversation.ts';
+import { cacheOf, markedAtEnd } from '../conversation/cache-marks.ts';
+import type {
+  Conversation,
+  Format,
+  Part,
+  TextPart,
+  Tool,
+  ToolCall,
+  ToolChoice,
+  Turn,
+} from '../conversation/conversation.ts';
 import { readEffort } from '../conversation/effort.ts';
 import { Members } from '../conversation/json-reader.ts';
 import { invalid, unsupported } from '../conversation/refusal.ts';
@@ -13,6 +23,7 @@ export function readChatRequest(body: unknown): Conversation {
   return {
     model: request.requiredText('model'),
     stream: request.flag('stream') === true,
+    ...cacheOf(request),
     instructions: messages.filter(isInstruction).flatMap(textsOf),
     turns: messages.filter((message) => !isInstruction(message)).map(turnOf),
     tools: request.each('tools').map(toolOf),
@@ -50,44 +61,59 @@ function isInstruction(message: Members): boolean {
 }
 
 /** Content that is text only: a string, or a list of parts. */
-function textsOf(message: Members): readonly string[] {
+function textsOf(message: Members): readonly TextPart[] {
   const content = message.value('content');
   if (content === null) return [];
-  if (typeof content === 'string') return [content];
-  return message.each('content').map((part) => {
+  if (typeof content === 'string') return [{ type: 'text', text: content, ...cacheOf(message) }];
+  const parts = message.each('content').map((part): TextPart => {
     const type = part.requiredText('type');
-    if (type === 'text') return part.requiredText('text');
-    if (type === 'refusal') return part.requiredText('refusal');
-    throw unsupported(part.at('type'), `a part of type ${type} there`);
+    if (type !== 'text' && type !== 'refusal') throw unsupported(part.at('type'), `a part of type ${type} there`);
+    return { type: 'text', text: part.requiredText(type), ...cacheOf(part) };
   });
+  return markedAtEnd(parts, cacheOf(message));
 }
 
 function turnOf(message: Members): Turn {
   const role = message.requiredText('role');
   if (role === 'user') return { role, parts: partsOf(message) };
-  if (role === 'tool') return { role, callId: message.requiredText('tool_call_id'), parts: partsOf(message) };
+  if (role === 'tool') return toolTurn(message);
   if (role === 'assistant') return { role, text: textsOf(message), calls: message.each('tool_calls').map(callOf) };
   throw unsupported(message.at('role'), `a message of role ${role}`);
+}
+
+/** A result is marked as a whole, by what its last part says. */
+function toolTurn(message: Members): Turn {
+  const parts = partsOf(message);
+  const { cache } = parts.at(-1) ?? {};
+  return {
+    role: 'tool',
+    callId: message.requiredText('tool_call_id'),
+    parts: parts.map(({ cache: _, ...part }) => part),
+    ...(cache === undefined ? {} : { cache }),
+  };
 }
 
 function partsOf(message: Members): readonly Part[] {
   const content = message.value('content');
   if (content === null) return [];
-  return typeof content === 'string' ? [{ type: 'text', text: content }] : message.each('content').map(partOf);
+  const parts: readonly Part[] =
+    typeof content === 'string' ? [{ type: 'text', text: content }] : message.each('content').map(partOf);
+  return markedAtEnd(parts, cacheOf(message));
 }
 
 function partOf(part: Members): Part {
   const type = part.requiredText('type');
-  if (type === 'text') return { type, text: part.requiredText('text') };
+  const cache = cacheOf(part);
+  if (type === 'text') return { type, text: part.requiredText('text'), ...cache };
   if (type === 'image_url') {
     const image = part.required('image_url');
-    return { type: 'image', source: sourceOf(image.requiredText('url'), image.at('url')) };
+    return { type: 'image', source: sourceOf(image.requiredText('url'), image.at('url')), ...cache };
   }
   if (type !== 'file') throw unsupported(part.at('type'), `a part of type ${type}`);
   const file = part.required('file');
   if (!file.has('file_data')) throw unsupported(file.at('file_id'), 'files of another provider: send file_data');
   const source = sourceOf(file.requiredText('file_data'), file.at('file_data'));
-  return { type: 'document', source, name: file.text('filename') };
+  return { type: 'document', source, name: file.text('filename'), ...cache };
 }
 
 function callOf(call: Members): ToolCall {
@@ -98,7 +124,8 @@ function callOf(call: Members): ToolCall {
 
 function toolOf(tool: Members): Tool {
   if (tool.requiredText('type') !== 'function') throw customTools(tool.at('type'));
-  return functionTool(tool.required('function'));
+  const described = tool.required('function');
+  return { ...functionTool(described), ...cacheOf(described), ...cacheOf(tool) };
 }
 
 function choiceOf(request: Members): ToolChoice | null {

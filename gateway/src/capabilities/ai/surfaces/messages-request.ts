@@ -1,9 +1,11 @@
 /** Reads the body of a request for a message. */
+import { cacheOf } from '../conversation/cache-marks.ts';
 import type {
   Conversation,
   Format,
   Part,
   Source,
+  TextPart,
   Tool,
   ToolCall,
   ToolChoice,
@@ -24,6 +26,7 @@ export function readMessagesRequest(body: unknown): Conversation {
   return {
     model: request.requiredText('model'),
     stream: request.flag('stream') === true,
+    ...cacheOf(request),
     instructions: textsOf(request, 'system'),
     turns: request.each('messages').flatMap(turnsOf),
     tools: request.each('tools').map(toolOf),
@@ -44,14 +47,14 @@ export function readMessagesRequest(body: unknown): Conversation {
 }
 
 /** A string, or a list of blocks of text. */
-function textsOf(object: Members, name: string): readonly string[] {
+function textsOf(object: Members, name: string): readonly TextPart[] {
   const content = object.value(name);
   if (content === null) return [];
-  if (typeof content === 'string') return [content];
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
   return object.each(name).map((block) => {
     const type = block.requiredText('type');
     if (type !== 'text') throw unsupported(block.at('type'), `a block of type ${type} there`);
-    return block.requiredText('text');
+    return { type, text: block.requiredText('text'), ...cacheOf(block) };
   });
 }
 
@@ -75,6 +78,7 @@ function turnsOf(message: Members): readonly Turn[] {
       role: 'tool',
       callId: result.requiredText('tool_use_id'),
       parts: blocksOf(result).map(partOf),
+      ...cacheOf(result),
     }),
   );
   return parts.length === 0 && tools.length > 0 ? tools : [...tools, { role, parts }];
@@ -84,11 +88,11 @@ function turnsOf(message: Members): readonly Turn[] {
 const THOUGHT = ['thinking', 'redacted_thinking'];
 
 function assistantTurn(message: Members): Turn {
-  const text: string[] = [];
+  const text: TextPart[] = [];
   const calls: ToolCall[] = [];
   for (const block of blocksOf(message)) {
     const type = block.requiredText('type');
-    if (type === 'text') text.push(block.requiredText('text'));
+    if (type === 'text') text.push({ type, text: block.requiredText('text'), ...cacheOf(block) });
     else if (type === 'tool_use') calls.push(callOf(block));
     else if (!THOUGHT.includes(type)) throw unsupported(block.at('type'), `a block of type ${type} there`);
   }
@@ -96,17 +100,23 @@ function assistantTurn(message: Members): Turn {
 }
 
 function callOf(block: Members): ToolCall {
-  return { id: block.requiredText('id'), name: block.requiredText('name'), input: block.required('input').object };
+  return {
+    id: block.requiredText('id'),
+    name: block.requiredText('name'),
+    input: block.required('input').object,
+    ...cacheOf(block),
+  };
 }
 
 function partOf(block: Members): Part {
   const type = block.requiredText('type');
-  if (type === 'text') return { type, text: block.requiredText('text') };
-  if (type === 'image') return { type, source: sourceOf(block.required('source')) };
+  const cache = cacheOf(block);
+  if (type === 'text') return { type, text: block.requiredText('text'), ...cache };
+  if (type === 'image') return { type, source: sourceOf(block.required('source')), ...cache };
   if (type !== 'document') throw unsupported(block.at('type'), `a block of type ${type}`);
   const source = block.required('source');
-  if (source.text('type') === 'text') return { type: 'text', text: source.requiredText('data') };
-  return { type, source: sourceOf(source), name: block.text('title') };
+  if (source.text('type') === 'text') return { type: 'text', text: source.requiredText('data'), ...cache };
+  return { type, source: sourceOf(source), name: block.text('title'), ...cache };
 }
 
 function sourceOf(source: Members): Source {
@@ -128,6 +138,7 @@ function toolOf(tool: Members): Tool {
     description: tool.text('description'),
     schema: tool.required('input_schema').object,
     strict: tool.flag('strict') === true,
+    ...cacheOf(tool),
   };
 }
 

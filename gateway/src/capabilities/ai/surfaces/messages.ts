@@ -2,6 +2,7 @@
 import type { HeaderList } from '../../../exchange.ts';
 import type { ServerSentEvent } from '../../../server-sent-events.ts';
 import { get } from '../../../spec/json.ts';
+import { saysCache } from '../conversation/cache-marks.ts';
 import { notWhole, type ProviderError } from '../conversation/provider-failure.ts';
 import type { Usage } from '../conversation/usage.ts';
 import { CompletionChunks, completionError, readCompletion } from '../protocols/chat-answer.ts';
@@ -52,7 +53,10 @@ function toChat({ parsed, model }: SurfaceRequest, provider: Provider, settings:
   return {
     path: '/chat/completions',
     body: JSON.stringify(asked),
-    warnings: dropsEffort(conversation, traits) ? ['effort'] : [],
+    warnings: [
+      ...(dropsEffort(conversation, traits) ? ['effort' as const] : []),
+      ...(saysCache(conversation) ? ['cache' as const] : []),
+    ],
     whole: (value) => {
       const message = readCompletion(value);
       return { body: JSON.stringify(wholeMessage(message)), usage: message.usage };

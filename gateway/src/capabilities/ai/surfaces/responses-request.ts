@@ -1,5 +1,6 @@
 /** Reads the body of a request for a response. */
-import type { Conversation, Format, Part, ToolChoice, Turn } from '../conversation/conversation.ts';
+import { cacheOf } from '../conversation/cache-marks.ts';
+import type { Conversation, Format, Part, TextPart, ToolChoice, Turn } from '../conversation/conversation.ts';
 import { readEffort } from '../conversation/effort.ts';
 import { Members } from '../conversation/json-reader.ts';
 import { invalid, refused, unsupported } from '../conversation/refusal.ts';
@@ -28,7 +29,10 @@ export function readResponsesRequest(body: unknown): ResponsesRequest {
   const conversation: Conversation = {
     model: request.requiredText('model'),
     stream: request.flag('stream') === true,
-    instructions: [...(instructions === null ? [] : [instructions]), ...spoken.filter(isInstruction).flatMap(textsOf)],
+    instructions: [
+      ...(instructions === null ? [] : [{ type: 'text', text: instructions } as const]),
+      ...spoken.filter(isInstruction).flatMap(textsOf),
+    ],
     turns: spoken.filter((item) => !isInstruction(item)).map(turnOf),
     tools: request.each('tools').map((tool) => {
       if (tool.requiredText('type') !== 'function') throw customTools(tool.at('type'));
@@ -101,15 +105,15 @@ function messageOf(item: Members): Turn {
 const TEXTS = ['input_text', 'output_text', 'text'];
 
 /** Content that is text only: a string, or a list of parts. */
-function textsOf(item: Members): readonly string[] {
+function textsOf(item: Members): readonly TextPart[] {
   const content = item.value('content');
   if (content === null) return [];
-  if (typeof content === 'string') return [content];
-  return item.each('content').map((part) => {
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  return item.each('content').map((part): TextPart => {
     const type = part.requiredText('type');
-    if (type === 'refusal') return part.requiredText('refusal');
-    if (!TEXTS.includes(type)) throw unsupported(part.at('type'), `a part of type ${type} there`);
-    return part.requiredText('text');
+    const isRefusal = type === 'refusal';
+    if (!isRefusal && !TEXTS.includes(type)) throw unsupported(part.at('type'), `a part of type ${type} there`);
+    return { type: 'text', text: part.requiredText(isRefusal ? 'refusal' : 'text'), ...cacheOf(part) };
   });
 }
 
@@ -121,13 +125,14 @@ function partsOf(item: Members, name: string): readonly Part[] {
 
 function partOf(part: Members): Part {
   const type = part.requiredText('type');
-  if (TEXTS.includes(type)) return { type: 'text', text: part.requiredText('text') };
+  const cache = cacheOf(part);
+  if (TEXTS.includes(type)) return { type: 'text', text: part.requiredText('text'), ...cache };
   if (type === 'input_image') {
-    return { type: 'image', source: sourceOf(urlOf(part, ['image_url']), part.at('image_url')) };
+    return { type: 'image', source: sourceOf(urlOf(part, ['image_url']), part.at('image_url')), ...cache };
   }
   if (type !== 'input_file') throw unsupported(part.at('type'), `a part of type ${type}`);
   const source = sourceOf(urlOf(part, ['file_data', 'file_url']), part.at('file_data'));
-  return { type: 'document', source, name: part.text('filename') };
+  return { type: 'document', source, name: part.text('filename'), ...cache };
 }
 
 function urlOf(part: Members, names: readonly string[]): string {

@@ -38,8 +38,8 @@ export interface StreamedAnswer {
   error(error: ProviderError): Uint8Array | string;
 }
 
-/** What the client is told of its request with the answer: `store` has no effect; items of reasoning, or an effort, were left out. */
-export type Warning = 'store' | 'reasoning' | 'effort';
+/** What the client is told of its request with the answer: `store` has no effect; items of reasoning, an effort, or marks of what to cache were left out. */
+export type Warning = 'store' | 'reasoning' | 'effort' | 'cache';
 
 /** A request in the protocol of a provider, and how its answer becomes the surface's. */
 export interface Translation {
