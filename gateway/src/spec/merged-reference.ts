@@ -4,6 +4,7 @@
  */
 import type { Diagnostics } from './diagnostic.ts';
 import { type Documents, type Located, member, placeOf } from './documents.ts';
+import { checkReference } from './follow-object.ts';
 import { get, isObject, kindOf } from './json.ts';
 
 /** References to references; more is a cycle. */
@@ -31,6 +32,7 @@ export function followMerged(
       diagnostics.add('E1004', placeOf(at), `${what} must be an object, but this is ${kindOf(at.value)}`);
       return null;
     }
+    checkReference(at, diagnostics);
     const ref = at.value['$ref'];
     if (typeof ref !== 'string') break;
     if (chain.length > MAX_HOPS) {
