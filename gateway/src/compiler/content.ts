@@ -1,8 +1,9 @@
 /** Bodies as routes.json carries them: by media type, schemas by reference, forms with how their fields are read. */
 import type { Content, MediaType, RequestBody } from '../artifact/format.ts';
 import { type Located, member, placeOf } from '../spec/documents.ts';
+import { flagOf } from '../spec/flag.ts';
 import { followed, followedPart } from '../spec/follow-object.ts';
-import { get, isObject, kindOf } from '../spec/json.ts';
+import { isObject, kindOf } from '../spec/json.ts';
 import type { DeclaredOperation } from '../spec/operations.ts';
 import type { Dialect } from '../spec/recognise.ts';
 import { isJson } from '../validation/media-type.ts';
@@ -23,7 +24,7 @@ export function requestBodyOf({ requestBody, spec }: DeclaredOperation, deps: De
     );
     return undefined;
   }
-  const required = get(requestBody.value, 'required') === true;
+  const required = flagOf(requestBody, 'required', deps.diagnostics) === true;
   return { required, content: contentOf(content, spec.dialect, 'request', deps) };
 }
 

@@ -1,6 +1,7 @@
 /** How the fields of a form are read: the properties of its schema with OpenAPI's `encoding` (3.1, section 4.8.15). */
 import type { FormField, ParameterStyle } from '../artifact/format.ts';
 import { type Documents, type Located, member } from '../spec/documents.ts';
+import { flagOf } from '../spec/flag.ts';
 import { followedPart } from '../spec/follow-object.ts';
 import { get, isObject } from '../spec/json.ts';
 import { schemaMapAt } from '../spec/merged-reference.ts';
@@ -15,17 +16,16 @@ export function isForm(type: string): boolean {
   return type === URLENCODED || type === MULTIPART;
 }
 
-export function formFieldsOf(
-  media: Located,
-  type: string,
-  { documents, diagnostics }: Pick<Deps, 'documents' | 'diagnostics'>,
-): FormField[] {
+type FieldDeps = Pick<Deps, 'documents' | 'diagnostics'>;
+
+export function formFieldsOf(media: Located, type: string, { documents, diagnostics }: FieldDeps): FormField[] {
   const properties = new Map<string, Located>();
   gather(member(media, 'schema'), documents, properties, new Set());
   const part = (at: Located, what: string) => followedPart(at, what, documents, diagnostics);
   const encodings = part(member(media, 'encoding'), '"encoding"');
   return [...properties].map(([name, schema]) => {
-    return fieldOf(name, schema, part(member(encodings, name), 'an encoding'), type, documents);
+    const encoding = part(member(encodings, name), 'an encoding');
+    return fieldOf(name, schema, encoding, type, { documents, diagnostics });
   });
 }
 
@@ -44,11 +44,17 @@ function gather(schema: Located, documents: Documents, found: Map<string, Locate
   }
 }
 
-function fieldOf(name: string, schema: Located, encoding: Located, type: string, documents: Documents): FormField {
+function fieldOf(
+  name: string,
+  schema: Located,
+  encoding: Located,
+  type: string,
+  { documents, diagnostics }: FieldDeps,
+): FormField {
+  const explode = flagOf(encoding, 'explode', diagnostics);
   const types = typesOf(schema, documents);
   const items = types.includes('array') ? itemTypes(schema, documents) : [];
   const style = STYLES.find((each) => each === get(encoding.value, 'style'));
-  const explode = get(encoding.value, 'explode');
   const contentType = get(encoding.value, 'contentType');
   const declared = typeof contentType === 'string' ? contentType.toLowerCase().split(',').map(withoutParameters) : [];
   const styled = type === URLENCODED && (style !== undefined || typeof explode === 'boolean');

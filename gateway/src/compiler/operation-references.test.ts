@@ -287,3 +287,23 @@ it('a $ref in place of a text is left as it stands, with E1008, and its file is 
   const { found, operations } = await compiled({ tags, paths: { '/a': { get: dispatch } } });
   expect([found, operations.length]).toEqual([['E1008 api.json /tags/0/description/$ref'], 1]);
 });
+
+it('what is no reference, flag or discriminator is said to be none', async () => {
+  const parameters = [{ name: 'q', in: 'query', required: 'true', schema: { $ref: 5 } }];
+  const schema = { oneOf: [{ type: 'object' }], discriminator: { $ref: '#/x-discriminator' } };
+  const requestBody = { required: { $ref: '#/x-required' }, content: { 'application/json': { schema } } };
+  const { found } = await compiled({
+    $ref: '#/x-required',
+    'x-discriminator': { propertyName: 'a' },
+    'x-required': true,
+    paths: { '/a': { get: { $ref: 5, ...dispatch }, post: { parameters, requestBody, ...dispatch } } },
+  });
+  expect(found).toEqual([
+    'E1008 api.json /$ref',
+    'E1004 api.json /paths/~1a/get/$ref',
+    'E1004 api.json /paths/~1a/post/parameters/0/required',
+    'E1004 api.json /paths/~1a/post/parameters/0/schema/$ref',
+    'E1008 api.json /paths/~1a/post/requestBody/content/application~1json/schema/discriminator',
+    'E1004 api.json /paths/~1a/post/requestBody/required',
+  ]);
+});

@@ -2,6 +2,7 @@
 import type { Parameter, ParameterIn, ParameterStyle } from '../artifact/format.ts';
 import type { Diagnostics } from '../spec/diagnostic.ts';
 import { type Documents, type Located, member, placeOf } from '../spec/documents.ts';
+import { flagOf } from '../spec/flag.ts';
 import { followed, followedPart } from '../spec/follow-object.ts';
 import { get, isObject } from '../spec/json.ts';
 import type { DeclaredOperation } from '../spec/operations.ts';
@@ -64,15 +65,17 @@ function parameterOf(declared: Located, dialect: Dialect, deps: Deps): Parameter
   if (part === 'querystring' && !content) {
     diagnostics.add('E1004', placeOf(declared), 'a parameter in querystring needs "content" with one media type');
   }
-  const explode = get(declared.value, 'explode');
+  const flag = (flagName: string) => flagOf(declared, flagName, diagnostics);
+  const explode = flag('explode');
+  const required = flag('required') === true;
   return {
     name,
     in: part,
-    required: part === 'path' || get(declared.value, 'required') === true,
+    required: part === 'path' || required,
     style,
-    explode: typeof explode === 'boolean' ? explode : style === 'form' || style === 'cookie',
-    ...(get(declared.value, 'allowReserved') === true ? { allow_reserved: true } : {}),
-    ...(get(declared.value, 'allowEmptyValue') === true && part === 'query' ? { allow_empty_value: true } : {}),
+    explode: explode ?? (style === 'form' || style === 'cookie'),
+    ...(flag('allowReserved') ? { allow_reserved: true } : {}),
+    ...(flag('allowEmptyValue') && part === 'query' ? { allow_empty_value: true } : {}),
     ...(content ? { content_type: content.type } : {}),
     ...(content && isStructured(content.type)
       ? parsedValueOf(schema, dialect, deps)

@@ -2,6 +2,7 @@
 import type { Diagnostics } from '../spec/diagnostic.ts';
 import type { Document, Documents, Located } from '../spec/documents.ts';
 import { isOperation, misplaced } from '../spec/extensions.ts';
+import { get } from '../spec/json.ts';
 import { recognise } from '../spec/recognise.ts';
 import { walk } from '../spec/walk.ts';
 import type { Parsed, ParsedSpec } from './parse.ts';
@@ -86,6 +87,10 @@ function visit(
     ref(ref, pointer, within) {
       if (isWithinUnread(document.value, pointer)) return;
       const resolution = documents.resolve({ document, pointer }, ref);
+      if (pointer === '/$ref' && ['openapi', 'asyncapi'].some((name) => get(document.value, name) !== undefined)) {
+        const message = 'a document cannot be a $ref: what it leads to is not read';
+        diagnostics.add('E1008', { file: document.file, pointer }, message, 'Name the other document as a spec.');
+      }
       if (resolution.ok) {
         reached.add(resolution.target.document);
         operations.addReference(document, pointer, resolution.target, isOperation(within, document.value));

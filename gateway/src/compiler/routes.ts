@@ -5,6 +5,7 @@ import { type PathTemplate, parseTemplate, TemplateError } from '../router/templ
 import type { Diagnostics } from '../spec/diagnostic.ts';
 import { type Documents, type Located, member, placeOf } from '../spec/documents.ts';
 import { type DeclaredUse, dateOf } from '../spec/extensions.ts';
+import { flagOf } from '../spec/flag.ts';
 import { dispatchOf, type InheritedUse, middlewaresOf } from '../spec/inheritance.ts';
 import { get } from '../spec/json.ts';
 import type { DeclaredOperation } from '../spec/operations.ts';
@@ -107,7 +108,7 @@ export function routeOf(declared: DeclaredOperation, file: string, deps: RouteDe
       credentials: security.headers,
       uses: [...middlewares, dispatcher],
     }),
-    ...(get(at.value, 'deprecated') === true ? { deprecated: true } : {}),
+    ...(flagOf(at, 'deprecated', diagnostics) ? { deprecated: true } : {}),
     ...(deprecatedAt === undefined ? {} : { deprecated_at: Math.floor(deprecatedAt.getTime() / 1000) }),
     ...(sunset === undefined ? {} : { sunset: sunset.toUTCString() }),
   };

@@ -206,6 +206,10 @@ export class SchemaTable {
   }
 
   #described(located: Located, value: Obj, context: Context): JsonObject {
+    if (value['discriminator'] !== undefined && typeof get(value['discriminator'], 'propertyName') !== 'string') {
+      const message = 'a discriminator without "propertyName" selects nothing';
+      this.#diagnostics.add('E1008', placeOf(member(located, 'discriminator')), message, NAMES_PROPERTY);
+    }
     return discriminate(located, this.#keywords(located, value, context), this.#documents, context.annotations);
   }
 
@@ -216,6 +220,9 @@ export class SchemaTable {
     context: Context,
   ): JsonObject | true | undefined {
     const ref = get(value, keyword);
+    if (ref !== undefined && typeof ref !== 'string') {
+      this.#diagnostics.add('E1004', placeOf(member(located, keyword)), `"${keyword}" must be a string`);
+    }
     if (typeof ref !== 'string') return undefined;
     const resolution = this.#documents.resolve(located, ref);
     if (!resolution.ok) return true;
@@ -334,6 +341,7 @@ const LONG_TEXT = 1_000;
 
 const shown = (pattern: string) => (pattern.length > 80 ? `${pattern.slice(0, 79)}…` : pattern);
 
+const NAMES_PROPERTY = 'Write discriminator: { propertyName: <name> }, here and not by reference.';
 const UNREAD = 'Write it as ECMA-262 or RE2 has it; in production builds this is an error.';
 
 /** Keywords whose numbers JavaScript cannot hold, as the document has written them. */

@@ -8,6 +8,7 @@ import { get, isObject, kindOf } from './json.ts';
  * beside a reference is ignored, as the specifications have it, with E1008.
  */
 export function followed(declared: Located, documents: Documents, diagnostics: Diagnostics): Located | null {
+  checkReference(declared, diagnostics);
   warnOfMembersBeside(declared, diagnostics);
   const found = documents.follow(declared);
   if (!found && documents.goesInCircle(declared)) {
@@ -39,6 +40,13 @@ export function followedPart(declared: Located, what: string, documents: Documen
   if (typeof get(declared.value, '$ref') !== 'string') return declared;
   diagnostics.add('E1007', placeOf(member(declared, '$ref')), `${what} cannot be a $ref: its target is read`);
   return followed(declared, documents, diagnostics) ?? { ...declared, value: undefined };
+}
+
+/** A `$ref` is a text (E1004). */
+export function checkReference(declared: Located, diagnostics: Diagnostics): void {
+  const ref = get(declared.value, '$ref');
+  if (ref === undefined || typeof ref === 'string') return;
+  diagnostics.add('E1004', placeOf(member(declared, '$ref')), `"$ref" is ${kindOf(ref)}: it must be a string`);
 }
 
 /** Annotations beside a reference say nothing that is enforced. */

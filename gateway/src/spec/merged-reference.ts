@@ -4,10 +4,11 @@
  */
 import type { Diagnostics } from './diagnostic.ts';
 import { type Documents, type Located, member, placeOf } from './documents.ts';
+import { checkReference } from './follow-object.ts';
 import { get, isObject, kindOf } from './json.ts';
 
-/** References to references; more is a cycle. */
-const MAX_HOPS = 64;
+/** References to references, each of which is merged with the next. */
+const MOST_REFERENCES = 8;
 
 export interface MergedObject {
   /** Stands where the first reference stands; each member is located where it is written. */
@@ -31,11 +32,16 @@ export function followMerged(
       diagnostics.add('E1004', placeOf(at), `${what} must be an object, but this is ${kindOf(at.value)}`);
       return null;
     }
+    checkReference(at, diagnostics);
     const ref = at.value['$ref'];
     if (typeof ref !== 'string') break;
-    if (chain.length > MAX_HOPS) {
+    if (chain.length > MOST_REFERENCES) {
       const place = placeOf(member(declared, '$ref'));
-      diagnostics.add('E1003', place, `$ref "${ref}" leads back to itself, and to nothing else`);
+      diagnostics.add(
+        'E1003',
+        place,
+        `$ref "${ref}" leads back to itself, or through more than ${MOST_REFERENCES} references`,
+      );
       return null;
     }
     const resolution = documents.resolve(at, ref);

@@ -108,6 +108,29 @@ it.each<[string, unknown, boolean]>([
 const BEGINNINGS = ['', 'http://', 'a@', '{', 'P', '/', '2026-02-28T'];
 const REPEATED = ['a', 'a.', 'a-', '1', ':', '::', '%20', '@', '/', '~0', '{a}', '1D', '\\'];
 
+/** Characters that several rules of internationalized names speak of. */
+const INTERNATIONAL = [
+  '\u0660',
+  '\u05d0',
+  '\u05d0\u05b0',
+  '\u0628\u200c',
+  '\u00fc',
+  'l\u00b7',
+  '\u30fb',
+  '\u0915\u094d\u200d',
+];
+
+it('no format tries one way after the other: a name of 250 characters is judged', () => {
+  for (const format of STANDARD) {
+    const validate = new Schemas({ s: { type: 'string', format } }, false).validator({ $ref: 'gw:s' });
+    for (const begin of ['', 'a@', '\u05d0']) {
+      for (const piece of INTERNATIONAL) {
+        for (const end of ['', '!', '\u0301', 'a', '-']) validate(`${begin}${piece.repeat(240 / piece.length)}${end}`);
+      }
+    }
+  }
+});
+
 it('no format tries one way after the other: a megabyte of anything is judged', () => {
   // In quadratic time one of them would take minutes.
   for (const format of STANDARD) {
