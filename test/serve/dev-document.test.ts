@@ -121,6 +121,23 @@ describe('gw dev with a document', () => {
   });
 
   // docs/decisions.md#dev-secrets
+  it('gives the document of somebody else no variables', async () => {
+    const get = {
+      'x-gw-middlewares': [{ name: 'http-log', config: { url: 'https://logs.example', headers: { a: 'env://OWN' } } }],
+      responses: { 200: { description: 'OK' } },
+    };
+    const document = { ...DOCUMENT, paths: { '/a': { get } }, components: {} };
+    writeFileSync(file('openapi.json'), JSON.stringify(document));
+    writeFileSync(file('.env'), 'OWN=of-the-file\n');
+    start(['openapi.json', '--mock'], { OWN: 'of-the-process' });
+    const url = await served();
+    expect((await fetch(`${url}/a`)).status).toBe(503);
+    expect(stderr).toContain('without a manifest, a document gets no variables under --mock and --upstream');
+    writeFileSync(file('gw.yaml'), 'specs: .\nplugins: { http-log: {} }\n');
+    await eventually(async () => expect((await fetch(`${url}/a`)).status).toBe(200));
+  });
+
+  // docs/decisions.md#dev-secrets
   it('serves env:// from .env, which it watches, and answers 503 where a variable is not set', async () => {
     const key = (name: string) => ({
       security: [{ key: [] }],

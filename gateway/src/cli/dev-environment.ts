@@ -1,5 +1,5 @@
 /** Variables for `env://` in `gw dev`: of the process, else of `.env` beside the manifest (docs/decisions.md#dev-secrets). */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import type { Program } from './program.ts';
@@ -10,11 +10,13 @@ const MOST_BYTES = 1 << 20;
 
 export class DevEnvironment {
   readonly #own: Program['env'];
+  readonly #manifest: string;
   readonly #file: string;
   readonly #variables: Record<string, string | undefined> = {};
 
   constructor(own: Program['env'], manifest: string) {
     this.#own = own;
+    this.#manifest = manifest;
     this.#file = join(dirname(resolve(manifest)), '.env');
   }
 
@@ -23,11 +25,17 @@ export class DevEnvironment {
     return this.#variables;
   }
 
-  /** Reads the file again; one that is not there holds nothing. */
-  read(reads: ReadPaths): void {
+  /**
+   * Reads the file again; one that is not there holds nothing. `isTrial`: a document is tried out. Without a manifest it
+   * may be anybody's, and gets no variable: its plugins could send them anywhere. Returns whether that is so.
+   */
+  read(reads: ReadPaths, isTrial: boolean): boolean {
     reads.file(this.#file);
+    reads.file(this.#manifest);
     for (const name of Object.keys(this.#variables)) delete this.#variables[name];
-    Object.assign(this.#variables, this.#ofFile(), this.#own);
+    const isWithheld = isTrial && !existsSync(this.#manifest);
+    if (!isWithheld) Object.assign(this.#variables, this.#ofFile(), this.#own);
+    return isWithheld;
   }
 
   #ofFile(): NodeJS.Dict<string> {

@@ -37,6 +37,9 @@ const NO_MANIFEST = `
   one from a document:   gw init --from openapi.yaml my-project
   a manifest elsewhere:  gw dev --manifest path/to/gw.yaml`;
 
+const WITHHELD =
+  'gw dev: without a manifest, a document gets no variables under --mock and --upstream: operations with env:// answer 503\n';
+
 /** Reasons for which operations are left out, of which more are only counted. */
 const MOST_REASONS = 10;
 
@@ -130,13 +133,18 @@ export class DevServer {
     const egressAllow = [...THIS_MACHINE, ...this.#flags.egressAllow];
     const reads = new ReadPaths();
     try {
-      this.#env.read(reads);
+      const isWithheld = this.#env.read(reads, this.#isTrial);
       const remotePlugins = await remotePluginsOf({ ...this.#flags, egressAllow }, true, this.#program);
       const project = await readProjectFolder({
         ...{ manifest, specs, remotePlugins, reads },
         flags: this.#compileFlags(),
         asTheyAre: true,
       });
+      if (
+        isWithheld &&
+        project.files.some(({ name, bytes }) => project.specs.includes(name) && refersToVariables(bytes))
+      )
+        this.#program.stderr(WITHHELD);
       return await compile(project, { missing: (name) => reads.named(name) });
     } catch (error) {
       if (!(error instanceof ManifestError || error instanceof SpecFileError)) throw error;
@@ -148,10 +156,14 @@ export class DevServer {
     }
   }
 
+  /** Documents are served without the dispatchers that they name. */
+  get #isTrial(): boolean {
+    return this.#flags.mock || this.#flags.upstream !== undefined;
+  }
+
   #compileFlags(): CompileFlags {
     const { mock, upstream } = this.#flags;
-    const isInPlace = mock || upstream !== undefined;
-    return { allowPlaintext: true, mock, leaveOut: isInPlace, ...(upstream === undefined ? {} : { upstream }) };
+    return { allowPlaintext: true, mock, leaveOut: this.#isTrial, ...(upstream === undefined ? {} : { upstream }) };
   }
 
   #serve(): Promise<RunningGateway> {
@@ -175,4 +187,8 @@ export class DevServer {
       { log: this.#log, stderr },
     );
   }
+}
+
+function refersToVariables(document: Uint8Array): boolean {
+  return Buffer.from(document).includes('env://');
 }
