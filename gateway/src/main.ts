@@ -8,6 +8,7 @@ enlargeThreadPool(process.env);
 
 const { CommanderError } = await import('commander');
 const { endOnBrokenPipe } = await import('./cli/broken-pipe.ts');
+const { exitFlushed } = await import('./cli/exit-flushed.ts');
 const { gwCommand } = await import('./cli/gw.ts');
 const { readStandardInput } = await import('./cli/standard-input.ts');
 
@@ -18,7 +19,7 @@ const gw = gwCommand({
   stdin: (most) => readStandardInput(process.stdin, most),
   stdout: (text) => void process.stdout.write(text),
   stderr: (text) => void process.stderr.write(text),
-  exit: (code) => process.exit(code),
+  exit: exitFlushed([process.stdout, process.stderr], (code) => process.exit(code)),
   onSignal,
 });
 
