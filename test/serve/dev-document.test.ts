@@ -121,18 +121,22 @@ describe('gw dev with a document', () => {
   });
 
   // docs/decisions.md#dev-secrets
-  it('gives the document of somebody else no variables', async () => {
-    const get = {
-      'x-gw-middlewares': [{ name: 'http-log', config: { url: 'https://logs.example', headers: { a: 'env://OWN' } } }],
-      responses: { 200: { description: 'OK' } },
-    };
-    const document = { ...DOCUMENT, paths: { '/a': { get } }, components: {} };
+  it('gives the document of somebody else no secrets', async () => {
+    const telling = (a: string) => ({
+      get: {
+        'x-gw-middlewares': [{ name: 'http-log', config: { url: 'https://logs.example', headers: { a } } }],
+        responses: { 200: { description: 'OK' } },
+      },
+    });
+    writeFileSync(file('secret'), 'of-a-file');
+    const paths = { '/a': telling('env://OWN'), '/b': telling(`file://${file('secret')}`) };
+    const document = { ...DOCUMENT, paths, components: {} };
     writeFileSync(file('openapi.json'), JSON.stringify(document));
     writeFileSync(file('.env'), 'OWN=of-the-file\n');
-    start(['openapi.json', '--mock'], { OWN: 'of-the-process' });
+    start(['openapi.json', '--mock'], { OWN: 'of-the-process', GW_SECRETS_DIR: dir });
     const url = await served();
-    expect((await fetch(`${url}/a`)).status).toBe(503);
-    expect(stderr).toContain('without a manifest, a document gets no variables under --mock and --upstream');
+    for (const path of ['/a', '/b']) expect((await fetch(url + path)).status).toBe(503);
+    expect(stderr).toContain('without a manifest, a document gets no secrets under --mock and --upstream');
     writeFileSync(file('gw.yaml'), 'specs: .\nplugins: { http-log: {} }\n');
     await eventually(async () => expect((await fetch(`${url}/a`)).status).toBe(200));
   });

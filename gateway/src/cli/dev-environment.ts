@@ -13,6 +13,7 @@ export class DevEnvironment {
   readonly #manifest: string;
   readonly #file: string;
   readonly #variables: Record<string, string | undefined> = {};
+  #isWithheld = false;
 
   constructor(own: Program['env'], manifest: string) {
     this.#own = own;
@@ -26,16 +27,19 @@ export class DevEnvironment {
   }
 
   /**
-   * Reads the file again; one that is not there holds nothing. `isTrial`: a document is tried out. Without a manifest it
-   * may be anybody's, and gets no variable: its plugins could send them anywhere. Returns whether that is so.
+   * The document may be anybody's: it gets neither variables nor files of secrets, which its plugins could send anywhere.
    */
-  read(reads: ReadPaths, isTrial: boolean): boolean {
+  get isWithheld(): boolean {
+    return this.#isWithheld;
+  }
+
+  /** Reads the file again; one that is not there holds nothing. `isTrial`: a document is tried out. */
+  read(reads: ReadPaths, isTrial: boolean): void {
     reads.file(this.#file);
     reads.file(this.#manifest);
     for (const name of Object.keys(this.#variables)) delete this.#variables[name];
-    const isWithheld = isTrial && !existsSync(this.#manifest);
-    if (!isWithheld) Object.assign(this.#variables, this.#ofFile(), this.#own);
-    return isWithheld;
+    this.#isWithheld = isTrial && !existsSync(this.#manifest);
+    if (!this.#isWithheld) Object.assign(this.#variables, this.#ofFile(), this.#own);
   }
 
   #ofFile(): NodeJS.Dict<string> {

@@ -38,7 +38,7 @@ const NO_MANIFEST = `
   a manifest elsewhere:  gw dev --manifest path/to/gw.yaml`;
 
 const WITHHELD =
-  'gw dev: without a manifest, a document gets no variables under --mock and --upstream: operations with env:// answer 503\n';
+  'gw dev: without a manifest, a document gets no secrets under --mock and --upstream: operations with env:// or file:// answer 503\n';
 
 /** Reasons for which operations are left out, of which more are only counted. */
 const MOST_REASONS = 10;
@@ -133,7 +133,7 @@ export class DevServer {
     const egressAllow = [...THIS_MACHINE, ...this.#flags.egressAllow];
     const reads = new ReadPaths();
     try {
-      const isWithheld = this.#env.read(reads, this.#isTrial);
+      this.#env.read(reads, this.#isTrial);
       const remotePlugins = await remotePluginsOf({ ...this.#flags, egressAllow }, true, this.#program);
       const project = await readProjectFolder({
         ...{ manifest, specs, remotePlugins, reads },
@@ -141,8 +141,8 @@ export class DevServer {
         asTheyAre: true,
       });
       if (
-        isWithheld &&
-        project.files.some(({ name, bytes }) => project.specs.includes(name) && refersToVariables(bytes))
+        this.#env.isWithheld &&
+        project.files.some(({ name, bytes }) => project.specs.includes(name) && refersToSecrets(bytes))
       )
         this.#program.stderr(WITHHELD);
       return await compile(project, { missing: (name) => reads.named(name) });
@@ -176,6 +176,7 @@ export class DevServer {
       {
         ...serveOptions({ ...serveDefaults(), ...served, artifact: this.#artifact }, env),
         env: this.#env.variables,
+        ...(this.#env.isWithheld ? { secretsDir: undefined } : {}),
         servesUnresolved: true,
         watchArtifact: false,
         dev: true,
@@ -189,6 +190,6 @@ export class DevServer {
   }
 }
 
-function refersToVariables(document: Uint8Array): boolean {
-  return Buffer.from(document).includes('env://');
+function refersToSecrets(document: Uint8Array): boolean {
+  return Buffer.from(document).includes('env://') || Buffer.from(document).includes('file://');
 }
