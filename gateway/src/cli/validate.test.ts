@@ -136,4 +136,25 @@ describe('gw validate', () => {
     await writeFile(at('verdict.yaml'), bad('x-gw-dispatch: false\n'));
     expect((await json(at('verdict.yaml'))).code).toBe(0);
   });
+
+  it.each([
+    ['a path parameter that is not declared', '/a/{id}', ''],
+    ['a greedy parameter that is not declared as one', '/a/{id+}', pathParameter('id', '{ type: string }')],
+    ['a schema of a parameter', '/a/{id}', pathParameter('id', '{ type: strin }')],
+    ['a reference to nothing', '/a', "      parameters: [{ $ref: '#/components/parameters/None' }]\n"],
+  ])('judges %s alike with and without a dispatcher', async (_what, path, parameters) => {
+    const verdicts = [];
+    for (const dispatch of ['', 'x-gw-dispatch: { name: mock }\n']) {
+      const text = `openapi: 3.1.0\ninfo: { title: A, version: "1" }\n${dispatch}paths:\n  ${path}:\n    get:\n${parameters}      responses: { "200": { description: OK } }\n`;
+      await writeFile(at('verdict.yaml'), text);
+      const { code, results } = await json(at('verdict.yaml'));
+      verdicts.push([code, ...results[0].errors.map((each: { code: string }) => each.code)]);
+    }
+    expect(verdicts[0]?.[0]).toBe(1);
+    expect(verdicts[1]).toEqual(verdicts[0]);
+  });
 });
+
+function pathParameter(name: string, schema: string): string {
+  return `      parameters: [{ name: ${name}, in: path, required: true, schema: ${schema} }]\n`;
+}

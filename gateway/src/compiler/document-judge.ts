@@ -2,6 +2,7 @@
  * Judges parts of a document that no route needs as if one did (docs/decisions.md#one-verdict): whether a document is
  * right does not depend on its dispatchers, nor on which of its responses are validated.
  */
+import type { Parameter } from '../artifact/format.ts';
 import { Diagnostics } from '../spec/diagnostic.ts';
 import type { Documents } from '../spec/documents.ts';
 import type { DeclaredOperation } from '../spec/operations.ts';
@@ -24,14 +25,17 @@ export class DocumentJudge {
     this.#deps = { documents, diagnostics: this.#found, schemas: this.#schemas };
   }
 
-  /** An operation that is not served. */
-  operation(declared: DeclaredOperation): void {
-    if (declared.channel) channelInputsOf(declared, declared.channel, this.#deps);
-    else {
-      parametersOf(declared, this.#deps);
-      requestBodyOf(declared, this.#deps);
-    }
+  /** Where findings go. */
+  get found(): Diagnostics {
+    return this.#found;
+  }
+
+  /** An operation that is not served. Returns its parameters. */
+  operation(declared: DeclaredOperation): readonly Parameter[] {
     this.responses(declared);
+    if (declared.channel) return channelInputsOf(declared, declared.channel, this.#deps).parameters;
+    requestBodyOf(declared, this.#deps);
+    return parametersOf(declared, this.#deps);
   }
 
   /** What an operation answers with, where its route says nothing of it. */

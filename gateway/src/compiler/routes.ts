@@ -68,7 +68,10 @@ export function routeOf(declared: DeclaredOperation, file: string, deps: RouteDe
   const sunset = dateOf(at, 'x-sunset', diagnostics);
   // Schemas of what is not served would only fill the table.
   if (dispatch === undefined) {
-    if (!isPartOfWebSocket(declared, deps)) deps.judge?.operation(declared);
+    if (deps.judge !== null && !isPartOfWebSocket(declared, deps)) {
+      const parameters = deps.judge.operation(declared);
+      if (template) checkParameters(declared, template, parameters, deps.judge.found);
+    }
     return null;
   }
   const dispatcher = dispatch ? binder.bind(dispatch, 'dispatcher') : null;
