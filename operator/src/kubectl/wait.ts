@@ -1,6 +1,6 @@
 /** `kubectl gw wait`: until a project serves its newest revision, or it is clear that it will not. */
 import { type GatewayProject, gatewayProjects } from '../api/resources.ts';
-import { notTakenUp, sourceVersions } from '../controllers/gateway-project/sources/source-versions.ts';
+import { foreignPlugins, notTakenUp, sourceVersions } from '../controllers/gateway-project/sources/source-versions.ts';
 import type { AddCommand } from '../program.ts';
 import { conditionOf } from '../runtime/conditions.ts';
 import { addClusterOptions, type Cluster, type ClusterFlags, projectOf, withCluster } from './cluster.ts';
@@ -30,10 +30,12 @@ Exit codes: 0 all pods serve what was applied, 1 it failed, was rolled back, or 
       withCluster(flags, async (cluster) => {
         // What is applied when this begins is waited for; a change that comes later is another one.
         const project = await projectOf(cluster, name);
-        const applied = await sourceVersions(cluster.objects, project);
+        const foreign = await foreignPlugins(cluster.objects, project);
+        const applied = await sourceVersions(cluster.objects, project, { foreign });
         const names = new Set(applied.map((each) => `${each.kind}/${each.name}`));
         const gone = (project.status?.sources ?? []).filter(
-          (each) => each.kind !== 'Secret' && !names.has(`${each.kind}/${each.name}`),
+          ({ kind, namespace, name: each }) =>
+            kind !== 'Secret' && namespace === cluster.namespace && !names.has(`${kind}/${each}`),
         );
         let said = '';
         const tell = (message: string) => {
@@ -41,7 +43,7 @@ Exit codes: 0 all pods serve what was applied, 1 it failed, was rolled back, or 
           said = message;
         };
         const ended = await projectUntil(cluster, name, Number(flags.timeout) * 1000, (now) => {
-          const late = notTakenUp(applied, gone, now.status?.sources);
+          const late = notTakenUp(cluster.namespace, applied, gone, now.status?.sources);
           tell(late ? `${late.kind} ${late.name} has not been taken up yet` : (now.status?.rollout?.message ?? ''));
           return !late && outcomeOf(now) !== undefined;
         });

@@ -27,7 +27,7 @@ import type { Turn } from './rollout/update-pace.ts';
 import { type PodSecrets, readPodSecrets } from './secrets/observe-pod-secrets.ts';
 import { readSigningKeys } from './secrets/observe-signing-keys.ts';
 import type { Sources } from './sources/decide.ts';
-import { type ReadSourcesWith, readSources } from './sources/observe.ts';
+import { allowedForeignPlugins, type ReadSourcesWith, readSources } from './sources/observe.ts';
 import { type SourceVersion, sourceVersions } from './sources/source-versions.ts';
 import type { ObservedStorage } from './storage/observed.ts';
 
@@ -75,7 +75,10 @@ export async function observe(using: ObserveWith, key: ObjectKey): Promise<Obser
   const { namespace } = key;
   const refused = policy.secretGrants ? await ungranted(objects, project, usedSecrets(project)) : [];
   // Before all that they hold is read.
-  const seenSources = await sourceVersions(objects, project, new Set(refused.map(({ name }) => name)));
+  const seenSources = await sourceVersions(objects, project, {
+    refused: new Set(refused.map(({ name }) => name)),
+    foreign: await allowedForeignPlugins(using, project),
+  });
   const keys = await readSigningKeys(objects, project, new Set(refused.map(({ name }) => name)));
   const sources = {
     ...(await readSources(using, project)),

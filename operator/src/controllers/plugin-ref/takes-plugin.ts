@@ -1,5 +1,6 @@
-/** Which PluginRefs of its own namespace a project takes. Pure. */
+/** Which PluginRefs a project takes. Pure. */
 import type { GatewayProject, PluginRef } from '../../api/resources.ts';
+import { keyText, type ObjectKey } from '../../kube/kube-object.ts';
 import { selects } from '../../runtime/selector.ts';
 
 /** Whether the project takes the PluginRef of its own namespace, by name or by label. */
@@ -11,4 +12,15 @@ export function takesPlugin(project: GatewayProject, ref: PluginRef): boolean {
   });
   if (named) return true;
   return pluginSelector !== undefined && selects(pluginSelector, ref.metadata.labels);
+}
+
+/** PluginRefs of other namespaces that a project names, each once. */
+export function foreignPluginKeys({ metadata, spec }: GatewayProject): readonly ObjectKey[] {
+  const keys = new Map<string, ObjectKey>();
+  for (const { name, pluginRef, namespace } of spec.plugins ?? []) {
+    if (namespace === undefined || namespace === metadata.namespace) continue;
+    const key = { namespace, name: pluginRef ?? name };
+    keys.set(keyText(key), key);
+  }
+  return [...keys.values()];
 }

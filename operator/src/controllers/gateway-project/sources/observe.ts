@@ -1,13 +1,13 @@
 /** Reads the ApiSpecs and plugins that a GatewayProject is compiled from. */
 import type { ProjectPlugin } from '@gw/gateway/compiler';
-import { apiSpecs, type GatewayProject, pluginRefs } from '../../../api/resources.ts';
-import { keyOf, keyText, type ObjectKey } from '../../../kube/kube-object.ts';
+import { apiSpecs, type GatewayProject, type PluginRef, pluginRefs } from '../../../api/resources.ts';
+import { keyOf } from '../../../kube/kube-object.ts';
 import type { NamespaceView } from '../../../runtime/namespace-view.ts';
 import { readDocument } from '../../api-spec/document.ts';
 import { takesSpec } from '../../api-spec/takes-spec.ts';
 import { allows, type ForeignUses } from '../../plugin-ref/grants.ts';
 import { type ReadPluginWith, readPlugin } from '../../plugin-ref/plugin-package.ts';
-import { takesPlugin } from '../../plugin-ref/takes-plugin.ts';
+import { foreignPluginKeys, takesPlugin } from '../../plugin-ref/takes-plugin.ts';
 import type { PluginSource, Sources, SpecSource } from './decide.ts';
 
 export interface ReadSourcesWith extends ReadPluginWith {
@@ -38,27 +38,23 @@ async function readOwnPlugins(using: ReadSourcesWith, project: GatewayProject): 
   return Promise.all(taken.map(async (ref) => ({ ref, read: await readPlugin(using, ref) })));
 }
 
-/** Those of other namespaces that allow it. One that does not is as if it were not there. */
-async function readForeignPlugins(using: ReadSourcesWith, project: GatewayProject): Promise<readonly PluginSource[]> {
-  const keys = foreignPlugins(project);
-  using.foreignUses.set(keyOf(project), keys);
-  const sources = keys.map(async (key): Promise<readonly PluginSource[]> => {
+/** PluginRefs of other namespaces that the project names and that allow it. One that does not is as if it were not there. */
+export async function allowedForeignPlugins(
+  using: Pick<ReadSourcesWith, 'objects' | 'namespaces'>,
+  project: GatewayProject,
+): Promise<readonly PluginRef[]> {
+  const refs = foreignPluginKeys(project).map(async (key): Promise<readonly PluginRef[]> => {
     const ref = using.namespaces.includes(key.namespace) ? await using.objects.get(pluginRefs, key) : undefined;
     if (!ref || ref.metadata.deletionTimestamp) return [];
-    if (!(await allows(ref, namespaceOf(project), using.namespaces))) return [];
-    return [{ ref, read: await readPlugin(using, ref) }];
+    return (await allows(ref, namespaceOf(project), using.namespaces)) ? [ref] : [];
   });
-  return (await Promise.all(sources)).flat();
+  return (await Promise.all(refs)).flat();
 }
 
-function foreignPlugins(project: GatewayProject): readonly ObjectKey[] {
-  const keys = new Map<string, ObjectKey>();
-  for (const { name, pluginRef, namespace } of project.spec.plugins ?? []) {
-    if (namespace === undefined || namespace === namespaceOf(project)) continue;
-    const key = { namespace, name: pluginRef ?? name };
-    keys.set(keyText(key), key);
-  }
-  return [...keys.values()];
+async function readForeignPlugins(using: ReadSourcesWith, project: GatewayProject): Promise<readonly PluginSource[]> {
+  using.foreignUses.set(keyOf(project), foreignPluginKeys(project));
+  const refs = await allowedForeignPlugins(using, project);
+  return Promise.all(refs.map(async (ref) => ({ ref, read: await readPlugin(using, ref) })));
 }
 
 async function readBuiltins(

@@ -18,8 +18,17 @@ describe('what a status is older than', () => {
     ['nothing where it has seen a later version', [of('ApiSpec', 'a', '1')], [], undefined],
     ['an object that was deleted', [], [of('ApiSpec', 'a', '2')], 'a'],
     ['no Secret that the project may not use', [of('Secret', 's', '7')], [], undefined],
-  ])('is %s', (_, applied, gone, expected) => expect(notTakenUp(applied, gone, SEEN)?.name).toBe(expected));
+  ])('is %s', (_, applied, gone, expected) => expect(notTakenUp('default', applied, gone, SEEN)?.name).toBe(expected));
 
   it('is not known of an operator that does not say', () =>
-    expect(notTakenUp([of('ApiSpec', 'a', '3')], [], undefined)).toBeUndefined());
+    expect(notTakenUp('default', [of('ApiSpec', 'a', '3')], [], undefined)).toBeUndefined());
+});
+
+describe('a PluginRef of another namespace', () => {
+  const shared = (version: string): SourceVersion => ({ ...of('PluginRef', 'p', version), namespace: 'shared' });
+
+  it.each<[string, readonly SourceVersion[], string | undefined]>([
+    ['is waited for in its newest version', [shared('1')], 'p'],
+    ['is not waited for if the project may not use it', [], undefined],
+  ])('%s', (_, seen, expected) => expect(notTakenUp('default', [shared('2')], [], seen)?.name).toBe(expected));
 });

@@ -2,12 +2,20 @@
  * Which versions of the objects that a project reads a reconcile has seen: `kubectl gw wait` reads them in the same way
  * and compares, so that it does not take the status from before a change for one about it.
  */
-import { apiSpecs, configMaps, deployments, type GatewayProject, pluginRefs, secrets } from '../../../api/resources.ts';
+import {
+  apiSpecs,
+  configMaps,
+  deployments,
+  type GatewayProject,
+  type PluginRef,
+  pluginRefs,
+  secrets,
+} from '../../../api/resources.ts';
 import { type KubeObject, keyOf, type Resource } from '../../../kube/kube-object.ts';
 import { usedSecrets } from '../../../objects/used-secrets.ts';
 import type { Objects } from '../../../runtime/objects.ts';
 import { takesSpec } from '../../api-spec/takes-spec.ts';
-import { takesPlugin } from '../../plugin-ref/takes-plugin.ts';
+import { foreignPluginKeys, takesPlugin } from '../../plugin-ref/takes-plugin.ts';
 
 export interface SourceVersion {
   readonly kind: string;
@@ -29,14 +37,21 @@ interface Document extends KubeObject {
   };
 }
 
+export interface ReadVersions {
+  /** Secrets that the project may not use. Default: none. */
+  readonly refused?: ReadonlySet<string>;
+  /** PluginRefs of other namespaces that the project uses. */
+  readonly foreign: readonly PluginRef[];
+}
+
 /**
  * Sorted. Before what they hold is read: an object that changes meanwhile is seen in its older version, and again.
- * `refused`: Secrets that the project may not use. Objects that the reader may not read are left out.
+ * Objects that the reader may not read are left out.
  */
 export async function sourceVersions(
   objects: Pick<Objects, 'get' | 'list'>,
   project: GatewayProject,
-  refused: ReadonlySet<string> = new Set(),
+  { refused = new Set(), foreign }: ReadVersions,
 ): Promise<readonly SourceVersion[]> {
   const { namespace } = keyOf(project);
   const specs = (await objects.list(apiSpecs, { namespace })).filter((spec) => takesSpec(project, spec));
@@ -56,9 +71,9 @@ export async function sourceVersions(
     ...existing(maps).map((name) => versionOf(objects, configMaps, namespace, name)),
     ...existing(named).map((name) => versionOf(objects, secrets, namespace, name)),
   ]);
-  const kinds = [...documents, ...asking].map(({ kind, metadata }) => ({
+  const kinds = [...documents, ...asking, ...foreign].map(({ kind, metadata }) => ({
     kind,
-    namespace,
+    namespace: metadata.namespace ?? namespace,
     name: metadata.name,
     version: String(metadata.generation ?? 0),
   }));
@@ -86,11 +101,24 @@ async function versionOf(
   }
 }
 
+/** The PluginRefs of other namespaces that a project names; those that the reader may not read are left out. */
+export async function foreignPlugins(
+  objects: Pick<Objects, 'get'>,
+  project: GatewayProject,
+): Promise<readonly PluginRef[]> {
+  const found = await Promise.all(
+    foreignPluginKeys(project).map((key) => objects.get(pluginRefs, key).catch(() => undefined)),
+  );
+  return found.filter((ref) => ref !== undefined);
+}
+
 /**
  * An object that a status is older than: of `applied` one that it names in an older version or not at all, of `gone` one
- * that it still names. A Secret that it does not name is one that the project may not use.
+ * that it still names. A Secret or a PluginRef of another namespace that it does not name is one that the project may not
+ * use. `namespace`: the project's.
  */
 export function notTakenUp(
+  namespace: string,
   applied: readonly SourceVersion[],
   gone: readonly SourceVersion[],
   seen: readonly SourceVersion[] | undefined,
@@ -101,7 +129,8 @@ export function notTakenUp(
     a.kind === b.kind && a.namespace === b.namespace && a.name === b.name;
   const older = applied.find((each) => {
     const found = seen.find(same(each));
-    return found === undefined ? each.kind !== secrets.kind : isOlder(found.version, each.version);
+    if (found === undefined) return each.kind !== secrets.kind && each.namespace === namespace;
+    return isOlder(found.version, each.version);
   });
   return older ?? gone.find((each) => seen.find(same(each))?.version === each.version);
 }
