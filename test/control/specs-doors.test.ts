@@ -16,6 +16,7 @@ import { unopenedDatabase } from './database.ts';
 import { type ControlServer, startControl } from './server.ts';
 
 const MANIFEST = 'specs: specs\nplugins:\n  mock: {}\n  http-upstream: {}\n';
+const PATHS = { '/a': { get: { responses: { 200: { description: 'OK' } }, 'x-gw-dispatch': { name: 'mock' } } } };
 
 describe('a spec that is uploaded', () => {
   let server: ControlServer;
@@ -54,7 +55,11 @@ describe('a spec that is uploaded', () => {
 
   it.each([
     ['openapi', templateSpec('basic', 'books'), 'books.yaml'],
-    ['openapi in JSON', JSON.stringify({ openapi: '3.0.3', info: { title: 'x', version: '1' }, paths: {} }), 'x.json'],
+    [
+      'openapi in JSON',
+      JSON.stringify({ openapi: '3.0.3', info: { title: 'x', version: '1' }, paths: PATHS }),
+      'x.json',
+    ],
     ['asyncapi', asyncTemplateSpec('orders'), 'orders.v1.yml'],
   ])('has the artifact_hash of gw compile: %s', async (_what, text, name) => {
     expect(await byUpload(name, text)).toBe(await byCommandLine({ [name]: text }));
@@ -65,7 +70,7 @@ describe('a spec that is uploaded', () => {
     async (file) => {
       const text = templateSpec('basic', 'named');
       expect(await byUpload(file, text, 'named')).toBe(await byCommandLine({ 'named.yaml': text }));
-      const json = JSON.stringify({ openapi: '3.1.0', info: { title: 'x', version: '1' }, paths: {} });
+      const json = JSON.stringify({ openapi: '3.1.0', info: { title: 'x', version: '1' }, paths: PATHS });
       expect(await byUpload(file.replace('yaml', 'JSON'), json, 'in-json')).toBe(
         await byCommandLine({ 'in-json.JSON': json }),
       );
