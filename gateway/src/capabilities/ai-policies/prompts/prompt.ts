@@ -4,6 +4,9 @@ import { get, type Obj } from '../../../spec/json.ts';
 import { type TextPlace, visitMember, visitName } from '../../ai/request/json-texts.ts';
 import { SAID } from '../../ai/request/prompt-members.ts';
 
+/** Its items are objects: a number in it is no text, however a provider reads it. */
+const MESSAGES = 'messages';
+
 export interface Prompt {
   /** Messages of a conversation; items of the input of a response. */
   readonly messages: number;
@@ -30,7 +33,7 @@ export function promptOf(request: Obj): Prompt {
   for (const name of names) {
     const list = get(request, name);
     const isSaid = SAID.includes(name);
-    if (isSaid && Array.isArray(list)) hasTokenIds ||= list.some(isTokenIds);
+    if (isSaid && name !== MESSAGES && Array.isArray(list)) hasTokenIds ||= list.some(isTokenIds);
     if (isSaid) messages += Array.isArray(list) ? list.length : typeof list === 'string' ? 1 : 0;
     // The model's own name says where the request goes, and nothing to the model.
     if (!isSaid || !Array.isArray(list)) visitMember(request, name, visitor(name !== 'model'));
