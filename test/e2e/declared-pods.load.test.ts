@@ -96,31 +96,6 @@ describe.skipIf(missing.length > 0)(`pods as they are declared${skipped}`, () =>
     });
   });
 
-  it('a rotated Secret with which no pod starts is said, and what serves serves on', async () => {
-    const { k, text, underLoad, until } = shop;
-    const options = (value: string) =>
-      k.apply(
-        JSON.stringify({
-          apiVersion: 'v1',
-          kind: 'Secret',
-          metadata: { name: 'options' },
-          stringData: { NODE_OPTIONS: value },
-        }),
-      );
-    await options('--no-warnings');
-    await mended({ secrets: { env: ['options'] } });
-    const before = await text();
-    await underLoad(async () => {
-      await options('--no-such-option');
-      const stalled = await until((now) => reason(now, 'Stalled') === 'PodsNotStarting');
-      expect([isReady(stalled), reason(stalled, 'Programmed')]).toEqual([false, 'PodsNotStarting']);
-      expect(message(stalled, 'Stalled')).toMatch(/pod shop-gateway-\S+: CrashLoopBackOff/);
-      expect(await text()).toBe(before);
-      await options('--no-deprecation');
-      await until((now) => isReady(now) && reason(now, 'Stalled') !== 'PodsNotStarting');
-    });
-  });
-
   it('the operator was never refused a right', async () => {
     await shop.expectNoRefusedRight();
   });
