@@ -194,8 +194,10 @@ export class ValidationHelpers {
   /** Undefined if nobody waits any more. */
   #takeWanted(queue: ByOwner<Waiting>): Waiting | undefined {
     for (let next = queue.takeInTurn(); next !== undefined; next = queue.takeInTurn()) {
-      if (next.asker.wanted()) return next;
-      next.settle({ kind: 'overloaded' });
+      // Found out while this one waited: nobody else waits for it to be tried again.
+      if (next.table.unpreparable.has(next.work.prepares)) next.settle({ kind: 'unprepared' });
+      else if (next.asker.wanted()) return next;
+      else next.settle({ kind: 'overloaded' });
     }
     return undefined;
   }
