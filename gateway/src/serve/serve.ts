@@ -5,7 +5,8 @@ import { AdminCallers } from '../admin/caller.ts';
 import { watchSource } from '../artifact/index.ts';
 import { ClientAddress } from '../headers/client-ip.ts';
 import { messageOf } from '../message-of.ts';
-import { connectionsWithin, openFileLimit } from '../open-files.ts';
+import { connectionsWithin, openFileLimit, upstreamCallsWithin } from '../open-files.ts';
+import { SERVE_OPTIONS } from '../options/options.ts';
 import type { ServeOptions } from '../options/serve-options.ts';
 import { watchSecrets } from '../secrets/watch.ts';
 import { LimitLog } from '../telemetry/limit-log.ts';
@@ -72,11 +73,20 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
   // Who looks at it sees the drain to its end.
   started.defer(() => (adminAddress ? admin.close(0) : undefined));
   const limitLog = new LimitLog(log);
-  const maxConnections = connectionsWithin(options.maxConnections, options.workers, openFileLimit());
+  const files = openFileLimit();
+  const tooLowFor = (option: string) =>
+    `the limit of open files is too low for ${option}: raise it (ulimit -n), or lower ${option}`;
+  const maxConnections = connectionsWithin(options.maxConnections, options.workers, files);
   if (maxConnections < options.maxConnections) {
-    const says =
-      'the limit of open files is too low for --max-connections: raise it (ulimit -n), or lower --max-connections';
-    logger.warn({ max_connections: maxConnections, wanted: options.maxConnections }, says);
+    logger.warn({ max_connections: maxConnections, wanted: options.maxConnections }, tooLowFor('--max-connections'));
+  }
+  const callsOfWorker = upstreamCallsWithin(options.maxUpstreamCalls, options.workers, files);
+  const isSet = options.maxUpstreamCalls !== SERVE_OPTIONS.maxUpstreamCalls.default;
+  if (isSet && callsOfWorker < Math.floor(options.maxUpstreamCalls / options.workers)) {
+    logger.warn(
+      { max_upstream_calls: callsOfWorker * options.workers, wanted: options.maxUpstreamCalls },
+      tooLowFor('--max-upstream-calls'),
+    );
   }
   const slots = new LocalConnectionSlots(maxConnections, limitLog);
   const traffic = await createTraffic(options, deps, { keyPair, slots });

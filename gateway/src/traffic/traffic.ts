@@ -16,7 +16,6 @@ import { McpEndpoint } from '../mcp/endpoint.ts';
 import { UpstreamPool } from '../mcp/upstreams/upstream-pool.ts';
 import { type MemoryBudgets, memoryBudgets } from '../memory-budgets.ts';
 import { openFileLimit, upstreamCallsWithin } from '../open-files.ts';
-import { SERVE_OPTIONS } from '../options/options.ts';
 import type { ServeOptions } from '../options/serve-options.ts';
 import { type Generation, type GenerationDeps, loadGeneration } from '../pipeline/generation.ts';
 import { refuseWithoutArtifact } from '../pipeline/no-artifact.ts';
@@ -167,14 +166,10 @@ export class LocalTraffic implements Traffic {
         deps.log.logger.error({ schema }, answered);
       },
     });
-    const calls = upstreamCallsWithin(options.maxUpstreamCalls, options.workers, openFileLimit());
-    const isSet = options.maxUpstreamCalls !== SERVE_OPTIONS.maxUpstreamCalls.default;
-    if (isSet && calls < Math.floor(options.maxUpstreamCalls / options.workers)) {
-      const says =
-        'the limit of open files is too low for --max-upstream-calls: raise it (ulimit -n), or lower --max-upstream-calls';
-      deps.log.logger.warn({ max_upstream_calls: calls * options.workers, wanted: options.maxUpstreamCalls }, says);
-    }
-    this.#upstreamCalls = new UpstreamCalls(calls, (outcome, owner) => this.#yielded('upstream-calls', outcome, owner));
+    this.#upstreamCalls = new UpstreamCalls(
+      upstreamCallsWithin(options.maxUpstreamCalls, options.workers, openFileLimit()),
+      (outcome, owner) => this.#yielded('upstream-calls', outcome, owner),
+    );
     this.#http = new HttpClient({
       calls: this.#upstreamCalls,
       budget: this.#responseBudget,
