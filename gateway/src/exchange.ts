@@ -255,7 +255,7 @@ export class Exchange {
   readBody: () => Promise<Uint8Array>;
   /** The body in memory, once something has read or replaced it. */
   body: Uint8Array | null = null;
-  /** Where counts what is held in memory for the request; null outside the pipeline. */
+  /** Budget of what the request holds in memory; null outside the pipeline. */
   memory: BufferBudget | null = null;
   #held: Holding | null = null;
   /**
@@ -358,7 +358,7 @@ export class Exchange {
     return () => this.#closeListeners?.delete(listener);
   }
 
-  /** What is held for the request in the share of its client, until it ends. `budget`: the same each time. */
+  /** Returns what the request holds of the budget, in its client's share, until it ends. `budget`: the same each time. */
   heldIn(budget: BufferBudget): Holding {
     if (this.#held !== null) return this.#held;
     const held = holdFor(budget, this);
@@ -374,7 +374,7 @@ export class Exchange {
     else this.responder.abort();
   }
 
-  /** Counts so many bytes that are held until the request ends. Returns false if there is no room for them. */
+  /** Holds more bytes until the request ends. Returns false if there is no room for them. */
   holdMore(bytes: number): boolean {
     if (this.closed || this.memory === null) return true;
     return this.heldIn(this.memory).take(bytes);

@@ -21,7 +21,7 @@ export interface ProjectOfDocument {
   readonly notes: string;
 }
 
-/** Rejects with SpecFileError if the document cannot be read, or is none that gw serves. */
+/** Rejects with SpecFileError if the document cannot be read, or gw does not serve documents of its kind. */
 export async function projectOfDocument(path: string, upstream: string | undefined): Promise<ProjectOfDocument> {
   const [{ compile, loadBuiltinPlugin }, { slug }] = await Promise.all([
     import('../compiler/index.ts'),

@@ -133,7 +133,7 @@ export function withPlainNames({ specs, files }: SpecFiles): SpecFiles {
 async function specFiles(paths: readonly string[], folders: readonly string[], root: string, reads: ReadPaths) {
   reads.within(root);
   const nameOf = (file: string) => relative(root, file).split('\\').join('/');
-  // What was named is read at once, so that a name with nothing behind it is said here.
+  // Named files are read at once, so that a missing one is reported here.
   const specs = await Promise.all(paths.map((spec) => readSpec(nameOf(spec), spec, reads)));
   const files = new Map<string, ProjectFile>();
   // A single document may lie in a home directory.

@@ -70,7 +70,7 @@ function stateOf(path: string, kind: Kind): string {
   }
 }
 
-/** Whether a name is none that editors give to what they write for a moment. */
+/** Returns false for hidden files and the temporary files of editors. */
 function isVisible(name: string): boolean {
   return !name.startsWith('.') && !name.endsWith('~');
 }

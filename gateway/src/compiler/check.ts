@@ -34,7 +34,7 @@ export interface InheritedRoute {
   /** Upper case. */
   readonly method: string;
   readonly path: string;
-  /** Name of the tool that agents are offered of it; null where it is none. */
+  /** Name of the operation's tool; null if it is not a tool. */
   readonly tool: string | null;
   /** Where the dispatcher is named: a file of the project, and the pointer in it. */
   readonly file: string;

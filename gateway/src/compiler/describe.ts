@@ -27,7 +27,7 @@ export interface DescribedOperation {
   readonly summary: string | null;
   readonly tags: readonly string[];
   readonly deprecated: boolean;
-  /** Its own or inherited; null where there is none, or it is malformed. */
+  /** Its own or inherited; null if the operation has none, or a malformed one. */
   readonly dispatch: DescribedUse | null;
   /** Those that are well-formed, with inherited ones. */
   readonly middlewares: readonly DescribedUse[];

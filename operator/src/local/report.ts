@@ -68,7 +68,7 @@ export class Report implements EventSink {
     }
   }
 
-  /** A line of a process: requests and errors are shown to everybody, the rest if that is asked for. */
+  /** A line of a process. Requests are always shown, other lines if the report is verbose. */
   podLine(pod: string, line: string): void {
     if (this.#verbose) return this.#write(`${this.#styled('dim', `[${pod}]`)} ${line}\n`);
     const request = requestLine(line);

@@ -26,7 +26,7 @@ export class CpuClock {
   spentMs = 0;
   #limitMs = 0;
   #since = 0;
-  /** Milliseconds of this slice that work of the host explains: the cap is for what nothing explains. */
+  /** Milliseconds that the host's work is expected to take in this slice; they raise the cap. */
   #hostMs = 0;
 
   /** Starts a call; returns its first fuel. */

@@ -2,7 +2,7 @@
 import type { Cached, Conversation, Turn } from './conversation.ts';
 import type { Members } from './json-reader.ts';
 
-/** As the client has written it. Throws AiRefused where it is no object. */
+/** Returns `cache_control` as the client wrote it. Throws AiRefused if it is not an object. */
 export function cacheOf(object: Members): Cached {
   const mark = object.member('cache_control');
   return mark === null ? {} : { cache: mark.object };
