@@ -271,7 +271,7 @@ function routeLines(operations: readonly Operation[]): readonly string[] {
   const more = operations.length - shown.length;
   return [
     ...shown.map(({ method, path, dispatch }) => `${method.padEnd(7)} ${path.padEnd(width)}  ${dispatch.name}`),
-    ...(more > 0 ? [`and ${more} more: \`kubectl gw\` and the console list all`] : []),
+    ...(more > 0 ? [`and ${more} more, which the console lists`] : []),
   ];
 }
 
