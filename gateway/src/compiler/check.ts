@@ -18,6 +18,7 @@ import { mcpUpstreamsOf } from './mcp-upstreams.ts';
 import { Plugins, type PreparedPlugin } from './plugins.ts';
 import { warnOfPreparation } from './preparation-time.ts';
 import { type CompileFlags, HTTP_UPSTREAM, MOCK, type Project } from './project.ts';
+import { warnOfRepeats } from './repeating-schemas.ts';
 import type { Resolved } from './resolve.ts';
 import { isEndless, routeOf } from './routes.ts';
 import { SchemaTable } from './schema-table.ts';
@@ -107,6 +108,7 @@ export function checkAndBind(
   });
   const routes = { operations: routed.map(({ operation }): Operation => operation), schemas: schemas.finish() };
   warnOfPreparation(routed, routes.schemas, diagnostics);
+  warnOfRepeats(routes.schemas, (id) => schemas.placeOf(id), diagnostics);
   const tools = toolsOf(
     specs.map(({ spec }) => spec),
     routed,

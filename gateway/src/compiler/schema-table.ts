@@ -133,6 +133,11 @@ export class SchemaTable {
     return Object.fromEntries(sorted);
   }
 
+  /** Returns where a schema of the table stands, or undefined if nothing refers to it. */
+  placeOf(id: string): Located | undefined {
+    return this.#places.get(id);
+  }
+
   /** The id of a `$ref`'s target, by where it stands: not by what else is in the project. */
   #target(located: Located, context: Context): string {
     const { file } = located.document;

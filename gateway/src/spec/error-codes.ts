@@ -275,6 +275,12 @@ export const ERROR_CODES = {
     title: 'path parameter that is not in the path',
     hint: 'Write {name} in the path, or remove the parameter: it has no effect.',
   },
+  E1078: {
+    category: 'spec validity',
+    severity: 'warning',
+    title: 'schema repeats itself',
+    hint: 'Give each branch a required property with a const of its own, or add a discriminator, so that one branch applies to a value.',
+  },
 } as const satisfies Readonly<Record<string, ErrorCode>>;
 
 export type Code = keyof typeof ERROR_CODES;

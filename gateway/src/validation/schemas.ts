@@ -7,6 +7,7 @@ import type { Json, RoutesFile, SchemaRef } from '../artifact/format.ts';
 import { patternReader } from '../patterns/pattern.ts';
 import { DEFAULT_STEPS, StepBudget } from '../patterns/step-budget.ts';
 import type { ProblemError } from '../problems.ts';
+import { withCheapFirst } from './cheap-first.ts';
 import { collectRefs, compileMs, MOST_COMPILE_MS, PREFIX } from './compile-time.ts';
 import { addEnum } from './enum.ts';
 import { addAllFormats } from './formats.ts';
@@ -132,7 +133,7 @@ export class Schemas {
     if (known !== undefined) return known;
     const schema = this.#table[ref.slice(PREFIX.length)];
     if (schema === undefined) return undefined;
-    const ready = withSteps(withoutWideObjects(schema));
+    const ready = withSteps(withoutWideObjects(withCheapFirst(schema, this.#table)));
     this.#ready.set(ref, ready);
     return ready;
   }

@@ -93,9 +93,8 @@ function counted(schema: Json, isBranch: boolean): Json {
   const names = members.map(([name]) => name);
   const text = names.reduce((units, name) => units + (OF_TEXT[name] ?? 0), 0) + nameUnits(schema);
   const goesThrough = isBranch && names.some((name) => !LIGHT.has(name) || name === '$ref');
-  const isLight = names.every((name) => LIGHT.has(name)) && !hasData(schema as JsonObject);
   return {
-    ...(isLight ? {} : { [ENTRY]: entryUnits(schema as JsonObject) }),
+    ...(isLight(schema as JsonObject) ? {} : { [ENTRY]: entryUnits(schema as JsonObject) }),
     ...(text > 0 ? { [TEXT]: text } : {}),
     ...(goesThrough ? { [MEMBER]: COST.member } : {}),
     ...('items' in schema || 'contains' in schema ? { [ITEM]: COST.item } : {}),
@@ -109,6 +108,11 @@ const LIGHT: ReadonlySet<string> = new Set([
   ...(['format', 'title', 'description', 'default', 'example', 'examples', 'deprecated', 'readOnly'] as const),
   ...(['writeOnly', 'minLength', 'maxLength', '$comment', '$ref'] as const),
 ]);
+
+/** Whether a schema looks at no more than the value itself, what it refers to apart. */
+export function isLight(schema: JsonObject): boolean {
+  return Object.keys(schema).every((name) => LIGHT.has(name)) && !hasData(schema);
+}
 
 /** Objects and lists are compared as a whole. */
 function hasData({ const: constant, enum: values }: JsonObject): boolean {

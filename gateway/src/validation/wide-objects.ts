@@ -8,7 +8,7 @@ import { isList, isObject } from '../spec/json.ts';
 /** Properties in one block of code. */
 const MOST = 400;
 /** Keywords whose values are no schemas. */
-const DATA: ReadonlySet<string> = new Set(['const', 'enum', 'examples', 'default']);
+export const DATA: ReadonlySet<string> = new Set(['const', 'enum', 'examples', 'default']);
 
 /** The same schema, whose properties stand in several schemas under `allOf` where there are too many for one. */
 export function withoutWideObjects(schema: Json): Json {
