@@ -73,7 +73,7 @@ export const pageQuery = <const S extends readonly string[]>(sorts: S, standard:
   sort: Type.Optional(
     OneOf(
       sorts.flatMap((field) => [field, `-${field}`]),
-      `What the list is ordered by; \`-\` before it turns the order round. Default \`${standard}\`.`,
+      `Order of the list; a leading \`-\` reverses it. Default \`${standard}\`.`,
     ),
   ),
 });

@@ -46,7 +46,7 @@ export interface ProjectsTable {
   mcp: JSONColumnType<McpSettings, string | undefined>;
   /** Counts changes of the row: its ETag. */
   version: Generated<number>;
-  /** What its data planes are to serve; null before the first deployment. */
+  /** Artifact that its data planes should serve; null before the first deployment. */
   deployed_artifact_id: Nullable<string>;
   created_at: CreatedAt;
   updated_at: Timestamp;

@@ -27,15 +27,25 @@ export function reference(schema: TSchema): object {
 function headersOf({ etag, download, idempotent }: Operation): object {
   const properties = {
     ...(etag === 'write'
-      ? { 'if-match': { type: 'string', description: 'The ETag that was read: 412 where it has changed since.' } }
+      ? {
+          'if-match': { type: 'string', description: 'The ETag that was read: 412 if the resource has changed since.' },
+        }
       : {}),
     ...(etag === 'read' || download
-      ? { 'if-none-match': { type: 'string', description: 'The ETag that is known: 304 where it has not changed.' } }
+      ? {
+          'if-none-match': {
+            type: 'string',
+            description: 'The ETag that the client has: 304 if the resource has not changed.',
+          },
+        }
       : {}),
     ...(download
       ? {
           range: { type: 'string', description: 'One range of bytes: 206. What cannot be told is answered whole.' },
-          'if-range': { type: 'string', description: 'The ETag that the range is of: the whole where it has changed.' },
+          'if-range': {
+            type: 'string',
+            description: 'The ETag that the range belongs to: the whole content if it has changed.',
+          },
         }
       : {}),
     ...(idempotent

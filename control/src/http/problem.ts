@@ -15,11 +15,11 @@ export const Problem = Type.Object(
     }),
     title: Type.String(),
     status: Type.Integer(),
-    detail: Type.String({ description: 'What is wrong with this request, and what to do.' }),
+    detail: Type.String({ description: 'Reason for the refusal, and what to do.' }),
     request_id: Type.String({ description: 'As in `x-request-id`: what to look for in the log.' }),
     errors: Type.Optional(
-      Type.Array(Type.Unsafe<object>({ type: 'object', description: 'What is wrong, and where.' }), {
-        description: 'Each fault by itself, where there may be several.',
+      Type.Array(Type.Unsafe<object>({ type: 'object', description: 'The fault and its place.' }), {
+        description: 'Each fault, if several are possible.',
       }),
     ),
   },
@@ -47,8 +47,7 @@ const CHALLENGE = 'Bearer realm="gw-control"';
 export function controlErrorOf(error: unknown): ControlError {
   if (error instanceof ControlError) return error;
   if (isDiskFull(error)) {
-    const detail =
-      'the disk of the database is full: nothing can be stored until there is room; what is stored can be read';
+    const detail = 'the disk of the database is full: writes fail until it has room, and reads work';
     return new ControlError('insufficient-storage', detail, {}, { cause: error });
   }
   if (isTransient(error)) {

@@ -8,7 +8,7 @@ const LONG_BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 /** What a label may be: one of these; or, as text, what it is made from, which is never a client's. */
 type Values = readonly string[] | string;
 
-const OPERATION = 'id of the operation, such as `projects.create`; `other` where no route matched';
+const OPERATION = 'id of the operation, such as `projects.create`; `other` if no route matched';
 const COMPILATION_ENDS = ['succeeded', 'failed'] as const;
 const DEPLOYMENT_ENDS = ['succeeded', 'failed', 'timed_out', 'superseded', 'rolled_back'] as const;
 
@@ -65,7 +65,7 @@ const table = {
   },
   gw_control_data_planes_drifted: {
     type: 'gauge',
-    help: 'Data planes of this replica that serve something else than what is wanted',
+    help: 'Data planes of this replica that serve another artifact than the wanted one',
     labels: {},
   },
   gw_control_data_plane_reports_total: {

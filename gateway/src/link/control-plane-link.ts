@@ -34,7 +34,7 @@ export interface LinkOptions extends CredentialSource {
 
 /** What the link asks and tells the gateway around it. */
 export interface LinkHost {
-  /** `artifact_hash` that traffic is served from; null where none is loaded. */
+  /** `artifact_hash` that traffic is served from; null if no artifact is loaded. */
   served(): string | null;
   /** Serves it, in all workers; or rejects, and what was served before is served on. */
   load(loaded: LoadedArchive, notice: Notice): Promise<void>;

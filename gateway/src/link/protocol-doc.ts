@@ -7,13 +7,13 @@ import { LINK_PATH, MAX_MESSAGE_BYTES, REFUSALS, SUBPROTOCOL, TO_CONTROL, TO_DAT
 /** What each says, and when. */
 const WHEN: Readonly<Record<string, string>> = {
   hello: 'The first message, within 10 s.',
-  status: 'What became of a notice; the last one about a notice holds, so that `applied` may follow a refusal.',
-  'heartbeat to control': 'Each interval: it is alive, and what it serves.',
+  status: 'Result of a notice. The last one about a notice counts: `applied` may follow a refusal.',
+  'heartbeat to control': 'Sent each interval: the data plane is alive, with the artifact that it serves.',
   welcome: 'The answer to `hello`: it is let in.',
   refused: 'It is not, or not any longer; a close code follows.',
   artifact: 'Another artifact is wanted from now on. A newer notice takes the place of those before it.',
   'heartbeat to data plane': 'The answer to each heartbeat.',
-  drift: 'What is served is not what is wanted though no deployment is in progress, or is so again.',
+  drift: 'The served artifact differs from the wanted one while no deployment is in progress, or equals it again.',
   goodbye: 'A planned close: close code 1001 follows.',
 };
 

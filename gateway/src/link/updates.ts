@@ -10,7 +10,7 @@ import { UpdateError, updateError } from './update-error.ts';
 export interface UpdateDeps extends DownloadOptions {
   readonly trustedKeys: readonly string[];
   readonly times: RetryTimes;
-  /** `artifact_hash` that traffic is served from; null where none is loaded. */
+  /** `artifact_hash` that traffic is served from; null if no artifact is loaded. */
   served(): string | null;
   /** Serves it, in all workers, or rejects and serves on what was served. */
   load(loaded: LoadedArchive, notice: Notice): Promise<void>;

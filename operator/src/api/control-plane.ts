@@ -56,7 +56,7 @@ export const controlPlaneStatus = {
         secret: { type: 'string', maxLength: 253, description: 'The Secret that contains their key.' },
       },
     },
-    deployed: { type: 'string', description: 'artifact_hash of what is deployed there.' },
+    deployed: { type: 'string', description: 'artifact_hash of the artifact that is deployed there.' },
     deployedBy: {
       type: 'string',
       description: "Who deployed it: operator, or a name from the control plane's audit log.",

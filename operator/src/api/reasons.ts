@@ -117,7 +117,7 @@ export const REASONS = {
   PluginInvalid: {
     event: 'Warning',
     meaning:
-      'The plugin package cannot be loaded: its manifest or module is wrong, or it imports what it does not declare.',
+      'The plugin package cannot be loaded: its manifest or module is invalid, or it imports a host function that it does not declare.',
     action: 'Correct the package; the message names the key and the line or import.',
   },
   SpecNotFound: {
@@ -274,7 +274,7 @@ export const REASONS = {
   },
   PodsUnreachable: {
     event: 'Warning',
-    meaning: 'A ready pod does not answer on its admin port, so the operator does not know what it serves.',
+    meaning: 'A ready pod does not answer on its admin port, so the operator does not know which artifact it serves.',
     action: 'Let the operator reach port 8081 of the pods: see NetworkPolicies and service meshes.',
   },
   RolloutFailed: {
@@ -335,8 +335,8 @@ export const REASONS = {
   },
   Pinned: { event: 'Warning', meaning: 'A Deployment pins another artifact than the newest.' },
   // Synced
-  Synced: { event: 'Normal', meaning: 'The control plane has the newest artifact and what it was compiled from.' },
-  Syncing: { event: 'Normal', meaning: 'What the cluster has is being sent to the control plane.' },
+  Synced: { event: 'Normal', meaning: 'The control plane has the newest artifact and its sources.' },
+  Syncing: { event: 'Normal', meaning: 'The state of the cluster is being sent to the control plane.' },
   Drifted: {
     event: 'Warning',
     meaning:
@@ -358,7 +358,7 @@ export const REASONS = {
   },
   ControlPlaneRefused: {
     event: 'Warning',
-    meaning: 'The control plane rejects the token, or what is sent. Pods keep serving.',
+    meaning: 'The control plane rejects the token or the data. Pods keep serving.',
     action: 'See the message; the token needs the role admin: for all projects, or for one that exists.',
   },
   DataPlaneKeyMissing: {

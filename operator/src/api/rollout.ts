@@ -181,7 +181,7 @@ export const rolloutStatus = {
       type: 'integer',
       minimum: 0,
       description:
-        'metadata.generation whose pods did not start before this revision either: until it changes, pods that do not start are no failure of the revision.',
+        'metadata.generation whose pods did not start before this revision either: until it changes, pods that do not start do not count as a failure of the revision.',
     },
     startedAt: { type: 'string', format: 'date-time' },
     steppedAt: { type: 'string', format: 'date-time', description: 'When all pods of the step were ready.' },

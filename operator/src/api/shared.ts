@@ -79,7 +79,7 @@ export type Condition = FromSchema<typeof conditions>[number];
 
 export const diagnostics = {
   type: 'array',
-  description: `What the compiler found, errors first; at most ${MAX_DIAGNOSTICS}, \`diagnosticsCount\` is the whole number.`,
+  description: `Diagnostics of the compiler, errors first; at most ${MAX_DIAGNOSTICS}, \`diagnosticsCount\` is the whole number.`,
   maxItems: MAX_DIAGNOSTICS,
   'x-kubernetes-list-type': 'atomic',
   items: {

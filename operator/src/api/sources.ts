@@ -74,7 +74,7 @@ export const urlSource = {
 /** What became of a source that is fetched. */
 export const fetched = {
   type: 'object',
-  description: 'What was last fetched from an OCI registry or URL.',
+  description: 'Last content fetched from an OCI registry or URL.',
   properties: {
     digest: { type: 'string', description: 'Digest of the manifest, or SHA-256 of the file.' },
     fetchedAt: { type: 'string', format: 'date-time' },

@@ -34,13 +34,13 @@ export const EDIT_RULES: readonly Rule[] = [
 export const RULES: readonly Rule[] = [
   { why: 'reads what users declare', apiGroups: ['gw.dev'], resources: OURS, verbs: ['list', 'watch'] },
   {
-    why: 'finds the project of a pod that asks for a sidecar or for the link, also where it watches nothing',
+    why: 'finds the project of a pod that asks for a sidecar or for the link, also in namespaces that it does not watch',
     apiGroups: ['gw.dev'],
     resources: ['gatewayprojects'],
     verbs: ['get'],
   },
   {
-    why: 'writes what has become of it',
+    why: 'writes its status',
     apiGroups: ['gw.dev'],
     resources: OURS.map((plural) => `${plural}/status`),
     verbs: ['patch'],
@@ -171,7 +171,7 @@ export const WEBHOOK_PATH_RULES: readonly Rule[] = [
 /** On the webhook configurations of the chart, which it names. */
 export const WEBHOOK_RULES: readonly Rule[] = [
   {
-    why: 'tells API servers the paths of its webhooks, and whom to trust where it makes the certificates',
+    why: 'tells API servers the paths of its webhooks, and which CA to trust if it makes the certificates',
     apiGroups: ['admissionregistration.k8s.io'],
     resources: ['validatingwebhookconfigurations', 'mutatingwebhookconfigurations'],
     verbs: ['get', 'patch'],

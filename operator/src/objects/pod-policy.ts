@@ -31,7 +31,7 @@ export const POD_FIELDS = {
   securityContext: 'users, capabilities, privileges, seccomp, AppArmor and SELinux',
   serviceAccountName: 'another ServiceAccount',
   shareProcessNamespace: 'one process namespace for all containers',
-  volumeMounts: 'mounts over what is in the image, and changes of those that the operator makes',
+  volumeMounts: 'mounts over files of the image, and changes of mounts that the operator makes',
   volumes: 'volumes of further types, such as persistentVolumeClaim, csi and nfs, and of tokens',
 } as const;
 

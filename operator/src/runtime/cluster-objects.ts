@@ -101,7 +101,7 @@ export class ClusterObjects {
       // An empty list of metadata has `items: null`.
       const items = isRecord(page) ? (page['items'] ?? []) : undefined;
       if (!isRecord(page) || !Array.isArray(items))
-        throw new Error(`the API server's answer is no list of ${resource.plural}`);
+        throw new Error(`the API server's answer is not a list of ${resource.plural}`);
       found.push(...items);
       const next = isRecord(page['metadata']) ? page['metadata']['continue'] : undefined;
       token = typeof next === 'string' && next !== '' ? next : undefined;

@@ -122,7 +122,7 @@ export class Watcher implements Watch {
       // An empty list of metadata has `items: null`.
       const items = isRecord(page) ? (page['items'] ?? []) : undefined;
       if (!isRecord(page) || !isRecord(page['metadata']) || !Array.isArray(items)) {
-        throw new Error(`the API server's answer is no list of ${this.#resource.plural}`);
+        throw new Error(`the API server's answer is not a list of ${this.#resource.plural}`);
       }
       for (const item of items) {
         const object = this.#object(item);

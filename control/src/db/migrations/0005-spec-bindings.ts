@@ -3,7 +3,7 @@ import { type Kysely, sql } from 'kysely';
 
 /** Of revisions that a patch made before bindings were kept. */
 const NOTE =
-  'A patch made this revision before bindings were kept apart: what it bound is part of the document, and an upload that leaves it out removes it.';
+  'A patch made this revision before bindings were stored separately: its bindings are part of the document, and an upload without them removes them.';
 
 const STATEMENTS = [
   `CREATE TABLE spec_bindings (

@@ -33,7 +33,7 @@ async function verify({ bytes, tools }: ArtifactTask): Promise<ArtifactReply> {
     return { ok: true, manifest, tools: tools ? toolListing(artifact) : null };
   } catch (error) {
     if (error instanceof KeyError)
-      return { ok: false, reason: 'the key that it names as its signer is no Ed25519 key' };
+      return { ok: false, reason: 'the key that it names as its signer is not an Ed25519 key' };
     if (!(error instanceof ArtifactError)) throw error;
     const isSignature = error.reason === 'signature';
     return { ok: false, reason: isSignature ? 'its signature is not by the key that it names' : error.message };

@@ -54,7 +54,7 @@ export const artifactOperations = operations({
     tag,
     summary: 'List the tools of an artifact',
     description:
-      'What agents are offered of it, with sizes in tokens. Tools of MCP upstreams are listed by running gateways only.',
+      'Tools that it offers to agents, with sizes in tokens. Only running gateways list the tools of MCP upstreams.',
     method: 'GET',
     path: '/artifacts/{id}/tools',
     params: ArtifactParams,

@@ -59,7 +59,7 @@ export const ArtifactTools = Named(
     upstreams: Type.Array(Type.String(), { description: 'MCP upstreams whose tools are offered besides.' }),
     warnings: Type.Array(Type.String(), { description: 'Clients that take fewer tools.' }),
   },
-  'What agents are offered of an artifact.',
+  'Tools that an artifact offers to agents.',
 );
 export type ArtifactTools = Static<typeof ArtifactTools>;
 

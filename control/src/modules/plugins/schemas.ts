@@ -48,7 +48,7 @@ export const Plugin = Named(
     request_body: OneOf(['none', 'stream', 'buffer'], 'How it sees request bodies.'),
     response_body: OneOf(['none', 'stream', 'buffer'], 'How it sees response bodies.'),
     authenticates: Type.Boolean({ description: 'It identifies the caller.' }),
-    config_schema: Nullable(AnyObject('JSON Schema of its config; null where it has none.')),
+    config_schema: Nullable(AnyObject('JSON Schema of its config; null if it has no schema.')),
     sha256: Sha256('Of the WASM module.'),
     size: Type.Integer({ minimum: 0, description: 'Bytes of the WASM module.' }),
     builtin: Type.Boolean({ description: 'Comes with gw.' }),

@@ -41,7 +41,7 @@ export const TokenInput = Named(
     project_id: Type.Optional(Nullable(Uuid('The one project that it opens. Default: all.'))),
     expires_at: Type.Optional(Nullable(Timestamp('Until when it opens anything. Default: until it is revoked.'))),
   },
-  'What a token is made from.',
+  'Properties of a new token.',
 );
 export type TokenInput = Static<typeof TokenInput>;
 

@@ -125,7 +125,7 @@ export const tokenExchange = capability({
       signature: 'ii:i',
       parameters: '(buf, cap) -> len',
       meaning:
-        'why there is none, for the client: after result 1 a text from the gateway, after 2 `invalid_target`, `invalid_scope` or `access_denied`',
+        'reason for the refusal, for the client: after result 1 a text from the gateway, after 2 `invalid_target`, `invalid_scope` or `access_denied`',
       make:
         (call, { state }) =>
         (buf, cap) =>

@@ -225,5 +225,5 @@ export function syncedVerdict(
   if (seen === undefined || newest === undefined || synced !== newest)
     return verdict('Unknown', 'Syncing', 'what the cluster has is being sent');
   if (drift.length > 0) return verdict('False', 'Drifted', `${drift.length} difference(s): ${drift[0]}`);
-  return verdict('True', 'Synced', `the control plane has ${synced}, and what it was compiled from`);
+  return verdict('True', 'Synced', `the control plane has ${synced} and its sources`);
 }
