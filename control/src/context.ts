@@ -1,4 +1,4 @@
-/** What every service works with. */
+/** Dependencies that all services share. */
 import type { Logger } from 'pino';
 import type { Blobs } from './db/blobs.ts';
 import type { Database } from './db/database.ts';

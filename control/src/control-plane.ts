@@ -1,4 +1,4 @@
-/** The control plane as a library: what the REST server, and whoever embeds it, calls. */
+/** The control plane as a library, for the REST server and programs that embed it. */
 import { randomUUIDv7 } from 'node:crypto';
 import { type Logger, pino } from 'pino';
 import { Access } from './access/access.ts';

@@ -55,10 +55,10 @@ const LEAST_ADMIN_TOKEN = 16;
 /** Milliseconds for the last spans. */
 const SPANS_MS = 2_000;
 
-/** Throws, with what to do, where it cannot start (docs/reference/control-plane.md#admin-token). */
+/** Throws, with instructions, if the server cannot start (docs/reference/control-plane.md#admin-token). */
 export async function serve(options: ServeOptions, log: Logger): Promise<RunningControlPlane> {
   const adminToken = checkedAdminToken(options.adminToken, log);
-  // What has started is stopped in the reverse order, also where the rest does not start.
+  // Started parts stop in the reverse order, also if a later one fails to start.
   await using started = new AsyncDisposableStack();
   let draining = false;
   const tls = options.tls ? await serverTls(options.tls, REQUEST_TIMEOUT_MS, log) : null;
@@ -126,7 +126,7 @@ function checkedAdminToken(token: string | undefined, log: Logger): string {
   return token;
 }
 
-/** Where it listens then. */
+/** Starts listening; returns the address. */
 async function listen(app: FastifyInstance, at: Address): Promise<string> {
   await app.listen({ ...at, listenTextResolver: (address) => `listening at ${address}` });
   const { address, port } = app.server.address() as AddressInfo;

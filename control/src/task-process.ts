@@ -35,7 +35,7 @@ const OUT_OF_MEMORY = new Set<NodeJS.Signals>(['SIGABRT', 'SIGTRAP', 'SIGKILL'])
 /** The kernel ends it before all other processes of the container, if memory runs out. */
 const ENDS_FIRST = '1000';
 
-/** What the process says back. */
+/** A reply of the process. */
 type Reply<R> = { readonly id: number } & ({ readonly result: R } | { readonly failure: string });
 
 interface Job<T, R> {
@@ -50,7 +50,7 @@ interface Job<T, R> {
 export interface TaskProcessOptions {
   /** Beside the file of its user: `.ts` in the source tree, `.js` in a bundle. */
   readonly file: URL;
-  /** What it does, in words: "compiling". */
+  /** Its activity, in words: "compiling". */
   readonly work: string;
 }
 
@@ -198,7 +198,7 @@ export class TaskProcess<T, R> {
     this.#child = null;
     if (!child || child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
     const ended = new Promise((resolve) => child.once('exit', resolve));
-    // Who waits for its end may have nothing else to wait for.
+    // The caller that waits for the end may have nothing else to keep its process alive.
     child.ref();
     child.kill('SIGKILL');
     await ended;

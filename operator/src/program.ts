@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { OperatorEnvironment } from './config.ts';
 
-/** What commands need of the process around them. */
+/** Process-level dependencies of commands. */
 export interface Program {
   readonly environment: OperatorEnvironment;
   readonly stdout: (text: string) => void;
@@ -10,7 +10,7 @@ export interface Program {
    * process at once. Until it is called the first one does.
    */
   readonly stopped: () => Promise<void>;
-  /** What the program ends with where nothing throws. Default: 0. */
+  /** Sets the exit code if nothing throws. Default: 0. */
   readonly endWith: (exitCode: number) => void;
   /** Path of the `gw` program, for local mode. */
   readonly gwEntry: string;

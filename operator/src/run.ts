@@ -64,14 +64,14 @@ export interface RunOptions {
   readonly policy: PodPolicy;
   /** Registries and URLs that users name. */
   readonly egress: EgressSettings;
-  /** Name of this replica, the pod's where it runs in one; default the host's and something of its own. */
+  /** Name of this replica; default: the pod's name, or outside a pod the host's name with a unique suffix. */
   readonly identity?: string;
 }
 
 export interface RunningOperator {
   /** Port of health and metrics. */
   readonly port: number;
-  /** Port of the HTTPS listener once it answers; undefined where there is none, or it was closed before. */
+  /** Port of the HTTPS listener once it answers; undefined without a listener, or if it was closed before. */
   readonly listening: Promise<number | undefined>;
   /** Resolves when it has stopped; rejects when the Lease was lost, after which only a new process may lead. */
   readonly stopped: Promise<void>;
@@ -79,7 +79,7 @@ export interface RunningOperator {
 }
 
 export async function run(options: RunOptions, log: Logger): Promise<RunningOperator> {
-  // What has started is stopped in the reverse order, also where the rest does not start.
+  // Started parts stop in the reverse order, also if a later one fails to start.
   await using started = new AsyncDisposableStack();
   let runner: Runner | undefined;
   const metrics = new OperatorMetrics(
@@ -172,7 +172,7 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
       log.info({ namespace, identity }, 'waiting for the Lease');
       if (!(await lease.acquire(() => ended.reject(new Error('the Lease was lost: another replica leads'))))) return;
     }
-    // What pods are told of the link must not change from one reconcile to the next.
+    // The link's settings in pods must not change from one reconcile to the next.
     if (options.listener?.linkService && (await listening) === undefined) return;
     if (led.disposed) return;
     metrics.leads(true);

@@ -14,13 +14,13 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** What something open was opened with. */
 export interface Credentials {
-  /** Of the API token, where it is one. */
+  /** Id of the API token, if the credentials are one. */
   readonly tokenId?: string;
-  /** Of the data-plane key, where it is one. */
+  /** Id of the data-plane key, if the credentials are one. */
   readonly keyId?: string;
-  /** The one project that they open. */
+  /** The only project that the credentials give access to. */
   readonly projectId?: string | null;
-  /** Milliseconds that they hold from now on, by the clock that decides; null: without an end. */
+  /** Milliseconds until they expire, by the clock that decides; null: they never expire. */
   readonly expiresInMs?: number | null;
 }
 
@@ -148,7 +148,7 @@ export class Access {
   #atExpiry({ credentials: { expiresInMs = null }, end: controller }: Watch): NodeJS.Timeout | undefined {
     if (expiresInMs === null) return undefined;
     const left = Math.max(0, expiresInMs);
-    // What expires in a month and more is not open for as long.
+    // A connection does not stay open for a month, the longest timer.
     if (left > MAX_TIMER_MS) return undefined;
     return setTimeout(() => controller.abort(new Error('the credentials expired')), left).unref();
   }

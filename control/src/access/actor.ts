@@ -1,7 +1,7 @@
-/** Who asks, and what they may do. */
+/** The authenticated caller and its permissions. */
 import { ControlError } from '../errors.ts';
 
-/** Each may all that those before it may. */
+/** Each role has the permissions of those before it. */
 export const ROLES = ['viewer', 'editor', 'deployer', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
 
@@ -63,8 +63,9 @@ export class Actor {
   }
 
   /**
-   * Throws where the actor may not do with what belongs to the project (null: to none) what `role` may. What the
-   * actor may not see is not found, so that nobody learns which ids exist; `what` names it, as in `project "…"`.
+   * Throws if the actor lacks the permissions of `role` in the project (null: outside projects). Resources that the
+   * actor may not see are reported as not found, so that nobody learns which ids exist; `what` names the resource, as
+   * in `project "…"`.
    */
   mustBe(role: Role, projectId: string | null, what: string): void {
     if (!this.sees(projectId)) throw ControlError.notFound(what);
@@ -85,5 +86,5 @@ export class Actor {
   }
 }
 
-/** What the control plane does of itself. */
+/** Actor of the control plane's own changes. */
 export const SYSTEM = new Actor({ name: 'system', role: 'admin' });

@@ -42,7 +42,7 @@ export interface AuthenticatorOptions {
 /** Throws `unauthorized` where the request has no credentials, or bad ones. */
 export type Authenticate = (request: FastifyRequest, reply: FastifyReply) => Promise<Actor>;
 
-/** Who it is, and what the credentials hang on. */
+/** The caller, and the credentials that it depends on. */
 type Found = ActorOptions & { readonly credentials?: Credentials };
 
 export function authenticator({ adminToken, store, access, oidc }: AuthenticatorOptions): Authenticate {

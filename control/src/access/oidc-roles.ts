@@ -36,7 +36,7 @@ export function parseOidcRoles(text: string): OidcRoles {
   });
 }
 
-/** The first entry that fits one of the roles that the token claims decides; null: none does. */
+/** Returns the first entry that matches a role that the token claims; null if no entry does. */
 export function grantOf(roles: OidcRoles, claimed: readonly string[]): Grant | null {
   return roles.find((mapping) => claimed.includes(mapping.claimed)) ?? null;
 }

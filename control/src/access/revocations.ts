@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely';
 import type { Notifications } from '../db/notifications.ts';
 import type { Schema } from '../db/schema.ts';
 
-/** What was revoked; a project that is deleted takes its keys and tokens with it. */
+/** A revoked credential; a deleted project revokes its keys and tokens. */
 export interface Revocation {
   readonly kind: 'api-key' | 'token' | 'project';
   readonly id: string;

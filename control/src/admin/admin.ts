@@ -47,7 +47,7 @@ export function adminServer({ database, metrics, draining }: AdminState): Fastif
   return app;
 }
 
-/** Why the database does not answer; null where it does. */
+/** Returns why the database does not answer; null if it does. */
 async function unreachable(database: Pick<Database, 'ping'>): Promise<string | null> {
   const late = new Promise<never>((_resolve, reject) => {
     setTimeout(() => reject(new ControlError('unavailable', `no answer within ${PING_MS} ms`)), PING_MS).unref();

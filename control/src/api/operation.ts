@@ -53,7 +53,7 @@ export type OperationTable = Readonly<Record<string, Operation>>;
 /** The operations of a resource, with their exact types. */
 export const operations = <const T extends OperationTable>(table: T): T => table;
 
-/** What a download may answer besides 200, for the operation's `answers`. */
+/** Further answers of a download besides 200, for the operation's `answers`. */
 export const partialAnswer = (types: readonly string[]) => ({
   206: { description: 'The part that was asked for', types },
 });

@@ -14,7 +14,7 @@ export const Uuid = (description: string) => Type.String({ format: 'uuid', patte
 
 export const Timestamp = (description: string) => Type.String({ format: 'date-time', description });
 
-/** Present always, and null where there is nothing to say. */
+/** A member that is always present, with null for no value. */
 export const Nullable = <T extends TSchema>(schema: T) =>
   Type.Unsafe<Static<T> | null>({ anyOf: [schema, { type: 'null' }] });
 
@@ -58,7 +58,7 @@ export const Sha256 = (description: string) => Type.String({ pattern: '^[0-9a-f]
 
 export const ArtifactHash = (description: string) => Type.String({ pattern: '^sha256:[0-9a-f]{64}$', description });
 
-/** What every list takes (docs/reference/control-plane.md#lists): a page at a time, and where it goes on. */
+/** Query parameters of every list (docs/reference/control-plane.md#lists): page size and cursor. */
 export const pageQuery = <const S extends readonly string[]>(sorts: S, standard: S[number] | `-${S[number]}`) => ({
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'Most items of the answer.' }),

@@ -35,9 +35,9 @@ export class Connection {
   plane: Mutable<DataPlane> | null = null;
   /** Has heard `welcome`, and so hears what is announced. */
   welcomed = false;
-  /** What it said before it was welcomed. */
+  /** Messages received before `welcome`. */
   readonly early = new EarlyMessages();
-  /** Since when what it serves is not what is wanted; null where it is. */
+  /** Time since which it serves another artifact than desired; null if it serves the desired one. */
   differsSince: number | null = null;
   /** Keys and projects that were taken away while it was being let in. */
   readonly barred = new Set<string>();
@@ -187,13 +187,13 @@ export class Connection {
     this.#events.closing(this);
   }
 
-  /** False where it no longer counts. */
+  /** Counts a message; returns false once the connection no longer counts. */
   #heard(): boolean {
     if (this.#ending) return false;
     this.heardAt = performance.now();
     if (++this.#messages <= this.#limits.maxMessages) return true;
     this.refuse('too-many', 'This data plane sends too many messages.');
-    // What it goes on to send is not read.
+    // Further messages are not read.
     this.#socket.pause();
     return false;
   }

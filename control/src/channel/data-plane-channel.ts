@@ -1,6 +1,6 @@
 /**
  * The control plane's end of the data-plane link (docs/data-plane-protocol.md): holds the connections of one process,
- * tells data planes what is wanted, and the host what became of it. Knows no database and no HTTP framework.
+ * sends data planes their desired artifact, and reports results to the host. Knows no database and no HTTP framework.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -125,8 +125,8 @@ export class DataPlaneChannel {
   }
 
   /**
-   * Another artifact is wanted of a project's data planes, or none: those that are connected here hear it at once. Each
-   * replica calls it for a deployment, whoever made it. Returns how many were told.
+   * Sends the new desired artifact, or null, to a project's data planes that are connected here. Each replica calls it
+   * for a deployment, also for those of other replicas. Returns how many were notified.
    */
   announce(projectId: string, wanted: DesiredArtifact | null): number {
     const project = this.#projects.get(projectId);
@@ -223,7 +223,7 @@ export class DataPlaneChannel {
     await this.close();
   }
 
-  /** Cuts every connection; resolves when the host has heard of it. */
+  /** Cuts every connection; resolves when the host has been informed. */
   async close(): Promise<void> {
     this.#draining = true;
     for (const timer of this.#timers) clearInterval(timer);
@@ -237,7 +237,7 @@ export class DataPlaneChannel {
     await Promise.all([...this.#connections].map(({ gone }) => gone));
   }
 
-  /** Announces the host's answer where it is new. */
+  /** Announces the host's answer if it is new. */
   async #ask(projectId: string, project: Project): Promise<void> {
     const wanted = await project.ask(() => this.#ports.wanted(projectId));
     if (wanted === undefined || (project.known && isSame(project.wanted, wanted))) return;
@@ -360,7 +360,7 @@ export class DataPlaneChannel {
   #beat(connection: Connection, { artifact_hash }: Heartbeat): void {
     connection.say({ type: 'heartbeat' });
     this.#serves(connection, artifact_hash);
-    // A host that cannot keep up hears of the next one.
+    // A busy host skips this heartbeat and gets the next one.
     if (connection.waiting === 0) void connection.tell((plane) => this.#ports.seen(plane), this.#ports);
   }
 

@@ -1,4 +1,4 @@
-/** What is wanted, as each data plane hears of it. */
+/** The desired artifact, and its notice to a data plane. */
 import type { Notice } from '@gw/gateway/link-protocol';
 import type { DataPlane, DesiredArtifact } from './ports.ts';
 

@@ -34,7 +34,7 @@ export class DriftWatch {
     if (performance.now() - differsSince < this.#graceMs) return;
     const isDeploying = await project.deploying(() => this.#deploying(plane.projectId));
     if (connection.differsSince === null || connection.ended) return;
-    // What a deployment leaves behind has its own grace.
+    // The state after a deployment has its own grace.
     if (isDeploying) connection.differsSince = performance.now();
     else if (!plane.drifted) this.#say(connection, project, true);
   }

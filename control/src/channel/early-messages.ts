@@ -1,4 +1,4 @@
-/** What a data plane says behind its hello, without waiting for `welcome`: heard once it is welcomed. */
+/** Messages that a data plane sends after its hello without waiting for `welcome`: handled once it is welcomed. */
 import type { Heartbeat, Status } from '@gw/gateway/link-protocol';
 
 export class EarlyMessages {

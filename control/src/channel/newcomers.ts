@@ -1,6 +1,6 @@
 /**
  * Connections that have not been let in: silent ones, those whose hello waits for the host, and those that were refused
- * and have not gone. They have limits of their own, and where one is reached the network that holds most pays.
+ * and have not gone. They have limits of their own; at a limit, the network that holds most connections loses one.
  */
 import { ByOwner } from '@gw/gateway/by-owner';
 import type { Hello } from '@gw/gateway/link-protocol';
@@ -54,7 +54,7 @@ export class Newcomers {
     this.#queue.leave(connection);
   }
 
-  /** The connection that goes, so that another one may come; undefined where none needs to, or none can. */
+  /** Closes a connection to make room and returns it; undefined if there is room, or no connection can yield. */
   makeRoom(isFull: boolean): Connection | undefined {
     if (!isFull && this.#silent.size < this.#maxSilent) return undefined;
     const yielding = this.#silent.takeOldestOfBusiest() ?? this.#queue.takeStranger();

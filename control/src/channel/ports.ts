@@ -1,5 +1,5 @@
 /**
- * What a host of the data-plane channel does: the REST control plane, on its database, and the operator, on its
+ * The interface of a host of the data-plane channel: the REST control plane, on its database, and the operator, on its
  * objects (docs/decisions.md#later-artifacts-over-link). The channel holds connections and knows nothing of either.
  */
 import type { CloseReason, Hello, Notice, Status } from '@gw/gateway/link-protocol';
@@ -11,7 +11,7 @@ export interface DataPlane {
   /** The host's id of it, the same each time. */
   readonly dataPlaneId: string;
   readonly projectId: string;
-  /** What it authenticated with: `revoke` takes it. */
+  /** Id of the key or token that it authenticated with, for `revoke`. */
   readonly keyId: string;
   readonly name: string;
   readonly instanceId: string;
@@ -20,12 +20,12 @@ export interface DataPlane {
   /** Artifact formats that it reads (docs/decisions.md#version-skew). */
   readonly artifactVersions: readonly number[];
   readonly labels: Readonly<Record<string, string>>;
-  /** Of its end of the connection, or of the proxy before us. Null where it has already gone. */
+  /** Address of the peer, or of the proxy before us. Null if it has already gone. */
   readonly address: string | null;
   readonly connectedAt: Date;
-  /** What it serves, as it last said; null before its first artifact. */
+  /** The artifact that it last reported to serve; null before its first artifact. */
   readonly artifactHash: string | null;
-  /** It serves something else than what is wanted, for longer than the grace, with no deployment in progress. */
+  /** It has served another artifact than desired for longer than the grace, with no deployment in progress. */
   readonly drifted: boolean;
 }
 
@@ -40,7 +40,7 @@ export interface Admission {
 /** Does not; the data plane hears both and logs them. */
 export interface Refusal {
   readonly refused: CloseReason;
-  /** What is wrong, and what to do; never the key. */
+  /** The error and its remedy; never the key. */
   readonly detail: string;
 }
 
@@ -55,22 +55,23 @@ export interface DesiredArtifact extends Notice {
 
 export interface DriftReport {
   readonly drifted: boolean;
-  /** `artifact_hash` of each; null where there is none. */
+  /** `artifact_hash` of each; null without an artifact. */
   readonly wanted: string | null;
   readonly served: string | null;
 }
 
 /**
- * What the channel asks of its host and tells it. For one data plane the calls come in the order in which things
- * happened, one after the other: `connected`, then any of the others, then `disconnected`. A promise that rejects goes
- * to `failed`; before `welcome` it also closes the connection as `unavailable`, and the data plane comes again.
+ * Calls from the channel to its host. For one data plane the calls come one after the other in the order of events:
+ * `connected`, then any of the others, then `disconnected`. A promise that rejects goes to `failed`; before `welcome`
+ * it also closes the connection as `unavailable`, and the data plane connects again.
  */
 export interface ChannelPorts {
   /**
-   * Looks the key up by its hash, compared in constant time; refuses with `bad-key`, `revoked` (where it is known to
-   * have been), `unknown-project` (the key is another project's, which is all that is said), `unsupported-version` or
-   * `too-many`. Finds or makes the data plane of `(projectId, hello.instance_id)`. The hello is validated; its key must
-   * not be logged. A key that is revoked while this is awaited must be refused by the host, or revoked again after.
+   * Looks the key up by its hash, compared in constant time; refuses with `bad-key`, `revoked` (if it is known to have
+   * been), `unknown-project` (the key is another project's; the answer says no more), `unsupported-version` or
+   * `too-many`. Finds or creates the data plane of `(projectId, hello.instance_id)`. The hello is validated; its key
+   * must not be logged. If a key is revoked while this is awaited, the host must refuse it, or revoke it again
+   * afterwards.
    */
   authenticate(hello: Hello, peer: { readonly address: string | null }): Promise<Admission | Refusal>;
   /**
@@ -81,13 +82,15 @@ export interface ChannelPorts {
   wanted(projectId: string): Promise<DesiredArtifact | null>;
   /** Whether a deployment is in progress: while it is, what differs is no drift. */
   deploying(projectId: string): boolean | Promise<boolean>;
-  /** It has been let in, and hears `welcome` when this resolves. A host with several replicas writes down where it is. */
+  /**
+   * Called once it is let in; `welcome` is sent when this resolves. A host with several replicas records its replica.
+   */
   connected(plane: DataPlane): void | Promise<void>;
-  /** A heartbeat: it is alive. Write it down seldom: a thousand data planes say so 67 times a second. */
+  /** Called for each heartbeat. Record it seldom: a thousand data planes send 67 a second. */
   seen(plane: DataPlane): void | Promise<void>;
-  /** What became of a notice; the last one about a notice holds. */
+  /** Result of a notice; the last one for a notice holds. */
   reported(plane: DataPlane, status: Status): void | Promise<void>;
-  /** Once when drift is seen and once when it is over; for the audit log. */
+  /** Called once when drift begins and once when it ends; for the audit log. */
   drifted(plane: DataPlane, report: DriftReport): void | Promise<void>;
   /**
    * It has gone. Another connection of the same data plane may already be there, here or at another replica: compare
@@ -116,9 +119,9 @@ export interface ChannelOptions {
    */
   readonly maxConnections?: number;
   /**
-   * Connections that have said no hello, or were refused and have not gone; default 2,000. Past it the oldest
-   * of the address (IPv6: /64) that has most of them is cut off for each that comes. An upgrade gets 503 only where none
-   * of them is left.
+   * Connections that have sent no hello, or were refused and have not gone; default 2,000. Past it, each new one cuts
+   * off the oldest of the address (IPv6: /64) that has most of them. An upgrade gets 503 only if no such connection is
+   * left.
    */
   readonly maxSilent?: number;
   /** Hellos that the host is asked about at once; default 16. The others wait, and addresses take turns. */

@@ -30,8 +30,8 @@ export class Project {
   }
 
   /**
-   * What the host says is wanted; one question at a time. Undefined where something was announced meanwhile, which is
-   * newer.
+   * Asks the host for the desired artifact; one call at a time. Returns undefined if an announcement came meanwhile,
+   * which is newer.
    */
   async ask(wanted: () => Promise<DesiredArtifact | null>): Promise<DesiredArtifact | null | undefined> {
     const announced = this.#announced;

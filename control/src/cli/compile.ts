@@ -182,7 +182,7 @@ async function ended(session: Session, asked: Compilation): Promise<Compilation>
   return latest;
 }
 
-/** Throws where it failed, so that the exit code says so. */
+/** Throws if the compilation failed, so that the exit code shows it. */
 function report(session: Session, compilation: Compilation): void {
   show(session, compilation);
   if (compilation.status === 'failed') throw new OutcomeFailure('the compilation failed');

@@ -8,7 +8,7 @@ import type { Environment } from '../config.ts';
 export interface ControlContext {
   readonly server: string;
   readonly token?: string;
-  /** Name or id of the project that commands mean where none is named. */
+  /** Name or id of the default project of commands. */
   readonly project?: string;
 }
 

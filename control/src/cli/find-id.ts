@@ -11,9 +11,9 @@ export interface Candidate {
 }
 
 export interface Wanted {
-  /** What it is, such as `artifact`. */
+  /** Kind of the resource, such as `artifact`. */
   readonly what: string;
-  /** As it was given. */
+  /** The name or id as the user wrote it. */
   readonly given: string;
   /** The command that lists them. */
   readonly list: string;
@@ -27,7 +27,10 @@ const LEAST_OF_ID = 6;
 
 export const isId = (text: string): boolean => UUID.test(text);
 
-/** The id that is meant; `candidates` are asked for only where it is not given whole. Throws ApiError for none and for several. */
+/**
+ * Returns the matching id; fetches `candidates` only if the id is not complete. Throws ApiError for no match and for
+ * several.
+ */
 export async function findId(wanted: Wanted, candidates: () => Promise<readonly Candidate[]>): Promise<string> {
   const { what, given, list } = wanted;
   if (isId(given)) return given;

@@ -4,7 +4,7 @@ import { join, relative, sep } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { pack } from 'tar-stream';
 
-/** Files that a document can refer to; others stay where they are. */
+/** Files that a document can refer to; others are not packed. */
 const FILES = /\.(ya?ml|json)$/i;
 
 /** A tar of the YAML and JSON files below the folder; null where the path is a file. */

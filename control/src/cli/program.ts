@@ -1,4 +1,4 @@
-/** What commands need of the process around them. */
+/** Process-level dependencies of commands. */
 import type { Writable } from 'node:stream';
 import type { Command } from 'commander';
 import type { Environment } from '../config.ts';
@@ -9,7 +9,7 @@ export interface Program {
   readonly output: Writable;
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;
-  /** Standard input, whole; rejects where it is longer than `most` bytes. */
+  /** Reads standard input to its end; rejects if it is longer than `most` bytes. */
   readonly stdin: (most: number) => Promise<Buffer>;
   /** Standard error is a terminal: progress may be drawn on it. */
   readonly interactive: boolean;

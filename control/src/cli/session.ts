@@ -1,4 +1,4 @@
-/** What a command that calls the server works with: the server, the output, the project that is meant. */
+/** Context of a command that calls the server: the server, the output, the default project. */
 import { readFile } from 'node:fs/promises';
 import { printable, table, wholeNumber } from '@gw/gateway/command-line';
 import { type Command, InvalidArgumentError, Option } from 'commander';
@@ -88,7 +88,7 @@ export class Session {
     return new Session(program, new ControlClient({ server, token }), flags.json === true, context?.project);
   }
 
-  /** The id of the project that is meant, by name or id. Throws with what to do where none is. */
+  /** Returns the id of the project, given by name or id. Throws with instructions if the command has no project. */
   async projectId(given: string | undefined): Promise<string> {
     const wanted = given ?? this.#project;
     if (wanted === undefined) throw new Error('no project is named: give --project, or set one in the context');
@@ -136,7 +136,7 @@ export class Session {
     this.#program.stdout(this.json ? `${JSON.stringify(value, null, 2)}\n` : text());
   }
 
-  /** Columns of these headings; says so where there is nothing. */
+  /** Prints columns with these headings, or a line if there are no rows. */
   printTable(
     items: readonly unknown[],
     headings: readonly string[],

@@ -10,11 +10,11 @@ export interface Problem {
   readonly errors?: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** An answer that is no success, or no answer at all. */
+/** An error answer, or a request without an answer. */
 export class ApiError extends Error {
-  /** Of the HTTP answer; 0 where there was none. */
+  /** Status of the HTTP answer; 0 without an answer. */
   readonly status: number;
-  /** Null where the server sent none: it may be no control plane. */
+  /** Null if the answer is not a problem: the server may not be a control plane. */
   readonly problem: Problem | null;
 
   constructor(message: string, status: number, problem: Problem | null = null, options?: ErrorOptions) {

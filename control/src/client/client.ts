@@ -24,7 +24,7 @@ export interface ClientOptions {
    * @example process.env.GW_TOKEN
    */
   readonly token: string | undefined | (() => string | undefined);
-  /** What requests go by. Default: the runtime's `fetch`. */
+  /** Function that sends requests. Default: the runtime's `fetch`. */
   readonly fetch?: typeof fetch;
 }
 
@@ -68,7 +68,7 @@ type Given<Id extends OperationId, Options> =
 
 /** Methods throw ApiError for anything but success. */
 export class ControlClient {
-  /** As given; empty where none was. */
+  /** As given; empty if no server was given. */
   readonly server: string;
   readonly #token: ClientOptions['token'];
   readonly #send: typeof fetch;
@@ -80,7 +80,7 @@ export class ControlClient {
   }
 
   /**
-   * JSON of the answer; undefined where it has none.
+   * Returns the JSON of the answer; undefined if it has no body.
    *
    * @example await client.call('projects.create', { body: { name: 'shop' } })
    */
@@ -89,7 +89,7 @@ export class ControlClient {
     return (await this.#read(id, input, options)).value;
   }
 
-  /** As `call`; null where it is not there (404). */
+  /** As `call`; returns null if the resource does not exist (404). */
   find<Id extends OperationId>(id: Id, ...given: Given<Id, CallOptions>): Promise<Answer<Id> | null>;
   async find(id: OperationId, input: AnyInput = {}, options: CallOptions = {}): Promise<unknown> {
     try {
@@ -178,7 +178,7 @@ export class ControlClient {
     const url = `${this.server}${path}${search === '' ? '' : `?${search}`}`;
     if (form) return this.#request(method, url, formOf(form), options);
     if (body === undefined) return this.#request(method, url, undefined, options);
-    // What is changed in part is changed by merge patches (RFC 7396).
+    // A PATCH is a merge patch (RFC 7396).
     const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
     return this.#request(method, url, JSON.stringify(body), {
       ...options,

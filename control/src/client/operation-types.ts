@@ -1,10 +1,10 @@
-/** What the client takes and gives for each operation: types alone, so that no schema is loaded with it. */
+/** Input and output of each operation of the client: types alone, so that no schema is loaded with it. */
 import type { AnswerOf, BodyOf, EventOf, FormOf, ParamsOf, QueryOf } from '../api/operation.ts';
 import type { OperationId, Operations } from '../modules/operations.ts';
 
 export type { OperationId };
 
-/** JSON of a success; undefined where there is none. */
+/** JSON of a success; undefined if it has no body. */
 export type Answer<Id extends OperationId> = AnswerOf<Operations[Id]>;
 
 /** An event of an operation that answers with a stream of them. */
@@ -23,8 +23,8 @@ export type EventsId = {
 export type Item<Id extends ListId> = Answer<Id> extends readonly (infer T)[] ? T : never;
 
 /**
- * What an operation takes: `params` of its path, `query`, JSON as `body`, or fields and file as `form`; each where it
- * has one. Members of `query` and `form` that are undefined are left out.
+ * Input of an operation: `params` of its path, `query`, JSON as `body`, or fields and file as `form`; each only if it
+ * has one. Undefined members of `query` and `form` are left out.
  *
  * @example { params: { id }, query: { limit: 20 } }
  */
@@ -50,7 +50,7 @@ type FormInput<T> = T extends undefined
       readonly file: File;
     };
 
-/** What an operation takes, in any form: what the client sends. */
+/** Input of any operation, as the client sends it. */
 export interface AnyInput {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;

@@ -77,13 +77,13 @@ export class Blobs {
       await this.#finish(upload, info);
       return info;
     } catch (error) {
-      // Where this fails, too, the sweep does it.
+      // If this fails too, the sweep removes the upload.
       await this.#abandon(upload).catch(() => {});
       throw error;
     }
   }
 
-  /** Whole or a range [start, end) in pieces, none where it lies past the end; throws BlobNotFound. */
+  /** Yields the blob or its range [start, end) in pieces; empty if the range lies past the end. Throws BlobNotFound. */
   async *read(sha256: string, range?: Range): AsyncIterable<Uint8Array> {
     const info = await this.info(sha256);
     if (!info) throw new BlobNotFound(sha256);
@@ -166,7 +166,7 @@ export class Blobs {
       const { isNew } = await tx
         .insertInto('blobs')
         .values({ sha256, size, touched_at: sql<Date>`now()` })
-        // Touched where it is there already: a sweep that waits for this row looks at the time again.
+        // Updates the time of an existing row: a sweep that waits for this row checks it again.
         .onConflict((conflict) => conflict.column('sha256').doUpdateSet({ touched_at: sql<Date>`now()` }))
         .returning(sql<boolean>`xmax = 0`.as('isNew'))
         .executeTakeFirstOrThrow();

@@ -21,7 +21,7 @@ import { valueTypes } from './value-types.ts';
 
 /**
  * Errors that the database answers with are `DatabaseError` of `pg`, with `code` and `constraint`, of either kind;
- * where it gives no answer it is DatabaseUnavailable.
+ * without an answer the error is DatabaseUnavailable.
  *
  * The embedded database has one connection. A query within a transaction's callback that goes by `kysely` and not by
  * the transaction waits for the connection that the transaction has; after `acquireTimeoutMs` it fails, as it does on a server whose
@@ -167,7 +167,7 @@ async function pgliteFiles(folder: string): Promise<string> {
   return files;
 }
 
-/** What is known of the room on the database's disk. */
+/** State of the free space on the database's disk. */
 class StorageState {
   /** Null: nothing was written yet. */
   #full: boolean | null = null;

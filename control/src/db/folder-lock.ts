@@ -12,7 +12,7 @@ export class FolderLocked extends Error {}
 
 const SQLITE_BUSY = 5;
 
-/** Makes the folder where it is missing. Returns what gives it back. Throws FolderLocked. */
+/** Locks the folder, and creates it if it is missing. Returns the function that unlocks it. Throws FolderLocked. */
 export function lockFolder(folder: string): () => void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const holder = join(folder, 'lock.json');

@@ -24,7 +24,7 @@ export class PgliteThread {
     this.#dataDir = dataDir;
   }
 
-  /** Resolves when the database answers; rejects where it cannot be opened. */
+  /** Resolves when the database answers; rejects if it cannot be opened. */
   async start(): Promise<void> {
     await this.#running();
   }
@@ -63,7 +63,7 @@ export class PgliteThread {
     worker?.postMessage({ ...request, bytes } satisfies PgliteRequest, [bytes.buffer]);
   }
 
-  /** The thread; a new one where it broke. */
+  /** Returns the thread; starts a new one if it broke. */
   #running(): Promise<Worker> {
     if (this.#closed) return Promise.reject(new Error('the database is closed'));
     this.#worker ??= this.#start();

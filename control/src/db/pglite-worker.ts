@@ -6,10 +6,10 @@ import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
 import { messageOf } from '@gw/gateway/message-of';
 
-/** What the thread is asked; `bytes` are whole messages of the protocol. */
+/** Requests to the thread; `bytes` are whole messages of the protocol. */
 export type PgliteRequest = { readonly connection: number; readonly bytes: Uint8Array } | { readonly close: true };
 
-/** What the thread says: that it is ready, what a connection reads, or what broke. */
+/** Replies of the thread: it is ready, data for a connection, or a failure. */
 export type PgliteReply =
   | { readonly ready: true }
   | { readonly connection: number; readonly bytes: Uint8Array }

@@ -12,8 +12,8 @@ const CONNECT_MS = 10_000;
 const SSL_MODES = new Set(['disable', 'require', 'verify-ca', 'verify-full']);
 
 /**
- * The URL as `pg` takes it, `sslmode` meaning what it means to libpq: `require` encrypts, `verify-full` also checks
- * the certificate, against `sslrootcert` where it is given. Throws for what it cannot keep.
+ * Returns the URL as `pg` takes it, with `sslmode` as in libpq: `require` encrypts, `verify-full` also checks the
+ * certificate, against `sslrootcert` if it is given. Throws for settings that it cannot keep.
  */
 export function connectionString(url: string): string {
   if (!URL.canParse(url))

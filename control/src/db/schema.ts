@@ -92,7 +92,7 @@ export interface SpecRevisionsTable {
   /** The dialect, such as `3.1.0`. */
   spec_version: string;
   operations: Json<readonly StoredOperation[]>;
-  /** What a person should know of it; null for most. */
+  /** A note for people; null for most. */
   note: Nullable<string>;
   created_by: string;
   created_at: CreatedAt;
@@ -107,7 +107,7 @@ export interface SpecBindingsTable {
   /** JSON of a Binding of modules/specs/bindings.ts: as text, since names in documents may be what columns refuse. */
   binding: string;
   state: 'applied' | 'conflict' | 'lost';
-  /** Why it is in conflict or lost; null where it is neither. */
+  /** Why the binding is in conflict or lost; null if it is applied. */
   reason: Nullable<string>;
   created_by: string;
   created_at: CreatedAt;
@@ -165,13 +165,13 @@ export interface CompilationsTable {
   /** Null for a compilation of a whole project. */
   spec_id: Nullable<string>;
   project_id: Nullable<string>;
-  /** What is compiled, pinned when it was asked for, so that it means the same on whichever replica takes it. */
+  /** Inputs of the compilation, pinned when it was requested, so that every replica compiles the same. */
   inputs: Json<CompilationInputs>;
   production: boolean;
   status: Generated<'pending' | 'compiling' | 'succeeded' | 'failed'>;
-  /** What the job is at. */
+  /** The current stage of the job. */
   stage: Nullable<'reading' | 'compiling' | 'storing'>;
-  /** How often a replica has begun. */
+  /** How often a replica has begun the job. */
   attempts: Generated<number>;
   /** The replica that has it, and until when; past that any replica may take it. */
   claimed_by: Nullable<string>;
@@ -211,7 +211,7 @@ export interface ArtifactsTable {
   file_sha256: string;
   size: number;
   manifest: Json<Manifest>;
-  /** Hex of the public key that its signature is by; null where it has none. */
+  /** Hex of the public key that signed it; null if it is not signed. */
   signed_by: Nullable<string>;
   production: boolean;
   compiler_version: string;
@@ -244,7 +244,7 @@ export interface DataPlanesTable {
   /** Tells two data planes of one name apart. */
   instance_id: string;
   status: 'connected' | 'disconnected' | 'drifted' | 'incompatible';
-  /** What it last said that it serves. */
+  /** The artifact that it last reported to serve. */
   current_hash: Nullable<string>;
   current_artifact_id: Nullable<string>;
   /** Of gw. */
@@ -267,10 +267,10 @@ export interface DataPlanesTable {
 export interface DeploymentsTable {
   id: string;
   project_id: string;
-  /** Null where it is gone: then its hash is here. */
+  /** Null if the artifact was deleted: then its hash is here. */
   artifact_id: ColumnType<string | null, string, string | null>;
   artifact_hash: Nullable<string>;
-  /** What was deployed before, for a rollback; null for the first, and where it is gone. */
+  /** The artifact deployed before, for a rollback; null for the first, and if it was deleted. */
   previous_artifact_id: Nullable<string>;
   kind: 'deploy' | 'rollback' | 'automatic_rollback';
   status: Generated<'in_progress' | 'succeeded' | 'failed' | 'timed_out' | 'superseded' | 'rolled_back'>;
@@ -281,7 +281,7 @@ export interface DeploymentsTable {
   timeout_seconds: number;
   /** Share of the targets that may refuse, 0 to 1; past it the previous artifact is deployed again. Null: never. */
   rollback_threshold: Nullable<number>;
-  /** The deployment that it takes back, where it is a rollback. */
+  /** The deployment that a rollback reverts. */
   rollback_of: Nullable<string>;
   created_by: string;
   created_at: CreatedAt;
@@ -296,7 +296,7 @@ export interface DeploymentTargetsTable {
   name: string;
   status: Generated<'pending' | 'notified' | 'applied' | 'refused' | 'timed_out' | 'disconnected'>;
   reason: Nullable<string>;
-  /** What it said that it serves. */
+  /** The artifact that it reported to serve. */
   served_hash: Nullable<string>;
   updated_at: Timestamp;
 }
@@ -347,7 +347,7 @@ export interface IdempotencyKeysTable {
   /** Null while the request is under way. */
   status: Nullable<number>;
   headers: ColumnType<Readonly<Record<string, string>> | null, string | undefined, string>;
-  /** Of the answer; null where it has none. */
+  /** Body of the answer; null if it has no body. */
   body: ColumnType<unknown, string | undefined, string>;
   created_at: CreatedAt;
 }

@@ -1,5 +1,5 @@
 /**
- * Answers to what is no HTTP that this server takes, before there is a request: problem documents, too
+ * Answers to connections that do not speak valid HTTP, before there is a request: problem documents, too
  * (docs/decisions.md#control-media-types).
  */
 

@@ -1,4 +1,4 @@
-/** What the OpenAPI document says of an operation, in the form that @fastify/swagger takes. */
+/** Describes an operation for the OpenAPI document, in the form that @fastify/swagger takes. */
 import type { TSchema } from 'typebox';
 import { JSON_TYPE, PROBLEM_TYPE } from '../api/media-types.ts';
 import type { Operation, OtherContent } from '../api/operation.ts';
@@ -23,7 +23,7 @@ export function reference(schema: TSchema): object {
   return $id === undefined ? schema : { $ref: `${$id}#` };
 }
 
-/** Of the request; they are read where they matter. */
+/** Headers of the request; the code that uses them reads them. */
 function headersOf({ etag, download, idempotent }: Operation): object {
   const properties = {
     ...(etag === 'write'

@@ -9,10 +9,10 @@ export function ifMatch(request: FastifyRequest): readonly string[] | '*' | null
   return parse(request.headers['if-match'], false);
 }
 
-/** What a change must find; the library's form of If-Match. */
+/** Versions that a change expects; the library's form of If-Match. */
 export type Expected = readonly string[] | '*' | null;
 
-/** Throws 412 where the version is none of those expected. */
+/** Throws 412 if the version is not among the expected ones. */
 export function mustMatch(expected: Expected, version: number | string, what: string): void {
   if (expected === null || expected === '*' || expected.includes(String(version))) return;
   throw new ControlError('precondition-failed', `${what} has changed since: read it again, and reapply the change`);
@@ -25,7 +25,7 @@ export function notModified(request: FastifyRequest, reply: FastifyReply, versio
   return known === '*' || (known?.includes(String(version)) ?? false);
 }
 
-/** `weak`: whether tags that are only equivalent count. What is no ETag matches none. */
+/** `weak`: whether tags that are only equivalent count. An invalid ETag matches nothing. */
 function parse(header: string | undefined, weak: boolean): readonly string[] | '*' | null {
   if (header === undefined) return null;
   const text = header.trim();

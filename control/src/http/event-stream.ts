@@ -62,7 +62,7 @@ export class EventStreams {
 }
 
 export class EventStream {
-  /** What the answer is made of. */
+  /** Body of the answer. */
   readonly body: Readable;
   readonly #ended = new AbortController();
   readonly #heartbeat: NodeJS.Timeout;
@@ -80,7 +80,7 @@ export class EventStream {
     if (revoked?.aborted) this.end();
   }
 
-  /** Aborted when it has ended, whoever ended it. */
+  /** Aborted when the stream has ended, from either side. */
   get signal(): AbortSignal {
     return this.#ended.signal;
   }
@@ -105,7 +105,10 @@ export class EventStream {
   }
 }
 
-/** Sends each value as an event of this name, then ends the stream: also where there is no more to see. Else it is cut off. */
+/**
+ * Sends each value as an event of this name, then ends the stream, also on a ControlError. Cuts it off on another
+ * error.
+ */
 export async function sendEvents(stream: EventStream, event: string, values: AsyncIterable<unknown>): Promise<void> {
   try {
     for await (const value of values) stream.send(event, value);

@@ -1,4 +1,4 @@
-/** Multipart forms with one file, which goes where it is to go as it streams in, wherever it stands in the form. */
+/** Multipart forms with one file, which is consumed as it streams in, at any position in the form. */
 import type { IncomingMessage } from 'node:http';
 import type { MultipartFile, MultipartValue } from '@fastify/multipart';
 import type { FastifyRequest } from 'fastify';
@@ -75,7 +75,7 @@ async function takeFile<T>({ fieldname, filename, file }: MultipartFile, take: T
     return { filename, file: await take(file) };
   } catch (error) {
     if (error instanceof BlobTooLarge || error instanceof ControlError) throw error;
-    // What the reader throws of its own is not the form's fault, though the stream fails then, too.
+    // The reader's own errors are not the form's fault, although the stream fails then, too.
     throw error === fault ? brokenOff(error) : new TakeFailed(error);
   }
 }

@@ -20,7 +20,7 @@ export class IdempotencyKey {
   readonly #db: Kysely<Schema>;
   readonly #actor: string;
   readonly #key: string;
-  /** Of this run: whoever takes over has another, and then this one keeps nothing. */
+  /** Identifies this run: a later run that takes over has another, and then this one stores nothing. */
   readonly #claim = randomUUID();
 
   constructor(db: Kysely<Schema>, actor: string, key: string) {
@@ -30,8 +30,8 @@ export class IdempotencyKey {
   }
 
   /**
-   * `mine`: it is the caller's to run. Otherwise the answer that was given, where there is one already. Throws 422
-   * where the key is of another request.
+   * Returns `mine` if the caller is to run the operation, else the stored answer if there is one already. Throws 422 if
+   * the key belongs to another request.
    */
   async claim(fingerprint: string): Promise<'mine' | 'under way' | KeptAnswer> {
     // The times of one clock, the database's.

@@ -22,11 +22,12 @@ const KEPT_HEADERS = ['location', 'etag'] as const;
 const NOT_KEPT: ReadonlySet<ProblemName> = new Set(['unauthorized', 'forbidden', 'unavailable', 'internal-error']);
 
 /**
- * Runs the operation or, where the request has an Idempotency-Key that was used before, answers as it was answered.
+ * Runs the operation, or repeats the stored answer if the request has an Idempotency-Key that was used before.
  *
  * `operation` calls this for JSON. Handlers of forms call it when they have read the form, and do nothing lasting
- * before. `fingerprint`: what tells the request from others beside method and URL: the JSON of the body; of a form its
- * fields and the sha256 of its files. What was kept is a `T` of before. Throws 422 where the key was of another request, 409 while that is under way.
+ * before. `fingerprint`: identifies the request beside method and URL: the JSON of the body; of a form its fields and
+ * the sha256 of its files. A stored answer is a `T` of an earlier run. Throws 422 if the key belongs to another
+ * request, 409 while that request runs.
  */
 export async function idempotently<T>(
   { actor, request, reply }: Pick<Call, 'actor' | 'request' | 'reply'>,

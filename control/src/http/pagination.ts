@@ -1,4 +1,4 @@
-/** Pages of lists: arrays, with a `next` link (RFC 8288) where there is more. */
+/** Pages of lists: arrays, with a `next` link (RFC 8288) if there are more items. */
 import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type CompiledQuery, type SelectQueryBuilder, sql } from 'kysely';
@@ -17,7 +17,7 @@ export interface Page<T> {
   readonly next: string | null;
 }
 
-/** What the library gives for a list of at most `limit` things. */
+/** Maps the items of a page. */
 export function mapPage<T, U>({ items, next }: Page<T>, map: (item: T) => U): Page<U> {
   return { items: items.map(map), next };
 }

@@ -72,8 +72,8 @@ export function controlErrorOf(error: unknown): ControlError {
   );
 }
 
-/** RFC 6750, section 3: an error code only where there were credentials. */
-/** Browsers ask their user only for Basic. */
+/** RFC 6750, section 3: an error code only if the request had credentials. */
+/** Browsers prompt their user only for Basic. */
 const BASIC_CHALLENGE = 'Basic realm="gw-control: any name, and a token as the password", charset="UTF-8"';
 
 function challengeTo({ headers: { authorization }, routeOptions: { config } }: FastifyRequest): string | string[] {
@@ -90,7 +90,7 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   if (status === 401) reply.header('www-authenticate', challengeTo(request));
   if (status === 426) reply.header('upgrade', 'websocket').header('connection', 'upgrade');
   if (status === 503) reply.header('retry-after', '5');
-  // What is left of the request is not read.
+  // The rest of the request is not read.
   if (failure instanceof RequestEnded) reply.header('connection', 'close');
   return reply
     .code(status)

@@ -20,8 +20,8 @@ type Result<O> =
     : AnswerOf<O> | (AnswerOf<O> extends readonly (infer T)[] ? Page<T> : never) | FastifyReply;
 
 /**
- * What is returned is the first of `answers`, unless the handler sets another status or sends the reply itself; idempotent
- * operations may give the answer that was kept.
+ * A returned value is the first of `answers`, unless the handler sets another status or sends the reply itself;
+ * idempotent operations may return the stored answer.
  */
 export type Handlers<T extends OperationTable> = {
   readonly [Id in keyof T]: (call: Call<T[Id]>) => Result<T[Id]> | Promise<Result<T[Id]>>;
@@ -102,7 +102,7 @@ function contents(types: readonly string[], schema: TSchema): Record<string, { s
   return Object.fromEntries(types.map((type) => [type, { schema: reference(schema) }]));
 }
 
-/** Fastify validates a body only where there is one, and only of the types that the operation names. */
+/** Requires a body: Fastify validates a body only if there is one, and only of the types that the operation names. */
 const hasBody = (types: readonly string[]) => async (request: FastifyRequest) => {
   const [type = ''] = (request.headers['content-type'] ?? '').split(';');
   if (request.body === undefined) throw new ControlError('bad-request', `send a body as ${types[0]}`);
@@ -110,7 +110,7 @@ const hasBody = (types: readonly string[]) => async (request: FastifyRequest) =>
   throw new ControlError('unsupported-media-type', `send the body as ${types.join(' or ')}, not as "${type}"`);
 };
 
-/** What has no ETag has none that could match (RFC 9110, section 13.1.1). */
+/** Throws if If-Match names a tag: a resource without an ETag matches no tag (RFC 9110, section 13.1.1). */
 function mustMatchAny(request: FastifyRequest): void {
   const expected = ifMatch(request);
   if (expected === null || expected === '*') return;
@@ -120,7 +120,7 @@ function mustMatchAny(request: FastifyRequest): void {
   );
 }
 
-/** Who sends a key counts on repeating the request; repeated, it would make another secret. */
+/** Refuses an Idempotency-Key: its sender would repeat the request, which would create another secret. */
 function mustHaveNoKey({ headers }: FastifyRequest): void {
   if (headers['idempotency-key'] === undefined) return;
   const detail =

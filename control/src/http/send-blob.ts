@@ -12,7 +12,7 @@ export interface Download {
   readonly size: number;
   /** Media type. */
   readonly type: string;
-  /** What a browser saves it as; without quotes and control characters. */
+  /** File name for browsers; without quotes and control characters. */
   readonly filename: string;
 }
 

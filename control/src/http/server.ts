@@ -25,7 +25,7 @@ import { validatorCompiler } from './validation.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who asks; set before any handler runs. */
+    /** The caller; set before any handler runs. */
     actor: Actor;
   }
   interface FastifyInstance {
@@ -44,7 +44,7 @@ declare module 'fastify' {
 
 /** The operations that it serves. */
 export interface RestApi {
-  /** What the OpenAPI document has under a name of its own. */
+  /** Schemas that the OpenAPI document names. */
   readonly schemas: readonly TSchema[];
   /** Adds a route for each operation. */
   serve(app: FastifyInstance): void;
@@ -82,7 +82,7 @@ export async function createServer(
     requestIdHeader: false,
     genReqId: () => crypto.randomUUID(),
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 300 },
-    // What comes on a connection that is still open is answered, and it closes.
+    // Requests on a connection that is still open are answered, and then it closes.
     return503OnClosing: false,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     exposeHeadRoutes: true,

@@ -25,7 +25,7 @@ const LIMITS: UploadLimits = { most: 32, mostOfProject: 4, mostWaiting: 256, loo
 export interface UploadOwner {
   /** Empty: it is of none. */
   readonly project: string;
-  /** Who asks, as the audit log names them. */
+  /** The caller, as the audit log names it. */
   readonly person: string;
 }
 
@@ -40,10 +40,10 @@ interface Waiting {
 interface Running {
   readonly rate: UploadRate;
   readonly request: IncomingMessage;
-  /** Rejects where it has to end before its time. */
+  /** Rejects if the upload must end early. */
   readonly ended: Promise<never>;
   refuse(error: ControlError): void;
-  /** Gives its place back, once. */
+  /** Releases its place, once. */
   release(): void;
 }
 
@@ -60,15 +60,16 @@ export class UploadQueue {
   }
 
   /**
-   * `take` when it is the turn of `owner`. Rejects as `take` does; with `request-timeout` (408) where it comes too slowly; with
-   * `unavailable` (503, to be sent again) where too many wait, where it gives way to others, and where the client leaves first.
+   * Runs `take` when it is the turn of `owner`. Rejects as `take` does; with `request-timeout` (408) if the upload is
+   * too slow; with `unavailable` (503, to be sent again) if too many wait, if it yields to others, and if the client
+   * leaves first.
    */
   async run<T>(owner: UploadOwner, request: IncomingMessage, take: () => Promise<T>): Promise<T> {
     const running = await this.#turn(owner, request);
     try {
       if (request.socket.destroyed) throw left();
       const taken = take();
-      // Where it has to end, the form ends with its connection.
+      // If the upload must end, the form ends with its connection.
       taken.catch(() => {});
       return await Promise.race([taken, running.ended]);
     } finally {
@@ -110,7 +111,7 @@ export class UploadQueue {
     }
   }
 
-  /** Where one still waits whose person has less under way than another, the slowest of that one ends. */
+  /** Ends the slowest upload of a person if another person, who has fewer running, waits. */
   #makeRoomFor({ value: { owner } }: Entry<Waiting>): void {
     const { most, mostOfProject } = this.#limits;
     const project = this.#projects.get(owner.project);

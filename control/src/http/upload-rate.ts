@@ -26,7 +26,7 @@ export class UploadRate {
     return this.#request.complete;
   }
 
-  /** A second has passed. True where it has been too slow. */
+  /** Called each second. Returns true if the upload has been too slow. */
   tick(): boolean {
     const { socket, readableLength, complete } = this.#request;
     const bytes = socket.bytesRead - this.#before;

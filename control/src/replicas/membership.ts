@@ -82,7 +82,7 @@ export class Membership {
     await forgetDataPlanes(this.#context.db.kysely);
   }
 
-  /** True where there was none of this replica. */
+  /** Writes this replica's row; returns true if it is new. */
   async #sign(): Promise<boolean> {
     const { db, replicaId } = this.#context;
     const { isNew } = await db.kysely

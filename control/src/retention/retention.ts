@@ -73,7 +73,7 @@ async function deleteArtifacts(db: Kysely<Schema>, deployed: number, days: numbe
   return count;
 }
 
-/** False where it is needed meanwhile: whoever deploys it holds its row, and is waited for. */
+/** Returns false if the artifact is needed meanwhile: waits for a deployment that holds its row. */
 function deleteArtifact(db: Kysely<Schema>, id: string, deployed: number): Promise<boolean> {
   return db.transaction().execute(async (tx) => {
     const row = await tx

@@ -1,4 +1,6 @@
-/** What has to be cleaned up now and then, by one replica for all: artifacts and compilations that nothing needs, bytes that nothing refers to, old answers. */
+/**
+ * Periodic cleanup, by one replica for all: unused artifacts and compilations, unreferenced bytes, old stored answers.
+ */
 import { messageOf } from '@gw/gateway/message-of';
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';

@@ -5,7 +5,7 @@ const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.
 /** Seconds, for what data planes and compilations take. */
 const LONG_BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 
-/** What a label may be: one of these; or, as text, what it is made from, which is never a client's. */
+/** Values of a label: a list; or a text that names their source, which is never the client. */
 type Values = readonly string[] | string;
 
 const OPERATION = 'id of the operation, such as `projects.create`; `other` if no route matched';

@@ -1,4 +1,4 @@
-/** What is said of each request: metrics, one line in the log, a span. */
+/** Telemetry of each request: metrics, one log line, a span. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { EVENT_STREAM_TYPE } from '../api/media-types.ts';
 import type { Metrics } from './metrics.ts';
@@ -7,7 +7,7 @@ import type { RequestSpans } from './request-spans.ts';
 /** Milliseconds between log lines about credentials that were refused. */
 const REFUSALS_EVERY_MS = 10_000;
 
-/** `spans`: null where nothing is traced. */
+/** `spans`: null if tracing is off. */
 export function observeRequests(app: FastifyInstance, metrics: Metrics, spans: RequestSpans | null): void {
   const refusals = new Refusals();
   if (spans) app.addHook('onRequest', async (request, reply) => spans.begin(request, reply));

@@ -9,7 +9,7 @@ export interface Reason {
    */
   readonly event: 'Normal' | 'Warning' | 'WarningOnceStalled';
   readonly meaning: string;
-  /** What the user does next; absent where there is nothing to do. */
+  /** The user's next step; absent if there is nothing to do. */
   readonly action?: string;
 }
 

@@ -169,7 +169,7 @@ export const workloads = resource('apps/v1', 'Deployment', 'deployments', {
 } as const);
 export type Workload = ReturnType<typeof workloads.parse>;
 
-/** What a Service is routed to: nodes follow it. */
+/** The endpoints of a Service, which nodes route to. */
 export const endpointSlices = resource('discovery.k8s.io/v1', 'EndpointSlice', 'endpointslices', {
   type: 'object',
   properties: {

@@ -208,7 +208,7 @@ export const failedStatus = {
   },
 } as const satisfies Schema;
 
-/** What canaries measured as bad (docs/decisions.md#measured-faults). */
+/** Operations that canaries measured as bad (docs/decisions.md#measured-faults). */
 export const measuredFaults = {
   type: 'array',
   maxItems: 100,

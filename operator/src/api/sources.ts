@@ -71,7 +71,7 @@ export const urlSource = {
   ],
 } as const satisfies Schema;
 
-/** What became of a source that is fetched. */
+/** Result of the last fetch of a source. */
 export const fetched = {
   type: 'object',
   description: 'Last content fetched from an OCI registry or URL.',

@@ -22,7 +22,7 @@ export class CertificateKeeper {
     this.#options = options;
   }
 
-  /** What is served now. */
+  /** The certificate that is served now. */
   get current(): ServingCertificate | undefined {
     return this.#current;
   }

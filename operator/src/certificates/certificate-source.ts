@@ -10,7 +10,7 @@ export interface ServingCertificate {
 }
 
 export interface CertificateSource {
-  /** Undefined while there is none yet. Throws when it cannot be had now; what was served before goes on. */
+  /** Returns undefined until there is a certificate. Throws if it cannot be read now; the served one then stays. */
   read(): Promise<ServingCertificate | undefined>;
   /** Milliseconds between two looks. */
   readonly everyMs: number;

@@ -19,9 +19,9 @@ export interface SecureListenerOptions {
   readonly names: readonly string[];
   /** Folder with `tls.crt`, `tls.key` and `ca.crt` that others renew; absent: the operator makes its own. */
   readonly folder?: string;
-  /** PEM of the authorities by which clients may show who they are; absent: none is asked. */
+  /** PEM of the authorities that sign client certificates; absent: no certificate is requested. */
   readonly clientCa?: string;
-  /** There is another certificate, and perhaps others to trust. */
+  /** Called when the certificate changes, and perhaps the authorities to trust. */
   readonly onCertificate?: () => void;
 }
 

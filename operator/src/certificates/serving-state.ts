@@ -1,6 +1,6 @@
 /**
- * What the operator keeps of its certificates, and when it is renewed: authorities overlap, so that whoever trusts the
- * bundle that was published long ago can still check what is served. Pure but for keys and serial numbers.
+ * The operator's certificates and their renewal. Authorities overlap, so that clients with a bundle published long ago
+ * can still check the served certificate. Pure, except for keys and serial numbers.
  */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
@@ -31,7 +31,7 @@ const DAY_MS = 24 * 3600 * 1000;
 /** Clocks of API servers and nodes may be behind ours. */
 const SKEW_MS = 3600 * 1000;
 
-/** The same files where nothing is due; else new ones. What cannot be read is replaced. */
+/** Returns the same files if nothing is due, else new ones. Replaces files that cannot be read. */
 export function renew(files: CertificateFiles | undefined, policy: RenewalPolicy, now: Date): CertificateFiles {
   const authorityMs = policy.authorityMs ?? 3650 * DAY_MS;
   const overlapMs = policy.overlapMs ?? 730 * DAY_MS;
@@ -59,7 +59,7 @@ export function renew(files: CertificateFiles | undefined, policy: RenewalPolicy
   };
 }
 
-/** The certificates of a PEM text; what is none, or cannot be read, is left out. */
+/** Returns the certificates of a PEM text; leaves out blocks that cannot be read. */
 export function certificatesOf(text: string): readonly X509Certificate[] {
   return blocks(text, 'CERTIFICATE').flatMap((block) => attempt(() => new X509Certificate(block)));
 }

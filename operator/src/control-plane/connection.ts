@@ -20,7 +20,7 @@ const CONNECT_MS = 10_000;
 const SILENCE_MS = 60_000;
 /** Connections for the requests of all projects of one control plane. */
 const CONNECTIONS = 8;
-/** Of one answer: whoever a tenant names may send what it likes. */
+/** Bytes of one answer: a server that a tenant names may send anything. */
 const MAX_ANSWER = 16 << 20;
 /** Event streams of one control plane; projects beyond them are looked at from time to time. */
 const MAX_STREAMS = 100;
@@ -48,7 +48,7 @@ export class Connection {
     this.#release = release;
   }
 
-  /** Takes one of the streams that may be open; false where there are none left. */
+  /** Takes one of the streams that may be open; returns false if all are taken. */
   takeStream(): boolean {
     if (this.#shared.open >= MAX_STREAMS) return false;
     this.#shared.open++;
@@ -73,7 +73,7 @@ export class Connections {
     this.guard = guard;
   }
 
-  /** Throws where the CA is none. */
+  /** Opens a connection. Throws if the CA is not a certificate. */
   open(access: Access): Connection {
     const key = JSON.stringify([new URL(access.url).origin, access.ca]);
     const shared = this.#shared.get(key) ?? this.#agents(access.ca);
@@ -112,7 +112,7 @@ const through =
     fetch(input, Object.assign({}, init, { dispatcher }));
 
 /**
- * One line, in our own words: what a server answers may be a secret of whoever it belongs to
+ * Describes a failure in one line, in our own words: a server's answer may contain a secret of its owner
  * (docs/decisions.md#tenant-addresses).
  */
 export function failureText(server: string, error: unknown): string {

@@ -14,7 +14,7 @@ export class ControlPlanes {
     this.#connections = connections;
   }
 
-  /** What may be connected to. */
+  /** The guard of addresses that may be connected to. */
   get guard(): EgressGuard {
     return this.#connections.guard;
   }

@@ -1,4 +1,4 @@
-/** What differs at a control plane from what the cluster has, and what will become of it. */
+/** Differences between a control plane and the cluster, and how they will be resolved. */
 import { isDeepStrictEqual } from 'node:util';
 import type { ControlClient, Project, ProjectPlugin, Spec } from '@gw/control/client';
 import type { McpSettings } from '@gw/gateway/mcp-settings';

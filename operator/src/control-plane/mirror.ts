@@ -15,7 +15,7 @@ import { deploy, latestDeployment, type Publishable, published } from './publish
 import { registerAt, sendSources } from './send-sources.ts';
 import { sourcesOf } from './sources.ts';
 
-/** What the cluster wants deployed. */
+/** The deployment that the cluster wants. */
 export interface DeploymentRequest extends Publishable {
   /** Names the request: the revision and who asked for it. Each is asked for once. */
   readonly by: string;
@@ -23,12 +23,12 @@ export interface DeploymentRequest extends Publishable {
 
 export interface DesiredProject extends ProjectOwner {
   readonly access: Access;
-  /** What the newest artifact was compiled from; absent while nothing compiles. */
+  /** The inputs of the newest artifact; absent while nothing compiles. */
   readonly compiled?: Publishable & { readonly inputs: Inputs };
   readonly request?: DeploymentRequest;
 }
 
-/** What is known of a project there; also what its status remembers from before. */
+/** State of a project at the control plane; its status also keeps it for the next start. */
 export interface Seen {
   readonly projectId?: string;
   /** artifact_hash of what was sent last. */
@@ -75,7 +75,7 @@ export class Mirror {
   #desired: DesiredProject;
   #seen: Seen;
   #connection: Connection | undefined;
-  /** What is to be there, by the artifact_hash that it compiles to; without the documents. */
+  /** The expected state, by the artifact_hash that it compiles to; without the documents. */
   #expected: { readonly of: string; readonly sources: Expected } | undefined;
   #refused: readonly string[] = [];
   #told: Seen | undefined;
@@ -152,7 +152,7 @@ export class Mirror {
     this.#tell({ ...seen, latest, drift: capped([...this.#refused, ...drift]) });
   }
 
-  /** What the newest artifact was compiled from, and the artifact, once. */
+  /** Sends the inputs of the newest artifact, and the artifact, once. */
   async #send(desired: DesiredProject, project: Project): Promise<Project> {
     const { compiled, owner } = desired;
     if (!compiled || this.#seen.synced === compiled.artifactHash) return project;
@@ -171,7 +171,7 @@ export class Mirror {
     return client.call('projects.get', { params: { id: project.id } });
   }
 
-  /** What the cluster wants deployed, once for each time that it wants something else. */
+  /** Requests the deployment that the cluster wants, once for each change of it. */
   async #ask({ request, access }: DesiredProject, project: Project): Promise<void> {
     if (!request || this.#seen.asked?.by === request.by) return;
     const { client } = this.#connect(access);
@@ -212,7 +212,7 @@ export class Mirror {
     this.#connection = undefined;
   }
 
-  /** Hears of deployments as they happen; where the stream ends, it is looked for what was missed. */
+  /** Follows deployments as they happen; when the stream ends, looks for missed ones. */
   #follow(projectId: string): void {
     if (this.#following?.projectId === projectId) return;
     this.#following?.stop.abort();
@@ -235,7 +235,7 @@ export class Mirror {
         if (event === 'deployment') this.#wake.abort();
       }
     } catch {
-      // Whoever asks next says what is wrong.
+      // The next request reports the failure.
     }
     // A stream that ends at once shall not make a loop of looks.
     if (performance.now() - began < LOOK_WITHOUT_STREAM_MS) await pause(LOOK_WITHOUT_STREAM_MS, stop);

@@ -21,7 +21,10 @@ export function describedBy(description: string, owner: string): string {
   return own === '' ? mark : `${own}\n${mark}`;
 }
 
-/** `id`: where it was last; one that has another name by now is renamed. Throws ProjectTaken. */
+/**
+ * Creates the project if it does not exist. `id`: its last known identifier; renames a project whose name has changed.
+ * Throws ProjectTaken.
+ */
 export async function ensureProject(
   client: ControlClient,
   wanted: ProjectOwner,

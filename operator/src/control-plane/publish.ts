@@ -16,7 +16,10 @@ export interface Publishable {
 /** Milliseconds for a file of many megabytes. */
 const UPLOAD_MS = 300_000;
 
-/** The id that the artifact has there, as it is: imported where it is missing. Throws where it is another then. */
+/**
+ * Returns the id of the artifact at the control plane; imports it if it is missing. Throws if the import yields another
+ * artifact.
+ */
 export async function published(client: ControlClient, projectId: string, wanted: Publishable): Promise<string> {
   const known = await knownAs(client, projectId, wanted);
   if (known !== null) return known;

@@ -21,7 +21,7 @@ export interface Sources {
   readonly specs: readonly SpecUpload[];
   readonly plugins: readonly Required<ProjectPluginInput>[];
   readonly upstreams: Readonly<Record<string, string>>;
-  /** Null: none; control planes of before know of none. */
+  /** Null: no settings; older control planes do not have this field. */
   readonly mcp: McpSettings | null;
 }
 

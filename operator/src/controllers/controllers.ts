@@ -1,4 +1,6 @@
-/** What each controller watches, and which keys a change calls up: the wiring, once, for cluster and local mode. */
+/**
+ * The wiring of controllers for cluster and local mode: the kinds that each watches, and the keys that a change queues.
+ */
 import {
   apiSpecs,
   configMaps,

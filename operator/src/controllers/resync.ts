@@ -10,7 +10,7 @@ import { GRACE_MS, isWaiting } from './status/progress.ts';
 
 /** Changes of Secrets, which may not be watched, are seen within a minute. */
 const SECRETS_MS = 60_000;
-/** Who comes back sooner is waiting for something. */
+/** A reconcile that requeues sooner than this waits for something. */
 const UNDER_WAY_MS = 30_000;
 
 interface WithStatus extends KubeObject {
@@ -22,7 +22,7 @@ interface Using {
   readonly watchSecrets: boolean;
 }
 
-/** A reconcile that comes back sooner where it has read a Secret, and where it waits for what may not come. */
+/** Requeues sooner after a reconcile that has read a Secret, or that waits for something that may not come. */
 export async function resynced<T extends Using>(
   using: T,
   resource: Resource<WithStatus>,

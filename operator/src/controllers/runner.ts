@@ -32,7 +32,7 @@ interface Watched {
   readonly triggers: { readonly controller: Controller; readonly trigger: Trigger }[];
 }
 
-/** What is longer than this is spread, so that what was started together does not come back together for ever. */
+/** Delays longer than this are spread, so that objects started together do not always requeue together. */
 const SPREAD_FROM_MS = 30_000;
 
 export class Runner {

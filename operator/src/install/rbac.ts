@@ -107,7 +107,7 @@ export const RULES: readonly Rule[] = [
   { why: 'tells what it does', apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
 ];
 
-/** In the whole cluster, where it looks at all namespaces. */
+/** Rules for the whole cluster, if the operator watches all namespaces. */
 export const CLUSTER_RULES: readonly Rule[] = [
   {
     why: 'reads the labels by which namespaces are selected and allowed to use plugins of others',
@@ -134,7 +134,7 @@ export const OWN_RULES: readonly Rule[] = [
   },
 ];
 
-/** In its own namespace, where it makes the certificates of its HTTPS listener itself. */
+/** Rules for its own namespace, if it makes the certificates of its HTTPS listener itself. */
 export const CERTIFICATE_RULES: readonly Rule[] = [
   {
     why: 'makes the Secret with the certificates of its HTTPS listener',
@@ -151,7 +151,7 @@ export const CERTIFICATE_RULES: readonly Rule[] = [
   },
 ];
 
-/** In its own namespace, where it has webhooks. */
+/** Rules for its own namespace, if it has webhooks. */
 export const WEBHOOK_PATH_RULES: readonly Rule[] = [
   {
     why: 'makes the Secret with the paths of its webhooks',
@@ -178,7 +178,7 @@ export const WEBHOOK_RULES: readonly Rule[] = [
   },
 ];
 
-/** In its own namespace, where it hosts the data-plane link. */
+/** Rules for its own namespace, if it hosts the data-plane link. */
 export const LINK_RULES: readonly Rule[] = [
   {
     why: "points the link's Service at the replica that leads",
@@ -188,7 +188,7 @@ export const LINK_RULES: readonly Rule[] = [
   },
 ];
 
-/** Of the whole cluster, where it hosts the data-plane link. */
+/** Rules for the whole cluster, if it hosts the data-plane link. */
 export const LINK_CLUSTER_RULES: readonly Rule[] = [
   {
     why: 'learns whose the tokens are that data planes show',

@@ -33,14 +33,16 @@ export interface ObjectKey {
   readonly name: string;
 }
 
-/** A kind: where it is found, and the check that makes an unknown value one of its objects. */
+/** A kind: its API path, and the check that makes an unknown value one of its objects. */
 export interface Resource<T extends KubeObject> {
   readonly apiVersion: string;
   readonly kind: string;
   readonly plural: string;
-  /** Throws when the value is none: then client and server disagree about the kind. */
+  /** Throws if the value is not of this kind: then client and server disagree about the kind. */
   parse(value: unknown): T;
-  /** As `parse`, once for each object: of what is kept and never changed, such as what a watch has seen. */
+  /**
+   * As `parse`, once for each object: for objects that are kept and never changed, such as those that a watch has seen.
+   */
   parseOnce(object: KubeObject): T;
 }
 

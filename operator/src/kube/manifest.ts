@@ -23,14 +23,14 @@ export function manifest<T extends TypeMeta>(object: Manifest<T>): KubeObject {
   return { apiVersion, kind, metadata: defined<ObjectMeta>(metadata), ...defined<object>(rest) };
 }
 
-/** What a user says in a field whose content the operator does not look at; the API server does. */
+/** Passes through a field whose content the API server checks, not the operator. */
 export function given<T>(value: JsonObject): Part<T>;
 export function given<T>(value: JsonObject | undefined): Part<T> | undefined;
 export function given(value: JsonObject | undefined): unknown {
   return value;
 }
 
-/** What is undefined is left out, at every depth. */
+/** Removes undefined values at every depth. */
 function defined<T>(value: Part<T>): T;
 function defined(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(defined);

@@ -90,7 +90,7 @@ function lineOf(line: string, pod: string, { level, requestId, output }: Flags):
   return `${pod}  ${printable(line)}`;
 }
 
-/** Lines that are no JSON, such as a crash, always count as errors. */
+/** Lines that are not JSON, such as a crash, always count as errors. */
 function rank(level: unknown): number {
   const known: readonly unknown[] = LEVELS;
   const found = known.indexOf(level);

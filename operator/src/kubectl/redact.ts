@@ -2,7 +2,7 @@
 import { isRecord } from '../kube/kube-object.ts';
 
 const HIDDEN = '(redacted)';
-/** References to secrets are none. */
+/** References to secrets, which are not secret themselves. */
 const REFERENCE = /^(env|file|upstream):\/\//;
 /** Members that hold config of plugins, in which users may have written secrets. */
 const CONFIG = new Set(['config', 'defaultConfig']);

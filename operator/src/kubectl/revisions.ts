@@ -37,7 +37,7 @@ async function fromRegistry(
 ): Promise<Uint8Array> {
   const { registry } = parseRepository(repositoryOf(revision.image ?? ''));
   const registries = new RegistryClient({
-    // Whoever asks reaches from here what they reach anyway.
+    // The command reaches only addresses that its user can reach anyway.
     guard: new EgressGuard({ allowInternal: true, allow: [] }),
     plainHttpRegistries: [registry],
   });

@@ -19,7 +19,7 @@ export interface AdmitWith {
   readonly namespaces: NamespaceView;
 }
 
-/** Undefined where it is none of any project that the operator looks after. */
+/** Returns undefined if the caller belongs to no project that the operator manages. */
 export async function admit({ objects, namespaces }: AdmitWith, caller: Caller): Promise<Admitted | undefined> {
   const { namespace, serviceAccount } = caller;
   const pod = await objects.getMetadata(pods, { namespace, name: caller.pod });

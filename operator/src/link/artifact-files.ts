@@ -31,7 +31,7 @@ export class ArtifactFiles {
     this.#pull = pull;
   }
 
-  /** Rejects where it is not there, or not whole. */
+  /** Rejects if the artifact is missing or incomplete. */
   get(project: GatewayProject, revision: Revision): Promise<ArtifactFile> {
     const id = `${project.metadata.uid}/${revision.archive}`;
     const kept = this.#kept.use(id);
@@ -48,7 +48,7 @@ export class ArtifactFiles {
     return reading;
   }
 
-  /** What has just been compiled need not be read again. */
+  /** Keeps an artifact that was just compiled, so that it is not read again. */
   async hold(project: GatewayProject, revision: Revision, archive: Uint8Array): Promise<void> {
     const id = `${project.metadata.uid}/${revision.archive}`;
     if (!this.#kept.get(id)) this.#keep(id, await fileOf(archive, revision));

@@ -34,7 +34,7 @@ export function downloads(using: DownloadsWith): RequestHandler {
     }
     const archive = url.pathname.split('/').at(-1) ?? '';
     const revision = admitted?.project.status?.revisions?.find((kept) => kept.archive === archive);
-    // Another project's and none are the same to who asks.
+    // The caller cannot tell another project's artifact from a missing one.
     if (!admitted || !revision || url.pathname !== artifactPath(admitted.project, archive)) {
       return refuse(response, 404, 'There is no such artifact for this pod.');
     }

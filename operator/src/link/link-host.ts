@@ -1,7 +1,7 @@
 /**
  * The operator as the host of the data-plane channel (docs/decisions.md#later-artifacts-over-link): gateway pods that
- * take artifacts in place, and sidecars. What is wanted of them is what the status of their project says; what became
- * of it calls the project up again.
+ * take artifacts in place, and sidecars. The status of a project names the revision for them; their reports queue the
+ * project again.
  */
 
 import {

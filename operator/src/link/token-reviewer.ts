@@ -6,7 +6,7 @@ import { isRecord } from '../kube/kube-object.ts';
 import type { Part } from '../kube/manifest.ts';
 import type { ApiServer } from '../runtime/api-server.ts';
 
-/** What tokens of the link are for. */
+/** Audience of the link's tokens. */
 export const AUDIENCE = 'gw-operator';
 
 /** A pod that has shown a token of its service account. */
@@ -39,9 +39,11 @@ export class TokenReviewer {
     this.#api = api;
   }
 
-  /** Undefined where it is no token of a pod for us. Rejects when the API server does not answer. */
+  /**
+   * Returns undefined if the token is not a pod's token for this audience. Rejects when the API server does not answer.
+   */
   async review(token: string): Promise<Caller | undefined> {
-    // Three parts of base64url: what is none is not asked about.
+    // A token has three parts of base64url: anything else is refused without a review.
     if (token.length > MAX_TOKEN || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return undefined;
     const key = createHash('sha256').update(token).digest('base64');
     const known = this.#answers.get(key);

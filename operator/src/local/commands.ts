@@ -1,6 +1,6 @@
 /**
- * What local mode runs of a container. Processes have the rights of whoever runs them, so a manifest that somebody else
- * wrote must not choose them: the gateway's own program runs, and anything else only with `--allow-commands`.
+ * The commands of containers in local mode. Processes have the rights of the user who starts them, so a manifest of
+ * somebody else must not choose them: only the gateway's own program runs, others need `--allow-commands`.
  */
 import { GW_ENTRY } from '../objects/gateway-container.ts';
 import type { Container } from './local-kinds.ts';

@@ -49,7 +49,7 @@ export class Console {
     this.#begun.resolve();
   }
 
-  /** What makes a gateway pod a data plane of its project; none for other pods. */
+  /** Returns the variables that make a gateway pod a data plane of its project; empty for other pods. */
   variables({ metadata }: RunnableWorkload, pod: string): ReadonlyMap<string, string> {
     const project = metadata.labels?.[LABEL_PROJECT];
     if (project === undefined) return new Map();
@@ -62,7 +62,7 @@ export class Console {
     ]);
   }
 
-  /** What a project has just been compiled from, and to. */
+  /** Takes the inputs and the result of a project's compilation. */
   compiled(key: string, compiled: CompiledProject): void {
     this.#accessOf(key);
     this.#waiting.set(key, compiled);
@@ -80,7 +80,7 @@ export class Console {
     await this.#begun.promise;
     if (this.#closed) return null;
     try {
-      // What it is made of takes a second to load: the gateways do not wait for that.
+      // The module takes a second to load: the gateways do not wait for it.
       const { startMirror } = await import('./mirror.ts');
       const running = await startMirror({
         listen: { host: this.#host, port: this.#port },

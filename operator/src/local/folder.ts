@@ -14,7 +14,7 @@ export class Folder {
   readonly #objects: Objects;
   readonly #report: Report;
   readonly #watcher;
-  /** What each file last gave, by identity. */
+  /** Objects that each file last contained, by identity. */
   readonly #applied = new Map<string, ReadonlyMap<string, ManifestObject>>();
   #timer: NodeJS.Timeout | undefined;
   #loading: Promise<void> = Promise.resolve();

@@ -98,7 +98,7 @@ export async function startLocal(
   const inspectors = new Map<string, string>();
   /** Projects that have tools for agents. */
   const withTools = new Set<string>();
-  /** What the newest artifact of a project serves. */
+  /** Operations of a project's newest artifact. */
   const routes = new Map<string, readonly Operation[]>();
   const services = new Services({
     objects,
@@ -275,7 +275,7 @@ function routeLines(operations: readonly Operation[]): readonly string[] {
   ];
 }
 
-/** What a project asks for and does not get here. */
+/** Lists the settings of a project that local mode ignores. */
 function leftOut({ spec }: GatewayProject): readonly string[] {
   const { exposure, monitoring, pods, storage } = spec;
   return [

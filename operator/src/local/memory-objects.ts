@@ -54,7 +54,7 @@ export class MemoryObjects implements Objects {
     }));
   }
 
-  /** Throws when the object is none of its kind, as an API server refuses it. */
+  /** Throws if the object is not of its kind, as an API server refuses it. */
   async apply(resource: Resource<KubeObject>, object: KubeObject): Promise<undefined> {
     const next: Stored = resource.parse(structuredClone(object));
     const kind = this.#kind(resource);

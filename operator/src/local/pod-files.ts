@@ -48,7 +48,7 @@ export async function writeVolumes(
   return folders;
 }
 
-/** Keys become file names: one that climbs out of its folder is none that Kubernetes would take either. */
+/** Keys become file names. Throws for a name that leaves its folder, which Kubernetes refuses too. */
 function safeName(name: string): string {
   if (!/^[-._a-zA-Z0-9]+$/.test(name) || name === '.' || name === '..')
     throw new PodNotStartable(`"${name}" cannot be a file name`);

@@ -1,7 +1,7 @@
 /**
- * One pod of local mode: a child process that runs the command of the pod's first container. What a container has of
- * its own (paths, ports, names of Services) is translated: mount paths become folders, container ports free ports of
- * 127.0.0.1, and a preloaded module answers lookups of Service names from a hosts file, as the cluster's DNS does.
+ * One pod of local mode: a child process that runs the command of the pod's first container. Resources of the container
+ * (paths, ports, names of Services) are translated: mount paths become folders, container ports free ports of
+ * 127.0.0.1, and a preloaded module resolves Service names from a hosts file, as the cluster's DNS does.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { request } from 'undici';
@@ -112,7 +112,7 @@ export class PodProcess {
     };
     const [program = 'node', ...entry] = command.program;
     const node = program === 'node';
-    // What is in the image stays what it is, whatever is mounted over it.
+    // Paths of the image stay as they are, whatever is mounted over them.
     const rest = [...entry.map((path) => imageFiles.get(path) ?? path), ...command.args.map(translate)];
     const env = Object.fromEntries([...variables].map(([name, value]) => [name, translate(value)]));
     const child = spawn(node ? process.execPath : program, [...(node ? ['--import', PRELOAD_URL] : []), ...rest], {
@@ -168,7 +168,7 @@ export class PodProcess {
       if (url?.origin !== origin) return false;
       const answer = await request(url, { signal: timeout });
       await answer.body.dump();
-      // Without a probe of its own, whoever answers at all is ready.
+      // Without a probe of its own, a pod that answers at all is ready.
       return probe === undefined || answer.statusCode < 400;
     } catch {
       return false;

@@ -51,7 +51,7 @@ export class Report implements EventSink {
     this.#line('✗', `${where}: ${reason}`, 'red');
   }
 
-  /** What stands by itself: an address, a line to try. */
+  /** Writes a line that stands alone: an address, a command to try. */
   plain(text: string): void {
     this.#write(`${text}\n`);
   }
@@ -87,7 +87,7 @@ export class Report implements EventSink {
     else this.note(text);
   }
 
-  /** What an Event says beyond the diagnostics that stand above it. */
+  /** Returns the text of an Event without the diagnostics already shown above it. */
   #withoutShown(note: string): string {
     const repeated = this.#shown.map((text) => note.indexOf(text)).filter((at) => at >= 0);
     if (repeated.length === 0) return note;

@@ -24,7 +24,7 @@ export interface ServicesOptions {
 }
 
 interface Exposed {
-  /** What it was made from, so that a change opens it anew. */
+  /** The declared ports, so that a change reopens it. */
   readonly ports: string;
   readonly host: string;
   readonly relays: readonly Relay[];

@@ -42,7 +42,7 @@ export function recordName(project: KubeObject, archive: string, image: string):
   return `${project.metadata.name}-${archive}-${repository}`;
 }
 
-/** How an image is reached: as the project says where it is of its repository, else as it was when it was pushed. */
+/** Returns the access to an image: from the project's spec if it names the repository, else as it was when pushed. */
 export function registryAccess({ spec }: GatewayProject, image: string, recorded: RegistryAccess = {}): RegistryAccess {
   const { oci } = spec.storage;
   return oci?.repository === repositoryOf(image) ? accessOf(oci) : recorded;
@@ -56,7 +56,7 @@ export function accessOf({ pushSecret, pullSecret, plainHttp }: RegistryAccess):
   };
 }
 
-/** What is about to be pushed: no revision yet. */
+/** An image to be pushed, which no revision has yet. */
 export interface PendingImage {
   readonly archive: string;
   readonly image: string;
@@ -103,7 +103,7 @@ function record(
   });
 }
 
-/** The image that a record is of, undefined where it is none of ours any more. */
+/** Returns the image of a record; undefined if the record no longer belongs to the operator. */
 export function imageOf({
   metadata,
 }: KubeObject): { readonly image: string; readonly registry: RegistryAccess } | undefined {

@@ -12,7 +12,7 @@ import { registryAccess, repositoryOf } from './artifact-record.ts';
 export const ARTIFACT_DIR = '/artifact';
 export const ARTIFACT_VOLUME = 'artifact';
 
-/** What a pod needs to find the artifact at ARTIFACT_DIR. */
+/** Volumes and containers with which a pod finds the artifact at ARTIFACT_DIR. */
 export interface ArtifactSource {
   readonly volumes: readonly Part<IVolume>[];
   readonly volumeMounts: readonly Part<IVolumeMount>[];
@@ -27,7 +27,7 @@ export interface ArtifactSettings {
   readonly image: string;
   /** Whether the cluster has image volumes. Default: no. */
   readonly imageVolumes?: boolean;
-  /** What the operator may connect to beside public addresses: so may what fetches in its place. */
+  /** Addresses beside public ones that the operator may connect to: containers that fetch in its place may too. */
   readonly egressAllow?: readonly string[];
 }
 

@@ -4,7 +4,7 @@ import type { JsonObject } from '@gw/gateway/artifact';
 interface Query {
   /** PromQL; `SERIES` stands for what selects the gateway's series, `RATE` for the window of rates. */
   readonly expr: string;
-  /** What a series is called. */
+  /** Legend of a series. */
   readonly legend: string;
 }
 

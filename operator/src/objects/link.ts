@@ -16,7 +16,7 @@ export interface Link {
   readonly projectId: string;
   /** PEM certificates that the server's is checked with; absent: those that the system trusts. */
   readonly ca?: string;
-  /** What the pod authenticates with: a token of its ServiceAccount for that audience, or a key of a Secret. */
+  /** The pod's credential: a token of its ServiceAccount for that audience, or a key of a Secret. */
   readonly credential:
     | { readonly kind: 'service-account'; readonly audience: string }
     /** `ca`: the key of the certificates that the server's is checked with, in the same Secret. */
@@ -40,7 +40,10 @@ const TOKEN_SECONDS = 3600;
 /** A pod that starts with an older artifact is not ready before it has what is wanted, or so many seconds have passed. */
 const WAIT = ['--control-plane-wait', '15'];
 
-/** What a pod with `gw serve` needs for the link, and a place where the last good artifact outlives the container. */
+/**
+ * Returns the link's parts of a pod with `gw serve`, with a volume in which the last good artifact outlives the
+ * container.
+ */
 export function linkParts({ url, projectId, ca, credential }: Link): LinkParts {
   const source: Part<IVolumeProjection> =
     credential.kind === 'service-account'

@@ -39,7 +39,7 @@ export const ANNOTATION_TEMPLATE = `${GROUP}/template`;
 export const ANNOTATION_ASKED = `${GROUP}/asked`;
 /** On a workload whose pods are being replaced because the operator changed: the ANNOTATION_TEMPLATE that they get. */
 export const ANNOTATION_UPDATE = `${GROUP}/update`;
-/** What a pod is there for, where it is not one of the stable pods: `canary`. */
+/** Role of a pod that is not one of the stable pods: `canary`. */
 export const LABEL_ROLE = `${GROUP}/role`;
 export const CANARY = 'canary';
 
@@ -53,7 +53,7 @@ export function canaryName(project: KubeObject): string {
   return `${gatewayName(project)}-canary`;
 }
 
-/** What selects the pods of a project; never changes, since a Deployment's selector cannot. */
+/** Returns the labels that select a project's pods; they never change, since a Deployment's selector cannot. */
 export function podLabels(project: KubeObject): { readonly [name: string]: string } {
   return { 'app.kubernetes.io/name': 'gw-gateway', [LABEL_PROJECT]: project.metadata.name };
 }

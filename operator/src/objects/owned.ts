@@ -27,11 +27,11 @@ import { service } from './service.ts';
 import { serviceAccount } from './service-account.ts';
 import { type WorkloadSettings, workload } from './workload.ts';
 
-/** What objects are built from beside their project. */
+/** Input from which objects are built, beside their project. */
 export interface OwnedContext extends WorkloadSettings {
   /** Where the operator runs, for the NetworkPolicy. */
   readonly operatorNamespace: string;
-  /** What the pods start with; absent while there is nothing to serve. */
+  /** The revision that pods start with; absent while there is nothing to serve. */
   readonly revision?: Revision;
   /** The revision that is tried beside it. */
   readonly canary?: Canary;
@@ -46,11 +46,11 @@ export interface OwnedObject {
    * else's is in the way. Default: always.
    */
   readonly wanted?: (project: GatewayProject) => boolean;
-  /** The object; undefined where there shall be none. */
+  /** Returns the object; undefined if it shall not exist. */
   readonly build: (project: GatewayProject, context: OwnedContext) => KubeObject | undefined;
   /** The cluster need not know the kind: then everything else goes on, and it is made once it does. */
   readonly optionalApi?: true;
-  /** Traffic flows through it: where nothing is built, what exists is left as it is. Default: it is removed. */
+  /** Traffic flows through it: if nothing is built, an existing object is left as it is. Default: it is removed. */
   readonly vital?: true;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What a fleet gives the pods of all its GatewayProjects (`--pod-defaults`): a patch of their template, under what a
- * project says itself. It is the operator's own word: nothing of it is judged as what a project asks for is.
+ * Defaults for the pods of all GatewayProjects of a fleet (`--pod-defaults`): a patch of their template, which a
+ * project's own settings override. They are the operator's own settings: the limits of projects do not apply to them.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Json, JsonObject } from '@gw/gateway/artifact';

@@ -9,9 +9,9 @@ import type { Json, JsonObject } from '@gw/gateway/artifact';
 import type { PodField } from './pod-policy.ts';
 
 export interface PodFault {
-  /** What must be allowed; `secret`: the project itself must name the Secret. */
+  /** The field that must be allowed; `secret`: the project itself must name the Secret. */
   readonly field: PodField | 'secret';
-  /** Where it stands, and what it is. */
+  /** Path of the fault and its description. */
   readonly message: string;
 }
 
@@ -62,7 +62,7 @@ export function isReservedVariable(name: string): boolean {
 const MOUNTABLE = /^\/(data|etc\/gw|etc\/ssl\/certs|mnt|opt|run|srv|var)(\/|$)/;
 const FREE_FOLDERS =
   'below /data, /etc/gw, /etc/ssl/certs, /mnt, /opt, /run, /srv or /var, and not where the operator mounts';
-/** What a further container may say of its privileges without a word of the operator: less of them. */
+/** Privileges that a further container may set without being allowed: only those that reduce them. */
 const LESS: Readonly<Record<string, (value: Json | undefined) => boolean>> = {
   allowPrivilegeEscalation: (value) => value === false,
   capabilities: (value) => Object.keys(objectOf(value)).every((key) => key === 'drop'),
@@ -117,7 +117,7 @@ function profileFaults(annotations: JsonObject): readonly PodFault[] {
     .map((name) => ({ field: 'securityContext', message: `annotation "${name}"` }));
 }
 
-/** Fields that differ from what the operator makes and are none of those that `isFree`. */
+/** Returns the fields that differ from the operator's and are not `isFree`. */
 function otherFields(
   before: JsonObject,
   after: JsonObject,
@@ -264,7 +264,7 @@ function mountFaults(
   const ours = listOf(before['volumeMounts']).map(({ mountPath }) => canonical(shown(mountPath)));
   const bad = added.filter(({ name, mountPath, mountPropagation }) => {
     const path = canonical(typeof mountPath === 'string' ? mountPath : '/');
-    // What the operator mounts is what it says, and what is in it is for the gateway alone.
+    // The operator's mounts must hold their own content, which only the gateway may read.
     const isOurs = ours.some((each) => overlap(each, path)) || (ownVolumes.has(shown(name)) && name !== 'tmp');
     return mountPropagation !== undefined || isOurs || !MOUNTABLE.test(path);
   });
@@ -353,7 +353,7 @@ function secretFault(name: Json | undefined, secrets: ReadonlySet<string>, at: s
   return [{ field: 'secret', message: `${at} names Secret "${shown(name)}"` }];
 }
 
-/** What it should be a name or a number of, and may be anything. */
+/** Returns text for a name or number that may be any JSON. */
 function shown(value: Json | undefined): string {
   return typeof value === 'string' ? value : JSON.stringify(value ?? null);
 }

@@ -1,12 +1,12 @@
 /**
- * What the operator lets GatewayProjects make of pods (docs/decisions.md#resulting-pod): without it, whoever may write
- * one could make any pod.
+ * Limits of the pods that GatewayProjects may request (docs/decisions.md#resulting-pod): without them, anyone who may
+ * write a GatewayProject could create any pod.
  */
 import type { JsonObject } from '@gw/gateway/artifact';
 
 /**
- * What must be allowed with `--allow-pod-fields`, by the name to give there. Whatever stands neither here nor among
- * what everyone may set goes by `other`.
+ * Fields that must be allowed with `--allow-pod-fields`, by the name used there. A field that is neither here nor
+ * freely settable counts as `other`.
  */
 export const POD_FIELDS = {
   args: 'the command line of the gateway',
@@ -70,7 +70,7 @@ export const DEFAULT_POD_POLICY: PodPolicy = {
 /** Whether an image may run. `own`: the operator's, any tag or digest of whose repository may. */
 export function allowsImage(image: string, own: string, { images }: Pick<PodPolicy, 'images'>): boolean {
   if (image === own) return true;
-  // A runtime takes no such name; where one did, it could lead out of what is allowed.
+  // Runtimes refuse such names; one that accepts them could leave the allowed repositories.
   if (!/^[A-Za-z0-9][A-Za-z0-9._:/@-]*$/.test(image) || image.includes('..')) return false;
   return [repositoryOf(own), ...images].some((entry) => {
     if (entry === '*') return true;

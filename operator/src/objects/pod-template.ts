@@ -38,7 +38,7 @@ export function revisionAnnotations(revision: Revision): { readonly [name: strin
   };
 }
 
-/** With `spec.pods.template` where nothing of it is to be refused (see `podRefusal`). */
+/** Builds the template, with `spec.pods.template` if nothing of it is refused (see `podRefusal`). */
 export function podTemplate(
   project: GatewayProject,
   revision: Revision,
@@ -47,7 +47,7 @@ export function podTemplate(
   return given<IPodTemplateSpec>(judged(project, revision, settings).template);
 }
 
-/** Why pods are not made as the project asks; undefined where they are. */
+/** Returns why pods are not made as the project requests; undefined if they are. */
 export function podRefusal(project: GatewayProject, revision: Revision, settings: PodSettings): string | undefined {
   return judged(project, revision, settings).refusal;
 }

@@ -16,9 +16,9 @@ export interface Scaling {
 }
 
 /**
- * What is said of a workload's number of pods. With an autoscaler nothing is, from the second time on: the first time
- * it begins with the least, and what exists keeps what it has (see `handedOver`), so that pods never drop to one.
- * Where nothing scales (`autoscales`), the least is what runs.
+ * Returns the replicas that are applied to a workload. With an autoscaler they are applied only the first time, with
+ * the minimum; an existing workload keeps its number (see `handedOver`), so that pods never drop to one. If nothing
+ * scales (`autoscales`), the minimum runs.
  */
 export function scaling(project: GatewayProject, running: Workload | undefined, autoscales = true): Scaling {
   const { autoscaling, replicas } = project.spec.pods;
@@ -28,8 +28,8 @@ export function scaling(project: GatewayProject, running: Workload | undefined, 
 }
 
 /**
- * The number of pods that a workload has, to be applied under another name before we cease to say it: a field that
- * nobody owns any more falls back to its default, which is one. Undefined where there is nothing to hand over.
+ * Returns the current number of pods, to be applied under another manager's name before the operator ceases to set it:
+ * a field without an owner falls back to its default, which is one. Undefined if there is nothing to hand over.
  */
 export function handedOver(project: GatewayProject, running: Workload | undefined): KubeObject | undefined {
   const replicas = running?.spec?.replicas;

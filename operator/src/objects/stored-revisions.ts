@@ -53,7 +53,9 @@ function allRevisions(project: KubeObject, parts: readonly KubeObject[]): readon
   return revisions;
 }
 
-/** What a part or record says of its revision; undefined where it was tampered with, or nothing is pushed yet. */
+/**
+ * Returns the revision that a part or record describes; undefined if it was tampered with, or nothing is pushed yet.
+ */
 function revisionOf(object: KubeObject): Revision | undefined {
   const { annotations = {}, creationTimestamp } = object.metadata;
   const archive = annotations[ANNOTATION_ARCHIVE];

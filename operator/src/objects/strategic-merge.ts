@@ -102,7 +102,7 @@ function deleteFrom(merged: Map<string, Json>, name: string, values: Json, at: P
     );
 }
 
-/** A patch may write `null` where there is nothing to delete. */
+/** Removes nulls: a patch may write `null` for a field that does not exist. */
 function withoutNulls(fields: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 }

@@ -1,4 +1,4 @@
-/** What becomes of a workload whose pods are replaced because the operator changed: an upgrade, or another option. */
+/** Progress of a workload whose pods are replaced because the operator changed: an upgrade, or another option. */
 import type { Workload } from '../api/resources.ts';
 import { ANNOTATION_TEMPLATE, ANNOTATION_UPDATE } from './names.ts';
 
@@ -16,7 +16,7 @@ export function updateOf(workload: Workload | undefined): Update | undefined {
   const template = metadata?.annotations?.[ANNOTATION_UPDATE];
   if (template === undefined || template !== metadata?.annotations?.[ANNOTATION_TEMPLATE]) return undefined;
   const wanted = spec?.replicas ?? 1;
-  // What it says of the template before is no news.
+  // The status still describes the previous template.
   if ((status?.observedGeneration ?? 0) < (metadata.generation ?? 0)) return { state: 'updating', updated: 0, wanted };
   const { replicas = 0, updatedReplicas = 0, readyReplicas = 0 } = status ?? {};
   // Those that are ready may be the ones before.

@@ -6,7 +6,7 @@ import type { Credential } from './docker-config.ts';
 import { RegistryError } from './error.ts';
 import type { Call } from './http.ts';
 
-/** What a token is wanted for: actions on one repository. */
+/** Actions on one repository that a token is requested for. */
 export type Actions = 'pull' | 'pull,push' | 'pull,delete';
 
 interface Held {
@@ -49,7 +49,10 @@ export class Authorization {
     return held && held.until > Date.now() ? held.authorization : undefined;
   }
 
-  /** The header's value that answers a 401. Throws RegistryError where there is none, which says what is missing. */
+  /**
+   * Returns the Authorization header that answers a 401. Throws RegistryError, which names what is missing, if none
+   * can.
+   */
   async answer(actions: Actions, header: string): Promise<string> {
     const challenges = parseChallenges(header);
     const bearer = challenges.find(({ scheme }) => scheme === 'bearer');
@@ -130,7 +133,7 @@ function heldToken(body: Uint8Array): Held | undefined {
   }
   if (!isRecord(parsed)) return undefined;
   const token = [parsed['token'], parsed['access_token']].find((each) => typeof each === 'string' && each !== '');
-  // What is sent on as a header must be one.
+  // The token is sent as a header value and must be valid as one.
   if (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)) return undefined;
   const stated = Number(parsed['expires_in']);
   const life = stated > 0 ? Math.min(stated, MAX_LIFE_S) : DEFAULT_LIFE_S;

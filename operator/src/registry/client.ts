@@ -8,7 +8,7 @@ import { isDockerHub, type RepositoryName } from './reference.ts';
 import { Repository } from './repository.ts';
 
 export interface RegistryClientOptions {
-  /** What the operator may connect to (`--egress-allow`). */
+  /** Guard of the addresses that the operator may connect to (`--egress-allow`). */
   readonly guard: EgressGuard;
   /** Registries, HOST or HOST:PORT, with which plain HTTP may be spoken (`--plain-http-registry`). */
   readonly plainHttpRegistries: readonly string[];

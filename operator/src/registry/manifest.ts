@@ -29,7 +29,9 @@ export interface PulledManifest {
 
 const MAX_LAYERS = 500;
 
-/** Throws RegistryError (`corrupt`) where it is none, such as an index of images for several platforms. */
+/**
+ * Throws RegistryError (`corrupt`) if it is not an image manifest, such as an index of images for several platforms.
+ */
 export function parseImageManifest({ bytes, digest }: PulledManifest): ImageManifest {
   let parsed: unknown;
   try {

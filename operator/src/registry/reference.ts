@@ -2,7 +2,7 @@
 import { RegistryError } from './error.ts';
 
 export interface RepositoryName {
-  /** Host, with its port where it has one. */
+  /** Host, with the port if the name has one. */
   readonly registry: string;
   /** Path within the registry. */
   readonly repository: string;

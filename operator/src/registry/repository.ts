@@ -44,7 +44,7 @@ export class Repository {
     this.#options = options;
   }
 
-  /** By tag or digest. `not-found` where there is none. */
+  /** Fetches a manifest by tag or digest. Throws `not-found` if it does not exist. */
   async manifest(tagOrDigest: string): Promise<PulledManifest> {
     const answer = await this.#patiently(() =>
       this.#request(`manifests/${tagOrDigest}`, {
@@ -62,7 +62,7 @@ export class Repository {
     return { digest, mediaType: mediaType.trim(), bytes: answer.body };
   }
 
-  /** The digest of what a tag or digest names now, undefined where there is none: cheaper than to pull it. */
+  /** Returns the current digest of a tag or digest, undefined if it does not exist: cheaper than a pull. */
   async resolve(tagOrDigest: string): Promise<string | undefined> {
     const answer = await this.#patiently(() =>
       this.#request(`manifests/${tagOrDigest}`, {
@@ -78,7 +78,7 @@ export class Repository {
     return digest !== undefined && DIGEST.test(digest) ? digest : (await this.manifest(tagOrDigest)).digest;
   }
 
-  /** What a descriptor names; `too-large` past `maxBytes`, before anything is read. */
+  /** Fetches the blob of a descriptor; throws `too-large` past `maxBytes`, before it reads anything. */
   async blob({ digest, size }: Descriptor, maxBytes: number): Promise<Buffer> {
     if (size > maxBytes) throw this.#error('too-large', `has ${size} bytes, more than ${maxBytes}, in`, digest);
     const { body } = await this.#patiently(() =>
@@ -188,7 +188,7 @@ export class Repository {
         url: url.href,
         headers: [...(given.headers ?? []), ...(authorize === undefined ? [] : ['authorization', authorize])],
       });
-    // What an upload is sent to elsewhere authorizes itself, by its URL.
+    // The URL of an upload to another host carries its own authorization.
     const ours = url.origin === base.origin;
     let answer = await send(ours ? authorization.current(actions) : undefined);
     const challenge = answer.status === 401 && ours ? header(answer, 'www-authenticate') : undefined;

@@ -11,7 +11,7 @@ export class ApiError extends Error {
   readonly reason: string;
   /** Seconds, from `Retry-After`. */
   readonly retryAfter: number | undefined;
-  /** The Status object, where there is one. */
+  /** The Status object, if the answer has one. */
   readonly body: { readonly [name: string]: unknown } | undefined;
   constructor(
     status: number,
@@ -34,7 +34,7 @@ export function isPassing(error: unknown): boolean {
   return error.status === 409 || (error.status === 403 && error.message.includes('because it is being terminated'));
 }
 
-/** Told of every request once its answer's head is there; `status` is 0 where there was none. */
+/** Called for every request once its response head arrives; `status` is 0 without a response. */
 export type OnRequest = (info: RequestInfo, status: number) => void;
 
 export interface ApiRequest {
@@ -57,7 +57,7 @@ const REQUEST_TIMEOUT_MS = 30_000;
 const WATCH_SILENCE_MS = 150_000;
 const MAX_ERROR_BODY = 64 * 1024;
 
-/** What a connection to the server needs, apart from headers. */
+/** TLS settings of a connection to the server; headers are separate. */
 interface Credentials {
   readonly ca: string | Buffer | undefined;
   readonly cert: string | Buffer | undefined;

@@ -96,7 +96,7 @@ export class CachedObjects implements Objects {
     const stores = this.#storesOf(resource, key.namespace);
     const live = stores.map((store) => store.find(key)).find((found) => found !== undefined);
     if (live && this.#applied.stands(id, object, live)) return undefined;
-    // What is wanted anew is applied whoever is against it; what is only wanted again may have to wait.
+    // A new value is applied even against other managers; a repeated one may have to wait.
     const left = live && this.#applied.wants(id, object) ? this.#conflicts.left(id) : undefined;
     if (left) return left;
     const metadataOnly = stores.length > 0 && stores.every((store) => store.options.metadataOnly);
@@ -107,7 +107,7 @@ export class CachedObjects implements Objects {
     return first && this.#conflicts.taken(id, { ...first, fields: from.flatMap(({ fields }) => fields) });
   }
 
-  /** Applies the object, and takes what is ours by design from whoever has set it since. */
+  /** Applies the object, and takes the operator's fields from managers that have set them since. */
   async #take(resource: Resource<KubeObject>, object: KubeObject, metadataOnly: boolean) {
     const from: { readonly manager: string; readonly fields: readonly string[] }[] = [];
     for (;;) {
@@ -165,7 +165,7 @@ export class CachedObjects implements Objects {
     };
   }
 
-  /** What an object holds whose metadata is watched. */
+  /** Returns the content of an object of which only metadata is watched. */
   async #content<T extends KubeObject>(resource: Resource<T>, { metadata }: KubeObject): Promise<T | undefined> {
     const key = { namespace: metadata.namespace ?? '', name: metadata.name };
     const id = idOf(resource, key);

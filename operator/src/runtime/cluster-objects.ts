@@ -115,8 +115,8 @@ export class ClusterObjects {
   }
 
   /**
-   * Makes lists of an object ours, with the items that others have put there: see list-takeover.ts. Undefined where
-   * there are none; an ApiError of status 409 where the object changes at the same time.
+   * Takes over lists of an object, with the items that others have put there: see list-takeover.ts. Returns undefined
+   * if there are no such items; throws an ApiError of status 409 if the object changes at the same time.
    */
   async takeOver(
     resource: Resource<KubeObject>,

@@ -1,7 +1,7 @@
 import type { ReasonName } from '../api/reasons.ts';
 import type { Condition } from '../api/shared.ts';
 
-/** What a controller says of one condition; the reason is one of the documented table. */
+/** A controller's verdict on one condition; the reason is one of the documented table. */
 export interface Verdict {
   readonly type: string;
   readonly status: 'True' | 'False' | 'Unknown';

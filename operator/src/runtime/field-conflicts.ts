@@ -44,7 +44,7 @@ export class FieldConflicts {
     this.#now = now;
   }
 
-  /** What is left to another manager for now. */
+  /** Returns the fields that are left to another manager for now. */
   left(id: string): FieldConflict | undefined {
     const fight = this.#fights.get(id);
     if (!fight || fight.times < PATIENCE) return undefined;

@@ -13,9 +13,11 @@ export interface HttpsServerOptions {
   readonly host: string;
   /** 0 chooses a free one. */
   readonly port: number;
-  /** PEM of the authorities by which clients may show who they are; absent: none is asked. Handlers look at it. */
+  /**
+   * PEM of the authorities that sign client certificates, which handlers check; absent: no certificate is requested.
+   */
   readonly clientCa?: string;
-  /** What a handler threw, and what broke beneath HTTP. */
+  /** Called with errors that a handler threw, and with errors beneath HTTP. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -28,7 +30,7 @@ export interface ServerCertificate {
 export type RequestHandler = (request: IncomingMessage, response: ServerResponse, url: URL) => void | Promise<void>;
 export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer, url: URL) => void;
 
-/** What others hang on the listener; both give back what takes it off again. */
+/** Registers handlers on the listener; both methods return a function that removes the handler. */
 export interface HttpsRoutes {
   /** Requests whose path begins with `prefix`; of several prefixes the longest. */
   handle(prefix: string, handler: RequestHandler): () => void;
@@ -180,7 +182,7 @@ function urlOf(request: IncomingMessage): URL | undefined {
   return path.startsWith('/') ? (URL.parse(path, 'https://operator') ?? undefined) : undefined;
 }
 
-/** 404; also for a handler that has nothing at this path. What was sent with the request is not read. */
+/** Answers 404, also for a handler without anything at this path. Does not read the request's body. */
 export function nothingHere(response: ServerResponse): void {
   plain(response, 404, 'there is nothing here\n');
 }

@@ -1,4 +1,4 @@
-/** What the operator counts, for a scraper. */
+/** Metrics of the operator, for a scraper. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 export class OperatorMetrics {

@@ -57,7 +57,7 @@ export class ObjectStore {
     );
   }
 
-  /** What the watch reports. */
+  /** Takes a change that the watch reports. */
   take({ type, object }: Change): void {
     const { uid, resourceVersion } = object.metadata;
     if (type === 'deleted') {
@@ -79,7 +79,7 @@ export class ObjectStore {
     this.#ready = true;
   }
 
-  /** What the API server answered to a write, or what the watch saw: the newer of that and what is known stays. */
+  /** Stores an object from a write's answer or the watch, unless the store has a newer version. */
   put(object: KubeObject): void {
     const { namespace, name } = keyOf(object);
     const names = this.#namespaces.get(namespace) ?? new Map<string, KubeObject>();

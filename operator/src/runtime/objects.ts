@@ -80,7 +80,7 @@ export interface EventRecord {
   readonly type: 'Normal' | 'Warning';
   /** From the table of reasons. */
   readonly reason: string;
-  /** What was being done, such as `Compile`. */
+  /** The action in progress, such as `Compile`. */
   readonly action: string;
   readonly note: string;
 }

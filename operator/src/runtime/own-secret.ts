@@ -23,7 +23,7 @@ export interface NextSecret<Content> {
 /** Another replica may write between our read and our write. */
 const ATTEMPTS = 5;
 
-/** Reads the Secret, asks `next` what it is to hold (of undefined where there is none), and writes where that differs. */
+/** Reads the Secret, passes it to `next` (undefined if it does not exist), and writes the result if it differs. */
 export async function ownSecret<Content>(
   api: ApiServer,
   { namespace, name }: { readonly namespace: string; readonly name: string },

@@ -18,7 +18,9 @@ export class TrackedObjects implements Objects {
     return this.#read;
   }
 
-  /** Milliseconds until fields that were left to another manager can be taken back; infinite where none are. */
+  /**
+   * Milliseconds until fields that were left to another manager can be retaken; infinite if there are no such fields.
+   */
   get retryMs(): number {
     return this.#retryMs;
   }

@@ -16,7 +16,7 @@ export interface WatchEvents {
   onRestart(resource: string, error: unknown): void;
 }
 
-/** Who keeps what a watch has seen. */
+/** Store of the objects that a watch has seen. */
 export interface WatchKeeper {
   /** A list of that version is complete, and what it did not report is gone. */
   listed(version: string, reported: (key: ObjectKey) => boolean): void;
@@ -42,7 +42,7 @@ export class Watcher implements Watch {
   readonly #keeper: WatchKeeper | undefined;
   readonly #abort = new AbortController();
   readonly #running: Promise<void>;
-  /** What has been reported and not deleted since: needed to see deletions across a new list. */
+  /** Objects that were reported and not deleted since: needed to see deletions across a new list. */
   readonly #known = new Map<string, KubeObject>();
   #resolveSynced: () => void = () => undefined;
 
@@ -87,7 +87,7 @@ export class Watcher implements Watch {
           version = seen;
           failures = 0;
         }
-        // The server ends every watch after its timeout: that is no failure, unless it does so at once.
+        // The server ends every watch after its timeout, which is normal unless it does so at once.
         if (Date.now() - started > 1000) continue;
       } catch (error) {
         if (signal.aborted) return;
@@ -138,7 +138,9 @@ export class Watcher implements Watch {
     return version;
   }
 
-  /** Nothing of the kind can be seen. Where it is not installed that is an answer, where we may not look it is none. */
+  /**
+   * Handles a kind that cannot be listed. A kind that is not installed has no objects; a forbidden one remains unknown.
+   */
   #absent(answered: boolean): void {
     if (answered) {
       for (const key of [...this.#known.keys()]) this.#forget(key);
@@ -147,7 +149,7 @@ export class Watcher implements Watch {
     this.#resolveSynced();
   }
 
-  /** What a list no longer has: when it went is not known, but by the version of the list it had. */
+  /** Returns an object that a list no longer contains, with the version of the list: when it was deleted is unknown. */
   #goneBy(key: string, resourceVersion: string): KubeObject | undefined {
     const known = this.#known.get(key);
     return known && { ...known, metadata: { ...known.metadata, resourceVersion } };

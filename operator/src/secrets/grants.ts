@@ -1,6 +1,6 @@
 /**
- * Which projects a Secret is for (docs/decisions.md#resulting-pod, `--require-secret-grants`): whoever may write a
- * GatewayProject can have any Secret of the namespace given to pods, whose plugins can publish it, unless the Secret
+ * The projects that a Secret is for (docs/decisions.md#resulting-pod, `--require-secret-grants`): anyone who may write
+ * a GatewayProject can have any Secret of the namespace given to pods, whose plugins can publish it, unless the Secret
  * itself names the project.
  */
 

@@ -72,7 +72,7 @@ export class SidecarCensus {
     await Promise.all([...this.#watches, ...this.#ofNamespace.values()].map(({ synced }) => synced));
   }
 
-  /** Undefined where no pod has to do with it. */
+  /** Returns the sidecar pods of a project; undefined if it has no such pods. */
   of(project: ObjectKey): SidecarPods | undefined {
     const text = keyText(project);
     let count = 0;
@@ -144,7 +144,7 @@ export class SidecarCensus {
     if (injected === undefined && !asks) return undefined;
     const named = namedProject(annotations?.[ANNOTATION_PROJECT] ?? this.#asking.get(namespace), namespace);
     const project = named && keyText(named);
-    // One that was looked at and can have none is marked otherwise, and has been told so.
+    // A pod that was reviewed and cannot have a sidecar has another mark, and its warning.
     if (injected !== undefined)
       return named && injected === injectedLabel(named)
         ? { project, missing: false, own: asked === 'true' }

@@ -32,7 +32,7 @@ export function hasSidecar(pod: PodToInject): boolean {
   return (pod.spec.initContainers ?? []).some(({ name }) => name === SIDECAR);
 }
 
-/** The port that would be taken; a reason where this pod can have no sidecar. */
+/** Returns the port that the sidecar takes; a reason if this pod cannot have a sidecar. */
 export function portOf(
   pod: PodToInject,
 ): ({ readonly ok: true } & TakenPort) | { readonly ok: false; readonly reason: string } {

@@ -31,7 +31,7 @@ export const ANNOTATION_SKIPPED = `${GROUP}/sidecar-skipped`;
 
 const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
-/** The project that an annotation names, seen from a namespace; undefined where it names none. */
+/** Returns the project that an annotation names, seen from a namespace; undefined if the name is invalid. */
 export function namedProject(text: string | undefined, namespace: string): ObjectKey | undefined {
   const parts = text?.split('/') ?? [];
   if (parts.length === 0 || parts.length > 2 || !parts.every((part) => part.length <= 63 && NAME.test(part)))
@@ -46,7 +46,7 @@ export function injectedLabel({ namespace, name }: ObjectKey): string {
   return text.length <= 63 ? text : createHash('sha256').update(text).digest('hex').slice(0, 40);
 }
 
-/** The project whose sidecar a pod has; undefined where it has none. */
+/** Returns the project whose sidecar a pod has; undefined if it has no sidecar. */
 export function projectOfSidecar({ namespace = '', labels, annotations }: ObjectMeta): ObjectKey | undefined {
   const project = namedProject(annotations?.[ANNOTATION_PROJECT], namespace);
   return project && labels?.[LABEL_INJECTED] === injectedLabel(project) ? project : undefined;

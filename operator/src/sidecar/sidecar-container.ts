@@ -26,7 +26,7 @@ export interface SidecarSettings {
 export interface SidecarPlace {
   /** The pod's namespace. */
   readonly namespace: string;
-  /** Where it serves, under the name that the app's port had, and where its admin port is. */
+  /** Port on which it serves, under the name of the app's port. */
   readonly trafficPort: number;
   readonly adminPort: number;
   readonly portName: string;
@@ -87,7 +87,7 @@ export function sidecarParts(
       ...(artifact ? ['--artifact', ARTIFACT_DIR] : []),
       // It is stopped when the app has ended: there is nothing left to drain for.
       ...projectArguments(withLogLevel(project, podOptions.logLevel), 0),
-      // What the kubelet asks.
+      // The kubelet's probes.
       ...['--expose-health', 'true'],
       ...(link?.args ?? []),
     ],
@@ -136,7 +136,7 @@ export function sidecarParts(
   const volumes: readonly Part<IVolume>[] = [
     { name: TMP_VOLUME, emptyDir: { sizeLimit: '64Mi' } },
     ...(artifact ? [{ name: ARTIFACT_VOLUME, projected: { defaultMode: 0o444, sources: artifact } }] : []),
-    // Whoever runs as another user than the app has no group in common with it: see readable().
+    // A container that runs as another user than the app shares no group with it: see readable().
     ...(directory
       ? [{ name: SECRETS_VOLUME, secret: { secretName: directory, optional: true, defaultMode: 0o444 } }]
       : []),
@@ -176,8 +176,8 @@ function merged(project: Resources, pod: SidecarPodOptions['resources']): Resour
 }
 
 /**
- * Files of projected volumes belong to root, and to the pod's fsGroup where it has one: without one, only what all may
- * read is readable for a container with a user of its own. Other containers do not mount it.
+ * Makes projected volumes readable for all. Their files belong to root, and to the pod's fsGroup if it has one: without
+ * one, a container with a user of its own reads only files that all may read. Other containers do not mount the volume.
  */
 function readable({ projected, ...rest }: Part<IVolume>): Part<IVolume> {
   return { ...rest, projected: projected && { ...projected, defaultMode: 0o444 } };

@@ -1,4 +1,4 @@
-/** What was fetched, in memory: each digest once, for as long as an owner has it, within a budget. */
+/** Fetched content in memory: each digest once, for as long as an owner has it, within a budget. */
 import type { Fetched } from './source.ts';
 
 interface Kept {
@@ -30,8 +30,8 @@ export class ContentStore {
   }
 
   /**
-   * The content to keep, which is another's of the same digest where there is one: whoever holds it has fetched it.
-   * Undefined where it does not fit, in all or with what the namespace has.
+   * Returns the content to keep, shared with other owners of the same digest: they have fetched it too. Undefined if
+   * the budget has no room for it, in all or with the rest of the namespace.
    */
   hold(namespace: string, content: Fetched): Fetched | undefined {
     const id = idOf(content);

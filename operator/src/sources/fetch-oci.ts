@@ -22,7 +22,7 @@ import {
 
 export interface FetchOciWith {
   readonly registries: RegistryClient;
-  /** A Secret of the namespace. Rejects with SourceError where there is none. */
+  /** Returns a Secret of the namespace. Rejects with SourceError if it does not exist. */
   secret(namespace: string, name: string): Promise<Secret>;
 }
 

@@ -13,9 +13,9 @@ export interface FetchUrlWith {
   /** Behind the egress guard; `plain` where `http:` may be spoken. */
   readonly client: HttpClient;
   readonly plain: HttpClient;
-  /** Hosts, with a port where it is not 80, that may be asked over `http:`. */
+  /** Hosts, with the port if it is not 80, that may be fetched from over `http:`. */
   readonly plainHosts: ReadonlySet<string>;
-  /** A Secret of the namespace. Rejects with SourceError where there is none. */
+  /** Returns a Secret of the namespace. Rejects with SourceError if it does not exist. */
   secret(namespace: string, name: string): Promise<Secret>;
 }
 

@@ -167,7 +167,7 @@ export class SourceFetcher {
     if (news) for (const listener of this.#listeners) listener(owner);
   }
 
-  /** What is wrong where there is no room for it. */
+  /** Keeps the fetched source; returns a problem if there is no room for it. */
   #keep(entry: Entry, fetched: FetchedSource): Problem | undefined {
     const before = entry.source;
     if (before && fetched.content === before.content) {

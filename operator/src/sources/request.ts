@@ -1,4 +1,4 @@
-/** What is to be fetched for an ApiSpec or a PluginRef. */
+/** Builds the fetch request of an ApiSpec or a PluginRef. */
 import type { ApiSpec, PluginRef } from '../api/resources.ts';
 import type { SourceOwner, SourceRequest } from './source.ts';
 

@@ -1,4 +1,4 @@
-/** Who has signed a plugin: keys and signatures as cosign makes them, and Ed25519 as gw does. */
+/** Verifies who signed a plugin: keys and signatures as cosign makes them, and Ed25519 as gw does. */
 import { createPublicKey, hash, type KeyObject, verify } from 'node:crypto';
 import { parsePublicKey } from '@gw/gateway/artifact';
 import { isRecord } from '../kube/kube-object.ts';
@@ -53,7 +53,7 @@ export function signerOf(keys: readonly SigningKey[], bytes: Uint8Array, signatu
     try {
       return verify(key.asymmetricKeyType === 'ed25519' ? null : 'sha256', bytes, key, raw);
     } catch {
-      // What is no signature at all.
+      // Not a signature at all.
       return false;
     }
   });

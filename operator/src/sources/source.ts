@@ -1,4 +1,4 @@
-/** What is fetched for ApiSpecs and PluginRefs, and what comes of it (docs/decisions.md#references-stay-inside). */
+/** Sources of ApiSpecs and PluginRefs, and the results of fetching them (docs/decisions.md#references-stay-inside). */
 import type { ReasonName } from '../api/reasons.ts';
 
 /** The object that a source belongs to: it is fetched for that one alone, with the Secrets of its namespace. */
@@ -23,10 +23,10 @@ export interface UrlRequest {
   readonly url: string;
   /** In hex: then the file is fetched once. */
   readonly sha256?: string | undefined;
-  /** Where it is found; looked at again each interval. */
+  /** URL of the checksum, read again each interval. */
   readonly sha256Url?: string | undefined;
   readonly authorization?: SecretKey | undefined;
-  /** Where a signature of the file is to be had; absent where none is wanted. */
+  /** URL of a signature of the file; absent if no signature is required. */
   readonly signatureUrl?: string | undefined;
   readonly intervalSeconds: number;
 }
@@ -61,7 +61,7 @@ export interface Fetched {
   readonly size: number;
 }
 
-/** What belongs to one owner's look at a source, beside the content that others may share. */
+/** An owner's fetch of a source, beside the content that others may share. */
 export interface FetchedSource {
   readonly content: Fetched;
   readonly fetchedAt: Date;
@@ -69,7 +69,7 @@ export interface FetchedSource {
   readonly signature?: string;
   /** Of an image. */
   readonly signatures?: readonly ImageSignature[];
-  /** Why there is no signature, where one is wanted. */
+  /** Why a required signature is missing. */
   readonly unsigned?: string;
   /** Nothing of it can change any more. */
   readonly final: boolean;

@@ -1,6 +1,6 @@
 /**
- * ConfigMaps of artifacts that hold something else than they say. They are immutable, but whoever may delete one may
- * make another by its name: pods that start would end at it, and nobody would know why.
+ * ConfigMaps of artifacts whose content is not what their name says. They are immutable, but a user who may delete one
+ * may create another of its name: pods that start would fail at it without an explanation.
  */
 import { BoundedMap } from '@gw/gateway/bounded-map';
 import { KeyedMutex } from '@gw/gateway/keyed-mutex';
@@ -49,7 +49,7 @@ export class ExchangedParts {
     return right;
   }
 
-  /** Undefined where it cannot be read. */
+  /** Reports whether the parts hold the revision; undefined if they cannot be read. */
   async #look(project: GatewayProject, revision: Revision): Promise<boolean | undefined> {
     let bytes: Uint8Array;
     try {

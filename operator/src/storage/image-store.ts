@@ -1,6 +1,6 @@
 /**
- * Pushes artifacts to registries and deletes them there, beside the reconciles: a registry that hangs holds up neither
- * the project for long nor those of other namespaces. What fails is tried again with back-off.
+ * Pushes artifacts to registries and deletes them there, beside the reconciles: a registry that hangs delays neither
+ * the project for long nor those of other namespaces. Failures are retried with back-off.
  */
 
 import { messageOf } from '@gw/gateway/message-of';
@@ -50,7 +50,7 @@ export interface ImageStoreOptions extends OpenWith {
 }
 
 interface Push {
-  /** What it depends on: another is another push. */
+  /** Identifies the push by its inputs: other inputs make another push. */
   readonly id: string;
   state: ImageState;
   /** Settles with the first attempt. */
@@ -129,7 +129,10 @@ export class ImageStore {
     return new Set([...looked].filter(([, { missing }]) => missing).map(([image]) => image));
   }
 
-  /** Deletes images, then the records of them. What a registry does not let us delete is told, and left to its owner. */
+  /**
+   * Deletes images, then their records. Reports images that a registry does not let us delete; their owner deletes
+   * them.
+   */
   forget(project: GatewayProject, records: readonly KubeObject[]): void {
     for (const record of records) {
       const id = `delete ${keyText(keyOf(record))}`;

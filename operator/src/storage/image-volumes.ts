@@ -50,7 +50,7 @@ export class ImageVolumes {
     return guessed;
   }
 
-  /** The refusal, where it tells nothing. */
+  /** Returns the refusal if it does not tell whether the cluster knows image volumes. */
   async #dryRun(namespace: string): Promise<boolean | ApiError> {
     try {
       const answer = await this.#api.json({
@@ -62,7 +62,7 @@ export class ImageVolumes {
       return JSON.stringify(answer).includes('"pullPolicy":"Never"');
     } catch (error) {
       if (!(error instanceof ApiError) || error.status >= 500 || error.status === 429) throw error;
-      // Where it does not know them it drops the field, and then misses the type of the volume.
+      // A cluster that does not know image volumes drops the field, and then misses the type of the volume.
       return error.status === 422 && error.message.includes('spec.volumes[0]') ? false : error;
     }
   }

@@ -1,4 +1,4 @@
-/** The archive of a revision that lies in a registry, for whoever has to pass it on. */
+/** Pulls the archive of a revision from a registry. */
 import type { Revision } from '../api/gateway-project.ts';
 import type { GatewayProject } from '../api/resources.ts';
 import { keyOf } from '../kube/kube-object.ts';

@@ -135,7 +135,7 @@ function answer(response: ServerResponse, status: number, body: object): void {
     .writeHead(status, {
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(text),
-      // What is left of a body that was not read would be taken for the next request.
+      // The unread rest of a body would be taken for the next request.
       ...(status === 200 ? {} : { connection: 'close' }),
     })
     .end(text);

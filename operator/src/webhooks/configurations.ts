@@ -13,9 +13,9 @@ export interface WebhookConfigurations {
 }
 
 export interface Published {
-  /** PEM of the authorities to trust; absent where somebody else writes them, such as cert-manager. */
+  /** PEM of the authorities to trust; absent if another program writes them, such as cert-manager. */
   readonly ca?: string;
-  /** Below which the webhooks are. */
+  /** Path prefix of the webhooks. */
   readonly path: string;
 }
 
@@ -34,7 +34,7 @@ function listed({ validating, mutating }: WebhookConfigurations): readonly Confi
   ];
 }
 
-/** The path below which API servers ask now; undefined where none is configured, as after an installation. */
+/** Returns the path prefix that API servers use now; undefined before one is configured, as after an installation. */
 export async function configuredPath(api: ApiServer, names: WebhookConfigurations): Promise<string | undefined> {
   for (const { at } of listed(names)) {
     for (const { path } of (await read(api, at)).clients) {

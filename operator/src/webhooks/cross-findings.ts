@@ -1,8 +1,8 @@
 /**
- * What an object would mean for others, and others for it: a plugin that is not there, routes of two specs that are
- * the same, a PluginRef that is in use. Warnings, never refusals, so that objects can be applied in any order
- * (docs/decisions.md#webhooks-refuse-alone). They name nothing but the object itself: whoever may write it need not be
- * allowed to read what is around it (docs/decisions.md#webhook-paths).
+ * Effects of an object on others and of others on it: a missing plugin, equal routes of two specs, a PluginRef in use.
+ * They are warnings, never refusals, so that objects can be applied in any order
+ * (docs/decisions.md#webhooks-refuse-alone). They name only the object itself: a user who may write it may not be
+ * allowed to read the objects around it (docs/decisions.md#webhook-paths).
  */
 import { compileProject } from '@gw/control';
 import { type Diagnostic, ERROR_CODES } from '@gw/gateway/compiler';

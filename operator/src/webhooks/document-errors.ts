@@ -1,5 +1,5 @@
 /**
- * What is wrong with an inline document by itself: what no plugin, upstream or other spec could put right
+ * Errors of an inline document by itself, which no plugin, upstream or other spec could fix
  * (docs/decisions.md#webhooks-refuse-alone).
  */
 import { compileProject } from '@gw/control';

@@ -34,8 +34,8 @@ export interface InjectorWith {
 const ADMITTED: AdmissionAnswer = { allowed: true };
 
 /**
- * A pod that asks by its own label gets a sidecar or is refused: it must not run open because of a typing error. One
- * whose namespace asks for it and that can have none is admitted, marked, with a warning. API servers send only pods
+ * Injects a sidecar or refuses a pod that asks by its own label: a typing error must not leave it open. A pod whose
+ * namespace asks for a sidecar but that cannot have one is admitted, marked, with a warning. API servers send only pods
  * that ask in one of these ways.
  */
 export async function reviewPod(using: InjectorWith, request: AdmissionRequest): Promise<AdmissionAnswer> {
@@ -90,8 +90,8 @@ export async function reviewPod(using: InjectorWith, request: AdmissionRequest):
 }
 
 /**
- * What the project may not have in a pod (docs/decisions.md#resulting-pod). Secrets that the pod names itself are its
- * owner's affair.
+ * Returns why the project may not have its settings in a pod (docs/decisions.md#resulting-pod). Secrets that the pod
+ * itself names are the responsibility of its owner.
  */
 async function beyondPolicy(
   { objects, image: own, policy = DEFAULT_POD_POLICY }: InjectorWith,
@@ -123,7 +123,7 @@ async function projectOfNamespace(
   { objects, namespaces: view }: InjectorWith,
   name: string,
 ): Promise<string | undefined> {
-  // Who looks at some namespaces only may not read what they are called by.
+  // An operator that watches only some namespaces may not read their annotations.
   if (!view.labels) return undefined;
   const found = await objects.getMetadata(namespaces, { namespace: '', name });
   return found?.metadata.annotations?.[ANNOTATION_PROJECT];

@@ -1,4 +1,4 @@
-/** Serves the webhooks of one replica, and keeps API servers told where they are. */
+/** Serves the webhooks of one replica, and publishes their address to API servers. */
 import type { Logger } from 'pino';
 import type { SecureListener } from '../certificates/secure-listener.ts';
 import type { PluginCatalog } from '../controllers/plugin-ref/plugin-package.ts';
@@ -32,7 +32,7 @@ export interface OpenWebhooksWith {
   readonly log: Logger;
 }
 
-/** Undefined where there are no webhooks. */
+/** Returns undefined if there are no webhooks. */
 export function openWebhooks(using: OpenWebhooksWith): WebhookRegistration | undefined {
   const { api, listener, options, operatorNamespace: namespace, metrics, log } = using;
   const { webhookService, linkService, webhooks: names, folder, clientCa } = options;

@@ -1,6 +1,6 @@
 /**
- * What is wrong in an object by itself and that its schema cannot say (docs/decisions.md#webhooks-refuse-alone):
- * reasons to refuse it.
+ * Faults of an object by itself that its schema cannot express (docs/decisions.md#webhooks-refuse-alone): reasons to
+ * refuse it.
  */
 
 import { mcpFaults } from '@gw/gateway/compiler';

@@ -10,7 +10,7 @@ export interface RegistrationOptions {
   readonly names: WebhookConfigurations;
   /** The paths, as all replicas have them. */
   readonly paths: () => Promise<WebhookPaths>;
-  /** PEM of the authorities to trust; undefined while there is none, and where somebody else writes them. */
+  /** Returns the PEM of the authorities to trust; undefined until there is one, and if another program writes them. */
   readonly ca: () => string | undefined;
   readonly onError: (error: unknown) => void;
   readonly now?: () => number;
@@ -33,7 +33,7 @@ export class WebhookRegistration {
     this.#options = options;
   }
 
-  /** Why API servers may ask elsewhere, and objects and pods pass unseen; undefined where they do not. */
+  /** Why API servers may call another address, so that objects and pods pass unseen; undefined if they do not. */
   get drift(): string | undefined {
     return this.#drift;
   }

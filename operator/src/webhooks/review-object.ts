@@ -41,7 +41,7 @@ export interface ReviewWith extends CrossFindingsWith {
 interface Findings {
   /** Reasons to refuse it. */
   readonly faults: readonly string[];
-  /** Looked at only where there are none. */
+  /** Computed only if there are no faults. */
   readonly warnings?: (timeoutMs: number) => Promise<readonly string[]>;
 }
 
@@ -73,7 +73,7 @@ export function boundedReview(
   };
 }
 
-/** Whatever goes wrong here, the object is admitted: its conditions say the same as a refusal would. */
+/** Reviews an object; an internal failure admits it, since its conditions report the same as a refusal would. */
 export function reviewObject(using: ReviewWith, request: AdmissionRequest): Promise<AdmissionAnswer> {
   return startReview(using, request).answer;
 }

@@ -27,7 +27,10 @@ export class ReviewTurns {
     this.#options = options;
   }
 
-  /** What gives the turn back; undefined where there was none until then (milliseconds since the epoch). */
+  /**
+   * Waits for a turn; resolves with the function that ends it, or undefined after `until` (milliseconds since the
+   * epoch).
+   */
   take(namespace: string, until: number): Promise<(() => void) | undefined> {
     const { now = Date.now } = this.#options;
     if (this.#isFree(namespace)) return Promise.resolve(this.#start(namespace));

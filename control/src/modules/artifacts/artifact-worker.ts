@@ -13,9 +13,9 @@ export interface ArtifactTask {
 export type ToolListing = ReturnType<typeof listingOf<ArtifactTool>> & { readonly enabled: boolean };
 
 export type ArtifactReply =
-  /** `tools`: null where they were not asked for. */
+  /** `tools`: null if they were not requested. */
   | { readonly ok: true; readonly manifest: Manifest; readonly tools: ToolListing | null }
-  /** One line that says what is wrong. */
+  /** A one-line error. */
   | { readonly ok: false; readonly reason: string };
 
 answerTasks<ArtifactTask, ArtifactReply>(verify);

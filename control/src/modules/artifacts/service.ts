@@ -63,7 +63,7 @@ export class Artifacts {
     return { ...present(row), manifest: { ...row.manifest } };
   }
 
-  /** What agents are offered. For viewers: it says what the specs say, and holds no plugin config. */
+  /** Lists the tools for agents. Open to viewers: it contains what the specs contain, and no plugin config. */
   async tools(actor: Actor, id: string): Promise<ArtifactTools> {
     const row = await this.#visible(actor, id);
     const { tools, upstreams, warnings, ...sums } = await listTools(
@@ -127,7 +127,7 @@ export class Artifacts {
     });
   }
 
-  /** Throws a conflict where it was ever deployed: history names it, and a rollback may want it. */
+  /** Throws a conflict if the artifact was ever deployed: the history names it, and a rollback may need it. */
   async delete(actor: Actor, id: string): Promise<void> {
     try {
       await this.#context.db.kysely.transaction().execute(async (db) => {

@@ -21,7 +21,7 @@ export async function verifyArtifact(blobs: Blobs, sha256: string, projectId: st
   return (await readBlob(blobs, sha256, { tools: false, projectId })).manifest;
 }
 
-/** Throws 422 where this server cannot read the artifact, such as one of an older format. */
+/** Throws 422 if this server cannot read the artifact, such as one of an older format. */
 export async function listTools(blobs: Blobs, sha256: string, projectId: string): Promise<ToolListing> {
   const { tools } = await readBlob(blobs, sha256, { tools: true, projectId });
   if (tools === null) throw new Error('the process that was asked for tools gave none');

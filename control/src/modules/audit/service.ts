@@ -25,7 +25,7 @@ export class Audit {
   }
 }
 
-/** What has the form of a time may be none, such as a second that no minute has. */
+/** Throws for text that has the form of a time but is not one, such as with a second that no minute has. */
 function timeOf(name: string, text: string): Date {
   const time = new Date(text);
   if (!Number.isNaN(time.getTime())) return time;

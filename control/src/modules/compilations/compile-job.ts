@@ -100,7 +100,7 @@ function tooLarge() {
   return { code: 'E1005', severity, hint } as const;
 }
 
-/** Only what is for production is signed: whoever trusts the key trusts that a strict build made it. */
+/** Signs only production builds: trust in the key implies a strict build. */
 function flagsOf({ production }: Job, { signingKey, allowPlaintext = false }: CompileSettings): CompileFlags {
   if (!production) return { allowPlaintext };
   return { production, ...(signingKey === undefined ? {} : { signingKey }) };

@@ -1,4 +1,4 @@
-/** What replicas tell each other of compilations: that their rows are to be looked at. */
+/** Notifications between replicas that compilations changed; the rows contain the state. */
 import type { Kysely, Selectable } from 'kysely';
 import type { Notifications } from '../../db/notifications.ts';
 import type { CompilationsTable, Schema } from '../../db/schema.ts';

@@ -1,7 +1,7 @@
 /**
- * Compilations as a queue: any replica takes one, for the time of a lease that it renews while it is at work. What it
- * writes about a job counts only while the job is its own: `claimed_by` and `attempts` are compared with each write.
- * All times are the database's.
+ * Compilations as a queue: any replica takes one, for the time of a lease that it renews while it works. Its writes
+ * about a job count only while it owns the job: each write compares `claimed_by` and `attempts`. All times are the
+ * database's.
  */
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { CompilationsTable, Schema, StoredDiagnostic } from '../../db/schema.ts';
@@ -16,7 +16,7 @@ export type Outcome = {
   readonly diagnostics: readonly StoredDiagnostic[];
 };
 
-/** How often a job is begun before it counts as one that ends whoever takes it. */
+/** Attempts after which a job counts as one that kills every replica. */
 export const MAX_ATTEMPTS = 3;
 
 /** Diagnostics that are kept of a compilation. */
@@ -136,7 +136,7 @@ const underWay = () => sql`(
   where other.project_id = compilations.project_id and other.status = 'compiling' and other.claimed_until >= now()
 )`;
 
-/** When the last one of the same project, or of the same person in it, was begun; earliest if none was. */
+/** When the last one of the same project, or of the same person in it, was begun; earliest if there was no other. */
 const lastBegun = (ofPerson: boolean) => sql`coalesce((
   select other.started_at from compilations other
   where other.project_id = compilations.project_id and other.started_at is not null

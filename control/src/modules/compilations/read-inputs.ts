@@ -1,5 +1,6 @@
 /**
- * What a compilation compiles, out of the tables and blobs, as the compiler takes it (docs/decisions.md#one-project).
+ * Reads the inputs of a compilation from the tables and blobs, as the compiler takes them
+ * (docs/decisions.md#one-project).
  */
 import type { Project, ProjectFile, ProjectPlugin } from '@gw/gateway/compiler';
 import type { Context } from '../../context.ts';

@@ -93,7 +93,7 @@ export class JobRunner {
     const started = performance.now();
     this.#atWork.set(job.id, job);
     const renewing = setInterval(() => {
-      // Where this fails, what is written later tells whether the job is still ours.
+      // If this fails, later writes show whether the job is still ours.
       renew(this.#context.db.kysely, job, LEASE_MS).catch(() => {});
     }, RENEW_MS);
     try {
@@ -120,7 +120,7 @@ export class JobRunner {
     await this.#untilItAnswers(job, wanted);
   }
 
-  /** What a database that is away for a while must not lose. */
+  /** Repeats a write that must survive a short outage of the database. */
   async #untilItAnswers(job: Job, act: () => Promise<void>): Promise<void> {
     while (!this.#cutOff.signal.aborted) {
       try {

@@ -32,7 +32,7 @@ export class Compilations {
   }
 
   /**
-   * With the plugins of its project, or the default ones where it has none
+   * Compiles with the plugins of its project, or with the default ones if it has no project
    * (docs/reference/control-plane.md#compilations).
    */
   async compileSpec(actor: Actor, specId: string, request: CompileRequest = {}): Promise<Compilation> {

@@ -82,7 +82,7 @@ async function hasArtifactOf(db: Kysely<Schema>, projectId: string, versions: re
   return found !== undefined;
 }
 
-/** Whoever has a key that was revoked may know that. */
+/** Refuses an unknown key; the holder of a revoked key learns that it was revoked. */
 async function unknownKey(db: Kysely<Schema>, key: string): Promise<Refusal> {
   const hash = secretHash('dataPlaneKey', key);
   const revoked =
@@ -114,7 +114,7 @@ async function findOrMake(db: Kysely<Schema>, projectId: string, keyId: string, 
   return rows[0]?.id;
 }
 
-/** False where its row is gone. What it drifted from before stays so until it serves what it should. */
+/** Returns false if its row was deleted. Drift from before stays until it serves the desired artifact. */
 async function markConnected(
   { kysely, notifications }: Database,
   replicaId: string,
@@ -183,7 +183,7 @@ function statusOf(formats: string) {
     else 'connected' end`;
 }
 
-/** Tells the table where this replica's data planes are, after others took it for dead. */
+/** Records this replica's data planes again, after other replicas took it for dead. */
 export async function reclaim(db: Kysely<Schema>, replicaId: string, planes: readonly DataPlane[]): Promise<void> {
   for (const plane of planes) {
     await db

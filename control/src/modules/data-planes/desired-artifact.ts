@@ -1,4 +1,4 @@
-/** What the data planes of a project are to serve, by the database. */
+/** The artifact that the data planes of a project should serve, from the database. */
 import type { Kysely } from 'kysely';
 import type { DesiredArtifact } from '../../channel/index.ts';
 import type { Schema } from '../../db/schema.ts';

@@ -27,7 +27,7 @@ export class Journal {
   #answers = new Map<string, Answer>();
   #served = new Map<string, At<Served>>();
   #drifted = new Map<string, Drifted>();
-  /** What each that is connected serves. */
+  /** Artifact that each connected data plane serves. */
   readonly #hashes = new Map<string, string | null>();
   /** By connection. */
   #gone = new Map<string, At<Gone>>();

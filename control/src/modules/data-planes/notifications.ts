@@ -1,6 +1,6 @@
 /**
- * What replicas tell each other of data planes, and of the deployments that these report on: that tables, which hold
- * the truth, have changed.
+ * Notifications between replicas about data planes, and the deployments that these report on: the tables, which hold
+ * the state, have changed.
  */
 import type { Kysely } from 'kysely';
 import type { Notifications } from '../../db/notifications.ts';
@@ -14,9 +14,9 @@ export interface Changed {
 
 export type DataPlaneNotification =
   | ({ readonly kind: 'changed' } & Changed)
-  /** Whoever holds its connection closes it. */
+  /** The replica that holds its connection closes it. */
   | { readonly kind: 'disconnect'; readonly id: string }
-  /** It has connected elsewhere: whoever holds an older connection of it closes that. */
+  /** It has connected elsewhere: a replica that holds an older connection of it closes that one. */
   | { readonly kind: 'moved'; readonly id: string };
 
 /** Ids of one payload, so that it stays within what a notification takes. */

@@ -6,7 +6,7 @@ import type { Schema } from '../../db/schema.ts';
 import { recordChange } from '../audit/record-change.ts';
 import { notifyDataPlanes, notifyDeployment } from './notifications.ts';
 
-/** What became of a deployment at a data plane. */
+/** Result of a deployment at a data plane. */
 export interface Answer {
   readonly deployment_id: string;
   readonly data_plane_id: string;
@@ -15,7 +15,7 @@ export interface Answer {
   readonly served_hash: string | null;
 }
 
-/** A data plane was heard of. */
+/** A sign of life of a data plane, and its artifact. */
 export interface Served {
   readonly id: string;
   readonly connection_id: string;

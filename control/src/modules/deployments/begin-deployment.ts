@@ -14,7 +14,7 @@ export interface DeploymentPlan {
   readonly timeoutSeconds: number;
   /** Null: never rolled back by itself. */
   readonly rollbackThreshold: number | null;
-  /** The deployment that it takes back; null for none. */
+  /** The deployment that this one reverts; null if it is not a rollback. */
   readonly rollbackOf: string | null;
 }
 
@@ -117,7 +117,7 @@ function supersede(db: Kysely<Schema>, projectId: string) {
 }
 
 /**
- * Those that are connected. What a data plane cannot read, it refuses without being asked
+ * Adds the connected data planes. A data plane that cannot read the format counts as refused without a notice
  * (docs/decisions.md#version-skew). Returns how many.
  */
 async function insertTargets(db: Kysely<Schema>, projectId: string, id: string, artifactVersion: number) {

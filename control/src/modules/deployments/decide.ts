@@ -1,11 +1,13 @@
-/** What becomes of a deployment, from what its data planes have said (docs/reference/control-plane.md#deployments). */
+/**
+ * Decides the state of a deployment from the reports of its data planes (docs/reference/control-plane.md#deployments).
+ */
 
 /** A deployment in progress and its targets, as they are now. */
 export interface Progress {
-  /** Of the targets, by what became of it there. */
+  /** Targets, counted by their result. */
   readonly applied: number;
   readonly refused: number;
-  /** Connected, and have not answered. */
+  /** Connected targets that have not answered. */
   readonly waiting: number;
   /** Not connected any more. */
   readonly away: number;
@@ -29,7 +31,7 @@ export type Decision =
       readonly status: 'succeeded' | 'failed' | 'timed_out' | 'rolled_back';
       /** There is nothing to go back to, and nobody serves it: nothing is wanted from now on. */
       readonly withdrawn?: true;
-      /** For people; null where there is nothing to say. */
+      /** A text for people; null if there is nothing to add. */
       readonly reason: string | null;
     };
 

@@ -60,7 +60,7 @@ export class Deployer {
     this.#timer = setInterval(() => void this.look(), LOOK_MS).unref();
   }
 
-  /** What is under way is ended; resolves when nothing is. */
+  /** Ends running work; resolves when nothing runs. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     clearTimeout(this.#soon);

@@ -25,7 +25,7 @@ const ROLLBACK_THRESHOLD = 0.5;
 
 type Policy = Pick<DeployRequest, 'timeout_seconds' | 'rollback_threshold'>;
 
-/** What a deployment or rollback comes to. */
+/** The artifact that a deployment or rollback chooses. */
 interface Choice {
   readonly artifactId: string;
   readonly kind: DeploymentsTable['kind'];

@@ -20,7 +20,7 @@ export interface Settled {
   readonly seconds: number;
 }
 
-/** Null where it goes on, or has ended already. */
+/** Returns null if the deployment continues, or has ended already. */
 export async function settle({ kysely, notifications }: Database, id: string): Promise<Settled | null> {
   const seen = await inProgress(kysely, id);
   if (!seen || decide(seen.progress).status === 'in_progress') return null;

@@ -15,10 +15,10 @@ export type DeploymentRow = Omit<Selectable<DeploymentsTable>, 'artifact_hash'> 
   readonly failed_before: string | null;
 };
 
-/** Outcomes that say whether an artifact is good; whoever is away or silent says nothing of it. */
+/** Outcomes that show whether an artifact is good; absent or silent data planes show nothing about it. */
 const JUDGED = ['succeeded', 'failed', 'rolled_back'] as const;
 
-/** With what has become of them so far. */
+/** Selects deployments with the current results of their targets. */
 function deployments(db: Db) {
   return db
     .selectFrom('deployments')

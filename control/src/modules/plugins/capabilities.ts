@@ -1,6 +1,6 @@
 /**
- * `capabilities` of a registration: what plugin.toml would say (docs/decisions.md#plugin-declarations). What it does
- * not declare is not granted (docs/decisions.md#undeclared-gets-nothing).
+ * `capabilities` of a registration, in place of plugin.toml (docs/decisions.md#plugin-declarations). Undeclared
+ * capabilities are not granted (docs/decisions.md#undeclared-gets-nothing).
  */
 import { type PluginManifest, PluginPackageError } from '@gw/gateway/compiler';
 import { messageOf } from '@gw/gateway/message-of';

@@ -44,7 +44,7 @@ export function projectPluginSet(db: Kysely<Schema>, projectId: string): Promise
 }
 
 /**
- * For a compilation without a project: of every plugin the newest release (the newest of all where there is none),
+ * Plugins of a compilation without a project: the newest release of each (the newest version if it has no release),
  * without config (docs/reference/control-plane.md#compilations).
  */
 export async function defaultPluginSet(db: Kysely<Schema>): Promise<PluginUse[]> {

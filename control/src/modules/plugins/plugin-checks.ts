@@ -15,7 +15,7 @@ const LIMITS = { timeoutMs: 30_000, memoryMb: 512 };
 export class PluginChecks {
   readonly #process = new TaskProcess<CheckTask, CheckResult>({ file, work: 'checking it' });
 
-  /** What the module says of itself by its imports and exports, or why it is none. */
+  /** Returns the declarations in the module's imports and exports, or why it is not a plugin. */
   async inspect(wasm: Uint8Array): Promise<Inspected> {
     const result = await this.#limited({ kind: 'inspect', wasm });
     if ('limit' in result) return { why: result.limit };

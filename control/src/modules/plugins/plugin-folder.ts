@@ -1,5 +1,5 @@
 /**
- * Plugins as folders: plugin.toml, the WASM module, and config-schema.json where there is one
+ * Plugins as folders: plugin.toml, the WASM module, and config-schema.json if the plugin has one
  * (docs/reference/plugins.md#packages).
  */
 import { existsSync } from 'node:fs';

@@ -12,7 +12,7 @@ export interface ConfigToCheck {
 }
 
 /**
- * What the config of an operation, which goes above a project's, can still make right or wrong
+ * Keywords that depend on the whole config, which an operation's config can still change: it overrides the project's
  * (docs/decisions.md#one-project).
  */
 const OF_THE_WHOLE = new Set([
@@ -23,7 +23,7 @@ const OF_THE_WHOLE = new Set([
 /** The least module there is, which is not loaded: what is checked is the config. */
 const MODULE = new Uint8Array([0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00]);
 
-/** What is wrong with a config by itself; the rest of the table is about documents, other plugins and upstreams. */
+/** Codes of faults in a config by itself; the other codes are about documents, other plugins and upstreams. */
 const OF_THE_CONFIG: ReadonlySet<string> = new Set(['E1005', 'E1030', 'E1032', 'E1042']);
 
 /**

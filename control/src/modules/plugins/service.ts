@@ -18,7 +18,7 @@ import { compareVersions } from './version-order.ts';
 
 export interface VersionedPlugin {
   readonly plugin: Plugin;
-  /** What its ETag names. */
+  /** The version in its ETag. */
   readonly version: number;
 }
 
@@ -72,7 +72,7 @@ export class Plugins {
     throw new ControlError('conflict', `${named(name, version)} already exists: choose another version`);
   }
 
-  /** Throws a conflict while a project uses it, and where it comes with gw. */
+  /** Throws a conflict while a project uses it, and if it comes with gw. */
   async delete(actor: Actor, name: string, version: string): Promise<void> {
     actor.mustBeGlobal('admin');
     try {

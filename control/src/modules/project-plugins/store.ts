@@ -12,7 +12,7 @@ export interface ProjectPluginRow extends Columns {
   readonly config_schema: ProjectPlugin['configSchema'] | null;
 }
 
-/** What a caller sets. */
+/** Fields that a caller sets. */
 export interface ProjectPluginRecord {
   readonly plugin: { readonly manifest: PluginManifest; readonly config_schema: ProjectPluginRow['config_schema'] };
   readonly enabled: boolean;

@@ -1,4 +1,4 @@
-/** What changes in a project, for who watches it: its compilations, deployments and data planes. */
+/** Events of a project for its watchers: changes of its compilations, deployments and data planes. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../../context.ts';
 import { readCompilationNotification } from '../compilations/notifications.ts';
@@ -102,7 +102,7 @@ async function* read(
   }
 }
 
-/** What has changed since it was last taken. */
+/** Changes since the last take. */
 class Changes {
   readonly #lost = new AbortController();
   #ids = noIds();

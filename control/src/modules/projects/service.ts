@@ -121,7 +121,7 @@ export class Projects {
     });
   }
 
-  /** What changes in it from now on, until `signal` aborts or changes may have been missed. */
+  /** Yields its changes from now on, until `signal` aborts or changes may have been missed. */
   events(actor: Actor, id: string, signal: AbortSignal): AsyncGenerator<ProjectEvent> {
     actor.mustBe('viewer', id, named(id));
     return projectEvents(this.#context, id, signal);
@@ -137,7 +137,7 @@ export class Projects {
   }
 }
 
-/** Credentials are references: whoever sees the project sees its settings. */
+/** Credentials must be references: every viewer of the project sees its settings. */
 function mustBeUsable(mcp: McpSettings): void {
   const errors = mcpFaults(mcp).map(({ name, message }) => ({ pointer: `/mcp/upstreams/${name}`, message }));
   if (errors.length > 0)

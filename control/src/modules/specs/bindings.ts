@@ -1,5 +1,5 @@
 /**
- * Plugins that are bound to operations beside the document, and where they belong in another document
+ * Plugins that are bound to operations outside the document, and their places in a new document
  * (docs/decisions.md#kept-bindings).
  */
 import type { DescribedOperation } from '@gw/gateway/compiler';
@@ -22,8 +22,8 @@ export interface Binding {
 }
 
 /**
- * `applied`: operationId and path fit; `conflict`: they do, and the document has a chain of its own there, which does
- * not count; `changed`: only one of both fits; `lost`: none does, or the document cannot be edited there.
+ * `applied`: operationId and path match; `conflict`: they do, but the document has a chain of its own there, which is
+ * ignored; `changed`: only one of both matches; `lost`: neither does, or the document cannot be edited there.
  */
 export type BindingState = 'applied' | 'conflict' | 'changed' | 'lost';
 

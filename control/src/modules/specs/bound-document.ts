@@ -27,7 +27,7 @@ export interface BareDocument {
   readonly operations: readonly DescribedOperation[];
 }
 
-/** What became of a binding. */
+/** Result of placing a binding. */
 export interface BindingOutcome {
   /** As it is from now on: at the operation that it is applied to. */
   readonly binding: Binding;
@@ -95,7 +95,7 @@ export async function discardNews(document: BareDocument, bindings: readonly Bin
   }
 }
 
-/** What the operation's chain says, as JSON; undefined where it says nothing. */
+/** Returns the operation's chain as JSON; undefined if it has no chain. */
 export function chainValue({ value }: BareDocument, { pointer }: DescribedOperation, field: keyof BoundChain): unknown {
   return asJson(valueAt(valueAt(value, pointer), `/${EXTENSIONS[field]}`));
 }

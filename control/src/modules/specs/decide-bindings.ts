@@ -1,4 +1,4 @@
-/** What becomes of bindings in an upload, as its sender says (docs/reference/control-plane.md#kept-bindings). */
+/** Decides about bindings in an upload, as its sender requests (docs/reference/control-plane.md#kept-bindings). */
 import { ControlError } from '../../errors.ts';
 import { type BindingOutcome, isNews } from './bound-document.ts';
 import { presentOutcome } from './record.ts';

@@ -39,7 +39,7 @@ function withEdits(value: unknown, edits: readonly Edit[]): unknown {
   return copy;
 }
 
-/** What aliases share is not shared in the copy: an edit is of one place. */
+/** Copies a value without shared aliases: an edit changes one place. */
 function unshared(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(unshared);
   if (typeof value !== 'object' || value === null) return value;

@@ -11,7 +11,7 @@ interface Splice {
 
 type Pair = YAMLMap['items'][number];
 
-/** What the text may become, the most careful first; the reader of the text says which of them is right. */
+/** Yields possible results of the edits, the most careful first; the caller checks which of them is right. */
 export function* editYaml(text: string, edits: readonly Edit[]): Iterable<string> {
   const document = parseDocument(text, { logLevel: 'silent', strict: false, uniqueKeys: false });
   const spliced = spliceYaml(text, document, edits);
@@ -135,7 +135,7 @@ const newlineOf = (text: string): string => (/\r\n/.test(text) ? '\r\n' : '\n');
 
 const lineStart = (text: string, at: number): number => text.lastIndexOf('\n', at - 1) + 1;
 
-/** Where the line after this place begins; the end of the text where there is none. */
+/** Returns the start of the next line; the end of the text on the last line. */
 function nextLine(text: string, at: number): number {
   const end = text.indexOf('\n', at);
   return end < 0 ? text.length : end + 1;

@@ -7,7 +7,7 @@ export interface OperationRow {
   readonly spec_id: string;
   /** Unique among all specs. */
   readonly place: string;
-  /** What they are ordered by: path and method. */
+  /** Sort key: path and method. */
   readonly key: string;
   readonly operation: StoredOperation;
 }

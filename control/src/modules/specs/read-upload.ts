@@ -1,4 +1,4 @@
-/** What an uploaded file is: one document, or an archive of one and the files that it refers to. Runs in a worker. */
+/** Reads an uploaded file: one document, or an archive of one and the files that it refers to. Runs in a worker. */
 import {
   ArchiveError,
   type Diagnostic,
@@ -67,7 +67,7 @@ export async function projectFiles(form: UploadForm, filename: string, bytes: Ui
   return specFiles(await unpack(bytes));
 }
 
-/** What a project takes of the files of an archive, by name. */
+/** Returns the files of an archive that a project uses, by name. */
 export function specFiles(files: ReadonlyMap<string, Uint8Array>): ProjectFile[] {
   const taken = [...files].filter(([name]) => isSpecFile(name)).map(([name, bytes]) => ({ name, bytes }));
   return taken.sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -96,7 +96,7 @@ function otherFormat(bytes: Uint8Array): string | null {
   return FORMATS.find(([magic]) => head.startsWith(magic))?.[1] ?? null;
 }
 
-/** Whoever sees the operations sees the configs of their plugins. */
+/** Finds credentials in plugin configs, which every viewer of the operations sees. */
 function credentialsIn({ operations }: SpecDescription): readonly Diagnostic[] {
   return operations.flatMap(({ dispatch, middlewares, file, pointer, method, path }) =>
     [...(dispatch ? [dispatch] : []), ...middlewares].flatMap(({ name, config }) =>

@@ -14,7 +14,7 @@ interface Chain {
   readonly middlewares?: readonly Binding[] | null;
 }
 
-/** What the schema of any version of a plugin marks is a secret: documents do not say which version they are for. */
+/** Hides values that the schema of any version of a plugin marks as secret: documents do not name a version. */
 export async function redactChains<C extends Chain>(db: Kysely<Schema>, chains: readonly C[]): Promise<C[]> {
   const bindings = chains.flatMap(({ dispatch, middlewares }) => [
     ...(dispatch ? [dispatch] : []),

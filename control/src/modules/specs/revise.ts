@@ -58,7 +58,7 @@ export interface Revised {
 }
 
 /**
- * `db`: a transaction. Whoever else revises the spec waits, so that each gets a revision of its own. Throws
+ * `db`: a transaction. Others who revise the spec wait, so that each gets a revision of its own. Throws
  * BindingsChanged.
  */
 export async function revise(
@@ -93,7 +93,7 @@ export async function revise(
     const latest = await findRevision(db, before.id, before.revision);
     note = latest?.note ?? null;
     if (!sameBindings) await replaceBindings(db, before.id, kept, outcomes, actor.name);
-    // The same bytes are the same revision where they are also compiled under the same name.
+    // The same bytes are the same revision if they also have the same name in the project.
     const isSame = latest !== undefined && isRevision(latest, revision);
     if (isSame && sameBindings) return { spec: before, isNew: false, note: null };
     if (!isSame && latest?.entry !== reading.entry) await mustNotCollide(db, revision);
@@ -130,7 +130,7 @@ export async function revise(
   return { spec, isNew: true, note };
 }
 
-/** What is uploaded may be the document as it was uploaded before, or as it is downloaded: with its bindings. */
+/** Reports whether the upload is the last revision: as it was uploaded, or as it is downloaded, with its bindings. */
 function isRevision(latest: RevisionRow, { document, blob, reading }: Revision): boolean {
   const isSame = latest.sha256 === blob.sha256 && latest.entry === reading.entry;
   return isSame && [latest.sha256, latest.document_sha256].includes(document.sha256);

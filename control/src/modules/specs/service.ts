@@ -72,7 +72,7 @@ export interface SpecInput {
   readonly name?: string | undefined;
   /** Which file of an archive is the document. Default: the only one. */
   readonly entry?: string | undefined;
-  /** What becomes of bindings whose operation is changed or lost. Default: the upload is refused. */
+  /** How to treat bindings whose operation is changed or lost. Default: the upload is refused. */
   readonly bindings?: BindingDecision | undefined;
 }
 
@@ -266,8 +266,7 @@ export class Specs {
   /**
    * Binds plugins to operations, in a new revision (docs/reference/control-plane.md#spec-operations). Throws 422 if the
    * document has no such operation, or cannot be edited at that place. A patch that changes nothing makes no revision.
-   * Patches that arrive at once are applied one after the other, so none is lost; a patch without an expectation never
-   * gets 412.
+   * Concurrent patches are all applied, one after the other; a patch without an expectation never gets 412.
    */
   async updateOperations(
     actor: Actor,

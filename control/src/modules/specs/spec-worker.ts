@@ -33,7 +33,7 @@ export type SpecTask =
 export interface BoundSpec {
   /** Of the document with its bindings. */
   readonly reading: ReadSpec;
-  /** With its bindings; null where they change nothing. */
+  /** The document with its bindings; null if they change nothing. */
   readonly bytes: Uint8Array | null;
   readonly outcomes: readonly BindingOutcome[];
   readonly discarded: readonly BindingOutcome[];
@@ -69,7 +69,7 @@ async function patch(task: PatchTask): Promise<SpecReply> {
   return readAgain(task, task, bytes, { outcomes, discarded: [] });
 }
 
-/** What it becomes must be readable again. */
+/** Reads the edited document again, which must succeed. */
 async function readAgain(
   { filename, name }: Pick<Upload, 'filename' | 'name'>,
   { form, entry }: Pick<Accepted, 'form' | 'entry'>,

@@ -104,7 +104,7 @@ export function listSpecs(
 
 export type NewSpec = Pick<Row, 'id' | 'project_id' | 'name' | 'type' | 'title' | 'api_version'>;
 
-/** With its first revision to follow; false where there is one of the name already. */
+/** Inserts a spec, before its first revision; returns false if the name exists already. */
 export async function insertSpec(db: Db, spec: NewSpec): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await db
     .insertInto('specs')

@@ -1,4 +1,4 @@
-/** What the database keeps of a revision's operations, for lists. */
+/** A revision's operations in the form that the database stores for lists. */
 import type { DescribedOperation } from '@gw/gateway/compiler';
 import type { StoredOperation } from '../../db/schema.ts';
 import { type BoundField, placeOf } from './bindings.ts';
@@ -6,7 +6,10 @@ import { type BoundField, placeOf } from './bindings.ts';
 /** Characters of JSON: aliases of YAML multiply what a document holds. */
 const MAX_TEXT = 16 << 20;
 
-/** JSON of the list, in its order; null where it is too long. `bound`: what bindings give, by method and path. */
+/**
+ * Returns the JSON of the list, in its order; null if it is too long. `bound`: fields from bindings, by method and
+ * path.
+ */
 export function operationsText(
   operations: readonly DescribedOperation[],
   bound: ReadonlyMap<string, readonly BoundField[]>,

@@ -15,7 +15,7 @@ interface Remaining {
 
 type Db = Kysely<Schema>;
 
-/** The token that holds now, and marks it as used; undefined where it is none, was revoked or has expired. */
+/** Finds a valid token and marks it as used; undefined if it is unknown, revoked or expired. */
 export async function findToken(db: Db, token: string): Promise<(TokenRow & Remaining) | undefined> {
   const hash = secretHash('apiToken', token);
   if (hash === null) return undefined;
@@ -56,7 +56,7 @@ export function insertToken(db: Db, row: Insertable<ApiTokensTable>): Promise<To
   return db.insertInto('api_tokens').values(row).returningAll().executeTakeFirstOrThrow();
 }
 
-/** The row as it is then; undefined where there is none that was not revoked. */
+/** Returns the updated row; undefined if there is no unrevoked token of that id. */
 export function revokeToken(db: Db, only: string | null, id: string): Promise<TokenRow | undefined> {
   let update = db.updateTable('api_tokens').set({ revoked_at: sql<Date>`now()` });
   if (only !== null) update = update.where('project_id', '=', only);

@@ -107,7 +107,7 @@ function compiledVerdict(
       conditionOf(failing, 'Accepted')?.status === 'False'
         ? conditionOf(failing, 'Accepted')
         : conditionOf(failing, 'Compiled');
-    // What is missing may be on its way, and is not for this object to stall for.
+    // A missing object may be on its way; this object does not stall for it.
     return verdict(
       'False',
       conditionOf(failing, 'Compiled')?.reason === 'NotCompiled' ? 'NotCompiled' : 'CompileFailed',

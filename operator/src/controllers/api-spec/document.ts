@@ -10,10 +10,10 @@ import type { SourceRequest } from '../../sources/source.ts';
 
 /** An ApiSpec's document, and the files that it may refer to. */
 export interface Document {
-  /** Name of the document among `files`; with its folder, where it came in an archive. */
+  /** Name of the document among `files`; with its folder if it came in an archive. */
   readonly file: string;
   readonly files: readonly ProjectFile[];
-  /** Of the document, in hex. */
+  /** SHA-256 of the document, in hex. */
   readonly sha256: string;
 }
 

@@ -52,7 +52,7 @@ export async function act(
     } catch (error) {
       const vital = decision.parts.includes(object) || isVital(project, object);
       failures.push({ error, what: `${object.kind} "${object.metadata.name}"`, vital });
-      // What comes later may need what has failed: pods their ServiceAccount, all of them the artifact.
+      // Later objects may depend on the failed one: pods need their ServiceAccount, all need the artifact.
       if (vital) break;
     }
   }
@@ -76,7 +76,7 @@ export async function act(
   for (const event of [...told.events, ...decision.events, ...stalled]) events.record(project, event);
 }
 
-/** Pushes the artifact where it belongs into the registry, and adds how it stands there. */
+/** Pushes the artifact to the registry if the project stores it there, and adds the state of the push. */
 export async function push<T extends ObservedStorage>(
   images: ImageStore,
   observed: T,
@@ -92,7 +92,10 @@ export async function push<T extends ObservedStorage>(
   return { ...observed, registry: { ...registry, image, ...(again ? { again } : {}) } };
 }
 
-/** What is gone is made again by the next look, where it compiles; else the status says that it is lost. */
+/**
+ * Removes exchanged objects. The next reconcile creates them again if the project compiles; else the status reports the
+ * loss.
+ */
 export async function removeExchanged(
   objects: Objects,
   events: EventSink,
@@ -107,12 +110,12 @@ export async function removeExchanged(
 }
 
 export interface TellWith {
-  /** Absent in local mode, where nothing lies in registries. */
+  /** Absent in local mode, which has no registries. */
   readonly registries?: Registries;
   /** Absent in local mode, which has a control plane of its own. */
   readonly controlPlanes?: ControlPlanes;
   readonly readArchive?: ArchiveReader;
-  /** Absent in local mode, where there are no canaries. */
+  /** Absent in local mode, which has no canaries. */
   readonly keptConnections?: KeptConnections;
   readonly link?: ProjectLink;
 }

@@ -130,7 +130,7 @@ export function programmedVerdict(
   return verdict('True', 'Programmed', `${count} pods serve ${named(target)}`);
 }
 
-/** What the cluster does not keep has its hash for a name. */
+/** Returns the revision as text, or its hash if the cluster does not keep it. */
 function named({ revision, artifactHash }: Served): string {
   return revision === undefined ? artifactHash : `revision ${revision}`;
 }

@@ -30,7 +30,7 @@ export interface ObjectsDecision {
   readonly again?: number;
 }
 
-/** What objects are built from, but for what is rolled out: `settings` with what is observed. */
+/** Returns the context that objects are built from, without the rollout: `settings` and the observed state. */
 export function ownedContext(
   { trustedKeys, secrets, workload, registry }: Observed,
   settings: Pick<

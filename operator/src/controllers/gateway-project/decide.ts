@@ -42,7 +42,7 @@ export interface Settings {
   readonly operatorNamespace: string;
   /** Seconds in place of the project's `serve.drainDelay`, where endpoints are withdrawn at once. */
   readonly drainDelay?: number;
-  /** What the operator may connect to beside public addresses, for pods that fetch in its place. */
+  /** Addresses beside public ones that the operator may connect to, for pods that fetch in its place. */
   readonly egressAllow?: readonly string[];
   /** Whether something acts on HorizontalPodAutoscalers. Default: true; else the least number of pods runs. */
   readonly autoscales?: boolean;
@@ -62,10 +62,10 @@ export interface Decision {
   /** Records of images to be deleted from their registry, and then themselves. */
   readonly forget: readonly KubeObject[];
   readonly status: GatewayProjectStatus;
-  /** What the control plane, where one is named, is asked to deploy. */
+  /** The deployment to request from the control plane, if the project names one. */
   readonly desiredDeployment?: DesiredDeployment;
   readonly events: readonly EventRecord[];
-  /** Its pods are as an operator before made them, and wait for their turn to be replaced. */
+  /** An older operator made its pods, and they wait for their turn to be replaced. */
   readonly outdated: boolean;
   /** Milliseconds after which to look again, without being called. */
   readonly again: number;
@@ -75,7 +75,7 @@ const RESYNC_MS = 600_000;
 /** Pods that became ready tell us at once; only what they serve must be asked for. */
 const ROLLOUT_MS = 500;
 const MAX_ROLLOUT_MS = 25_000;
-/** Whoever waits for a turn is called up; should that be missed, it looks. */
+/** Interval at which a project that waits for a turn looks for it, should it miss the call. */
 const TURN_MS = 60_000;
 
 export function decide(
@@ -144,7 +144,7 @@ export function decide(
         compilation,
       )
     : { parts: [], records: [] };
-  // What is served does not hang on it: Ready goes by the others.
+  // Does not affect what is served: Ready depends on the other conditions.
   const newest = revisions.find(({ revision }) => revision === latest);
   const synced = observed.controlPlane ? [syncedVerdict(project, observed.controlPlane, newest?.artifactHash)] : [];
   const injected = observed.injection ? [injectedVerdict(observed.injection)] : [];
@@ -202,14 +202,14 @@ function rolloutPause(before: GatewayProjectStatus | undefined, now: Date): numb
   return Math.min(MAX_ROLLOUT_MS, Math.max(ROLLOUT_MS, (now.getTime() - since) / 20));
 }
 
-/** Gateway pods are linked where they take artifacts in place: to the control plane, or else to the operator. */
+/** Links gateway pods that take artifacts in place: to the control plane, or else to the operator. */
 function podSettings({ project, controlPlane }: Observed, { linkOf, ...settings }: Settings) {
   const own = project.spec.rollout.strategy === 'InPlace' ? linkOf?.(project) : undefined;
   const link = controlPlane ? linkAt(project, controlPlane) : own;
   return link ? { ...settings, link } : settings;
 }
 
-/** Only where there is something to say: what is served does not hang on it. */
+/** Returns a verdict only if webhooks drifted; it does not affect what is served. */
 function reviewedVerdict({ webhookDrift: message }: Observed): readonly Verdict[] {
   return message === undefined ? [] : [{ type: 'Reviewed', status: 'False', reason: 'WebhookDrift', message }];
 }
@@ -237,7 +237,7 @@ function events(
 ): readonly EventRecord[] {
   const changed = verdicts.filter(({ type, reason, message }) => {
     const previous = before?.conditions?.find((condition) => condition.type === type);
-    // What is told last shall be how it ended.
+    // The last Event reports the end state.
     if (reason === 'Programmed') return isWhole(after.pods) && !(previous?.reason === reason && isWhole(before?.pods));
     if (previous?.reason !== reason) return true;
     // A document that fails in another way is news; counts of pods are not.

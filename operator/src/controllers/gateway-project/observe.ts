@@ -59,11 +59,11 @@ export interface Observed extends OwnedObjects, ObservedStorage, ObservedRollout
 
 export interface ObserveWith extends ReadSourcesWith, ObserveRolloutWith, ObserveControlPlaneWith {
   readonly probe: ProvenanceProbe;
-  /** What pods and Secrets of projects may be. Default: DEFAULT_POD_POLICY. */
+  /** Limits of the projects' pods and Secrets. Default: DEFAULT_POD_POLICY. */
   readonly policy?: PodPolicy;
-  /** Why webhooks may not be asked; absent where there are none. */
+  /** Returns why API servers may not call the webhooks; absent if the operator has no webhooks. */
   readonly webhookDrift?: () => string | undefined;
-  /** Absent where there are no sidecars. */
+  /** Absent if the operator injects no sidecars. */
   readonly census?: Pick<SidecarCensus, 'of' | 'onChange'>;
 }
 

@@ -9,9 +9,9 @@ import type { Objects } from '../../runtime/objects.ts';
 export interface OwnedObjects {
   /** Metadata of those that exist and are ours. */
   readonly owned: readonly KubeObject[];
-  /** What belongs to somebody else and has a name without which there is no gateway, such as `Service "x-gateway"`. */
+  /** Objects of others whose names the gateway requires, such as `Service "x-gateway"`. */
   readonly foreign: readonly string[];
-  /** The same, of names that a gateway can do without. */
+  /** Objects of others whose names the gateway can do without. */
   readonly taken: readonly KubeObject[];
   /** Kinds that the project asks for and the cluster does not know. */
   readonly notInstalled: readonly Resource<KubeObject>[];
@@ -19,7 +19,9 @@ export interface OwnedObjects {
   readonly notAllowed: readonly Resource<KubeObject>[];
 }
 
-/** By label, and by name where one that the project needs is not among those: it may belong to somebody else. */
+/**
+ * Reads by label, and by name those that the project requires and the labels miss: they may belong to somebody else.
+ */
 export async function readOwned(objects: Objects, project: GatewayProject): Promise<OwnedObjects> {
   const namespace = project.metadata.namespace ?? 'default';
   const mine = { namespace, labels: { [LABEL_PROJECT]: project.metadata.name } };

@@ -15,9 +15,9 @@ export interface GatewayProjectWith extends ObserveWith, TellWith, FingerprintsW
   readonly events: EventSink;
   readonly compilations: Compilations;
   readonly settings: Settings;
-  /** Absent in local mode, where nobody else writes. */
+  /** Absent in local mode, which has no other writers. */
   readonly exchangedParts?: ExchangedParts;
-  /** Absent in local mode, where pods are replaced at once. */
+  /** Absent in local mode, which replaces pods at once. */
   readonly updatePace?: UpdatePace;
 }
 

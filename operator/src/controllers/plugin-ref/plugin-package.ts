@@ -11,9 +11,9 @@ import { type Signed, signedBy } from './verify.ts';
 
 /** Where plugins come from that the project does not bring along, and what reads the packages that it does. */
 export interface PluginCatalog {
-  /** A plugin that comes with gw, undefined when there is none of that name. */
+  /** Returns a plugin that comes with gw; undefined if no plugin has that name. */
   builtin(name: string): Promise<ProjectPlugin | undefined>;
-  /** Reads a package. Throws with the reason when its manifest or schema is wrong. */
+  /** Reads a package. Throws with the reason if its manifest or schema is wrong. */
   read(files: PluginPackage): ProjectPlugin;
 }
 
@@ -81,7 +81,7 @@ async function load(using: ReadPluginWith, ref: PluginRef, name: string): Promis
     const plugin = using.catalog.read(read.files);
     return { ok: true, plugin, ...(verified ? { verifiedBy: verified.key.fingerprint } : {}) };
   } catch (error) {
-    // Parsers quote what they cannot read, and whoever may read a PluginRef need not be allowed to read Secrets.
+    // Parsers quote text that they cannot read, and a reader of a PluginRef may not be allowed to read Secrets.
     const why = secret
       ? `the package in Secret "${secret.name}" cannot be read: run gw compile on it to see why`
       : undefined;
@@ -107,7 +107,7 @@ async function packageInCluster({ objects }: ReadWith, { metadata, spec }: Plugi
       'SourceNotFound',
       `"${keys.name}" has no key "${keys.wasm ?? '*.wasm'}": set the key of the module in spec.source`,
     );
-  // What a Secret holds goes into the artifact, which others read: nothing does but the plugins that are there for it.
+  // Content of the Secret goes into the artifact, which others can read: only WebAssembly modules are accepted.
   if (secret && !isModule(wasm))
     return refuse('PluginInvalid', `key "${module}" of Secret "${keys.name}" is not a WebAssembly module`);
   const signatureKey = spec.verify?.signatureKey ?? `${module}.sig`;
@@ -119,7 +119,7 @@ async function packageInCluster({ objects }: ReadWith, { metadata, spec }: Plugi
   };
 }
 
-/** What a registry or URL gave. */
+/** Reads a package fetched from a registry or URL. */
 function remotePackage({ sources }: ReadWith, ref: PluginRef, request: SourceRequest, name: string): Read<Package> {
   const read = readFetched(sources, ownerOfPlugin(ref), request);
   if (!read.ok) return read;

@@ -7,7 +7,7 @@ import { readSecret, refusing } from '../../sources/read-source.ts';
 import { imageSignerOf, parseKeys, type SigningKey, signatureText, signerOf } from '../../sources/signature.ts';
 import type { ImageSignature } from '../../sources/source.ts';
 
-/** What a signature is looked for of. `unsigned`: why there is none. */
+/** The content to verify. `unsigned`: why there is no signature. */
 export type Signed =
   | {
       readonly bytes: Uint8Array;
@@ -18,7 +18,7 @@ export type Signed =
     }
   | { readonly digest: string; readonly signatures: readonly ImageSignature[]; readonly unsigned?: string };
 
-/** The key that has signed it; a refusal where there is none, which says why. */
+/** Returns the key that signed the content; a refusal with the reason if no key did. */
 export function signedBy(
   objects: Objects,
   ref: PluginRef,

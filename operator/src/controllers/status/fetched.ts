@@ -1,4 +1,4 @@
-/** What an object says of the registry or URL that its document or plugin is fetched from. Pure. */
+/** Status of the registry or URL that an object's document or plugin is fetched from. Pure. */
 import type { ApiSpecStatus } from '../../api/api-spec.ts';
 import type { Condition } from '../../api/shared.ts';
 import type { KubeObject } from '../../kube/kube-object.ts';
@@ -22,7 +22,7 @@ export function fetchedVerdict(state: SourceState | undefined): readonly Verdict
   return [{ type, status: 'True', reason: 'Fetched', message: source.content.digest }];
 }
 
-/** What was fetched last; of an operator before this one, too. */
+/** Returns the last fetch; also one recorded by an older operator. */
 export function fetchedStatus(
   state: SourceState | undefined,
   before: Fetched,

@@ -51,7 +51,7 @@ export function withProgress(
   ];
 }
 
-/** What has stayed away: told when an object stalls for it. */
+/** Returns an Event for each missing prerequisite when an object stalls for it. */
 export function stalledEvents(
   before: readonly Condition[] | undefined,
   after: readonly Condition[] | undefined,
@@ -76,7 +76,7 @@ function needsUser(reason: string): boolean {
   return row !== undefined && 'action' in row;
 }
 
-/** What is wrong now, or was tried and is not tried again; what is missing may be on its way. */
+/** Reasons that are final: wrong now, or tried and not retried. Other reasons may resolve by themselves. */
 const FINAL = new Set<string>(['CompileFailed', 'InvalidSpec', 'NeedsEvidence', 'RolledBack']);
 
 function mayCome(reason: string): boolean {

@@ -17,17 +17,17 @@ export interface ObservedControlPlane {
   readonly seen?: Seen;
 }
 
-/** What pods shall serve: a revision of the cluster, or what else was deployed there. */
+/** The artifact that pods serve: a revision of the cluster, or one that was deployed at the control plane. */
 export interface Served {
   readonly artifactHash: string;
   /** Undefined for what the cluster does not keep. */
   readonly revision?: number;
 }
 
-/** What the cluster asks its control plane to deploy. */
+/** The deployment that the cluster requests from its control plane. */
 export interface DesiredDeployment {
   readonly revision: Revision;
-  /** Tells it from others: see `describeDesired`. */
+  /** Tells the request from others: see `describeDesired`. */
   readonly by: string;
 }
 
@@ -52,7 +52,7 @@ export function projectName({ metadata, spec }: GatewayProject): string {
   return name.slice(0, 63).replace(/[^A-Za-z0-9]+$/, '');
 }
 
-/** Names what is wanted: the same again only where it is the same revision, asked for by the same. */
+/** Names the request: equal only for the same revision and the same requester. */
 export function describeDesired(
   { revision, artifactHash, signedBy }: Revision,
   asking: Deployment | undefined,
@@ -68,7 +68,7 @@ export function wasAskedBy(status: ControlPlaneStatus | undefined, { metadata }:
   return status?.asked?.by.endsWith(` by Deployment ${metadata.name} ${metadata.uid}/${metadata.generation}`) ?? false;
 }
 
-/** What the project remembers of it, for a mirror that begins. */
+/** Returns the state that the status keeps, for a new mirror. */
 export function remembered(status: ControlPlaneStatus | undefined): Seen {
   const { projectId, synced, asked } = status ?? {};
   return {
@@ -80,8 +80,8 @@ export function remembered(status: ControlPlaneStatus | undefined): Seen {
 }
 
 /**
- * Where somebody deployed something else after what the cluster asked for last, that is served, until the cluster
- * asks for something else: whoever deployed last. `desired`: what it asks for now.
+ * Returns the deployment to serve if somebody deployed another artifact after the cluster's last request: the last
+ * deployment counts until the cluster requests another. `desired`: the cluster's request now.
  */
 export function externalDeployment(
   desired: string | undefined,

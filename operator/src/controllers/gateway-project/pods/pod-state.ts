@@ -1,4 +1,4 @@
-/** What a gateway pod is doing: ready or not, which artifact it says that it serves, why it fails. */
+/** State of a gateway pod: whether it is ready, the artifact that it reports, why it fails. */
 import { messageOf } from '@gw/gateway/message-of';
 import { readWhole } from '@gw/gateway/read-whole';
 import { request } from 'undici';
@@ -52,7 +52,7 @@ export async function readAdmin(host: string, port: number, path: string, maxByt
   return body.toString('utf8');
 }
 
-/** Has a pod do something; rejects where it does not. */
+/** Posts to the admin API of a pod; rejects if the pod refuses. */
 export async function postAdmin(host: string, port: number, path: string, body: object): Promise<void> {
   const answer = await request(adminUrl(host, port, path), {
     method: 'POST',
@@ -68,12 +68,12 @@ function adminUrl(host: string, port: number, path: string): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}${path}`;
 }
 
-/** What the kubelet says of it; a pod that is being deleted may still be ready. */
+/** Returns the readiness that the kubelet reports; a pod that is being deleted may still be ready. */
 export function reportsReady({ status }: Pod): boolean {
   return status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false;
 }
 
-/** What it waits for: a node, an image, the end of a pause between restarts. */
+/** Returns what the pod waits for: a node, an image, the end of a pause between restarts. */
 function waitingOf({ status }: Pod): string | undefined {
   const unscheduled = status?.conditions?.find(({ type, status: is }) => type === 'PodScheduled' && is === 'False');
   const all = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];

@@ -1,6 +1,6 @@
 /**
- * What pods said that they serve. A pod is asked again once it has changed, once its project is not programmed (a
- * rollout may reach it without changing the pod), and every ten minutes.
+ * Remembers the artifacts that pods reported. A pod is queried again after it has changed, while its project is not
+ * programmed (a rollout may reach it without changing the pod), and every ten minutes.
  */
 import type { Pod } from '../../../api/resources.ts';
 import type { ProvenanceProbe } from './pod-state.ts';

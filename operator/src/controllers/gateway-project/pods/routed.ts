@@ -6,11 +6,11 @@ import type { ListOptions, Objects } from '../../../runtime/objects.ts';
 import type { PodState } from './pod-state.ts';
 
 export interface Routed {
-  /** Names of the pods that new connections to the Service reach; absent where nothing says so. */
+  /** Names of the pods that new connections to the Service reach; absent if unknown. */
   readonly routed?: ReadonlySet<string>;
 }
 
-/** Nothing where the operator's role, older than the operator, does not let it see EndpointSlices. */
+/** Empty if the operator's role is older than the operator and does not allow it to read EndpointSlices. */
 export async function readRouted(objects: Pick<Objects, 'list'>, options: ListOptions): Promise<Routed> {
   try {
     return routedOf(await objects.list(endpointSlices, options));
@@ -20,7 +20,7 @@ export async function readRouted(objects: Pick<Objects, 'list'>, options: ListOp
   }
 }
 
-/** Nothing where there are no EndpointSlices: local mode, and a Service that has just been made. */
+/** Empty if there are no EndpointSlices: local mode, and a Service that has just been created. */
 export function routedOf(slices: readonly EndpointSlice[]): Routed {
   if (slices.length === 0) return {};
   const ready = slices
@@ -32,8 +32,8 @@ export function routedOf(slices: readonly EndpointSlice[]): Routed {
 }
 
 /**
- * What every ready pod serves is programmed once new connections reach these pods, and no pod that ends. Pods that
- * come and go afterwards, as an autoscaler has it, take nothing of that back.
+ * An artifact that every ready pod serves is programmed once new connections reach these pods and no pod that is
+ * ending. Pods that come and go later, as with an autoscaler, do not revoke that.
  */
 export function routedVerdict(
   verdict: Verdict,

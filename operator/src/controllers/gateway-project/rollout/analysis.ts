@@ -68,8 +68,8 @@ export function listed(names: readonly string[]): string {
 }
 
 /**
- * Why an operation does worse; undefined where it does not, or nobody can say. Others that fail themselves are no
- * measure: what they had is left out, and the limit counts by itself.
+ * Returns why an operation does worse than the stable one; undefined if it does not, or nobody can tell. Stable pods
+ * that fail themselves are no measure: their answers are left out, and the limit alone counts.
  */
 function faultOf(
   name: string,

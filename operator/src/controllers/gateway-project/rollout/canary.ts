@@ -22,7 +22,7 @@ export function canaryPods(weight: number, others: number): number {
   return Math.max(1, Math.min(others, Math.round(exact)));
 }
 
-/** What tells a step from others, of the same canary and of others: measurements begin anew with each. */
+/** Names a step, of this canary and of others: each step begins new measurements. */
 export function stepName({ revision, step, watching }: RolloutStatus): string {
   return `${revision}/${watching ? 'watch' : step}`;
 }

@@ -1,6 +1,6 @@
 /**
- * What a person asks of a rollout that is under way, by an annotation of the GatewayProject: it is done once, since the
- * status names the last one that was taken up. An annotation, so that no tool that owns the spec takes it back. Pure.
+ * A user's command for a running rollout, as an annotation of the GatewayProject: it runs once, since the status names
+ * the last one that was carried out. An annotation, so that no tool that owns the spec reverts it. Pure.
  */
 import { GROUP } from '../../../api/schema.ts';
 

@@ -1,6 +1,6 @@
 /**
  * The rollout of one revision after another: a state machine over status.rollout and status.failed. Pure. A change of
- * phase is written down before anything is done about it, so that whoever goes on from there does the same.
+ * phase is recorded before anything is done about it, so that any operator that continues from there does the same.
  */
 
 import type { Revision } from '../../../api/gateway-project.ts';
@@ -22,7 +22,7 @@ export interface RolloutInput {
   /** Pods can be told of artifacts over the link. */
   readonly linked: boolean;
   readonly revisions: readonly Revision[];
-  /** What the project or a Deployment asks for; undefined: nothing can be served. */
+  /** The revision that the project or a Deployment requests; undefined if nothing can be served. */
   readonly desired: Revision | undefined;
   readonly latest: number | undefined;
   /** Of the project's spec. */
@@ -31,7 +31,7 @@ export interface RolloutInput {
   readonly asking?: { readonly revision: number; readonly id: string };
   readonly before: RolloutStatus | undefined;
   readonly failed: FailedRevision | undefined;
-  /** What tells the Secrets of the pods from others; undefined where there are none. */
+  /** Version of the pods' Secrets; undefined if they use none. */
   readonly secrets?: string;
   /** Revision in the template of the stable pods; undefined before there are any. */
   readonly templated: number | undefined;
@@ -48,20 +48,20 @@ export interface RolloutInput {
   readonly refusals: readonly PodRefusal[];
   /** Stable pods that served the goal when it was looked last. */
   readonly programmedBefore: number;
-  /** What the measurements say of the canary's step; undefined before there are any. */
+  /** Result of the measurements of the canary's step; undefined before there are any. */
   readonly analysis?: AnalysisResult;
-  /** What canaries measured as bad. */
+  /** Operations that canaries measured as bad. */
   readonly faults: readonly MeasuredFault[];
   readonly fingerprintOf: FingerprintOf;
-  /** What a person asks of it. */
+  /** A user's command for the rollout. */
   readonly command?: RolloutCommand | undefined;
   readonly now: Date;
 }
 
 export interface RolloutDecision {
-  /** What pods shall serve in the end. */
+  /** The revision that pods serve at the end. */
   readonly goal?: Revision;
-  /** What the stable pods shall serve now. */
+  /** The revision that the stable pods serve now. */
   readonly stable?: Revision;
   readonly canary?: { readonly revision: Revision; readonly pods: number };
   readonly status?: RolloutStatus;
@@ -130,7 +130,7 @@ function decide(input: RolloutInput): Deciding {
   const isHeld = before?.needsEvidence !== undefined && before.strategy !== 'Canary';
   if (before?.revision !== desired.revision || before.phase === 'Aborted' || again || firstPods || isAsked || isHeld) {
     const begun = begin(input, desired, good, firstPods);
-    // What was measured is of the rollout before.
+    // The measurements belong to the previous rollout.
     const { analysis: _, ...rest } = input;
     return { ...(held(input, desired, begun) ?? advance(rest, desired, begun)), ...kept };
   }
@@ -163,7 +163,7 @@ function asks({ command }: RolloutInput, action: RolloutAction, revision: number
   return command?.action === action && command.revision === revision;
 }
 
-/** Why it is called off; undefined where nobody does. */
+/** Returns why the rollout is aborted; undefined if nobody aborts it. */
 function calledOff(input: RolloutInput, goal: Revision): string | undefined {
   return asks(input, 'abort', goal.revision) ? BY_HAND : undefined;
 }
@@ -174,7 +174,7 @@ function returns({ automaticRollback }: RolloutSpec, { phase }: RolloutStatus): 
 }
 
 function lastGood({ before, revisions, templated }: RolloutInput): Revision | undefined {
-  // What is watched on has all stable pods, and has passed every step.
+  // A watched revision runs in all stable pods and has passed every step.
   const isGood = (before?.phase === 'Succeeded' && !before.unserved) || before?.watching === true;
   const number = before === undefined ? templated : isGood ? before.revision : before.from;
   return revisions.find(({ revision }) => revision === number);
@@ -187,7 +187,7 @@ function begin(
   good: Revision | undefined,
   firstPods: boolean,
 ): Underway {
-  // What serves is gone back to where a rollout is called off: the way there is the way back from it.
+  // An aborted rollout returns to what is served now.
   const from = good;
   const forward = from !== undefined && goal.revision > from.revision;
   const strategy =
@@ -214,8 +214,8 @@ function begin(
 }
 
 /**
- * Where nothing is measured on the way, what was measured as bad is not rolled out: what serves is served on. Going back
- * is never held.
+ * Holds a revision with operations that were measured as bad if the rollout measures nothing: the served revision
+ * stays. A rollback is never held.
  */
 function held(input: RolloutInput, goal: Revision, { status, from }: Underway): Deciding | undefined {
   const { before, faults, fingerprintOf, wanted } = input;
@@ -369,7 +369,7 @@ function nextStep(
   };
 }
 
-/** What the status says of it. */
+/** Returns the fields of the status about evidence. */
 function evidenceOf(analysis: AnalysisResult | undefined): Pick<RolloutStatus, 'withoutEvidence'> {
   return analysis ? { withoutEvidence: analysis.withoutEvidence.slice(0, MOST_NAMED) } : {};
 }
@@ -405,7 +405,9 @@ function late({ uncreatable }: RolloutInput, own: readonly PodState[]): string {
   return `its pods did not become ready in time${uncreatable === undefined ? waitingOf(own) : `: ${uncreatable}`}`;
 }
 
-/** What keeps its pods from starting was there before it: it waits, and is not given up for that. */
+/**
+ * Reports whether the fault that keeps its pods from starting is older than the rollout: it waits instead of failing.
+ */
 function isBlameless({ generation }: RolloutInput, { blamelessAt }: RolloutStatus): boolean {
   return blamelessAt === generation;
 }
@@ -442,7 +444,7 @@ function succeed(status: RolloutStatus, { now, wanted }: RolloutInput): RolloutS
   return { ...ended, message: `revision ${status.revision} is served by all pods` };
 }
 
-/** What it leads to is done when this is written down. */
+/** The failure is recorded first, its consequences follow. */
 function fail(
   { spec, generation, asking, secrets, now }: RolloutInput,
   goal: Revision,

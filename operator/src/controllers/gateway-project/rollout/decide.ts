@@ -24,12 +24,12 @@ import type { ObservedRollout } from './observe.ts';
 import { activeDeployment, deploymentId, requestedRevision, target } from './target.ts';
 
 export interface Rollout extends RolloutDecision {
-  /** What pods shall serve in the end: the goal, or what somebody deployed at the control plane since. */
+  /** The artifact that pods serve at the end: the goal, or a later deployment at the control plane. */
   readonly served?: Served;
-  /** What the cluster wants of its control plane. */
+  /** The deployment that the cluster requests from its control plane. */
   readonly desiredDeployment?: DesiredDeployment;
   readonly externalDeployment?: ExternalDeployment;
-  /** What the template of the stable pods names: what a pod starts with. */
+  /** The revision in the template of the stable pods, which a pod starts with. */
   readonly template?: Revision;
   /** A Deployment holds it to another artifact than the newest. */
   readonly pinned: boolean;
@@ -41,7 +41,7 @@ export interface Rollout extends RolloutDecision {
   readonly outdated: boolean;
 }
 
-/** What a rollout is decided from. */
+/** Input of a rollout's decision. */
 export interface RolloutBasis extends ObservedRollout {
   readonly project: GatewayProject;
   readonly deployments: readonly Deployment[];
@@ -130,7 +130,7 @@ function blamelessOf({ metadata, status }: GatewayProject): boolean {
   return programmed?.reason === 'PodsNotStarting' && programmed.observedGeneration === metadata.generation;
 }
 
-/** What the condition `Updated` speaks of is not declared by the project. */
+/** Ignores differences that the condition `Updated` reports: the project does not declare them. */
 function pendingOf(
   { workload, project, pods }: RolloutBasis,
   settings: PodSettings,
@@ -154,7 +154,7 @@ function isOutdated(workload: Workload | undefined, project: GatewayProject, set
   return asked === askedDigest(project, settings);
 }
 
-/** With a control plane whoever deployed last decides what is served. */
+/** With a control plane, the last deployment decides what is served. */
 function servedBy(
   { controlPlane, project }: RolloutBasis,
   { goal }: RolloutDecision,
@@ -192,7 +192,7 @@ function revisionOf(workload: Workload | undefined): number | undefined {
 /** Its pods of that revision have made no progress for `progressDeadlineSeconds`. */
 function hasStalled(workload: Workload | undefined, revision: Revision | undefined): boolean {
   if (revision === undefined || revisionOf(workload) !== revision.revision) return false;
-  // What it says of the template before is no news.
+  // The status still describes the previous template.
   if ((workload?.status?.observedGeneration ?? 0) < (workload?.metadata.generation ?? 0)) return false;
   const progressing = workload?.status?.conditions?.find(({ type }) => type === 'Progressing');
   return progressing?.reason === 'ProgressDeadlineExceeded';

@@ -1,4 +1,4 @@
-/** What the data planes of a project shall serve, as its status has it. Pure. */
+/** The revision that the data planes of a project serve, from its status. Pure. */
 import type { Revision } from '../../../api/gateway-project.ts';
 import type { GatewayProject } from '../../../api/resources.ts';
 import type { RolloutStatus } from '../../../api/rollout.ts';
@@ -14,7 +14,7 @@ export function attemptOf({ revision, startedAt }: RolloutStatus): string {
   return `${revision}@${startedAt}`;
 }
 
-/** Of gateway pods: only where they take artifacts in place; undefined: each keeps what it has. */
+/** Returns the revision for gateway pods that take artifacts in place; undefined: each keeps its own. */
 export function desiredOfPods({ spec, status }: GatewayProject): DesiredRevision | undefined {
   if (spec.rollout.strategy !== 'InPlace') return undefined;
   return find(status, status?.revision);

@@ -1,6 +1,6 @@
 /**
- * What a canary measured as bad does not come back without evidence (docs/decisions.md#measured-faults): the record of
- * it, by operation and fingerprint, and what a later revision owes for it. Pure.
+ * An operation that a canary measured as bad needs evidence to return (docs/decisions.md#measured-faults): the record
+ * of faults, by operation and fingerprint, and the evidence that a later revision needs. Pure.
  */
 import type { Revision } from '../../../api/gateway-project.ts';
 import type { MeasuredFault } from '../../../api/rollout.ts';
@@ -53,7 +53,7 @@ export function withMeasured(
   return [...found, ...faults.filter((fault) => !isAgain(fault))].slice(0, MOST_FAULTS);
 }
 
-/** What was wrong, and what would show that it is gone. */
+/** Describes the faults and the evidence that would clear them. */
 export function evidenceNeeded(faults: readonly MeasuredFault[]): string {
   const told = faults.slice(0, MAX_NAMED).map(({ operation, revision, message }) => {
     const what = message.startsWith(`${operation}: `) ? message : `${operation}: ${message}`;

@@ -1,6 +1,6 @@
 /**
- * What tells an operation of one artifact from the same one of another: its schemas, dispatch, chain, and the digests
- * of their plugins. An edit elsewhere leaves it as it is (docs/decisions.md#measured-faults).
+ * Fingerprint of an operation in an artifact: its schemas, dispatch, chain, and the digests of their plugins. An edit
+ * elsewhere keeps the fingerprint (docs/decisions.md#measured-faults).
  */
 import { createHash } from 'node:crypto';
 import { type Artifact, type Operation, readArtifact } from '@gw/gateway/artifact';

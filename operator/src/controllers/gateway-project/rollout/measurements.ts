@@ -65,7 +65,7 @@ async function sampleOf(pod: MeasuredPod): Promise<{ pod: MeasuredPod; sample: S
   try {
     return { pod, sample: readSample(await pod.read()) };
   } catch {
-    // One that does not answer is not ready for long: the rollout hears of that.
+    // A pod that does not answer is soon reported as not ready, which the rollout sees.
     return undefined;
   }
 }

@@ -19,18 +19,18 @@ export interface PodRefusal {
 export interface ObservedRollout {
   /** Pods that have refused artifacts over the link. */
   readonly refusals: readonly PodRefusal[];
-  /** What is measured of the canary's step. */
+  /** Measurements of the canary's step. */
   readonly analysis?: AnalysisResult;
-  /** What the link knows of sidecars. */
+  /** State of the sidecars that are linked. */
   readonly sidecars?: NonNullable<GatewayProject['status']>['sidecars'];
 }
 
-/** What is known of a project's data planes that hold the link, by the project's uid. */
+/** State of a project's linked data planes, by the project's uid. */
 export interface ProjectLink {
   refusals(uid: string): readonly PodRefusal[];
-  /** Undefined where there has never been one. */
+  /** Undefined if there has never been a sidecar. */
   sidecars(uid: string): ObservedRollout['sidecars'];
-  /** Its status has been written down, and with it what its data planes shall serve. */
+  /** Called after the project's status, which names the revision for its data planes, is written. */
   decided(project: GatewayProject, compilation: Compilation | undefined): void;
   /** There is no such project any more. */
   gone(key: ObjectKey): void;

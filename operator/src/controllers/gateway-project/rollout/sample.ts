@@ -1,4 +1,4 @@
-/** What pods have answered, by operation, as their metrics say it. Pure. */
+/** Counts of the answers of pods, by operation, from their metrics. Pure. */
 
 /** Of one operation; counts only grow while a pod lives. */
 export interface Answers {

@@ -1,4 +1,4 @@
-/** Whether what was counted can be chance: exact where there are few, since a canary has few. Pure. */
+/** Whether counts can be chance. Exact for small counts, since a canary has few requests. Pure. */
 
 /** Of `requests` so many were bad: 5xx, or too slow. */
 export interface Counted {

@@ -10,7 +10,7 @@ export function activeDeployment(deployments: readonly Deployment[]): Deployment
     .toSorted((a, b) => age(b).localeCompare(age(a)) || b.metadata.name.localeCompare(a.metadata.name))[0];
 }
 
-/** What tells a Deployment as it is from others, and from itself after a change: see FailedRevision. */
+/** Identifies a Deployment and its generation: see FailedRevision. */
 export function deploymentId({ metadata }: Deployment): string {
   return `${metadata.uid}/${metadata.generation}`;
 }

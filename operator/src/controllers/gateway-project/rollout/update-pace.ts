@@ -1,8 +1,8 @@
 /**
- * Pods that are to be replaced because the operator changed, as by an upgrade of its chart: of some projects at a time.
- * One whose new pods do not become ready keeps its place, so that a bad upgrade stops after the first few; all failures
- * of a namespace keep one place, so that a tenant whose pods cannot start does not stop the others. What a project
- * itself asks for never waits.
+ * Limits how many projects replace their pods at a time because the operator changed, as by an upgrade of its chart. A
+ * project whose new pods do not become ready keeps its place, so that a bad upgrade stops after the first few. All
+ * failures of a namespace keep one place, so that a tenant whose pods cannot start does not stop the others. Changes
+ * that a project itself requests never wait.
  */
 import { type GatewayProject, type Workload, workloads } from '../../../api/resources.ts';
 import { keyOf, keyText, type ObjectKey } from '../../../kube/kube-object.ts';
@@ -68,7 +68,7 @@ export class UpdatePace {
     return { taken: false, updating: updating.size, failed: failed.length, stopped };
   }
 
-  /** `outdated`: it waits on. Else whoever can go on is called up. */
+  /** `outdated`: the project still waits. Else the next projects in line are queued. */
   async reconciled(key: ObjectKey, outdated: boolean): Promise<void> {
     const id = keyText(key);
     this.#taken.delete(id);
@@ -112,7 +112,7 @@ function projectOf(workload: Workload): { readonly id: string; readonly namespac
   return { id: keyText({ namespace, name: workload.metadata.labels?.[LABEL_PROJECT] ?? '' }), namespace };
 }
 
-/** Only where there is something to say, and once that is over. */
+/** Returns a verdict if an update waits or runs, and once it is over. */
 export function updatedVerdict(
   { project, workload, turn }: { readonly project: GatewayProject; readonly workload?: Workload; readonly turn?: Turn },
   outdated: boolean,

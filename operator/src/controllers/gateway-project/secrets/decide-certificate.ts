@@ -1,9 +1,9 @@
-/** What is said of the certificate of a project's traffic port. Pure. */
+/** Condition about the certificate of a project's traffic port. Pure. */
 import { rfc3339, type Verdict } from '../../../runtime/conditions.ts';
 import type { CertificateTimes } from './observe-pod-secrets.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Whoever renews certificates does so with a third of their time left: one with less than a sixth was forgotten. */
+/** Renewal usually happens with a third of the time left: a certificate with less than a sixth was forgotten. */
 const LEFT_SHARE = 6;
 const LEFT_MOST_MS = 14 * DAY_MS;
 

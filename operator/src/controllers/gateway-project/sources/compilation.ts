@@ -20,7 +20,7 @@ export type Compilation =
 
 export interface CompilationEvents {
   onCompiled(seconds: number, ok: boolean): void;
-  /** What a project compiles from now, and to. */
+  /** Called with the current inputs of a project and their result. */
   onInputs?(key: string, inputs: Project, result: Extract<Compilation, { readonly ok: true }>): void;
 }
 

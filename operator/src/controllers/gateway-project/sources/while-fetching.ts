@@ -1,4 +1,4 @@
-/** What a GatewayProject says while sources are being fetched again, as after a restart of the operator. Pure. */
+/** Conditions of a GatewayProject while its sources are fetched again, as after a restart of the operator. Pure. */
 import type { GatewayProjectStatus } from '../../../api/gateway-project.ts';
 import { isReason } from '../../../api/reasons.ts';
 import type { Refusal } from '../../../api/refusal.ts';

@@ -36,7 +36,7 @@ export function decideStorage(
   const found = newest ? [newest, ...kept.filter(({ revision }) => revision !== newest.revision)] : kept;
   const lost = lostRevisions(observed, found);
   const revisions = [...found, ...lost].sort((a, b) => b.revision - a.revision);
-  // What does not compile leaves the last that did.
+  // If the project does not compile, the last revision that did stays.
   const latest =
     newest?.revision ??
     revisions.find(({ revision }) => revision === before?.latestRevision)?.revision ??
@@ -60,8 +60,8 @@ export function wantsImage(observed: ObservedStorage, compilation: Compilation |
 }
 
 /**
- * What holds no revision that is kept: parts and records to remove at once, and records whose image goes first. What
- * pods are still started from stays.
+ * Returns objects that hold no kept revision: parts and records to remove at once, and records whose image is deleted
+ * first. Objects that pods still start from stay.
  */
 export function obsoleteArtifacts(
   { project, parts, workload, registry }: ObservedStorage,
@@ -96,13 +96,13 @@ function sameArtifact(
 }
 
 interface Placed {
-  /** Undefined where it lies nowhere yet. */
+  /** Undefined if the artifact is not stored yet. */
   readonly revision?: Revision;
   readonly write: readonly KubeObject[];
   readonly problem?: Verdict;
 }
 
-/** The kept revision that the compilation equals where it lies where it should, else where it is put. */
+/** Returns the kept revision that equals the compilation if it is stored in place; else stores it. */
 function place(observed: ObservedStorage, kept: readonly Revision[], compilation: Compiled, now: Date): Placed {
   const { project, signedBy } = observed;
   const same = sameArtifact(observed, kept, compilation);
@@ -122,7 +122,7 @@ function place(observed: ObservedStorage, kept: readonly Revision[], compilation
     project.spec.storage.type === 'OCI'
       ? placeInRegistry(observed, base, observed.registry?.image)
       : placeInConfigMaps(observed, base, compilation.archive);
-  // Where it cannot be moved, it is served from where it lies.
+  // An artifact that cannot be moved is served from its current place.
   return placed.revision || !same ? placed : { ...placed, revision: same };
 }
 
@@ -152,7 +152,7 @@ function placeInRegistry({ project }: ObservedStorage, base: Revision, state: Im
   return { revision, write: [artifactRecord(project, revision, { archive: base.archive, image, access })] };
 }
 
-/** What pods serve, though somebody deleted where it lay: it stays theirs until something else is rolled out. */
+/** Returns revisions that pods serve although their storage was deleted: they stay until another is rolled out. */
 function lostRevisions({ project, workload }: ObservedStorage, found: readonly Revision[]): readonly Revision[] {
   const served = Number(workload?.metadata.annotations?.[ANNOTATION_REVISION]);
   return (project.status?.revisions ?? []).filter(
