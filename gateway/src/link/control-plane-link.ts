@@ -42,7 +42,7 @@ export interface LinkHost {
   /** It was connected, or was refused for another reason than before, or could not connect for the first time. */
   disconnected(why: string, refused: CloseReason | null): void;
   refused(notice: Notice, error: UpdateError): void;
-  /** The wanted artifact is served, or will not be for now, or none is wanted. */
+  /** The wanted artifact is served, or will not be for now; or the control plane wants no artifact. */
   settled?(): void;
   drift(drifted: boolean, wanted: string | null): void;
 }
