@@ -4,7 +4,7 @@ import type { ListenAddress } from '../transport/listen-address.ts';
 interface Common {
   /** As the help says it: no capital, no full stop; the unit and the default are added. */
   readonly help: string;
-  /** What applies a change without a restart; absent if a restart is needed. */
+  /** Part that applies a change without a restart; absent if a restart is needed. */
   readonly reloads?: string;
   /** The row of the limits in docs/production.md that it is part of. */
   readonly limits?: string;
