@@ -154,7 +154,7 @@ class CountedMatch {
   /** Where the last way back leads from. */
   #position = 0;
 
-  /** Undoes down to the last way back; returns its instruction, or -1 if there is none above `bottom`. */
+  /** Undoes down to the last way back; returns its instruction, or -1 if `bottom` is reached. */
   #back(bottom: number): number {
     const kept = this.#kept;
     while (this.#height > bottom) {
