@@ -1,10 +1,10 @@
 /**
- * Bytes that the process holds in memory for clients. Where there is room for no more, the address that holds most gives
- * way: the slowest of what is its own ends, not what comes new (docs/decisions.md#bodies-in-memory).
+ * Bytes that the process holds in memory for clients. When memory runs out, the address that holds most gives way: its
+ * slowest item ends, and not the new one (docs/decisions.md#bodies-in-memory).
  */
 import { clientNetwork, siteOf } from './client-network.ts';
 
-/** What is held, and may end before its time: because its client is slow, or because it is large. */
+/** Something held that may be ended early: because its client is slow, or because it is large. */
 export interface Evictable {
   /** Bytes a millisecond, lately; or any number that is lower for what is to end sooner. */
   rate(now: number): number;
@@ -89,7 +89,7 @@ export class BufferBudget {
     if (site.clients.size === 0) this.#sites.delete(site.key);
   }
 
-  /** Null where nobody who holds as much as whoever wants more has something to give up. */
+  /** Returns null if no client with as much as the one that wants more has something to give up. */
   #slowestOfMost(wanting: Holding, client: Client, bytes: number): Holding | null {
     const now = performance.now();
     let most = client.site.bytes + bytes;
@@ -137,7 +137,7 @@ function slowestOf({ holdings }: Client, wanting: Holding, now: number, isOwn: b
   return found;
 }
 
-/** What is held for one request. */
+/** Bytes held for one request. */
 export class Holding {
   readonly #budget: BufferBudget;
   readonly #client: Client;
@@ -151,7 +151,7 @@ export class Holding {
     this.#client = client;
   }
 
-  /** False where there is no room. */
+  /** Returns false if there is no room. */
   take(bytes: number): boolean {
     if (this.#released || !this.#budget.take(this, this.#client, bytes)) return false;
     this.bytes += bytes;

@@ -1,6 +1,7 @@
 /**
- * What many hold, or wait for, by whom it counts for: a client's network, a project. Where there is too much, who has
- * most yields; where it is given out, they take turns. Networks of one IPv6 site count together before they count apart.
+ * Items that clients hold or wait for, by owner: a client's network, a project. If there are too many, the owner of
+ * most yields; if they are given out, owners take turns. Networks of one IPv6 site count together before they count
+ * apart.
  */
 import { siteOf } from './client-network.ts';
 
@@ -28,7 +29,7 @@ export class ByOwner<T extends Held> {
     return this.#sites.size;
   }
 
-  /** What the site of this owner holds. */
+  /** Number of items that the owner's site holds. */
   heldBySiteOf(owner: string): number {
     return this.#sites.get(siteOf(owner))?.size ?? 0;
   }
@@ -57,7 +58,7 @@ export class ByOwner<T extends Held> {
     return true;
   }
 
-  /** The oldest of who holds most, taken out; undefined where nothing is held. */
+  /** Takes out the oldest item of the owner that holds most; returns undefined if there are no items. */
   takeOldestOfBusiest(): T | undefined {
     return this.#taken(this.#busiest());
   }

@@ -46,7 +46,7 @@ export class ByteCollector {
     this.#filled = 0;
   }
 
-  /** What was collected, in pieces; the collector is empty then. */
+  /** Takes the collected bytes, in pieces, and empties the collector. */
   take(): readonly Uint8Array[] {
     this.#closeRoom();
     const pieces = this.#pieces;
@@ -55,7 +55,7 @@ export class ByteCollector {
     return pieces;
   }
 
-  /** What was collected, in one piece; the collector is empty then. */
+  /** Takes the collected bytes, in one piece, and empties the collector. */
   takeWhole(): Buffer {
     const length = this.#length;
     const pieces = this.take();

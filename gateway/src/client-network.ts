@@ -11,8 +11,8 @@ const IPV6_NETWORK = '::/64';
 const known = new BoundedMap<string>(4096);
 
 /**
- * An IPv6 client has the 2^64 addresses of its /64, an IPv4 client its one, also where that is written as IPv6. What is
- * no IP address is itself.
+ * Returns the network of a client: an IPv6 client has the 2^64 addresses of its /64, an IPv4 client its one, also if
+ * written as IPv6. Other text is returned unchanged.
  */
 export function clientNetwork(address: string): string {
   if (!address.includes(':')) return address;
@@ -24,8 +24,8 @@ export function clientNetwork(address: string): string {
 }
 
 /**
- * The /48 that a network of IPv6 is part of, in which whoever rents it has 65,536 networks; any other owner is its own
- * site. Shares are given to sites first, and within them to networks (docs/decisions.md#shared-limits).
+ * Returns the /48 of an IPv6 network, since its tenant has 65,536 networks in it; any other owner is its own site.
+ * Shares are given to sites first, and within them to networks (docs/decisions.md#shared-limits).
  */
 export function siteOf(owner: string): string {
   return owner.endsWith(IPV6_NETWORK) ? owner.split(':', 3).join(':') : owner;

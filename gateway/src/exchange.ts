@@ -15,7 +15,7 @@ import type { WebSocketFigures } from './web-socket-figures.ts';
 /** Lower-case names at even places, values at odd ones; several values of a name stay several entries. */
 export type HeaderList = string[];
 
-/** Is given a body as it arrives, whoever reads it, and cannot delay it. */
+/** Receives a body as it is read, without delaying it. */
 export interface BodyCopy {
   chunk(bytes: Uint8Array): void;
   /** There is no more. Not called where the body breaks off. */
@@ -26,7 +26,7 @@ export interface BodyCopy {
 export interface BodyStream extends Readable {
   /** Bytes so far. */
   readonly received: number;
-  /** Bytes past which it breaks off, because a plugin wants no more; Infinity where none says so. */
+  /** Bytes past which it breaks off, because a plugin wants no more; by default Infinity. */
   readonly limit: number;
   /** More of it is to come, and the gateway would take it. */
   readonly waitsForClient: boolean;
@@ -45,11 +45,13 @@ export interface ResponseSink extends Writable {
 /** The client asks to go on in another protocol than HTTP, and its connection can. */
 export interface UpgradeOffer {
   readonly protocol: 'websocket';
-  /** The answer proves by the request's key that the server speaks it; in HTTP/2 there is none (RFC 8441, section 5). */
+  /** The answer proves by the request's key that the server speaks it; HTTP/2 has no key (RFC 8441, section 5). */
   readonly keyed: boolean;
 }
 
-/** What the transport offers for one request; the pipeline calls exactly one of `send`, `stream` and `upgrade`, once. */
+/**
+ * The transport's functions for one request; the pipeline calls exactly one of `send`, `stream` and `upgrade`, once.
+ */
 export interface Responder {
   /** Sends a whole response. */
   send(x: Exchange, status: number, headers: HeaderList, body: Uint8Array | string | null): void;
@@ -66,7 +68,10 @@ export interface Responder {
    * cut when the time for that is up.
    */
   upgrade?(x: Exchange, headers: HeaderList, stopping: () => void): Duplex | null;
-  /** Calls back once when the gateway stops, soon where it does already; returns the function that takes it back. */
+  /**
+   * Calls back once when the gateway stops, soon if it is stopping already; returns the function that removes the
+   * listener.
+   */
   whenStopping?(listener: () => void): () => void;
   /** Fields behind a streamed body, set before its end; left out where the client does not take them (`TE`). */
   trailers?(fields: HeaderList): void;
@@ -78,7 +83,7 @@ export interface Responder {
   giveWay?(x: Exchange): void;
 }
 
-/** What the gateway knows of the operation that a request matched, as far as plugins may see it. */
+/** The matched operation of a request, as far as plugins may see it. */
 export interface MatchedOperation {
   readonly path: string;
   readonly operationId: string | undefined;
@@ -140,17 +145,20 @@ export interface AcceptedWebSocket {
   opened?(close: (closing: Closing) => void): void;
 }
 
-/** What the pipeline does with the answer of an engine. */
+/** The pipeline's handlers for the answer of an engine. */
 export interface EngineResponse {
   whole(answer: Answer): Promise<void>;
   /** The head is made. Returns where the body goes, at once or when response hooks are done; null: nowhere. */
   head(x: Exchange, status: number, headers: HeaderList): ResponseSink | Promise<ResponseSink | null>;
   /**
-   * As `head`, with status 200, for a body that has no end of its own. False where nothing begins, also where plugins want
-   * the body whole: 501.
+   * As `head`, with status 200, for a body that has no end of its own. Resolves with false if the response does not
+   * begin, also if plugins want the body whole: 501.
    */
   endless(x: Exchange, headers: HeaderList, begins: (sink: ResponseSink) => void): Promise<boolean>;
-  /** Accepts the client's handshake; false where it has got another answer, or has gone. `stopping`: see `Responder.upgrade`. */
+  /**
+   * Accepts the client's handshake; resolves with false if it has got another answer, or has gone. `stopping`: see
+   * `Responder.upgrade`.
+   */
   webSocket(x: Exchange, stopping: () => void, begins: (opened: OpenWebSocket) => void): Promise<boolean>;
   /**
    * Relays a WebSocket between the client and an upstream that has accepted the handshake; false where the client has got
@@ -190,13 +198,13 @@ export interface EndedRequest {
   readonly responseBytes: number;
 }
 
-/** What a capability keeps of a request, and does when its response passes and when it has ended. */
+/** State of a capability for a request, with its hooks for the response and the end. */
 export interface RequestPart {
-  /** The plugin, as it is bound, for which it acts: its place in the chain. Null where it has none. */
+  /** The plugin, as it is bound, for which it acts: its place in the chain. Null without a plugin. */
   readonly owner: object | null;
   /** A body that it keeps and has answered with: plugins before `owner` see it as they see every body that streams. */
   readonly stored: Uint8Array | null;
-  /** Set where it wants to see a body that streams past `owner`: puts itself before the sink. */
+  /** Set if it reads a body that streams past `owner`: puts itself before the sink. */
   readonly tap: ((sink: ResponseSink) => ResponseSink) | null;
   /** Members of the line in the access log, each with a comma before it; empty for none. */
   readonly logged: string;
@@ -222,7 +230,7 @@ export class Exchange {
   readonly target: string;
   /** As sent, without the query; never decoded. */
   readonly path: string;
-  /** Without `?`; undefined where there is none. A plugin may take parameters out (`request_query_change`). */
+  /** Without `?`; undefined if absent. A plugin may remove parameters (`request_query_change`). */
   query: string | undefined;
   /** `http` or `https`. */
   readonly scheme: string;
@@ -235,7 +243,7 @@ export class Exchange {
   hops = 0;
   /** Bytes of headers that plugins have set on the response. */
   responseHeaderBytes = 0;
-  /** That the client has shown, and that was verified; null where there is none. */
+  /** Verified certificate of the client; null without one. */
   clientCertificate: ClientCertificate | null = null;
   /** Null where the client asks for no protocol that is spoken here, or its connection cannot leave HTTP. */
   upgrade: UpgradeOffer | null = null;
@@ -259,19 +267,19 @@ export class Exchange {
   memory: BufferBudget | null = null;
   #held: Holding | null = null;
   /**
-   * To be asked before the body in memory is parsed as JSON: whether it is refused, with `answer`, because readers of it
-   * could differ (docs/decisions.md#one-reading). Content types other than JSON count where whoever asks parses them
+   * Called before the body in memory is parsed as JSON: reports whether it is refused, with `answer`, because its
+   * readers could differ (docs/decisions.md#one-reading). Content types other than JSON count if the caller parses them
    * all the same.
    */
   refusesJson: (ofAnyType: boolean) => boolean = refusesNothing;
 
   requestId = '';
   traceId = '';
-  /** The caller's span, as `traceparent` names it, or one that stands for it with the next hop; null where there is none. */
+  /** The caller's span, as `traceparent` names it, or one that represents it for the next hop; null without one. */
   parentSpanId: string | null = null;
   /** Those of W3C trace flags that are passed on. */
   traceFlags = 0;
-  /** Where its spans are recorded; null where it is not traced. */
+  /** Recorder of its spans; null if it is not traced. */
   trace: RequestTrace | null = null;
   operation: MatchedOperation | null = null;
   /** Values of the path parameters as the client sent them, and decoded. */
@@ -279,19 +287,19 @@ export class Exchange {
   params: readonly string[] = [];
   /** Steps that matching its parameters against patterns took. */
   patternSteps = 0;
-  /** What plugins tell each other; made on first use. */
+  /** Messages between plugins; made on first use. */
   context: Map<string, string> | null = null;
   /** What one plugin, as it is bound, keeps for itself between its hooks of this request. */
   states: Map<object, Map<string, Uint8Array>> | null = null;
 
-  /** The plugin that made the answer, or in whose call it was made; null where it is the upstream's, or the gateway's. */
+  /** The plugin that made the answer, or in whose call it was made; null if it is the upstream's, or the gateway's. */
   decidedBy: string | null = null;
   decision: PluginDecision = 'answered';
 
-  /** Milliseconds from dispatch to the head of the answer; null where nothing was dispatched, or nothing answered. */
+  /** Milliseconds from dispatch to the head of the answer; null without a dispatch or an answer. */
   dispatchMs: number | null = null;
 
-  /** What capabilities keep of it, each in a `RequestSlot` of its own; null where there is nothing. */
+  /** State of capabilities, each in a `RequestSlot` of its own; null if there is no state. */
   parts: (RequestPart | null | undefined)[] | null = null;
 
   staged: StagedHeader[] | null = null;
@@ -300,12 +308,12 @@ export class Exchange {
   /** Set where the dispatcher has handed the request off to a part of the host. */
   engine: Engine | null = null;
 
-  /** The problem that is about to be sent, with all that is known of it; null where the response is none. */
+  /** The problem that is about to be sent, with all known details; null if the response is not a problem. */
   problem: Problem | null = null;
   /** Set for response hooks: what is about to be sent. */
   responseStatus = 0;
   responseHeaders: HeaderList = [];
-  /** Body of the response where it is in memory; null while it streams. */
+  /** Body of the response if it is in memory; null while it streams. */
   responseBody: Uint8Array | string | null = null;
   /** The body of the response is not in memory, but on its way from the upstream. */
   responseStreams = false;

@@ -1,4 +1,4 @@
-/** What a dispatcher hands off: a request that the host proxies to an upstream. */
+/** A hand-off of a dispatcher: a request that the host proxies to an upstream. */
 import type { Readable } from 'node:stream';
 import type { Problem } from './problems.ts';
 
@@ -47,7 +47,7 @@ export class NotSendable extends Error {
   }
 }
 
-/** What holds for a WebSocket once it is open. */
+/** Limits of an open WebSocket. */
 export interface WebSocketLimits {
   /** Milliseconds without a byte from either side; 0: no limit. */
   readonly idleTimeoutMs: number;

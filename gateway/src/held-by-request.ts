@@ -1,4 +1,4 @@
-/** What an open request holds in memory: it gives way to other clients only (docs/decisions.md#bodies-in-memory). */
+/** Memory of an open request: it gives way to other clients only (docs/decisions.md#bodies-in-memory). */
 import type { BufferBudget, Evictable, Holding } from './buffer-budget.ts';
 
 /** An exchange, as far as what it holds is concerned. */
@@ -10,7 +10,7 @@ export interface OpenRequest {
   giveWay(): void;
 }
 
-/** What is held for the request from now on. `x`: null if it is for none. */
+/** Holds memory for the request from now on. `x`: null if it is for no request. */
 export function holdFor(budget: BufferBudget, x: OpenRequest | null): Holding {
   const held = budget.hold(x?.clientIp ?? '');
   if (x !== null) held.evictable = new HeldByRequest(x);

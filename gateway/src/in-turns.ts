@@ -3,10 +3,10 @@
 /** Milliseconds without a pause. */
 const TURN_MS = 5;
 
-/** Work that yields where it can pause. */
+/** Work that yields if it can pause. */
 export type Steps<T> = Generator<undefined, T>;
 
-/** At once where it is quick. `steps` yields where it can pause; it is left there once `wanted` says no. */
+/** Returns at once if the work is quick. `steps` yields if it can pause; it stops there once `wanted` returns false. */
 export function inTurns<T>(steps: Steps<T>, wanted: () => boolean): T | Promise<T> {
   const from = performance.now();
   for (;;) {

@@ -24,7 +24,7 @@ export function usableMemory(): number {
   return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
 }
 
-/** Defaults keep to a part of the memory. What an option names otherwise counts as it is. */
+/** Keeps defaults to a part of the memory. Options that set another value count as they are. */
 export function memoryBudgets(
   options: Pick<ServeOptions, 'maxBufferedBytes' | 'maxHeldResponseBytes' | 'maxHeldHeaderBytes'>,
   memory = usableMemory(),

@@ -1,4 +1,4 @@
-/** What was thrown, in words: anything may be. */
+/** Texts of thrown values, which may be anything. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

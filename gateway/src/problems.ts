@@ -1,7 +1,6 @@
 /**
  * Every problem document that the gateway or a built-in plugin sends (RFC 9457; docs/reference/gateway.md#problems,
- * docs/decisions.md#problem-types). The one place where they are rendered; docs/problems.md is generated from the
- * table.
+ * docs/decisions.md#problem-types). Rendering is done here only; docs/problems.md is generated from the table.
  */
 
 export interface ProblemType {

@@ -14,7 +14,7 @@ const SHORT = 1 << 10;
 export interface TurnReading {
   /** Bytes that `read` gets at most. Default: all that has come. */
   readonly sliceBytes?: number;
-  /** Works them through. It may pause the stream; then whoever has paused it resumes it. */
+  /** Processes a slice. It may pause the stream, and must then resume it. */
   read(slice: Buffer): void;
   /** Resumes the stream in the next turn, unless it waits for something else. */
   readOn(): void;
@@ -49,7 +49,7 @@ export function readInTurns(
   });
 }
 
-/** Slices of a chunk, in turns. Whoever takes one has worked it through when it takes the next. */
+/** Yields slices of a chunk, in turns. The caller has processed a slice when it takes the next. */
 export async function* slicesInTurns(chunk: Uint8Array): AsyncGenerator<Uint8Array> {
   let began = performance.now();
   for (let at = 0; at < chunk.length; at += SLICE) {

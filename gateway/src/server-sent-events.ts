@@ -1,6 +1,6 @@
 /** The format of server-sent events (WHATWG HTML, section 9.2.6), without `id` and `retry`. */
 
-/** Characters of one event where nothing else is said: whoever sends it may be anybody. */
+/** Default limit of one event, in characters: its sender may be untrusted. */
 const MAX_EVENT = 1 << 20;
 
 /** A byte order mark, which a stream may begin with, also where each byte is a character. */
@@ -9,7 +9,7 @@ const MARK = /^(?:\ufeff|\u00ef\u00bb\u00bf)/;
 export interface ServerSentEvent {
   /** `message` where the stream names none. */
   readonly event: string;
-  /** Null where there is none: comments keep a connection alive. */
+  /** Null for comments, which keep a connection alive. */
   readonly data: string | null;
   /** All of it as it came, with the empty line at its end. */
   readonly raw: string;
@@ -31,12 +31,15 @@ export class EventParser {
     this.#maxEvent = maxEvent;
   }
 
-  /** What has come of an event that has no end yet. */
+  /** Received part of an event that has not ended yet. */
   get rest(): string {
     return this.#raw;
   }
 
-  /** Given pieces of the stream, in any cut, gives the events that they complete. Throws where one is too long. */
+  /**
+   * Takes pieces of the stream, cut anywhere, and returns the events that they complete. Throws if an event is too
+   * long.
+   */
   push(text: string): readonly ServerSentEvent[] {
     const events: ServerSentEvent[] = [];
     if (text === '') return events;

@@ -15,20 +15,20 @@ export interface SharedLimit {
     | { readonly constant: string; readonly value: number }
     /** A part of something that is not the gateway's. */
     | { readonly constant: string; readonly value: number; readonly of: string };
-  /** What has so much: all clients of a process, of all workers, of a config, of a state server; or a connection. */
+  /** Scope of the limit: all clients of a process, of all workers, of a config, of a state server; or a connection. */
   readonly scope: 'process' | 'workers' | 'config' | 'issuer' | 'upstream' | 'connection' | 'state';
   /**
    * Whose shares are, the outermost owner first: `client network` is an IPv4 address, or an IPv6 /64, those of a /48
    * together.
    */
   readonly owner: string;
-  /** Who gives way when it is reached. */
+  /** Owner that gives way when the limit is reached. */
   readonly yields: string;
-  /** What whoever gives way gets. */
+  /** The answer to those that give way. */
   readonly answer: string;
   /** Where that is counted; null: nowhere. */
   readonly metric: string | readonly string[] | null;
-  /** Where it is kept, from gateway/src. */
+  /** Files that enforce it, from gateway/src. */
   readonly files: readonly [string, ...string[]];
   /** In which one owner takes all that it can, and another is served: `path/to/file.test.ts: its title`. */
   readonly test: string;

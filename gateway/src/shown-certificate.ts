@@ -1,4 +1,4 @@
-/** What the pipeline and plugins know of the certificate that a client has shown. */
+/** Facts about a client's certificate for the pipeline and plugins. */
 export interface ClientCertificate {
   /** Distinguished name as RFC 4514 writes it, the most particular part first. */
   readonly subject: string;

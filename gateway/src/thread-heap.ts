@@ -3,7 +3,7 @@
 /** Of the process's memory: what is ended for taking too much must be the thread, and not the process. */
 const SHARE = 1 / 2;
 
-/** MiB: as many as wanted, and at most half of the limit of the process's container, where it has one. */
+/** Returns MiB: as many as wanted, and at most half of the limit of the process's container, if it has one. */
 export function threadHeapMb(wanted: number): number {
   // Without a limit it is 0, or more than any machine has.
   const bytes = process.constrainedMemory();

@@ -1,4 +1,4 @@
-/** What is counted of WebSockets, over the process. */
+/** Counts of WebSockets, over the process. */
 
 export interface DirectionFigures {
   messages: number;

@@ -10,7 +10,9 @@ import { Text } from "./text";
   return byte == 0x2f ? 63 : -1;
 }
 
-/** Null where it is not well-formed: other characters, a wrong length or wrong padding, bits that say nothing. */
+/**
+ * Returns null if the text is malformed: other characters, a wrong length or wrong padding, unused bits that are set.
+ */
 export function decodeBase64(text: Text): Text | null {
   let digits = text.length;
   if (digits % 4 != 0) return null;

@@ -25,7 +25,7 @@ export class BasicCredentials {
     Request.removeHeader(AUTHORIZATION);
   }
 
-  /** What the request sends; null where it sends none, or what is malformed, not UTF-8, or holds control characters. */
+  /** Returns the request's credentials; null if they are absent, malformed, not UTF-8, or hold control characters. */
   static ofRequest(): BasicCredentials | null {
     const header = Request.header(AUTHORIZATION);
     if (!header) return null;

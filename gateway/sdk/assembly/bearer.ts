@@ -22,7 +22,7 @@ const UNAVAILABLE_TITLE = text("Service unavailable");
 const CANNOT_ASK = text("the token issuer is unavailable, so the token cannot be validated");
 
 export namespace Bearer {
-  /** What stands behind `Bearer` in `Authorization`; null where there is no such header, or one of another scheme. */
+  /** Returns the token behind `Bearer` in `Authorization`; null if the header is absent, or of another scheme. */
   export function token(): Text | null {
     const value = Request.header(AUTHORIZATION);
     if (!value || value.length <= SCHEME.length) return null;
@@ -30,7 +30,9 @@ export namespace Bearer {
     return value.byteAt(SCHEME.length) == 0x20 ? value.slice(SCHEME.length).trim() : null;
   }
 
-  /** Whether the token holds; where it does not, or is null or empty, the request is answered: return `ANSWERED`. */
+  /**
+   * Reports whether the token is valid; if it is not, or is null or empty, the request is answered: return `ANSWERED`.
+   */
   export function holds(verifier: i32, token: Text | null): bool {
     if (!token || token.isEmpty) {
       missing();

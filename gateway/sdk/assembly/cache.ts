@@ -9,16 +9,17 @@ export namespace Cache {
   }
 
   /**
-   * In `on_request`: whether the request is answered from what is stored; return `ANSWERED` then. What is stored in one
-   * partition is seen in no other; the empty one is everyone's. May wait for another request that fetches the same.
+   * In `on_request`: reports whether the request is answered from the cache; return `ANSWERED` then. A response stored
+   * in one partition is not used in others; the empty one is shared by everyone. May wait for another request that
+   * fetches the same.
    */
   export function lookup(cache: i32, partition: Text): bool {
     return host.host_cache_lookup(cache, partition.ptr, partition.length) != 0;
   }
 
   /**
-   * In `on_response`: stores the response where it may be, as it goes by, and forgets what an unsafe request has
-   * changed. Whether a stored one takes its place; return `ANSWERED` then, and change no header of it.
+   * In `on_response`: stores the response if it is cacheable, as it passes, and drops those that an unsafe request has
+   * changed. Reports whether a stored response takes its place; return `ANSWERED` then, and change no header of it.
    */
   export function settle(cache: i32): bool {
     return host.host_cache_settle(cache) != 0;

@@ -1,6 +1,7 @@
 /**
  * Changes of headers or query parameters as a config has them: `remove` (names), `rename` (`from`, `to`), `set` and
- * `add` (name to text with placeholders), made in this order. What names a value that the request lacks is not made.
+ * `add` (name to text with placeholders), made in this order. Changes with a placeholder for a missing value are
+ * skipped.
  */
 import { Config } from "./config";
 import { Request } from "./request";
@@ -25,7 +26,7 @@ class Change {
   ) {}
 }
 
-/** The changes in the config at a pointer, first to last; null where there are none. */
+/** Returns the changes in the config at a pointer, first to last; null if it has none. */
 function readChanges(pointer: string): Change | null {
   // From the last on, each before those that are there.
   let changes = readValues(ADD, pointer + "/add", null);

@@ -3,7 +3,7 @@ import * as host from "./host";
 import { Text } from "./text";
 
 export namespace Chunk {
-  /** What passes; empty in `…_end`. */
+  /** Returns the chunk that passes; empty in `…_end`. */
   export function read(): Text {
     const length = host.chunk_length();
     const ptr = heap.alloc(length + 1);

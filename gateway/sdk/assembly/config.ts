@@ -3,7 +3,7 @@ import * as host from "./host";
 import { EMPTY, ROOM, Text, text, TextBuilder } from "./text";
 
 export namespace Config {
-  /** The value: strings as they are, all else as JSON text; null where there is none. */
+  /** Returns the value: strings as they are, all else as JSON text; null if absent. */
   export function at(pointer: Text): Text | null {
     let ptr = heap.alloc(ROOM);
     const length = host.config_get(pointer.ptr, pointer.length, ptr, ROOM);
@@ -16,7 +16,10 @@ export namespace Config {
     return new Text(heap.realloc(ptr, length), length);
   }
 
-  /** As `at`, into memory of the caller's: for long lists, since memory is not freed. Null also where it does not fit. */
+  /**
+   * As `at`, into memory of the caller's: for long lists, since memory is not freed. Returns null also if it does not
+   * fit.
+   */
   export function read(pointer: Text, ptr: usize, room: i32): Text | null {
     const length = host.config_get(pointer.ptr, pointer.length, ptr, room);
     return length < 0 || length > room ? null : new Text(ptr, length);
@@ -44,7 +47,7 @@ export namespace Config {
     return value && value.length > 0 ? parseNumber(value) : otherwise;
   }
 
-  /** Elements of an array or members of an object; 0 where there is neither. */
+  /** Returns the number of elements of an array or members of an object; 0 for other values. */
   export function countAt(pointer: Text): i32 {
     return max(0, host.config_count(pointer.ptr, pointer.length));
   }

@@ -1,9 +1,9 @@
-/** What plugins tell each other about a request, and what one keeps for itself between its hooks. */
+/** Messages between plugins about a request, and values that one plugin keeps between its hooks. */
 import * as host from "./host";
 import { ROOM, Text } from "./text";
 
 export namespace Context {
-  /** What an earlier plugin of this request said; null where none did. */
+  /** Returns the value set by an earlier plugin of this request; null if it is unset. */
   export function get(key: Text): Text | null {
     let ptr = heap.alloc(ROOM);
     const length = host.context_get(key.ptr, key.length, ptr, ROOM);
@@ -21,7 +21,7 @@ export namespace Context {
 }
 
 export namespace State {
-  /** What an earlier hook of this plugin kept for this request; null where none did. */
+  /** Returns the value set by an earlier hook of this plugin for this request; null if it is unset. */
   export function get(key: Text): Text | null {
     let ptr = heap.alloc(ROOM);
     const length = host.state_get(key.ptr, key.length, ptr, ROOM);

@@ -4,7 +4,7 @@ import * as host from "./host";
 export namespace Examples {
   /**
    * Answers with the response that the description has for this status: its examples, or values made from its schema.
-   * False where it has none: then nothing is answered yet.
+   * Returns false without an answer if the status is not described.
    */
   export function respond(status: i32): bool {
     return host.host_example_respond(status) != 0;

@@ -38,7 +38,7 @@ function isBlankAt(name: Text, index: i32): bool {
   return byte == 0x20 || byte == 0x09;
 }
 
-/** The list of the config at a JSON pointer, joined; empty where there is none. */
+/** Returns the list of the config at a JSON pointer, joined; empty if absent. */
 export function groupsAt(pointer: Text): Text {
   const count = Config.countAt(pointer);
   const out = new TextBuilder(128);

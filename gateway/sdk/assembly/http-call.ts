@@ -19,7 +19,7 @@ export const CALL_CIRCUIT_OPEN: i32 = -6;
 export const JSON_ABSENT: i32 = -1;
 /** The gateway has no room in memory for what the answer says. */
 export const JSON_NO_ROOM: i32 = -2;
-/** What the answer says takes too long to parse. */
+/** Parsing the answer's body would take too long. */
 export const JSON_TOO_COSTLY: i32 = -3;
 export const JSON_NULL: i32 = 0;
 export const JSON_BOOLEAN: i32 = 1;
@@ -82,7 +82,7 @@ export class HttpCall {
     );
   }
 
-  /** A header of the last answer; null where it is absent. */
+  /** Returns a header of the last answer; null if it is absent. */
   static answerHeader(name: Text): Text | null {
     let ptr = heap.alloc(ROOM);
     const length = host.http_call_header_get(name.ptr, name.length, ptr, ROOM);
@@ -107,7 +107,7 @@ export class HttpCall {
     return host.http_call_json_type(pointer.ptr, pointer.length);
   }
 
-  /** The value there: strings as they are, all else as JSON text; null where there is none. */
+  /** Returns the value there: strings as they are, all else as JSON text; null if absent. */
   static json(pointer: Text): Text | null {
     let ptr = heap.alloc(ROOM);
     const length = host.http_call_json_get(pointer.ptr, pointer.length, ptr, ROOM);
@@ -119,7 +119,7 @@ export class HttpCall {
     return new Text(ptr, length);
   }
 
-  /** Elements of an array or members of an object there; 0 where there is neither. */
+  /** Returns the number of elements of an array or members of an object there; 0 for other values. */
   static jsonCount(pointer: Text): i32 {
     return max(0, host.http_call_json_count(pointer.ptr, pointer.length));
   }
@@ -137,9 +137,10 @@ export class HttpCall {
   }
 
   /**
-   * Headers of the answer that `respond` makes, in the place of others of their names: the members of the object at a
-   * pointer of the last answer, each a string, number or boolean, or, with `lists`, a list of them. Those of the
-   * connection are left out. False where there is something else, one is not valid, or there are too many.
+   * Sets headers of the answer that `respond` makes, in the place of others of their names: the members of the object
+   * at a pointer of the last answer, each a string, number or boolean, or, with `lists`, a list of them. Those of the
+   * connection are left out. Returns false if the value there is of another type, a header is not valid, or there are
+   * too many.
    */
   static respondHeaders(pointer: Text, lists: bool): bool {
     return host.http_call_respond_headers(pointer.ptr, pointer.length, lists ? 1 : 0) >= 0;
@@ -151,9 +152,9 @@ export class HttpCall {
   }
 
   /**
-   * Answers with those headers, and the string at a pointer of the last answer as the body, decoded where it is `base64`;
-   * without a body where there is nothing, or null. Return `ANSWERED` then. False where there is something else, or the
-   * string is not Base64.
+   * Answers with those headers, and the string at a pointer of the last answer as the body, decoded if `base64`;
+   * without a body if the value is absent or null. Return `ANSWERED` then. Returns false if the value is of another
+   * type, or the string is not Base64.
    */
   static respond(status: i32, pointer: Text, base64: bool): bool {
     return host.http_call_respond(status, pointer.ptr, pointer.length, base64 ? 1 : 0) == 0;

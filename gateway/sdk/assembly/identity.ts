@@ -25,7 +25,7 @@ export namespace Identity {
     else Request.setHeader(header, names);
   }
 
-  /** Who it is, as header and as context value `auth.consumer`; null or empty: nobody can be named. */
+  /** Sets the consumer's name, as header and as context value `auth.consumer`; null or empty: the name is unknown. */
   export function consumer(name: Text | null): void {
     const known = name && !name.isEmpty ? name : null;
     set(CONSUMER, known);
@@ -51,7 +51,7 @@ export function scopesOfToken(): Text {
   return scope.isEmpty ? namesAt(SCP, 0x20) : scope;
 }
 
-/** The names in a claim, text or list, with `separator` between them; empty where there are none. */
+/** Returns the names in a claim, text or list, with `separator` between them; empty if it has no names. */
 export function namesAt(pointer: Text, separator: u8): Text {
   const count = Token.count(pointer);
   const whole = Token.claim(pointer);

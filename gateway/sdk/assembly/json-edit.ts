@@ -21,7 +21,7 @@ export function isJson(contentType: Text): bool {
   return type.endsWith(text("/json")) || type.endsWith(text("+json"));
 }
 
-/** A token of pointers, and what is to become of the value there. */
+/** A token of pointers, and the edit of the value there. */
 @unmanaged
 class Node {
   removes: bool = false;
@@ -38,7 +38,7 @@ class Node {
 
   constructor(public key: Text) {}
 
-  /** The child of this name, made where there is none. */
+  /** Returns the child of this name; makes it if it is missing. */
   at(key: Text): Node {
     const known = this.find(key);
     if (known) return known;
@@ -90,7 +90,7 @@ export class JsonEdit {
   private root: Node = new Node(new Text(0, 0));
   private count: i32 = 0;
 
-  /** What a config has at a pointer: `remove`, a list of pointers, and `set`, values by pointer. */
+  /** Reads the edits in a config at a pointer: `remove`, a list of pointers, and `set`, values by pointer. */
   static read(pointer: string): JsonEdit {
     const edit = new JsonEdit();
     const removed = Config.list(pointer + "/remove");
@@ -177,7 +177,7 @@ class Editor {
     this.at = this.json.length;
   }
 
-  /** The value of the next member of the object that the text is, where it has one more. */
+  /** Returns the value of the text's next member; the text must be an object with one more. */
   nextMember(): Text {
     // The brace, or the comma behind the last.
     this.at++;
@@ -268,7 +268,7 @@ class Editor {
     this.out.byte(0x5d);
   }
 
-  /** Copies a member or element, whose value begins here; false where it is removed. `key` has its quotes. */
+  /** Copies a member or element, whose value begins here; returns false if it is removed. `key` has its quotes. */
   private member(parent: Node, token: Text, key: Text, first: bool): bool {
     const node = parent.find(token);
     this.skipSpace();

@@ -3,7 +3,7 @@ import { Text, TextBuilder } from "./text";
 
 const BACKSLASH: u8 = 0x5c;
 
-/** What a JSON string, with its quotes, says. */
+/** Returns the text of a JSON string, given with its quotes. */
 export function unescaped(json: Text): Text {
   const inner = json.slice(1, json.length - 1);
   if (inner.indexOf(BACKSLASH) < 0) return inner;
@@ -33,7 +33,7 @@ export function unescaped(json: Text): Text {
   return out.take();
 }
 
-/** Four hexadecimal digits; what is none counts as 0. */
+/** Reads four hexadecimal digits; malformed ones count as 0. */
 function hexOf(text: Text, from: i32): i32 {
   let value = 0;
   for (let i = from; i < from + 4; i++) {

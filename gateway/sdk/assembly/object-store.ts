@@ -2,9 +2,9 @@
 import * as host from "./host";
 import { Text } from "./text";
 
-/** What was given is no name of a bucket. */
+/** The bucket's name is malformed. */
 export const STORE_NO_BUCKET: i32 = -1;
-/** What was given is no key. */
+/** The key is malformed. */
 export const STORE_NO_KEY: i32 = -2;
 /** The request's query is not UTF-8. */
 export const STORE_BAD_QUERY: i32 = -3;

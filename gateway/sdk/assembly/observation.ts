@@ -1,4 +1,4 @@
-/** What is counted, logged and traced of requests; declare `host_observation_open` and `host_observation_add`. */
+/** Counts, logs and traces requests; declare `host_observation_open` and `host_observation_add`. */
 import * as host from "./host";
 
 export namespace Observation {

@@ -61,8 +61,8 @@ export class PathTemplate {
   }
 
   /**
-   * With the request's parameters: in the path as the client sent them, so that an encoded slash stays one, in the query
-   * percent-encoded; slashes of greedy ones stay. Ends the call where one is unknown.
+   * Fills in the request's parameters: in the path as the client sent them, so that an encoded slash stays one, in the
+   * query percent-encoded; slashes of greedy ones stay. Ends the call if a parameter is unknown.
    */
   fill(): Text {
     const out = new TextBuilder(512);

@@ -1,4 +1,4 @@
-/** What dispatchers that publish to brokers have in common: headers of messages, acknowledgements, refusals. */
+/** Shared parts of dispatchers that publish to brokers: headers of messages, acknowledgements, refusals. */
 import { Config } from "./config";
 import { Request } from "./request";
 import { Response } from "./response";
@@ -47,7 +47,7 @@ export class MessageHeaders {
     return this;
   }
 
-  /** The request's headers of these names, where it has them, under the names as they are written here. */
+  /** Adds the request's headers of these names, if present, with the names spelt as given. */
   addFromRequest(names: StaticArray<Text>): MessageHeaders {
     for (let i = 0; i < names.length; i++) {
       const value = Request.header(names[i]);

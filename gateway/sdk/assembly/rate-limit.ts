@@ -23,8 +23,8 @@ export namespace RateLimit {
   }
 
   /**
-   * The same, counted in this process alone: for while the shared store is away; declare `host_rate_limit_take_local`. Not
-   * available where there is no other store.
+   * The same, counted in this process alone: for while the shared store is away; declare `host_rate_limit_take_local`.
+   * Not available without a shared store.
    */
   export function takeLocal(bucket: Text, quota: i32, window: i32): RateLimitResult {
     const out = heap.alloc(32);

@@ -1,4 +1,4 @@
-/** What a config takes from a request: `$request.header.<name>`, `$request.path.<param>`, or a literal. */
+/** A value that a config takes from a request: `$request.header.<name>`, `$request.path.<param>`, or a literal. */
 import { Request } from "./request";
 import { EMPTY, Text, text } from "./text";
 
@@ -20,7 +20,7 @@ export class RequestValue {
     this.named = expression.slice(prefix);
   }
 
-  /** Of the request at hand; null where it does not have what it is taken from. */
+  /** Returns the value for the current request; null if the request lacks it. */
   of(): Text | null {
     if (this.source == HEADER) return Request.header(this.named);
     if (this.source == PATH) return Request.pathParam(this.named);

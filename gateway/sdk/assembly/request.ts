@@ -32,7 +32,7 @@ export namespace Request {
     return always(1);
   }
 
-  /** Without `?`; null where there is none. */
+  /** Without `?`; null if absent. */
   export function query(): Text | null {
     return field(2);
   }
@@ -66,7 +66,7 @@ export namespace Request {
     return always(7);
   }
 
-  /** All values of a header joined with `, `; null where it is absent. Names in any case. */
+  /** Returns all values of a header joined with `, `; null if it is absent. Names in any case. */
   export function header(name: Text): Text | null {
     let ptr = heap.alloc(ROOM);
     const length = host.request_header_get(name.ptr, name.length, ptr, ROOM);
@@ -115,7 +115,7 @@ export namespace Request {
     host.request_header_change(2, name.ptr, name.length, 0, 0);
   }
 
-  /** First value of a query parameter, decoded; null where it is absent. */
+  /** Returns the first value of a query parameter, decoded; null if it is absent. */
   export function queryParam(name: Text): Text | null {
     let ptr = heap.alloc(ROOM);
     const length = host.request_query_get(name.ptr, name.length, ptr, ROOM);
@@ -167,8 +167,8 @@ export namespace Request {
   }
 
   /**
-   * Has the gateway answer 413 to a body of more than `bytes`, whoever reads it, and before an upstream has all of it.
-   * Returns the length of a body that an earlier plugin has had read, which nobody checks then, else -1.
+   * Has the gateway answer 413 to a body of more than `bytes`, for any reader, and before an upstream has all of it.
+   * Returns the length of a body that an earlier plugin has read, which is not checked then, else -1.
    */
   export function limitBody(bytes: i32): i32 {
     return host.request_body_limit(bytes);

@@ -42,7 +42,7 @@ export namespace Response {
     host.response_status_set(status);
   }
 
-  /** In `on_response`; null where it is absent. */
+  /** In `on_response`; returns null if it is absent. */
   export function header(name: Text): Text | null {
     let ptr = heap.alloc(ROOM);
     const length = host.response_header_get(name.ptr, name.length, ptr, ROOM);
@@ -54,7 +54,7 @@ export namespace Response {
     return new Text(ptr, length);
   }
 
-  /** In `init`, with `response_body = "buffer"`: this config needs no body, so that it streams as if none was declared. */
+  /** In `init`, with `response_body = "buffer"`: this config needs no body, so that it streams as if undeclared. */
   export function passBody(): void {
     host.response_body_pass();
   }

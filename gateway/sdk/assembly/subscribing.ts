@@ -1,4 +1,4 @@
-/** What dispatchers that stream messages of brokers have in common: refusals. */
+/** Shared parts of dispatchers that stream messages of brokers: refusals. */
 import { Response } from "./response";
 import { Text, text } from "./text";
 

@@ -42,7 +42,7 @@ export class TextTemplate {
     this.placeholders = 0;
   }
 
-  /** What looks like a placeholder and is none stays text. `withContext`: `{{context.<key>}}` is one. */
+  /** Malformed placeholders stay text. `withContext`: `{{context.<key>}}` is a placeholder. */
   static parse(source: Text, withContext: bool): TextTemplate {
     const template = new TextTemplate();
     let from = 0;
@@ -82,7 +82,7 @@ export class TextTemplate {
     return filled ? filled : EMPTY;
   }
 
-  /** With the request's values; null where it has no value for one of them. */
+  /** Fills in the request's values; returns null if the request lacks one of them. */
   resolve(form: i32): Text | null {
     return this.fill(form, true);
   }

@@ -176,7 +176,7 @@ export class TextBuilder {
     return this;
   }
 
-  /** What has been built; a view, so build no further with this one. */
+  /** Returns the built text as a view, so do not use this builder any further. */
   take(): Text {
     return new Text(this.ptr, this.used);
   }

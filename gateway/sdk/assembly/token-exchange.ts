@@ -22,7 +22,7 @@ export namespace TokenExchange {
     return host.host_token_exchange_open(json.ptr, json.length);
   }
 
-  /** Exchanges the token; waits where no token is at hand. */
+  /** Exchanges the token; waits unless a result is at hand. */
   export function exchange(exchange: i32, token: Text): i32 {
     return host.host_token_exchange(exchange, token.ptr, token.length);
   }
@@ -39,7 +39,7 @@ export namespace TokenExchange {
     return new Text(ptr, length);
   }
 
-  /** Why there is none, for the client. */
+  /** Returns the reason of the refusal, for the client. */
   export function refusal(): Text {
     const ptr = heap.alloc(ROOM);
     const length = host.token_exchange_refusal_get(ptr, ROOM);

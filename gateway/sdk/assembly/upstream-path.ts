@@ -22,8 +22,8 @@ export namespace UpstreamPath {
   }
 
   /**
-   * In `dispatch`: path and query to send; empty where they are those of the request. Null where a value would climb out
-   * of its place: answered with 400.
+   * In `dispatch`: returns path and query to send; empty if they are those of the request. Returns null if a value
+   * would climb out of its place: answered with 400.
    */
   export function fill(): Text | null {
     const configured = template;

@@ -1,4 +1,4 @@
-/** What the testing kit takes and gives: its whole surface but for `testPlugin` itself. */
+/** Types of the testing kit: its whole surface except `testPlugin` itself. */
 import type { ClientCertificate, JsonObject, State } from '@gw/gateway/plugin-test-options';
 
 /** Header names in any case; several values of one name as a list. */
@@ -59,7 +59,7 @@ export interface KitOptions {
   readonly now?: () => number;
 }
 
-/** What a test says of a request; what it does not say has the default. */
+/** A test's request; members that it leaves out have their defaults. */
 export interface RequestInit {
   /** Default: `GET`. */
   readonly method?: string;
@@ -101,8 +101,8 @@ export interface RequestInit {
     readonly sentParams?: Readonly<Record<string, string>>;
   };
   /**
-   * What the client has shown in its TLS handshake; fields that are not given are empty, and it does not expire.
-   * Default: no certificate.
+   * The client's certificate in its TLS handshake; fields that are left out are empty, and it does not expire. Default:
+   * no certificate.
    *
    * @example { commonName: 'shop', dnsNames: ['shop.example.com'] }
    */
@@ -126,7 +126,7 @@ export interface HookRequest extends RequestInit {
 
 export interface ResponseRequest extends HookRequest {
   /**
-   * What the upstream answered.
+   * The upstream's answer.
    *
    * @example { status: 200, headers: { 'content-type': 'application/json' }, body: '{}' }
    */
@@ -153,23 +153,23 @@ export interface LogLine {
 
 export interface HookResult {
   readonly outcome: 'continue' | 'answered' | 'handed-off';
-  /** What the client would get; null where the plugin made no answer. */
+  /** The answer for the client; null if the plugin made none. */
   readonly answer: Answered | null;
-  /** The answer's problem document, where it is one. */
+  /** The answer's problem document, if it is one. */
   readonly problem: Readonly<Record<string, unknown>> | null;
   /** Response headers staged for whatever the answer will be. */
   readonly staged: Readonly<Record<string, string>>;
   /** The request's headers as later plugins and the upstream see them. */
   readonly requestHeaders: Readonly<Record<string, string>>;
-  /** The request's query as they see it, without the `?`; undefined where there is none. */
+  /** The request's query as they see it, without the `?`; undefined if absent. */
   readonly query: string | undefined;
-  /** The request's body as they see it; null where there is none. */
+  /** The request's body as they see it; null if absent. */
   readonly requestBody: string | null;
   /** Bytes past which the gateway would refuse the body; null where the plugin has set no limit. */
   readonly bodyLimit: number | null;
-  /** What plugins said so far. */
+  /** Values that plugins have set so far. */
   readonly context: Readonly<Record<string, string>>;
-  /** Where a dispatcher hands the request off to; null where it does not. */
+  /** Hand-off of the request by a dispatcher; null without one. */
   readonly handOff: {
     readonly upstream: string;
     readonly path: string;
@@ -179,7 +179,7 @@ export interface HookResult {
   } | null;
   /** After `on_response`: what would be sent. */
   readonly response: Answered;
-  /** What the plugin logged in this call. */
+  /** Log lines of the plugin in this call. */
   readonly logs: readonly LogLine[];
 }
 

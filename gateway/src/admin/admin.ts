@@ -15,7 +15,7 @@ import { type TraceState, tracePage } from './trace.ts';
 
 export interface AdminState extends ConnectionsState, LogLevelState, TraceState {
   readonly callers: AdminCallers;
-  /** What serves, or null before one is loaded. */
+  /** The artifact being served, or null before one is loaded. */
   artifact(): Artifact | null;
   draining(): boolean;
   /** False when no more connections are taken. */
@@ -55,7 +55,7 @@ async function answer(x: Exchange, state: AdminState): Promise<AnsweredPage> {
   return { ...answered, headers: [...NOT_STORED, ...(answered.headers ?? [])] };
 }
 
-/** What changes something, by method and path. */
+/** Requests that change something, by method and path. */
 const ACTIONS: { readonly [request: string]: (x: Exchange, state: AdminState) => Promise<Page> } = {
   'PUT /log-level': changeLogLevel,
   'POST /connections/close': closeConnections,
@@ -106,7 +106,7 @@ function unknownPage(): Page {
   return problemPage(problem('route-not-found', `The admin port has ${PAGES}.`));
 }
 
-/** Null where there is no such page, or this is no gateway of a developer. */
+/** Returns null if the page does not exist, or the gateway is not a developer's. */
 async function inspected(path: string, { inspector }: AdminState): Promise<Page | null> {
   return inspector ? (await import('./inspector.ts')).inspectorPage(path) : null;
 }

@@ -3,7 +3,7 @@ import type { Exchange } from '../exchange.ts';
 import { parseTextOnce } from '../json/parse-once.ts';
 import { isObject } from '../spec/json.ts';
 
-/** The body of a request to the admin port; empty where it has more than `most` bytes, too many to be meant. */
+/** Returns the body of a request to the admin port; empty if it is longer than `most` bytes. */
 export async function bodyOf({ bodyStream }: Exchange, most: number): Promise<string> {
   const collected = new ByteCollector();
   for await (const chunk of (bodyStream ?? []) as AsyncIterable<Uint8Array>) {
@@ -16,7 +16,7 @@ export async function bodyOf({ bodyStream }: Exchange, most: number): Promise<st
 /** Bytes of a body of one member. */
 const MOST_BODY = 1024;
 
-/** What the JSON object of the body has by that name; undefined where it is none. */
+/** Returns the member of the body's JSON object; undefined if it is absent, or the body is malformed. */
 export async function memberOf(x: Exchange, name: string): Promise<unknown> {
   const text = await bodyOf(x, MOST_BODY);
   try {

@@ -1,6 +1,6 @@
 /**
- * Who may ask the admin port, which knows no credentials: not a page in somebody's browser, whatever name it gave the
- * gateway's address (DNS rebinding) and wherever it is from (cross-site requests).
+ * Clients that may use the admin port, which has no credentials: pages in browsers may not, whatever name they give the
+ * gateway's address (DNS rebinding) and wherever they are from (cross-site requests).
  */
 import { type Exchange, type HeaderList, headerOf } from '../exchange.ts';
 import { Admission } from '../headers/admission.ts';
@@ -8,7 +8,7 @@ import { parseAddress } from '../headers/client-ip.ts';
 import { type Problem, problem } from '../problems.ts';
 import { mediaTypeOf } from '../validation/media-type.ts';
 
-/** What probes and scrapers ask for, by whatever name; it tells nothing that is worth a page's trouble. */
+/** Paths of probes and scrapers, open under any host name: they reveal nothing of use to a page. */
 const OPEN = new Set(['/health', '/ready', '/metrics']);
 
 /**

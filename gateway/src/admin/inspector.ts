@@ -36,7 +36,7 @@ const HEADERS: HeaderList = [
   ...['cross-origin-resource-policy', 'same-origin'],
 ];
 
-/** Null where the path is none of its files. */
+/** Returns null if the path is not one of its files. */
 export async function inspectorPage(path: string): Promise<Page | null> {
   const found = Object.hasOwn(FILES, path) ? FILES[path] : undefined;
   if (found === undefined) return null;

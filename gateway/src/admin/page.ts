@@ -1,4 +1,4 @@
-/** What the admin port answers with. */
+/** Answers of the admin port. */
 import type { HeaderList } from '../exchange.ts';
 import { type Problem, renderProblem } from '../problems.ts';
 

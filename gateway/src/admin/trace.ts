@@ -7,7 +7,7 @@ import { bodyOf } from './body.ts';
 import { jsonPage, type Page, problemPage } from './page.ts';
 
 export interface TraceState {
-  /** Null where no artifact is loaded. */
+  /** Resolves with null if no artifact is loaded. */
   trace(request: TraceRequest, peer: string): Promise<TraceReport | null>;
 }
 

@@ -144,7 +144,7 @@ function credentialsMark(pointer: string, mark: unknown): CredentialsMark | null
   return { pointer, property, kind, name };
 }
 
-/** What the artifact's manifest carries of them; undefined where there is nothing. */
+/** Returns the marks for the artifact's manifest; undefined if all are empty. */
 export function manifestMarks({ upstreams, credentials, optional }: Marks): ConfigMarks | undefined {
   const kept = Object.entries({ upstreams, credentials, optional }).filter(([, pointers]) => pointers.length > 0);
   return kept.length === 0 ? undefined : Object.fromEntries(kept);

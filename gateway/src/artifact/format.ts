@@ -45,7 +45,7 @@ export interface PluginCapabilities {
   readonly host_functions: readonly string[];
   readonly request_body: BodyAccess;
   readonly response_body: BodyAccess;
-  /** CPU milliseconds a call, where it needs more than the default (docs/decisions.md#plugin-declarations). */
+  /** CPU milliseconds per call, if more than the default (docs/decisions.md#plugin-declarations). */
   readonly cpu_ms?: number;
 }
 
@@ -86,7 +86,7 @@ export interface ConfigMarks {
   readonly optional?: readonly string[];
 }
 
-/** What the entries of an array are for: `key` where the mark is the property's name alone. */
+/** Use of the entries of an array: `key` if the mark is the property's name alone. */
 export const CREDENTIAL_KINDS = ['key', 'password', 'hmac'] as const;
 
 export interface CredentialsMark {
@@ -189,7 +189,7 @@ export interface MediaType {
   readonly types?: readonly string[];
 }
 
-/** What an answer that a description is made into may hold. */
+/** A described answer: its schema and its examples. */
 export interface DescribedValue {
   /** Its annotations (`examples`, `default`, `writeOnly`) are kept. */
   readonly schema?: SchemaRef;
@@ -254,11 +254,11 @@ export interface Operation {
   readonly responses?: { readonly [status: string]: Content };
   /** By status code, `4XX` or `DEFAULT`; present where the dispatcher answers with examples of them. */
   readonly described_responses?: { readonly [status: string]: DescribedResponse };
-  /** What messages of its WebSockets must be, by content type of the message; absent where any may pass. */
+  /** Schemas of the messages of its WebSockets, by content type; absent if any message may pass. */
   readonly messages?: WebSocketContent;
-  /** What messages of a broker must be to reach clients, by content type; absent where any may. */
+  /** Schemas of a broker's messages for clients, by content type; absent if any message may pass. */
   readonly streamed_messages?: Content;
-  /** Media types and ranges of all successful responses; absent where one has no declared content. */
+  /** Media types and ranges of all successful responses; absent if one has no declared content. */
   readonly produces?: readonly string[];
   /**
    * Headers admitted beyond the baseline (docs/reference/gateway.md#header-admission), lower case; `*` at the end makes

@@ -1,5 +1,5 @@
 /**
- * What seals an artifact: content hashes, `artifact_hash`, `manifest_hash` (docs/artifact.md,
+ * Seals an artifact: content hashes, `artifact_hash`, `manifest_hash` (docs/artifact.md,
  * docs/decisions.md#reproducible-hash, docs/decisions.md#manifest-sealed).
  */
 import { hash } from 'node:crypto';

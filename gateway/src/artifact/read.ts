@@ -29,8 +29,8 @@ export interface LoadedArchive {
 
 export interface ReadOptions {
   /**
-   * Hex Ed25519 public keys; where there are any, a signature by one of them is required
-   * (docs/decisions.md#trusted-keys). Default: none, signatures are not looked at.
+   * Hex Ed25519 public keys; if set, a signature by one of them is required (docs/decisions.md#trusted-keys). Default:
+   * none, signatures are ignored.
    *
    * @example ['d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a']
    */
@@ -58,7 +58,7 @@ export interface Artifact {
   readonly tarSha256: string;
   /** Names under `specs/`, sorted; those of `manifest.source_specs` and the files that they refer to. */
   readonly specNames: readonly string[];
-  /** One file under `specs/`. Rejects with ArtifactError where there is none. */
+  /** Reads one file under `specs/`. Rejects with ArtifactError if it does not exist. */
   readSpec(name: string): Promise<Uint8Array>;
 }
 

@@ -13,7 +13,7 @@ export interface ArtifactPart {
   readonly bytes: Uint8Array;
 }
 
-/** `maxPartBytes`: default 900 KiB. Throws a RangeError where it is no positive integer. */
+/** `maxPartBytes`: default 900 KiB. Throws a RangeError unless it is a positive integer. */
 export function splitArtifact(
   artifact: Uint8Array,
   tarSha256: string,

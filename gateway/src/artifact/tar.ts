@@ -7,7 +7,7 @@ import { pack } from 'tar-stream';
 import { ArtifactError } from './error.ts';
 
 const BLOCK = 512;
-/** What tools write at once (POSIX, `pax`: 20 blocks). */
+/** Bytes that tools write at once (POSIX, `pax`: 20 blocks). */
 const RECORD = 20 * BLOCK;
 /** An artifact holds a manifest, routes, and a file for each spec and plugin. */
 const MAX_ENTRIES = 10_000;

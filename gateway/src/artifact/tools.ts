@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../spec/json.ts';
 /** The archive's entry, present where MCP is enabled. */
 export const TOOLS_PATH = 'mcp.json';
 
-/** What clients are told of a tool's effects, as MCP names it; what is absent has MCP's default. */
+/** Hints to clients about a tool's effects, as MCP names them; absent ones have MCP's default. */
 export interface ToolAnnotations {
   readonly readOnlyHint?: boolean;
   readonly destructiveHint?: boolean;
@@ -49,7 +49,7 @@ export interface Tool {
   readonly name: string;
   readonly title?: string;
   readonly description?: string;
-  /** What it belongs to, such as a tag of the document. */
+  /** Its group, such as a tag of the document. */
   readonly group?: string;
   readonly annotations: ToolAnnotations;
   /** `index` of its operation. */
@@ -73,7 +73,7 @@ export interface AccessRule {
   readonly middlewares: readonly number[];
 }
 
-/** What clients are told of getting a token (RFC 9728). */
+/** Metadata for clients that need a token (RFC 9728). */
 export interface Authorization {
   /** URL of the endpoint as clients know it; absent: as they asked for it. */
   readonly resource?: string;
@@ -96,7 +96,7 @@ export interface McpUpstream {
   readonly resources: readonly string[];
   /** Of each request; values may be references to secrets. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Calls have the `Authorization` of whoever calls. */
+  /** Calls carry the caller's `Authorization`. */
   readonly forward_authorization?: boolean;
   /** `index` of the operation that is asked before each call. */
   readonly authorize?: number;
@@ -109,7 +109,7 @@ export interface McpUpstream {
 }
 
 export interface ToolsFile {
-  /** What a model is told of the server. */
+  /** Instructions of the server for models. */
   readonly instructions?: string;
   /** Origins of web pages that may call, such as `https://chat.example`; pages of this machine may where the gateway is on it. */
   readonly origins?: readonly string[];
@@ -117,11 +117,11 @@ export interface ToolsFile {
   readonly search?: boolean;
   /** By operation; present where clients are told only of tools that these middlewares do not refuse to them. */
   readonly access?: readonly AccessRule[];
-  /** Absent where nothing is known of who gives tokens. */
+  /** Absent if no issuer of tokens is known. */
   readonly authorization?: Authorization;
   /** By name. */
   readonly tools: readonly Tool[];
-  /** By name; absent where there are none. */
+  /** By name; absent without upstreams. */
   readonly upstreams?: readonly McpUpstream[];
   readonly schemas: { readonly [id: string]: Json };
 }

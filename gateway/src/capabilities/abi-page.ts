@@ -1,4 +1,4 @@
-/** What authors of plugins read of capabilities: their rows of ABI.md, and the imports of the SDK. */
+/** Documentation of capabilities for authors of plugins: their rows of ABI.md, and the imports of the SDK. */
 
 import type { CapabilityFunctionInfo } from '../capability/capability.ts';
 import { ABI_MODULE } from '../wasm/host/host-functions.ts';

@@ -1,4 +1,4 @@
-/** The capabilities where no gateway is around them: tests and benchmarks, on open egress. */
+/** The capabilities without a gateway: for tests and benchmarks, with open egress. */
 import { readFileSync } from 'node:fs';
 import { BufferBudget } from '../buffer-budget.ts';
 import type { LoadedCapability, ProcessServices } from '../capability/capability.ts';

@@ -14,7 +14,7 @@ import type { CallState, HostCapability } from '../wasm/call/capability.ts';
 import type { ConfigView } from '../wasm/call/config-view.ts';
 import type { HostFunction, HostFunctionInfo } from '../wasm/call/host-function.ts';
 
-/** What the process around it gives to a capability. */
+/** Services of the process for a capability. */
 export interface ProcessServices {
   readonly state: State;
   /** Calls out, through the egress guard. */
@@ -29,7 +29,7 @@ export interface ProcessServices {
   log(level: 'info' | 'error', message: string): void;
 }
 
-/** What the artifact that is loaded gives to it. */
+/** Services of the loaded artifact for a capability. */
 export interface ArtifactServices {
   /** Of files that its secrets may be in. */
   readonly readPem: ReadPem;
@@ -38,7 +38,7 @@ export interface ArtifactServices {
 
 export type CapabilityMetrics = Readonly<Record<string, CounterInfo | HistogramInfo | SampledInfo>>;
 
-/** What authors of plugins read of a function. */
+/** Documentation of a function for authors of plugins. */
 interface FunctionText {
   /** Parameters and result by name, as in sdk/ABI.md: `len` is the length of what stands before it, `cap` the room there. */
   readonly parameters: string;
@@ -51,7 +51,7 @@ export interface CapabilityFunctionInfo extends HostFunctionInfo, FunctionText {
 /** A function of a capability whose functions are in several files. */
 export interface CapabilityFunction<Own, Loaded> extends HostFunction<Own, Loaded>, FunctionText {}
 
-/** What its functions have in an instance. */
+/** State of its functions in an instance. */
 export interface Own<Loaded, Bound = undefined, State = undefined> {
   readonly loaded: Loaded;
   /** For the config of the call at hand. */
@@ -61,7 +61,7 @@ export interface Own<Loaded, Bound = undefined, State = undefined> {
 }
 
 interface Definition<Opened, Loaded, Bound, State> {
-  /** What it counts, by name; registered in `open`. */
+  /** Its metrics, by name; registered in `open`. */
   readonly metrics?: CapabilityMetrics;
   readonly functions: { readonly [name: string]: CapabilityFunction<Own<Loaded, Bound, State>, Loaded> };
   /** Once for a process. */
@@ -95,7 +95,10 @@ export interface Capability {
   open(process: ProcessServices): OpenedCapability;
 }
 
-/** What a definition leaves out is undefined, as its type parameters are then: what is asserted here are those. */
+/**
+ * Members that a definition leaves out are undefined, and so are their type parameters: the assertions here cover
+ * those.
+ */
 export function capability<
   Opened = undefined,
   Loaded = Opened,

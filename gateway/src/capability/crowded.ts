@@ -1,4 +1,4 @@
-/** What a call of a plugin ends with where its client holds its share of something: 503 `overloaded`. */
+/** The error of a plugin's call whose client holds its share of a resource: 503 `overloaded`. */
 import { Crowded } from '../shares/fair-queue.ts';
 import { Overloaded } from '../wasm/call/failures.ts';
 

@@ -1,7 +1,8 @@
 /**
- * What waits for the acknowledgement of brokers and other servers, bounded for the process. Each broker may hold as much as is left
- * free (dynamic thresholds, as switches share their buffers): one that hangs holds half at most, and there is
- * always room for one that works. Within a broker, each client or consumer may hold as much as is left free to all.
+ * Messages that wait for the acknowledgement of brokers and other servers, bounded for the process. Each broker may
+ * hold as much as is left free (dynamic thresholds, as switches share their buffers): one that hangs holds half at
+ * most, and one that works always has room. Within a broker, each client or consumer may hold as much as is left free
+ * to all.
  */
 
 import type { OwnerPath } from '../shares/owner-path.ts';
@@ -14,7 +15,7 @@ export interface InFlightLimits {
 /** For all brokers of a process. */
 export const IN_FLIGHT_LIMITS: InFlightLimits = { messages: 20_000, bytes: 64 << 20 };
 
-/** What a message costs beside its payload, key and headers. */
+/** Cost of a message besides its payload, key and headers, in bytes. */
 const MESSAGE_BYTES = 1_024;
 
 export class InFlight {
@@ -78,8 +79,8 @@ export class Share {
   }
 
   /**
-   * Takes room for a message of this size; returns the function that gives it back, or null where there is none. `owner`:
-   * whom it counts for; empty for what is nobody's in particular, which has no share of its own.
+   * Takes room for a message of this size; returns the function that releases it, or null if there is no room. `owner`:
+   * owner of the message; empty for messages of no particular owner, which have no share of their own.
    */
   take(size: number, owner: OwnerPath = []): (() => void) | null {
     const bytes = size + MESSAGE_BYTES;

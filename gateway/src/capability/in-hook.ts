@@ -1,4 +1,4 @@
-/** What functions of a capability require of the call at hand. */
+/** Checks of the call that a function of a capability runs in. */
 import type { Call } from '../wasm/call/call.ts';
 import { HostCallError } from '../wasm/call/host-call-error.ts';
 
@@ -7,7 +7,10 @@ export function onlyIn(call: Call, hook: Call['hook'], name: string): void {
   if (call.hook !== hook) throw new HostCallError(`${name} is for ${hook}`);
 }
 
-/** What the function `by` opens in `init`, for the function `name`. Throws HostCallError where it was not opened. */
+/**
+ * Returns the value that the function `by` opens in `init`, for the function `name`. Throws HostCallError if it was not
+ * opened.
+ */
 export function openedInInit<T>(value: T | null, name: string, by: string): T {
   if (value === null) throw new HostCallError(`${name}: call ${by} in init`);
   return value;

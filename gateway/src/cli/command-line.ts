@@ -1,4 +1,4 @@
-/** What the command lines of gw share: options, tables, completion, their page of documentation. */
+/** Shared parts of gw's command lines: options, tables, completion, their page of documentation. */
 export { endOnBrokenPipe } from './broken-pipe.ts';
 export { completionScript, SHELLS, type Shell } from './completion.ts';
 export { adminAddress, list, listenAddress, seconds, share, wholeNumber, yesOrNo } from './options.ts';

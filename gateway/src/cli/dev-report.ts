@@ -54,7 +54,7 @@ export interface Served {
   readonly leftOut: number;
 }
 
-/** What a newcomer does next; empty for a project with its own dispatchers. */
+/** Suggests a newcomer's next steps; empty for a project with its own dispatchers. */
 export function nextSteps({ spec, mock, upstream, routes, address, isProject, leftOut }: Served): string {
   if (!mock && upstream === undefined) return '';
   const { operations } = routes;

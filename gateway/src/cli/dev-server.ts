@@ -170,7 +170,7 @@ export class DevServer {
     const { env, stderr } = this.#program;
     const { manifest: _, spec: _spec, debounceMs: _debounce, cacheDir: _cache, ...own } = this.#flags;
     const { mock: _mock, upstream, ...served } = own;
-    // Who names a server wants it to be asked, wherever it is.
+    // A server named by `--upstream` may be called wherever it is.
     const named = upstream === undefined ? [] : [new URL(upstream).hostname.replaceAll(/[[\]]/g, '')];
     return startGateway(
       {

@@ -30,7 +30,7 @@ function describe({ code, severity, message, hint, file, pointer, line, column }
   return `${at}${severity} ${code}: ${message}\n${where}  hint: ${hint}\n`;
 }
 
-/** A line for each `x-gw-dispatch` that operations inherit; empty if none does. */
+/** A line for each `x-gw-dispatch` that operations inherit; empty if all have their own. */
 export function describeInherited(inherited: readonly InheritedRoute[]): string {
   const sources = Map.groupBy(inherited, ({ file, pointer }) => `${pointer} of ${file}`);
   return [...sources]

@@ -17,7 +17,7 @@ export interface ProjectOfDocument {
   readonly name: string;
   /** By path in the project. */
   readonly files: readonly (readonly [string, string | Uint8Array])[];
-  /** What its owner should know. */
+  /** Notes for the project's owner. */
   readonly notes: string;
 }
 

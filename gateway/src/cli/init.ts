@@ -111,7 +111,7 @@ async function makeFolder(folder: string): Promise<void> {
   for (const each of missing) await mkdir(each);
 }
 
-/** Files of the plugins by their path in the project; none where one cannot be had. */
+/** Returns files of the plugins by their path in the project; empty if a plugin is unavailable. */
 async function fetchedPlugins(warn: Program['stderr']): Promise<(readonly [string, Uint8Array])[]> {
   const { builtinPluginFiles } = await import('../plugins/builtin.ts');
   const { PluginPackageError } = await import('../plugins/package.ts');

@@ -135,7 +135,7 @@ function textOf(result: Obj): string {
   return lines.map((line) => (line.endsWith('\n') ? line : `${line}\n`)).join('');
 }
 
-/** Throws where it is no JSON object, and what reading throws. */
+/** Throws if it is not a JSON object, and errors of reading. */
 async function objectOf(source: string | undefined, { stdin }: Program): Promise<Obj> {
   if (source === undefined) return {};
   const text =

@@ -1,4 +1,4 @@
-/** Asks a running server: in revision 2026-07-28 where it speaks it, else in a session (docs/mcp.md#calls). */
+/** Asks a running server: in revision 2026-07-28 if it speaks it, else in a session (docs/mcp.md#calls). */
 import { type Asking, McpClient, type Session, type Stateless, statelessMeta } from '../mcp/client/client.ts';
 import type { McpTransport } from '../mcp/client/transport.ts';
 import { listAll } from '../mcp/upstreams/catalogue.ts';
@@ -45,7 +45,10 @@ export async function withServer<T>(server: McpServer, use: (connection: Connect
   }
 }
 
-/** The tools that a server lists. Throws McpRefusal, errors of the connection, and where there is no end to them. */
+/**
+ * Returns the tools that a server lists. Throws McpRefusal, errors of the connection, and an error if the list is
+ * endless.
+ */
 export function toolsOfServer({ client, link, asking }: Connection): Promise<readonly Obj[]> {
   return listAll('tools', client, link, asking);
 }

@@ -47,7 +47,7 @@ async function run(url: string, { header, timeout }: Flags, program: Program): P
   }
 }
 
-/** What the gateway would not offer is not pinned either. */
+/** Tools that the gateway would not offer are not pinned either. */
 function pinned(tool: Obj, program: Program): string[] {
   const offered = offeredTool(tool, '');
   if (typeof offered !== 'string') return [`  ${JSON.stringify(offered.own)}: ${offered.digest}\n`];

@@ -14,7 +14,7 @@ export type McpTarget =
   | { readonly kind: 'server'; readonly url: string }
   | { readonly kind: 'artifact'; readonly path: string };
 
-/** Throws a usage error where it is neither. */
+/** Throws a usage error if it is neither. */
 export function mcpTarget(text: string): McpTarget {
   if (/^https?:\/\//i.test(text)) return { kind: 'server', url: mcpUrl(text) };
   if (existsSync(text)) return { kind: 'artifact', path: text };

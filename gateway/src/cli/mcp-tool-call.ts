@@ -1,4 +1,4 @@
-/** One call of a tool of a server. What the tool takes is looked up only where the call depends on it. */
+/** One call of a server's tool. Its input schema is looked up only if the call depends on it. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Session, Stateless } from '../mcp/client/client.ts';
 import { McpRefusal } from '../mcp/client/refusal.ts';
@@ -15,7 +15,7 @@ export interface ToolCall {
   readonly args: Obj;
   /** By the tool's schema, in place of `args` of the same name. */
   readonly given: readonly GivenArgument[];
-  /** What the server is asked to log. */
+  /** Level at which the server is asked to log. */
   readonly logs: ServerLogLevel | 'off';
   /** Milliseconds for which a tool that is not there yet is waited for. */
   readonly patienceMs: number;
@@ -88,7 +88,7 @@ async function schemaOf(connection: Connection, name: string): Promise<unknown> 
   return get(get(described, 'structuredContent'), 'inputSchema');
 }
 
-/** With the names that may have been meant, where there is no such tool. */
+/** Adds similar names if the tool does not exist. */
 async function explained(error: McpRefusal, connection: Connection, name: string): Promise<Error> {
   if (error.code !== INVALID_PARAMS && error.code !== METHOD_NOT_FOUND) return error;
   const tools = await toolsOfServer(connection).catch(() => []);

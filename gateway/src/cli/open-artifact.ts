@@ -5,7 +5,10 @@ import { KeyError } from '../artifact/signature.ts';
 import { EXIT_FAILURE, type Program } from './program.ts';
 import { printable } from './table.ts';
 
-/** Null after one line on stderr and the exit code, where it cannot be read, has been changed, or lacks a trusted signature. */
+/**
+ * Prints one line on stderr, sets the exit code and returns null if the artifact is unreadable, has been changed, or
+ * lacks a trusted signature.
+ */
 export async function openArtifact(
   command: string,
   path: string,

@@ -79,7 +79,7 @@ function differences(expected: Omit<Expected, 'config_error'>, result: HookResul
   });
 }
 
-/** Where two calls of one case first end differently, in the order of the calls; null where they end alike. */
+/** Returns the first difference between two calls of one case, in the order of the calls; null if they end alike. */
 export function firstDifference(one: HookResult, other: HookResult): Difference | null {
   const [first, second] = [observed(one), observed(other)];
   const [missing] = compare('', first, second);

@@ -32,7 +32,7 @@ export interface PluginCase {
   readonly expect: Expected;
 }
 
-/** What a case says nothing about may be anything. Of objects, the members that are named count. */
+/** Expectations of a case: members that it leaves out may have any value. Of objects, only the named members count. */
 export interface Expected {
   /** The config is refused, with this in the reason. */
   readonly config_error?: string;
@@ -116,7 +116,10 @@ const SCHEMA = {
 
 const validate = new Ajv2020({ allErrors: false, strict: false }).compile<readonly PluginCase[]>(SCHEMA);
 
-/** The files of cases in the plugin's folder `tests`, in order. Rejects with PluginPackageError where there is none. */
+/**
+ * Returns the files of cases in the plugin's folder `tests`, in order. Rejects with PluginPackageError if the folder
+ * has no cases.
+ */
 export async function caseFilesOf(folder: string): Promise<readonly string[]> {
   const names = await readdir(join(folder, 'tests')).catch(() => []);
   const files = names.filter((name) => /\.ya?ml$/.test(name)).sort();

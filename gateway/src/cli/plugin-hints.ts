@@ -30,9 +30,9 @@ export function hintsOfFailure({ differences, result }: CaseRun, declared: reado
 }
 
 /**
- * Where a second call would end otherwise if it found the memory that the first has left; null where it would not.
- * `result` is what has come of the call already. Host functions that may wait reach what is outside, or what the
- * gateway keeps: a plugin that declares one is not called more often than its cases say.
+ * Returns a hint if a second call would end differently with the memory that the first has left; otherwise null.
+ * `result` is the call's known result. Host functions that may wait reach outside, or change the gateway's state: a
+ * plugin that declares one is not called more often than its cases say.
  */
 export async function hintOfMemory(
   kit: PluginKit,

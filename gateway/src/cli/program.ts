@@ -1,7 +1,7 @@
-/** What a command may do to the process around it; main.ts has the only real one. */
+/** Effects of a command on its process; main.ts has the only real one. */
 export interface Program {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Standard input, for commands that read it; whole, when it has ended. Rejects where it is longer than `most` bytes. */
+  /** Reads standard input, whole, when it has ended. Rejects if it is longer than `most` bytes. */
   stdin(most: number): Promise<Uint8Array>;
   stdout(output: string | Uint8Array): void;
   stderr(text: string): void;

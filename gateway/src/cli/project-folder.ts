@@ -112,9 +112,9 @@ function builtinPluginsOf({ specs, files }: SpecFiles, flags: CompileFlags): rea
 }
 
 /**
- * Most documents are named `openapi.yaml`, which is the name of the merged one (E1050), and some have signs that names of
- * specs may not have: such a document is compiled under another name, `my-openapi.yaml`. What refers to it by its own
- * name finds it.
+ * Most documents are named `openapi.yaml`, the name of the merged one (E1050), and some names have characters that spec
+ * names may not have: such a document is compiled under another name, `my-openapi.yaml`. References to its own name
+ * still find it.
  */
 export function withPlainNames({ specs, files }: SpecFiles): SpecFiles {
   const renamed = new Map<string, string>();
@@ -152,7 +152,7 @@ function refersToOthers({ bytes }: ProjectFile): boolean {
   return maps || /\$(?:dynamicR|r)ef["']?\s*:\s*["']?[^#"'\s]/.test(text);
 }
 
-/** `manifest`: the one file that is no spec although it may lie among them. */
+/** `manifest`: a file among the specs that is not itself a spec. */
 async function specFilesOf(folder: string, manifest: string, reads: ReadPaths): Promise<string[]> {
   reads.folder(folder);
   try {
@@ -184,7 +184,7 @@ function isSpecName(name: string): boolean {
 }
 
 /**
- * What specs may refer to. Links are not followed: nothing outside the folder is the project's
+ * Returns the files that specs may refer to. Links are not followed: files outside the folder are not the project's
  * (docs/decisions.md#references-stay-inside).
  */
 async function filesBelow(folder: string, reads: ReadPaths): Promise<string[]> {
@@ -300,7 +300,7 @@ function readLocal(name: string, path: string, reads: ReadPaths): ProjectPlugin 
   });
 }
 
-/** What describes a plugin lies beside its module, and goes into the artifact. */
+/** Reads the description of a plugin, which lies beside its module and goes into the artifact. */
 function readOwn(path: string): Uint8Array {
   const fault = fileFault(dirname(path), path);
   if (fault !== null) throw new PluginPackageError(`cannot read ${basename(path)}: ${fault}`);

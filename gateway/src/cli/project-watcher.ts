@@ -14,7 +14,7 @@ export class ProjectWatcher {
   readonly #looking: NodeJS.Timeout;
   #closed = false;
   #reads: ReadPaths | null = null;
-  /** What a change has led to, until it has stayed so. */
+  /** State after a change, until it has settled. */
   #pending: string | null = null;
   #timer: NodeJS.Timeout | undefined;
   #soon: NodeJS.Timeout | undefined;
@@ -26,7 +26,7 @@ export class ProjectWatcher {
     this.#looking = setInterval(() => this.#look(), LOOK_EVERY_MS);
   }
 
-  /** Follows these paths instead of those before. What has changed since they were noted counts, too. */
+  /** Follows these paths instead of the previous ones. Changes since they were noted count, too. */
   follow(reads: ReadPaths): void {
     if (this.#closed) return;
     this.#reads = reads;

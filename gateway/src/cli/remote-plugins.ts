@@ -1,5 +1,5 @@
 /**
- * What the commands that compile say about plugins that are named by URL (docs/reference/cli.md#remote-plugins,
+ * Options of compiling commands for plugins that are named by URL (docs/reference/cli.md#remote-plugins,
  * docs/decisions.md#references-stay-inside).
  */
 import { join } from 'node:path';
@@ -27,7 +27,10 @@ export function downloadEgressOption(): Option {
   return listOption('--egress-allow <cidr-or-host>', 'internal address or host to allow plugins from', 'none');
 }
 
-/** Rejects with ManifestError where an entry of `--egress-allow` is none. What only downloads need is loaded here. */
+/**
+ * Rejects with ManifestError if an entry of `--egress-allow` is malformed. Modules for downloads are loaded here, on
+ * demand.
+ */
 export async function remotePluginsOf(
   { cache, cacheDir, egressAllow }: RemotePluginFlags,
   allowPlaintext: boolean,
@@ -55,7 +58,9 @@ export async function remotePluginsOf(
   });
 }
 
-/** XDG Base Directory Specification: a relative XDG_CACHE_HOME is ignored. Undefined where there is no home. */
+/**
+ * XDG Base Directory Specification: a relative XDG_CACHE_HOME is ignored. Returns undefined without a home directory.
+ */
 function userCache(env: Program['env']): string | undefined {
   const { XDG_CACHE_HOME: xdg, HOME: home } = env;
   if (xdg?.startsWith('/')) return join(xdg, 'gw');

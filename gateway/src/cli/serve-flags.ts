@@ -57,8 +57,8 @@ export function serveOption(name: keyof typeof SERVE_OPTIONS, standard?: string)
 type Env = Readonly<Record<string, string | undefined>>;
 
 /**
- * What a gateway is told, from the flags of its command line and from what is a variable alone. Throws an Error that
- * names the option to change.
+ * Returns the options of a gateway, from the flags of its command line and from environment variables. Throws an Error
+ * that names the option to change.
  */
 export function serveOptions(flags: ServeFlags, env: Env): ServeOptions {
   // The key goes nowhere but into the control plane's options, which workers do not get.
@@ -78,7 +78,7 @@ export function serveOptions(flags: ServeFlags, env: Env): ServeOptions {
 /** Characters below which a key could be tried out. */
 const LEAST_KEY = 32;
 
-/** Throws where it is too short. */
+/** Throws if the key is too short. */
 function auditKey(key: string | undefined): string | undefined {
   if (!key) return undefined;
   if (key.length >= LEAST_KEY) return key;

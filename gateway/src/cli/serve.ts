@@ -68,7 +68,7 @@ async function run(flags: ServeFlags, { env, stderr, exit, onSignal }: Program):
       log.logger.error({ reason: messageOf(error) }, 'the log level could not be changed');
     });
   });
-  // Whoever started us waits for the line that says where we listen.
+  // The process that started the gateway waits for the line with its address.
   await log.flush();
 }
 

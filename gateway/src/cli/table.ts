@@ -1,6 +1,6 @@
 /** Tables for people. */
 
-/** What an artifact or a spec holds may be hostile to a terminal: control characters are shown, never sent. */
+/** Escapes control characters: text of an artifact or a spec may be hostile to a terminal. */
 export function printable(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not reach a terminal
   return text.replace(/[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, (each) => {

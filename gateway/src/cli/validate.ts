@@ -1,6 +1,6 @@
 /**
- * `gw validate` (docs/reference/cli.md#validate): specs by themselves, without a manifest. What depends on one, or on
- * flags of the build, is left to `gw compile`: undeclared plugins, named upstreams, plaintext.
+ * `gw validate` (docs/reference/cli.md#validate): specs by themselves, without a manifest. Checks that need one, or
+ * flags of the build, are left to `gw compile`: undeclared plugins, named upstreams, plaintext.
  */
 import { dirname, join } from 'node:path';
 import { Command } from 'commander';
@@ -109,7 +109,7 @@ async function diagnosticsOf(given: readonly string[]): Promise<readonly Diagnos
   const plugins = builtinPlugins().map((name) => loadBuiltinPlugin(name));
   const { diagnostics } = await compile({ ...sources, plugins, flags: { allowPlaintext: true } });
   const paths = new Map(given.map((file, i) => [sources.specs[i] ?? file, file]));
-  // Where there is but one spec, names are relative to its folder; of several only the specs' own places are used.
+  // A single spec's names are relative to its folder; of several, only the specs' own paths are used.
   const pathOf = (name: string) => paths.get(name) ?? join(dirname(given[0] ?? ''), name);
   return diagnostics
     .filter(({ code }) => !OF_THE_MANIFEST.includes(code))

@@ -47,7 +47,7 @@ export function formatOption<const F extends string>(formats: readonly [F, ...F[
   return option('--format <format>', 'output format').choices(formats).default(formats[0]);
 }
 
-/** The variable that an option can come from; undefined where there is none. */
+/** Returns the variable that sets the option; undefined if it has none. */
 export function variableOf(given: Option): string | undefined {
   return given.envVar ?? ownVariables.get(given);
 }

@@ -104,7 +104,7 @@ export class Binder {
     if (!this.#bound.has(key)) this.#bound.set(key, { name, config, place });
   }
 
-  /** What the gateway will load: every plugin that is declared, with the configs that operations bind it to. */
+  /** Plugins that the gateway will load: every declared one, with the configs that operations bind it to. */
   get loads(): readonly PluginLoad[] {
     const configs = Map.groupBy(this.#bound.values(), ({ name }) => name);
     return this.#plugins.all.map((plugin) => ({ plugin, configs: configs.get(plugin.name) ?? [] }));

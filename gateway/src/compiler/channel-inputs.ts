@@ -1,4 +1,4 @@
-/** What requests to an AsyncAPI operation are checked against: channel parameters, and the messages' headers and payload. */
+/** Validation of requests to an AsyncAPI operation: channel parameters, and the messages' headers and payload. */
 import type { Content, MediaType, Parameter, RequestBody, WebSocketContent } from '../artifact/format.ts';
 import { parseTemplate, TemplateError } from '../router/template.ts';
 import { type Located, member, placeOf } from '../spec/documents.ts';
@@ -51,8 +51,8 @@ function namesIn(path: string): readonly string[] {
 }
 
 /**
- * What messages of WebSockets on a channel must be: of clients those that other operations send, to them those that the
- * operation receives. `sent`: whether these are validated, too.
+ * Returns the schemas of a channel's WebSocket messages: from clients, those that other operations send; to clients,
+ * those that the operation receives. `sent`: whether these are validated, too.
  */
 export function webSocketContentOf(channel: DeclaredChannel, sent: boolean, deps: Deps): WebSocketContent | undefined {
   const fromClients = checkable(
@@ -66,7 +66,7 @@ export function webSocketContentOf(channel: DeclaredChannel, sent: boolean, deps
   return { ...(fromClients ? { received: fromClients } : {}), ...(toClients ? { sent: toClients } : {}) };
 }
 
-/** What messages of a broker must be that the operation streams; undefined where they may be anything. */
+/** Returns the schemas of a broker's messages that the operation streams; undefined if any message may pass. */
 export function streamedContentOf(channel: DeclaredChannel, deps: Deps): Content | undefined {
   return checkable(bodyOf(channel.messages, deps));
 }
@@ -77,7 +77,7 @@ function checkable(body: RequestBody | undefined): Content | undefined {
   return body.content;
 }
 
-/** A body is one of the messages; undefined where there are none. */
+/** Returns a body that is one of the messages; undefined without messages. */
 function bodyOf(messages: readonly DeclaredMessage[], deps: Deps): RequestBody | undefined {
   if (messages.length === 0) return undefined;
   const byType = Map.groupBy(messages, ({ contentType }) => mediaTypeOf(contentType));

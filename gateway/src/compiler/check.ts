@@ -49,7 +49,7 @@ export interface Compiled extends CompiledTools {
   readonly references: readonly SourceFile[];
   readonly routes: RoutesFile;
   readonly plugins: readonly PreparedPlugin[];
-  /** What the gateway has to be able to load; more than the artifact holds. */
+  /** Plugins that the gateway must be able to load; more than the artifact holds. */
   readonly loads: readonly PluginLoad[];
   readonly inherited: readonly InheritedRoute[];
   /** All that are declared, also without a route. */

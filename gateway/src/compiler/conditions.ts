@@ -9,7 +9,7 @@ import { isReference } from './config-schema.ts';
 import type { PreparedPlugin } from './plugins.ts';
 import type { Project } from './project.ts';
 
-/** Throws an Error, with line and column in the expression, where it is not right. */
+/** Throws an Error, with line and column in the expression, if it is malformed. */
 export type ReadCondition = (text: string) => {
   readonly headers: ReadonlySet<string>;
   /** Members of `request` that it reads. */
@@ -26,8 +26,8 @@ export interface CheckedConditions {
 }
 
 /**
- * The language, where the project may use it: loading it takes longer than compiling a small project, and whoever
- * uses a plugin names it in a document.
+ * Loads the language if the project may use it: loading takes longer than compiling a small project, and a document
+ * that uses a plugin names it.
  */
 export async function conditionReader({ plugins, files }: Project): Promise<ReadCondition | null> {
   const used = plugins.some(
@@ -42,7 +42,7 @@ function mentionsMark(schema: JsonObject | undefined): boolean {
   return schema !== undefined && JSON.stringify(schema).includes('"x-gw-cel":true');
 }
 
-/** What the expressions of a plugin's config read, and what is wrong with them. */
+/** Returns the headers that the expressions of a plugin's config read, and their errors. */
 export function checkConditions(
   plugin: PreparedPlugin,
   config: JsonObject,
@@ -71,7 +71,7 @@ export function decidesByCaller(plugin: PreparedPlugin, config: JsonObject, read
       try {
         return [...read(value).parts].every((part) => OF_CALLERS.has(part));
       } catch {
-        // Said where it is bound.
+        // Binding the plugin reports the error.
         return false;
       }
     });

@@ -54,7 +54,10 @@ function mustBeSchema(schema: JsonObject): void {
 
 let firstFaultAjv: Ajv2020 | undefined;
 
-/** Why it is no schema of JSON Schema 2020-12, the first reason: it may be anybody's, and have any number of them. Null where it is one. */
+/**
+ * Returns the first violation of JSON Schema 2020-12: an untrusted schema may have any number of them. Null if the
+ * schema is valid.
+ */
 export function schemaFault(schema: JsonObject): string | null {
   firstFaultAjv ??= newAjv(metaSteps, { useDefaults: false, allErrors: false });
   metaSteps.begin(0, JSON.stringify(schema).length);

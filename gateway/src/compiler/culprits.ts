@@ -103,7 +103,7 @@ export function culpritsOf(
   return found;
 }
 
-/** What belongs to an operation: itself, what its path item says for all, and the channel of AsyncAPI. */
+/** Returns the places of an operation: itself, the shared parts of its path item, and its AsyncAPI channel. */
 function regionsOf({ at, layers, channel }: DeclaredOperation): readonly At[] {
   const item = layers.dispatch.at(-2);
   const shared = item && item.pointer !== '' ? [{ ...placeIn(item), pointer: child(item.pointer, 'parameters') }] : [];

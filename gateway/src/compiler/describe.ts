@@ -1,4 +1,4 @@
-/** What a spec says of itself, before anything is bound: for those who keep specs and show them. */
+/** Describes a spec, before anything is bound: for programs that store and show specs. */
 import type { JsonObject, SpecType } from '../artifact/format.ts';
 import { asyncOperationsOf } from '../spec/async-operations.ts';
 import { type Diagnostic, Diagnostics } from '../spec/diagnostic.ts';
@@ -51,9 +51,9 @@ export type SpecResult =
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
 /**
- * `entry`: the document among the files. Refused is what is no OpenAPI 3.x or AsyncAPI 3.x document, or may not have
- * its name (docs/decisions.md#diagnostics). What only a build can judge, such as references and plugins, is left to
- * `compile`.
+ * `entry`: the document among the files. Refuses documents other than OpenAPI 3.x and AsyncAPI 3.x, and those with a
+ * forbidden name (docs/decisions.md#diagnostics). Checks that need a build, such as those of references and plugins,
+ * are left to `compile`.
  */
 export function describeSpec(entry: string, files: readonly ProjectFile[]): SpecResult {
   const project: Project = { specs: [entry], files, plugins: [], flags: {} };
@@ -93,7 +93,7 @@ function claims({ value }: Document): boolean {
 }
 
 function describe(spec: Spec, documents: Documents): SpecDescription {
-  // What is wrong with an operation is said when it is compiled.
+  // Errors of an operation are reported when it is compiled.
   const ignored = new Diagnostics({ production: false });
   const readOperations = spec.type === 'asyncapi' ? asyncOperationsOf : operationsOf;
   const operations = readOperations(spec, documents, ignored).map((each) => describeOperation(each, ignored));

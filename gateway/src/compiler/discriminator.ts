@@ -18,8 +18,8 @@ interface Branch {
 }
 
 /**
- * `normal` with the choice of the discriminator of `schema` in the place of its branches; unchanged where it leaves a
- * branch without a name. Readers, and values that are made, keep the branches.
+ * Returns `normal` with the discriminator's choice in place of its branches; unchanged if `schema` leaves a branch
+ * without a name. Schemas for readers, and for generated values, keep the branches.
  */
 export function discriminate(
   schema: Located,
@@ -52,7 +52,7 @@ function choicesOf(schema: Located, property: string, named: readonly Branch[], 
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema; this object is never awaited
     ({ normal, names }): JsonObject => ({ if: { type: 'object', ...chosen(names) }, then: normal }),
   );
-  // 3.2: with a default, other values and none are that branch's.
+  // 3.2: with a default, unknown and absent values choose its branch.
   const mapped = member(member(schema, 'discriminator'), 'defaultMapping');
   if (mapped.value === undefined) return [{ [NAMED_BY]: { property, names: all }, ...chosen(all) }, ...choices];
   const standard = named.find(({ at }) => isMappedTo(mapped, at, documents));
@@ -92,7 +92,7 @@ function namesOf(at: Located, mapping: Located, property: string, documents: Doc
   if (own.length > 0) return own;
   const ref = get(at.value, '$ref');
   const implicit = typeof ref === 'string' ? /#\/components\/schemas\/([^/]+)$/.exec(ref)?.[1] : undefined;
-  // What maps to the branch has its names; the schema's own name stays one (3.1, section 4.8.25.1).
+  // A branch has the names that map to it; its schema's own name stays one (3.1, section 4.8.25.1).
   return [...new Set([...mapped, ...(implicit === undefined ? [] : [implicit])])];
 }
 

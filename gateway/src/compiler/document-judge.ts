@@ -14,7 +14,7 @@ import { SchemaTable } from './schema-table.ts';
 
 export class DocumentJudge {
   readonly #diagnostics: Diagnostics;
-  /** What is found goes here first: warnings of what is not enforced are of no use. */
+  /** Collects diagnostics first: warnings of unenforced parts are of no use. */
   readonly #found = new Diagnostics({ production: false });
   readonly #schemas: SchemaTable;
   readonly #deps: Deps;
@@ -38,7 +38,7 @@ export class DocumentJudge {
     return parametersOf(declared, this.#deps);
   }
 
-  /** What an operation answers with, where its route says nothing of it. */
+  /** Judges an operation's responses, if its route does not. */
   responses(declared: DeclaredOperation): void {
     responsesOf(declared, this.#deps, true);
   }

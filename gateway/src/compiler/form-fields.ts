@@ -58,7 +58,7 @@ function fieldOf(
   const contentType = get(encoding.value, 'contentType');
   const declared = typeof contentType === 'string' ? contentType.toLowerCase().split(',').map(withoutParameters) : [];
   const styled = type === URLENCODED && (style !== undefined || typeof explode === 'boolean');
-  // Without a style, what is no plain value is written as JSON (OpenAPI 3.1, section 4.8.15.1.1).
+  // Without a style, structured values are written as JSON (OpenAPI 3.1, section 4.8.15.1.1).
   const structured = types.includes('array') ? items.includes('object') : types.includes('object');
   const usual = structured
     ? 'application/json'

@@ -26,8 +26,8 @@ interface Judged {
 }
 
 /**
- * `more`: operations to be left out, with the error of each. Where there are none, `isServable` says whether the errors
- * that are left concern only parts of the documents that nothing served needs.
+ * `more`: operations to be left out, with the error of each. If it is empty, `isServable` says whether the remaining
+ * errors concern only parts of the documents that no served operation needs.
  */
 export function leftOutBy(
   errors: readonly FoundError[],
@@ -47,7 +47,7 @@ export function leftOutBy(
   return { more, isServable: specs.length > 0 && errors.every((error) => isDispensable(error, roots)) };
 }
 
-/** What stands at the root for all operations, and serves none. */
+/** Reports whether the error is in a part of the root that applies to all operations, and serves none. */
 function isOfAllAlike({ pointer }: FoundError): boolean {
   return pointer !== undefined && /^\/(?:security|servers|tags|externalDocs)(?:\/|$)/.test(pointer);
 }

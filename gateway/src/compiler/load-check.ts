@@ -25,7 +25,7 @@ export interface PluginLoad {
   readonly configs: readonly BoundConfig[];
 }
 
-/** What this process has loaded before: long-lived doors compile the same plugins again and again. By digest. */
+/** Plugins that this process has loaded before: long-lived servers compile the same ones again and again. By digest. */
 const known = new BoundedMap<true>(10_000);
 
 /** Reports the first fault of each plugin. */
@@ -65,7 +65,7 @@ async function faultOf({ plugin, configs }: PluginLoad, runtime: PluginRuntime):
     try {
       (await module.bind(config)).close();
     } catch (error) {
-      // What a reference stands for is not known here, and a plugin may well refuse its name.
+      // The value behind a reference is unknown here, and a plugin may well refuse its name.
       if (holdsReference(config) && !isCpuExceeded(error)) continue;
       return { place, message: messageOf(error), hint: 'Correct the config, or the `init` of the plugin.' };
     }

@@ -1,6 +1,6 @@
 /**
  * `mcp.upstreams` of a project (docs/mcp.md#upstreams): MCP servers whose tools are offered beside those of the
- * documents. What does not hold is E1044.
+ * documents. Invalid settings are E1044.
  */
 import { sortedMembers } from '../artifact/canonical-json.ts';
 import type { JsonObject, Operation } from '../artifact/format.ts';
@@ -18,7 +18,7 @@ import {
 } from './mcp-upstream-schema.ts';
 import type { CompileFlags } from './project.ts';
 
-/** What every request to the upstream has of its own, or what the transport decides. */
+/** Headers that every request to the upstream has of its own, or that the transport decides. */
 const OWN_HEADERS = /^(mcp-.*|accept|content-type|content-encoding|traceparent|tracestate|gw-hops)$/;
 /** Names of headers and parameters that hold credentials, as far as names tell. */
 const CREDENTIAL = /auth|key|token|secret|cookie|password|credential|signature/i;
@@ -30,8 +30,8 @@ interface Deps {
 }
 
 /**
- * What is wrong with settings by themselves, for doors that refuse what they would only fail to compile: also credentials
- * in plain text, since whoever may see a project would see them.
+ * Returns faults of the settings alone, for servers that refuse uncompilable settings early: also credentials in plain
+ * text, which everyone with access to the project would see.
  */
 export function mcpFaults({
   upstreams = {},
@@ -54,7 +54,7 @@ function plainCredentials(settings: McpUpstreamSettings): string[] {
 /** Of a project; more would be listed and refreshed without end. */
 const { maxProperties: MOST_UPSTREAMS } = mcpSchema.properties.upstreams;
 const { properties } = mcpUpstreamSchema;
-/** What is unknown is refused, and what a pattern wants is said in words. */
+/** The schema refuses unknown members, and states its patterns in words. */
 const SCHEMA = {
   ...mcpUpstreamSchema,
   additionalProperties: false,
@@ -103,7 +103,7 @@ function upstreamOf(name: string, found: unknown, deps: Deps): readonly McpUpstr
   if (settings === null || faults.length > 0) return [];
   warn(name, settings, deps);
   const { authorize: _, ...given } = settings;
-  // Who names tools has looked at what there is.
+  // A list of tools shows that its author has reviewed the server.
   const others = given.allow === undefined && given.pin === undefined ? ['*'] : [];
   const defaults = {
     prefix: `${name.replaceAll('-', '_')}_`,

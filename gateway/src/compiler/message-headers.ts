@@ -13,7 +13,7 @@ interface Header extends TypedSchema {
 
 type Headers = ReadonlyMap<string, Header>;
 
-/** What headers as a whole must be, beyond each by itself, has no counterpart in a request. */
+/** Constraints on headers as a whole, beyond each by itself, which have no counterpart in a request. */
 const WHOLE = ['anyOf', 'oneOf', 'not', 'if', 'dependencies', 'patternProperties', 'minProperties'];
 
 export function messageHeadersOf(messages: readonly DeclaredMessage[], deps: Deps): Parameter[] {
@@ -41,7 +41,7 @@ function parameterOf(name: string, each: readonly Headers[], deps: Deps): Parame
   };
 }
 
-/** Of the message, then of its traits where it does not say. */
+/** Returns headers of the message, then those that only its traits declare. */
 function headersOf({ headers }: DeclaredMessage, deps: Deps): Headers {
   const found = new Map<string, Header>();
   for (const declared of headers) {

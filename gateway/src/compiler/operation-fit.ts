@@ -46,7 +46,7 @@ export function checkFit(
   }
 }
 
-/** What names a member of an object in the config that this has not. */
+/** Returns config values that should name a member of an object in the config, but do not. */
 function strangers({ plugin, use }: BoundUse) {
   return plugin.marks.members
     .flatMap(({ pointer, of }) => marked(use.config, pointer).map((place) => ({ ...place, of })))

@@ -86,7 +86,10 @@ function parameterOf(declared: Located, dialect: Dialect, deps: Deps): Parameter
   };
 }
 
-/** How the text of a parameter becomes a value, and what it must be. `schema`: its value undefined where there is none. */
+/**
+ * Returns how a parameter's text becomes a value, and its constraints. `schema`: its value is undefined if there is no
+ * schema.
+ */
 export function textValueOf(
   schema: Located,
   dialect: Dialect,

@@ -13,7 +13,7 @@ export interface ParsedSpec {
 
 export interface Parsed {
   readonly specs: readonly ParsedSpec[];
-  /** Documents that claim to be nothing: parts of specs where one refers to them, else E1001. */
+  /** Documents of undeclared type: parts of specs if a spec refers to them, else E1001. */
   readonly parts: readonly Document[];
 }
 

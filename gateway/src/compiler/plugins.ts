@@ -44,7 +44,7 @@ export class Plugins {
     return [...this.#declared.keys()].sort();
   }
 
-  /** Undefined where it is not declared; null where it is not usable (E1042). */
+  /** Returns undefined if the plugin is not declared; null if it is not usable (E1042). */
   use(name: string): PreparedPlugin | null | undefined {
     const plugin = this.#get(name);
     if (!this.#used.has(name)) this.#warnOfMissing(name);

@@ -22,7 +22,7 @@ export interface SourceSpecFile {
 const BASE = /^[A-Za-z0-9_][-A-Za-z0-9_.@+ ]{0,199}$/;
 
 export function read(project: Project, diagnostics: Diagnostics): Sources {
-  // Bytes stay where they are until a stage asks for them: a folder's files may be read on demand.
+  // Bytes stay in place until a stage asks for them: a folder's files may be read on demand.
   const files = new Map<string, ProjectFile>();
   for (const file of project.files) {
     if (isUnsafe(file.name)) {

@@ -18,7 +18,7 @@ const ITEMS = ['items', 'prefixItems', 'contains', 'unevaluatedItems'];
 /** Schemas that apply to one value and are compared with each other; the rest is not looked at. */
 const MOST_PARTS = 200;
 
-/** Warns of each schema of the table that repeats itself; `placeOfId` returns where it stands. */
+/** Warns of each schema of the table that repeats itself; `placeOfId` returns its place. */
 export function warnOfRepeats(
   table: Table,
   placeOfId: (id: string) => Located | undefined,
@@ -40,7 +40,7 @@ export function warnOfRepeats(
   }
 }
 
-/** What a way goes through if it has no name. */
+/** Names of steps into unnamed parts. */
 const [ITEM, MEMBER] = ['\0items', '\0members'];
 
 /** A schema that applies to a value, and all that hold for the value then. */
@@ -86,7 +86,7 @@ function partsOf(schema: Json, table: Table, { given, seen }: Above): Part[] {
   return parts;
 }
 
-/** Returns the schemas that all hold where this one does: itself, what it refers to, branches of `allOf`. */
+/** Returns the schemas that all apply together with this one: itself, its `$ref` target, branches of `allOf`. */
 function conjunctsOf(schema: Json, table: Table, seen: ReadonlySet<string>): JsonObject[] {
   if (!isObject(schema)) return [];
   const own = schema as JsonObject;

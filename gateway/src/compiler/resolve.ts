@@ -10,7 +10,7 @@ import { isWithinUnread } from './schema-format.ts';
 
 export interface Resolved {
   readonly specs: readonly ParsedSpec[];
-  /** Files that specs refer to, and that are none themselves: name in the project to name under `specs/`. */
+  /** Files that specs refer to, without the specs themselves: name in the project to name under `specs/`. */
   readonly references: ReadonlyMap<string, string>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What operations answer with: content types for negotiation, schemas where responses are validated, and examples where
- * a plugin answers with them.
+ * Responses of operations: content types for negotiation, schemas if responses are validated, and examples if a plugin
+ * answers with them.
  */
 import type { Content, Operation, ResponseValidation } from '../artifact/format.ts';
 import { type Located, member, placeOf } from '../spec/documents.ts';
@@ -47,7 +47,7 @@ export function declaredResponses(at: Located, { documents, diagnostics }: Deps)
   });
 }
 
-/** Undefined where some answer that is no error has no content, or any: then nothing that a client accepts is wrong. */
+/** Returns undefined if a response that is not an error lacks content, or has any: then every `Accept` can be met. */
 function producesOf(declared: readonly Declared[]): readonly string[] | undefined {
   const good = declared.filter(([status]) => /^[123]/.test(status));
   const decisive = good.length > 0 ? good : declared.filter(([status]) => status === 'DEFAULT');

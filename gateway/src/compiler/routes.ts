@@ -139,7 +139,7 @@ export function isEndless(
   return channel?.action === 'receive' || binder.knowsUser(dispatch.name, [...SUBSCRIBES, ...UPGRADES]);
 }
 
-/** Whether messages of a broker reach clients only where they are as described. */
+/** Reports whether a broker's messages reach clients only if they match their description. */
 function dropsOthers(dispatcher: BoundUse | null): boolean {
   return (
     dispatcher !== null && usesAny(dispatcher.plugin, SUBSCRIBES) && get(dispatcher.use.config, 'validate') === 'drop'
@@ -208,7 +208,7 @@ function templateOf({ path, pathAt }: DeclaredOperation, diagnostics: Diagnostic
   }
 }
 
-/** Why no request has a path that fits the template; null where one may. */
+/** Returns why no request has a path that fits the template; null if one may. */
 function neverSent(path: string): string | null {
   const literal = path.replaceAll(/\{[^}]*\}/g, '*');
   if (literal.includes('?')) return 'what follows "?" is the query';

@@ -1,4 +1,4 @@
-/** What schemas say of the values that fit them, beside what they demand. */
+/** Annotations of schemas: what they say about values beside their constraints. */
 import type { Json, JsonObject } from '../artifact/format.ts';
 import { isObject, type Obj } from '../spec/json.ts';
 

@@ -1,6 +1,6 @@
 /**
- * What others say otherwise than JSON Schema 2020-12. OpenAPI 3.0: `nullable`, and boolean exclusive bounds. Draft 07,
- * which AsyncAPI goes by: lists under `items`, `additionalItems`, `dependencies`.
+ * Differences of other dialects from JSON Schema 2020-12. OpenAPI 3.0: `nullable`, and boolean exclusive bounds. Draft
+ * 07, which AsyncAPI uses: lists under `items`, `additionalItems`, `dependencies`.
  */
 import type { Json, JsonObject } from '../artifact/format.ts';
 import type { Located } from '../spec/documents.ts';

@@ -34,7 +34,7 @@ export function isWithinUnread(root: unknown, pointer: string): boolean {
   return false;
 }
 
-/** Null, and E1008, where it is of a format that we do not read: then any value passes. */
+/** Returns null, and reports E1008, if its format is unsupported: then any value passes. */
 export function schemaOf(declared: Located, { documents, diagnostics }: Deps): TypedSchema | null {
   const at = documents.follow(declared);
   const format = at ? member(at, 'schemaFormat') : null;

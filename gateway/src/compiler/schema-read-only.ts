@@ -1,6 +1,6 @@
 /**
  * Which properties a schema declares `readOnly` or `writeOnly`: a request need not hold the first, a response not the
- * others, even where they are required (OpenAPI 3.0.3, section 4.7.24.2).
+ * others, even if they are required (OpenAPI 3.0.3, section 4.7.24.2).
  */
 import { type Documents, type Located, member } from '../spec/documents.ts';
 import { get, isObject } from '../spec/json.ts';

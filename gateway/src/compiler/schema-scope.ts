@@ -6,7 +6,7 @@
 import type { Documents, Located } from '../spec/documents.ts';
 
 export interface Scope {
-  /** Tells scopes apart; empty where there are no dynamic anchors. */
+  /** Identifies the scope; empty without dynamic anchors. */
   readonly key: string;
   readonly targets: ReadonlyMap<string, Located>;
 }
@@ -44,7 +44,7 @@ export class Scopes {
     return made;
   }
 
-  /** What a `$dynamicRef` that leads to `target` by its text means in a scope: that, unless it is dynamic itself. */
+  /** Resolves a `$dynamicRef` that leads to `target` by its text in a scope: that, unless it is dynamic itself. */
   dynamic(scope: Scope, ref: string, target: Located): Located {
     const name = ref.slice(ref.indexOf('#') + 1);
     const { dynamicAnchors } = this.#documents.resourceAt(target);

@@ -84,7 +84,7 @@ export class SchemaTable {
     return this.#keep(this.#outermost(located, dialect, 'response', 'examples'));
   }
 
-  /** With all that is said of values for whoever reads the schema: titles, descriptions, defaults, examples. */
+  /** Adds a schema with its annotations for readers: titles, descriptions, defaults, examples. */
   addDescribed(located: Located, dialect: Dialect, direction: Direction): SchemaRef | undefined {
     return this.#keep(this.#outermost(located, dialect, direction, 'all'));
   }
@@ -138,7 +138,7 @@ export class SchemaTable {
     return this.#places.get(id);
   }
 
-  /** The id of a `$ref`'s target, by where it stands: not by what else is in the project. */
+  /** Returns the id of a `$ref`'s target, by its place: independent of the rest of the project. */
   #target(located: Located, context: Context): string {
     const { file } = located.document;
     const kept = context.annotations === 'none' ? '' : `\0${context.annotations}`;
@@ -262,7 +262,7 @@ export class SchemaTable {
         this.#diagnostics.add('E1004', placeOf(at), `"${name}" ${why}`);
         continue;
       }
-      // What an `allOf` hides holds for its own members, and not for what lies below a property.
+      // Properties hidden by an `allOf` are hidden in its own members, and not below a property.
       const context = name === 'allOf' ? { ...outer, hidden } : { ...outer, hidden: NOTHING };
       if (name === 'pattern' && validates) this.#warnOfLongTexts(at, value['maxLength']);
       const read = this.#keyword(name, keyword.kind, at, context);
@@ -285,7 +285,7 @@ export class SchemaTable {
     return dialect === '2020-12' ? withDependencies(members, value) : members;
   }
 
-  /** Undefined where it is left out. */
+  /** Returns undefined if the keyword is left out. */
   #keyword(name: string, kind: string, at: Located, context: Context): Json | undefined {
     switch (kind) {
       case 'schema':
@@ -380,7 +380,7 @@ function withoutProto(schema: JsonObject): JsonObject {
   };
 }
 
-/** What must not be sent cannot be required. */
+/** Properties that must not be sent cannot be required. */
 function withoutHidden(schema: JsonObject, hidden: ReadonlySet<string>): JsonObject {
   const { required, ...rest } = schema;
   if (!Array.isArray(required) || hidden.size === 0) return schema;

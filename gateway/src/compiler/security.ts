@@ -32,7 +32,7 @@ export function securityOf(declared: DeclaredOperation, documents: Documents, di
   return { named: schemes.length > 0, headers: [...headers] };
 }
 
-/** What a requirement of an OpenAPI document names, whether it is there or not. */
+/** Returns the schemes that a requirement of an OpenAPI document names, declared or not. */
 export function namedSchemes(
   { document }: Spec,
   requirement: Located,

@@ -58,7 +58,7 @@ class Inputs {
     return this.properties.has(name);
   }
 
-  /** The name of the argument: `name` in the characters that models take, told apart from others by where it goes. */
+  /** Returns the argument's name: `name` in the characters that models take, made unique by its location. */
   add(name: string, schema: Json, required: boolean, where: string): string {
     const plain =
       name
@@ -108,7 +108,7 @@ function typeOf({ types, content_type: type }: Parameter): JsonObject {
   return types.length > 1 ? { type: [...types] } : { type: types[0] ?? 'string' };
 }
 
-/** What a parameter says of itself beside its schema. */
+/** Returns a parameter's annotations beside its schema. */
 function said(parameter: unknown): JsonObject {
   const [description, deprecated] = [get(parameter, 'description'), get(parameter, 'deprecated')];
   const example = get(parameter, 'example') as Json | undefined;

@@ -1,6 +1,6 @@
 /**
- * Who gives tokens for an operation, and with which scopes: as its security requirements say, and the plugins that check
- * them (docs/mcp.md#authorization).
+ * Issuers of tokens for an operation, and the scopes: as its security requirements say, and the plugins that check them
+ * (docs/mcp.md#authorization).
  */
 import type { Json, Operation } from '../artifact/format.ts';
 import type { Diagnostics } from '../spec/diagnostic.ts';
@@ -81,7 +81,7 @@ function issuer(value: unknown): readonly string[] {
   return typeof value === 'string' && isIssuer(value) ? [value] : [];
 }
 
-/** An issuer has neither query nor fragment (RFC 8414, section 2), and none has credentials. */
+/** Reports whether the text is an issuer, without query or fragment (RFC 8414, section 2), and without credentials. */
 export function isIssuer(text: string): boolean {
   if (!/^https?:\/\//.test(text) || !URL.canParse(text)) return false;
   const { search, hash, username, password } = new URL(text);

@@ -22,7 +22,7 @@ export interface BodySource {
   readonly contentType: string;
   readonly encoding: ToolBodyEncoding;
   readonly required: boolean;
-  /** Null where it is no one schema. */
+  /** Null if it is not a single schema. */
   readonly schema: BodySchema | null;
   /** The schema of the argument that is all of the body. */
   value(): Json;
@@ -69,7 +69,7 @@ export function bodySourceOf(routed: RoutedOperation, deps: Deps): BodySource | 
 
 const isText = (type: string) => type.startsWith('text/') || /(\/|\+)(xml|yaml)$/.test(type);
 
-/** What is written best first. A range such as `image/*` names no type that could be sent. */
+/** Preferred types first. A range such as `image/*` names no sendable type. */
 const ORDER: readonly ((type: string) => boolean)[] = [
   (type) => type === 'application/json',
   (type) => isJson(type) && !type.includes('*'),
@@ -97,7 +97,7 @@ function mediaSchema({ declared }: RoutedOperation, contentType: string, deps: D
   return schema && schema.value !== undefined ? [{ at: schema, dialect: spec.dialect }] : [];
 }
 
-/** None where one of the messages may be anything. */
+/** Returns no schemas if one of the messages may be anything. */
 function messageSchemas({ declared }: RoutedOperation, contentType: string, deps: Deps): BodySchema[] {
   const own = (declared.channel?.messages ?? []).filter((each) => mediaTypeOf(each.contentType) === contentType);
   const schemas = own.map(({ payload }) => (payload.value === undefined ? null : schemaOf(payload, deps)));
@@ -108,7 +108,7 @@ function described(schema: Located, dialect: Dialect, { schemas }: Deps): Json {
   return written(schemas.addDescribed(schema, dialect, 'request'));
 }
 
-/** A schema where there is one; else one that anything fits. */
+/** Returns the schema, or else one that admits anything. */
 function written(ref: SchemaRef | undefined): Json {
   return ref ? { $ref: ref.$ref } : {};
 }

@@ -5,10 +5,10 @@ import { hash } from 'node:crypto';
 const LONGEST = 64;
 const DIGEST = 8;
 
-/** What a name is made of. */
+/** Parts of a tool's name. */
 export interface Named {
   readonly prefix: string;
-  /** `operationId`, or the name that a setting gives; undefined where there is neither. */
+  /** `operationId`, or the name in the settings; undefined without either. */
   readonly id: string | undefined;
   readonly method: string;
   readonly path: string;

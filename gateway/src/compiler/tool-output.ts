@@ -1,4 +1,4 @@
-/** What a tool answers with: the schema of its operation's successful responses, where they have one in common. */
+/** Output of a tool: the schema that its operation's successful responses share, if any. */
 import { canonicalJson } from '../artifact/canonical-json.ts';
 import type { Json } from '../artifact/format.ts';
 import { type Located, member } from '../spec/documents.ts';
@@ -29,7 +29,7 @@ function refTo(schema: Located, deps: Deps, dialect: DeclaredOperation['spec']['
   return { ...(types.length === 1 && types[0] === 'object' ? { type: 'object' } : {}), $ref: ref.$ref };
 }
 
-/** Null where there is other content beside it, or none. */
+/** Returns null if the content is absent, or not JSON alone. */
 function jsonSchemaOf(response: Located, deps: Deps): Located | null {
   const content = deps.documents.follow(member(response, 'content'));
   const names = isObject(content?.value) ? Object.keys(content.value) : [];

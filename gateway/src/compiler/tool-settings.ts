@@ -1,6 +1,6 @@
 /**
- * `x-gw-mcp` (docs/mcp.md#settings): of a document, whether and which of its operations are tools; of an operation, what
- * its tool is called and how it is described. What is malformed is E1012.
+ * `x-gw-mcp` (docs/mcp.md#settings): of a document, whether and which of its operations are tools; of an operation, the
+ * name and description of its tool. Malformed settings are E1012.
  */
 import type { ToolAnnotations } from '../artifact/tools.ts';
 import type { Diagnostics } from '../spec/diagnostic.ts';
@@ -30,7 +30,7 @@ export interface SpecTools {
   readonly exclude: Selection;
   readonly outputSchemas: boolean;
   readonly authorization: AuthorizationSettings;
-  /** Whether clients get tools that find the others; a number: where there are more tools than that. */
+  /** Whether clients get tools that find the others; a number: if there are more tools than that. */
   readonly search: boolean | number;
   /** Clients are told only of tools that middlewares do not refuse to them because of who they are. */
   readonly onlyPermitted: boolean;
@@ -154,7 +154,7 @@ const ANNOTATIONS = {
 
 const NONE: Selection = { tags: [], paths: [] };
 
-/** Of a document's root; not enabled where there is no `x-gw-mcp`. */
+/** Reads the settings at a document's root; not enabled without `x-gw-mcp`. */
 export function specTools(root: Located, diagnostics: Diagnostics): SpecTools {
   const at = member(root, EXTENSION);
   const none = {

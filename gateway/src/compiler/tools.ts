@@ -28,7 +28,9 @@ import {
 
 /** Characters of an output schema; one that is longer would cost a model more than it tells. */
 const MOST_OUTPUT = 32_768;
-/** What a tool may be without being asked for: the others answer without a body, or with what the gateway does itself. */
+/**
+ * Methods of operations that are tools by default: the others answer without a body, or with the gateway's own answer.
+ */
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY'];
 
 /** An operation that is served. */
@@ -96,7 +98,7 @@ function isAbove(tools: number, search: boolean | number): boolean {
   return typeof search === 'number' ? tools > search : search;
 }
 
-/** What settings say, for all documents together; else what their operations do. */
+/** Returns the authorization in the settings of all documents; else that of their operations. */
 function authorizationOf(
   settings: readonly AuthorizationSettings[],
   chosen: readonly Chosen[],
@@ -157,7 +159,7 @@ class ToolWriter {
   constructor(deps: ToolsDeps) {
     this.#deps = deps;
     const { documents } = deps;
-    // What is wrong with a schema is said where it is enforced.
+    // Errors of a schema are reported by the code that enforces it.
     const diagnostics = new Diagnostics({ production: false });
     this.#inner = { documents, diagnostics, schemas: new SchemaTable(documents, diagnostics, deps.nameOf) };
   }

@@ -1,4 +1,4 @@
-/** What a bare WebAssembly module is, where no plugin.toml says it (E1071). */
+/** Inspects a bare WebAssembly module without a plugin.toml (E1071). */
 import { messageOf } from '../message-of.ts';
 import { checkModule, PluginLoadError } from '../wasm/index.ts';
 import type { PluginManifest } from './project.ts';
@@ -14,8 +14,8 @@ export type Inspected =
   | { readonly why: string };
 
 /**
- * Type from the exports. What it does not declare it does not get (docs/decisions.md#undeclared-gets-nothing), and
- * nothing declares it here.
+ * Tells the type from the exports. A module gets only declared capabilities
+ * (docs/decisions.md#undeclared-gets-nothing), and declares none here.
  */
 export function inspectModule(wasm: Uint8Array): Inspected {
   if (Buffer.from(wasm.buffer, wasm.byteOffset, Math.min(4, wasm.byteLength)).toString('latin1') !== '\0asm') {

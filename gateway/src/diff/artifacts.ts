@@ -12,7 +12,7 @@ import { diffTools } from './tools.ts';
 
 export type { Change } from './change.ts';
 
-/** What is compared of an artifact. */
+/** The compared parts of an artifact. */
 export interface Compared {
   readonly manifest: Manifest;
   readonly routes: RoutesFile;

@@ -13,7 +13,7 @@ import { isCustom, LETS_BROWSERS_IN, REFUSING } from './refusing-plugins.ts';
 /** Properties that are named of one config. */
 const MOST_NAMED = 10;
 
-/** What is known of the artifacts' plugins. */
+/** Facts about the artifacts' plugins. */
 export interface ComparedPlugins {
   /** Refuse callers without credentials, of both artifacts. */
   readonly authenticates: ReadonlySet<string>;

@@ -1,4 +1,4 @@
-/** What differs between two artifacts, for whoever calls the API. */
+/** Differences between two artifacts, for callers of the API. */
 
 export interface Change {
   /** `POST /books`, `plugin rate-limit`, `mcp`, `tool listBooks`. */
@@ -24,7 +24,7 @@ export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** What is in the one list and not in the other. */
+/** Returns the entries of one list that the other lacks. */
 export function without<T>(list: readonly T[], other: readonly T[]): readonly T[] {
   return list.filter((each) => !other.includes(each));
 }

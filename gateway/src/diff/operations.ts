@@ -42,7 +42,7 @@ function dayOf(seconds: number | undefined): string | undefined {
   return seconds === undefined ? undefined : new Date(seconds * 1000).toUTCString();
 }
 
-/** What is not admitted is dropped: plugins and upstream do not see it. */
+/** Headers that are not admitted are dropped: plugins and upstream do not see them. */
 function diffHeaders(subject: string, before: Operation, after: Operation): readonly Change[] {
   const [old, now] = [before.admitted_headers, after.admitted_headers];
   return [

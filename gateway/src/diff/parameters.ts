@@ -1,6 +1,6 @@
 /**
- * Changes of an operation's parameters. Those of the path go by their place: their names are nobody's business. Values of
- * a parameter that was not declared were not checked, and whoever sent them may be refused once it is.
+ * Changes of an operation's parameters. Path parameters are compared by place: clients do not see their names. Values
+ * of an undeclared parameter were not checked, and clients that sent them may be refused once it is declared.
  */
 import type { Operation, Parameter } from '../artifact/format.ts';
 import { parseTemplate } from '../router/template.ts';

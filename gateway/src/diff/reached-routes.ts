@@ -13,7 +13,9 @@ export class ReachedRoutes {
     for (const operation of operations) this.#router.add(operation.method, operation.path, operation);
   }
 
-  /** What answers a request of the method to a path of the template; undefined where nothing does. */
+  /**
+   * Returns the operation that answers a request of the method to a path of the template; undefined if none matches.
+   */
   of({ method, path }: Pick<Operation, 'method' | 'path'>): Operation | undefined {
     const found = this.#router.find(method, `/${parseTemplate(path).segments.map(sampleOf).join('/')}`);
     return found.value ?? undefined;

@@ -16,7 +16,7 @@ const PARTS: readonly (readonly [keyword: string, step: string])[] = [
   ['additionalProperties', '/*'],
   ['propertyNames', ''],
 ];
-/** Where these differ, more may be admitted, or less, by what they stand beside. */
+/** Keywords whose differences may admit more or less, depending on their neighbours. */
 const INTRICATE = ['not', 'contains', 'unevaluatedItems', 'unevaluatedProperties'];
 
 export class SchemaComparison {
@@ -86,7 +86,7 @@ export class SchemaComparison {
       const [from, to] = [memberOf(old, name), memberOf(now, name)];
       const at = child('', name);
       if (from !== undefined && to !== undefined) return below(at, this.#compare(from, to));
-      // What is new and optional is for new clients.
+      // A new optional property is for new clients.
       if (from === undefined) {
         if (isAnything(others)) return [{ at, effect: 'named', what: 'added' }];
         return others === false
@@ -165,7 +165,7 @@ export class SchemaComparison {
     ];
   }
 
-  /** What is left of two lists of schemas without those that are equal. */
+  /** Returns both lists of schemas without the equal ones. */
   #unmatched(before: readonly Json[], after: readonly Json[]): [readonly Json[], readonly Json[]] {
     const left = [...after];
     const old = before.filter((each) => {

@@ -1,4 +1,4 @@
-/** Compares the tools that agents are told of. What changes in the requests that they make is said of routes. */
+/** Compares the tools offered to agents. Changes in their requests are reported as changes of routes. */
 import { canonicalJson } from '../artifact/canonical-json.ts';
 import type { Tool } from '../artifact/tools.ts';
 import { isObject, type Json, type JsonObject } from '../spec/json.ts';
@@ -12,7 +12,7 @@ interface Side {
   readonly lookup: SchemaLookup;
 }
 
-/** Nothing where one of the artifacts has no endpoint: that is said as a whole. */
+/** Returns no changes if one of the artifacts has no endpoint: that is reported as a whole. */
 export function diffTools(before: Compared, after: Compared): readonly Change[] {
   if (before.tools === null || after.tools === null) return [];
   const [from, to] = [sideOf(before), sideOf(after)];
@@ -93,7 +93,7 @@ function diffAnnotations(subject: string, before: ToolDefinition, after: ToolDef
   });
 }
 
-/** What an agent that has the old definition can no longer send breaks it. */
+/** Arguments that an agent with the old definition can no longer send are breaking changes. */
 function diffArguments(subject: string, before: JsonObject, after: JsonObject): readonly Change[] {
   if (same(before, after)) return [];
   const [from, to] = [propertiesOf(before), propertiesOf(after)];

@@ -9,7 +9,7 @@ interface CallHeaders {
   readonly passing?: HeaderList;
 }
 
-/** What the client says itself. */
+/** Headers that the client sets itself. */
 const OWN_HEADERS = new Set(['host', 'content-length', 'transfer-encoding', 'connection', 'traceparent', HOPS]);
 
 export function withTrace(call: CallHeaders, x: Exchange | null, span: Span | null): string[] {

@@ -16,7 +16,7 @@ export class CallUnderWay implements Stallable {
   readonly #timeoutMs: number;
   readonly #withdraw: () => void;
   readonly #url: URL;
-  /** Of the request, where it streams. */
+  /** Body of the request, if it streams. */
   #body: StreamedBody | null = null;
   #waitsForHead = true;
 
@@ -45,7 +45,7 @@ export class CallUnderWay implements Stallable {
   }
 
   stalled(timeoutMs: number): void {
-    // What the client has yet to send starts it again; the transport has limits for how long that may take.
+    // The client's next piece restarts the timer; the transport limits that time.
     if (this.#waitsForHead && this.#body?.waitsForClient) return;
     this.#ended.abort(new HttpCallError('timeout', `nothing came for ${timeoutMs} ms`));
   }

@@ -88,7 +88,7 @@ async function vetted(
   const found = isIP(host)
     ? [host]
     : await resolve(host, deadline).catch((error: unknown) => {
-        // Its name servers were silent; or it was not its turn, which is no fault of theirs.
+        // Its name servers were silent, unless the lookup was still queued, which is not their fault.
         const isLate = deadline.aborted && !(error instanceof LookupsCrowded);
         throw isLate ? new ConnectTimeout(`no address of ${host} in ${timeoutMs} ms`) : error;
       });

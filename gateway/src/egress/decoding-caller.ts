@@ -88,7 +88,7 @@ async function* decoded(body: AsyncIterable<Buffer>, decoder: Transform): AsyncG
   }
 }
 
-/** Null where there is none. */
+/** Returns null if the body is not encoded. */
 function codingOf(headers: HeaderList): Coding | null {
   const name = (headerOf(headers, 'content-encoding') ?? 'identity').trim().toLowerCase();
   if (name === 'identity' || name === '') return null;

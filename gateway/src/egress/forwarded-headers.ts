@@ -1,4 +1,4 @@
-/** The request's headers as whoever answers it behind the gateway gets them (docs/reference/gateway.md#proxying). */
+/** Headers of a request as upstreams receive them (docs/reference/gateway.md#proxying). */
 import { type Exchange, headerOf, joinedHeader } from '../exchange.ts';
 import { HOPS } from '../headers/hops.ts';
 

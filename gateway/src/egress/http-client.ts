@@ -34,7 +34,7 @@ export interface HttpCall {
   readonly shared?: boolean;
   /** Ends it as failed. */
   readonly signal?: AbortSignal;
-  /** What is sent of a request that may have ended, where there is no `exchange`: `gw-hops`, and its trace. */
+  /** Headers of a request that may have ended, without an `exchange`: `gw-hops`, and its trace. */
   readonly passing?: HeaderList;
   /** The answer's body is read and thrown away; past `maxBytes` its connection is ended instead. Default false. */
   readonly discards?: boolean;
@@ -64,14 +64,14 @@ export type HttpStreamCall = Pick<
    * streams, between its pieces as well, but for the time in which its client is waited for.
    */
   readonly timeoutMs: number;
-  /** Milliseconds until the head, where it has less. Default: `timeoutMs`. */
+  /** Milliseconds until the head, if less. Default: `timeoutMs`. */
   readonly headTimeoutMs?: number;
 };
 
 export interface HttpStream {
   readonly status: number;
   readonly headers: HeaderList;
-  /** To be read to its end, once, or left; leaving it ends the call. Throws HttpCallError where it breaks off. */
+  /** To be read to its end, once, or left; leaving it ends the call. Throws HttpCallError if it breaks off. */
   readonly body: AsyncIterable<Buffer>;
   /** Ends the call where its body has not been read. */
   cancel(): void;
@@ -96,7 +96,7 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 /** Not sent on to another origin (Fetch standard, HTTP-redirect fetch). */
 const CREDENTIALS = new Set(['authorization', 'cookie']);
 
-/** What makes calls; the client of a process also closes. */
+/** Makes calls; the client of a process also closes. */
 export type HttpCaller = Pick<HttpClient, 'call' | 'open' | 'upgrade'>;
 
 export class HttpClient {
@@ -106,7 +106,7 @@ export class HttpClient {
   constructor(options: HttpClientOptions) {
     this.#options = options;
     this.#agent = new Agent({
-      // Of connections there is no limit, as to upstreams: calls that wait for one would wait for whoever holds them.
+      // Connections are unlimited, as to upstreams: with a limit, calls would wait for those that hold them.
       connect: createConnector({ guard: options.guard, timeoutMs: CONNECT_TIMEOUT_MS }),
       allowH2: false,
       pipelining: 1,
@@ -188,8 +188,9 @@ export class HttpClient {
   }
 
   /**
-   * Asks for the protocol of a handshake: its connection, or the answer that stands in its place, whole. `timeoutMs` is
-   * for all of it. Rejects with HttpCallError as `call` does, also where the answer is no valid handshake.
+   * Asks for the protocol of a handshake: resolves with its connection, or with the whole answer that takes its place.
+   * `timeoutMs` is for all of it. Rejects with HttpCallError as `call` does, also if the answer is not a valid
+   * handshake.
    */
   async upgrade(call: HttpStreamCall, handshake: UpgradeHandshake): Promise<UpgradeAnswer> {
     const url = this.#urlOf(call.url);
@@ -287,7 +288,7 @@ export class HttpClient {
       span?.received(response.statusCode);
       const most = Math.min(call.maxBytes ?? Number.POSITIVE_INFINITY, this.#options.maxResponseBytes);
       if (call.discards) {
-        // The status is the answer, whatever becomes of the body.
+        // The status is the answer, even if the body fails.
         await response.body.dump({ limit: most, signal }).catch(() => {});
         return { status: response.statusCode, headers: headerList(response.headers), body: NO_BODY };
       }

@@ -17,7 +17,7 @@ export interface UpstreamUpgrade {
   readonly protocol: string;
   /** Puts what belongs to the protocol into the headers of the request. */
   apply(headers: HeaderList): void;
-  /** What is wrong with an answer that switches protocols, by its status, headers and `Upgrade`; null: nothing. */
+  /** Returns the fault of an answer that switches protocols, by its status, headers and `Upgrade`; null if valid. */
   faultOf(status: number, headers: HeaderList, upgrade: string): string | null;
 }
 
@@ -33,7 +33,7 @@ export interface ProxyRequest {
   readonly trustedPeer: boolean;
   /** The body to send: what was read into memory, or what still streams. */
   readonly body: Uint8Array | Readable | null;
-  /** Content-Length of a streaming body, where it is known and stays true. */
+  /** Content-Length of a streaming body, if known and still true. */
   readonly contentLength: string | undefined;
   readonly upgrade: UpstreamUpgrade | null;
 }
@@ -44,7 +44,7 @@ const NOT_IN_TRAILERS = new Set([
   ...['set-cookie', 'www-authenticate', 'authorization', 'retry-after', 'vary', 'date', 'expires', 'age'],
 ]);
 
-/** What an upstream gets of a request. `span`: of the call, where the request is traced. */
+/** Returns the headers of a request for an upstream. `span`: of the call, if the request is traced. */
 export function requestHeaders(
   { x, upstream, trustedPeer, body, contentLength }: ProxyRequest,
   span: Span | null,
@@ -59,7 +59,7 @@ export function requestHeaders(
   return headers;
 }
 
-/** What a client gets of an upstream's headers. */
+/** Returns an upstream's headers for the client. */
 export function responseHeaders(parsed: ParsedHeaders): HeaderList {
   const headers: string[] = [];
   const connection = parsed['connection'];

@@ -24,12 +24,12 @@ import { StallTimer, UpstreamStalled } from './stall-timer.ts';
 import type { HttpUpstream } from './upstream.ts';
 import { type UpstreamCall, UpstreamCallsCrowded } from './upstream-calls.ts';
 
-/** What became of an informational response: the client gets it; there are too many; or what is answered instead. */
+/** Outcome of an informational response: the client gets it; there are too many; or the problem to answer instead. */
 export type Informed = 'passed' | 'excess' | Problem;
 
-/** What the pipeline does with an upstream's answer. */
+/** The pipeline's handlers for an upstream's answer. */
 export interface ProxyEvents {
-  /** An informational response (1xx) has arrived: what became of it. */
+  /** An informational response (1xx) has arrived. Returns its outcome. */
   informational(x: Exchange, status: number, headers: HeaderList): Informed;
   /** The head has arrived. Returns where the body goes, at once or when response hooks are done. */
   head(x: Exchange, status: number, headers: HeaderList): ResponseSink | Promise<ResponseSink | null>;
@@ -83,11 +83,11 @@ class ProxyExchange implements Dispatcher.DispatchHandler, UpstreamCall {
   #headSent = false;
   #finished = false;
   #retried = false;
-  /** What is sent now: the hand-off, or its fallback. */
+  /** The current hand-off, or its fallback. */
   #handOff: HandOff;
   /** The body that is sent now. */
   #body: UpstreamRequest['body'] = null;
-  /** What is sent is being made, for which the client's body may be waited for. */
+  /** The request is being composed, which may wait for the client's body. */
   #composes = false;
   /** The answer that comes is not the response: the fallback follows it. */
   #discards = false;
@@ -344,7 +344,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler, UpstreamCall {
     this.begin();
   }
 
-  /** Until whoever takes the body wants more of it, the upstream is not waited for. */
+  /** Pauses the upstream until the reader of the body wants more. */
   #pause(controller: Dispatcher.DispatchController): void {
     this.#paused = true;
     controller.pause();

@@ -13,7 +13,7 @@ export type UpgradeAnswer =
   | { readonly status: 101; readonly headers: HeaderList; readonly connection: Duplex }
   | { readonly status: number; readonly headers: HeaderList; readonly body: Buffer };
 
-/** Bytes of an answer that does not switch; past it, it is none. */
+/** Largest body of an answer that does not switch, in bytes; a larger one counts as a failure. */
 const MAX_BODY = 1 << 20;
 const SWITCHES = 101;
 

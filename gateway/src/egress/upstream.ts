@@ -69,7 +69,7 @@ export class HttpUpstream implements Upstream {
     this.#pool = new Pool(url.origin.replace(/^ws/, 'http'), this.#poolOptions);
   }
 
-  /** Sends a request, to another host of the same service where it names an origin. */
+  /** Sends a request, to another host of the same service if it names an origin. */
   dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
     if (request.origin === undefined) {
       this.#pool.dispatch(request, handler);
@@ -137,8 +137,8 @@ function connectTimeoutOf({ timeout, connect_timeout: connect }: JsonObject): nu
 }
 
 /**
- * What may be reached there is this address and port alone, and no wire is between (docs/decisions.md#app-upstream): no
- * option need open it.
+ * Only this address and port can be reached, without any network between (docs/decisions.md#app-upstream): no option
+ * need open it.
  */
 function openApp(timeoutMs: number, options: UpstreamOptions): HttpUpstream {
   if (options.appPort === undefined)

@@ -1,6 +1,6 @@
 /** Whom the name of a host counts for. */
 
-/** Second levels of a country's domain that are no zone of anybody, such as `co.uk`: short ones are taken for such. */
+/** Longest label that counts as a registry below a country's domain, such as `co` in `co.uk`. */
 const MOST_REGISTRY = 3;
 const COUNTRY = 2;
 

@@ -11,13 +11,13 @@ export interface ChosenResponse {
 /** By status code, `4XX` or `DEFAULT`. */
 export type Described = Readonly<Record<string, DescribedResponse>>;
 
-/** What a config has where it says nothing. */
+/** Default status of a config. */
 const USUAL = 200;
 
 const DEFAULT = 'DEFAULT';
 export const documentName = (key: string) => (key === DEFAULT ? 'default' : key);
 
-/** The response that a status has; null where it has none. */
+/** Returns the response for a status; null if it is not described. */
 export function responseOf(described: Described, status: number): ChosenResponse | null {
   const names = [String(status), `${Math.floor(status / 100)}XX`, DEFAULT];
   const key = names.find((each) => described[each] !== undefined);
@@ -25,7 +25,7 @@ export function responseOf(described: Described, status: number): ChosenResponse
   return key === undefined || response === undefined ? null : { status, name: documentName(key), response };
 }
 
-/** Where nobody names one: the lowest success, else what stands for all, else the lowest of all. */
+/** Returns the default response: the lowest success, else the default one, else the lowest of all. */
 export function usualResponse(described: Described): ChosenResponse | null {
   const statuses = Object.keys(described)
     .map((name) => (name.endsWith('XX') ? `${name[0]}00` : name))

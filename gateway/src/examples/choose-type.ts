@@ -1,7 +1,7 @@
 /** Which of the media types of a description is answered with (RFC 9110, section 12.5.1). */
 import { covers, mediaTypeOf, parametersOf, specificity } from '../validation/media-type.ts';
 
-/** What stands for a range where the client names nothing in it. */
+/** Types that represent a range if the client names none in it. */
 const CONCRETE: Readonly<Record<string, string>> = {
   '*/*': 'application/json',
   'application/*': 'application/json',

@@ -29,7 +29,7 @@ export class ExampleResponses {
   readonly #described: Described;
   readonly #maker: ValueMaker;
   readonly #place: string;
-  /** Of a media type, the example that its own schema admits; null where there is none. */
+  /** Of a media type, the example that its own schema admits; null without one. */
   readonly #admitted = new WeakMap<DescribedValue, Given | null>();
 
   /** `place`: of the operation in its document, as a JSON pointer. */
@@ -125,7 +125,7 @@ export class ExampleResponses {
     return isSerialized ? given : { value: parsed, isSerialized };
   }
 
-  /** `{}` where the description says nothing of it; undefined where no value was found that its schema admits. */
+  /** Returns `{}` if the description has no schema; undefined if no value was found that its schema admits. */
   #made({ schema, items }: DescribedValue, type: string, seed: string): Json | undefined {
     if (items !== undefined && isSequential(type)) return this.#madeItems(items, seed);
     if (schema === undefined) return {};
@@ -133,7 +133,7 @@ export class ExampleResponses {
     return valid ? value : undefined;
   }
 
-  /** Undefined where no value was found for one of them. */
+  /** Returns undefined if no value was found for one of them. */
   #madeItems(items: SchemaRef, seed: string): Json | undefined {
     const made = Array.from({ length: MADE_ITEMS }, (_, i) => this.#maker.make(items, `${seed} ${i}`));
     const values = made.flatMap(({ value, valid }) => (valid && value !== undefined ? [value] : []));

@@ -14,7 +14,7 @@ export interface Manner {
   readonly optionalDepth: number;
   /** The first of several branches is taken, or any. */
   readonly branches: 'first' | 'any';
-  /** What is made of `if`: often a value does not meet a condition that nobody has looked at. */
+  /** How `if` is treated: often a value does not meet an unchecked condition. */
   readonly conditions: 'ignored' | 'met' | 'not met';
   /** A text that has both goes by its format, or its pattern. */
   readonly text: 'format' | 'pattern';
@@ -34,7 +34,7 @@ export const USUAL_REACH = 100;
 
 type NameTest = (pattern: string, name: string) => boolean;
 
-/** What values are made from. */
+/** Source of generated values. */
 export interface Source {
   /** The artifact's table. */
   readonly schemas: { readonly [id: string]: Json };

@@ -21,7 +21,7 @@ function bounds(parts: Parts, unit: number, count: number): { readonly low: numb
     ...numbersOf(parts, 'maximum'),
     ...numbersOf(parts, 'exclusiveMaximum').map((bound) => -above(-bound, unit)),
   );
-  // Above the lower bound, or below the upper, where there is only one.
+  // Above the lower bound, or below the upper, if only one is set.
   const reach = count * Math.max(unit, 1);
   if (low === Number.NEGATIVE_INFINITY) {
     return high >= reach ? { low: Math.max(1, unit), high: reach } : { low: high - reach, high };

@@ -6,7 +6,7 @@ import { type Making, Unmakeable } from './making.ts';
 
 export type Parts = readonly Obj[];
 
-/** Throws Unmakeable where nothing is valid. */
+/** Throws Unmakeable if no value is valid. */
 export function partsOf(schemas: readonly Json[], making: Making, depth: number): Parts {
   const parts: Obj[] = [];
   const waiting = [...schemas];
@@ -22,7 +22,7 @@ export function partsOf(schemas: readonly Json[], making: Making, depth: number)
   return parts;
 }
 
-/** What else holds where this does. */
+/** Returns the schemas that apply together with this one. */
 function including(part: Obj, making: Making, depth: number): Json[] {
   const { $ref: ref, allOf } = part;
   const others: Json[] = typeof ref === 'string' ? [making.resolve(ref)] : [];
@@ -40,10 +40,10 @@ function including(part: Obj, making: Making, depth: number): Json[] {
   return others;
 }
 
-/** Undefined where it is no reference. */
+/** Undefined if it is not a reference. */
 const refOf = (schema: unknown) => get(schema, '$ref');
 
-/** What a discriminator is compiled into: where it has this value, this branch holds. */
+/** Reports whether the schema is a compiled discriminator's: if the property has this value, this branch applies. */
 function isChosen(schema: Json, chosen: readonly Json[]): schema is { readonly if: Json; readonly then: Json } {
   const ref = refOf(get(schema, 'then'));
   return ref !== undefined && get(schema, 'if') !== undefined && chosen.some((branch) => refOf(branch) === ref);
@@ -82,7 +82,10 @@ function typesIn(schema: Json | Obj): readonly string[] | null {
   return Array.isArray(type) ? type.filter((each) => typeof each === 'string') : null;
 }
 
-/** Types that all parts admit, in the order of the first; null where none names any. Throws Unmakeable where none is left. */
+/**
+ * Returns types that all parts admit, in the order of the first; null if no part names any. Throws Unmakeable if no
+ * type remains.
+ */
 export function typesOf(parts: Parts): readonly string[] | null {
   let left: readonly string[] | null = null;
   for (const part of parts) {
@@ -106,12 +109,12 @@ export function numbersOf(parts: Parts, keyword: string): readonly number[] {
   return parts.flatMap((part) => (typeof part[keyword] === 'number' ? [part[keyword]] : []));
 }
 
-/** The largest of a lower bound, 0 where there is none. */
+/** Returns the largest lower bound, by default 0. */
 export function atLeast(parts: Parts, keyword: string): number {
   return Math.max(0, ...numbersOf(parts, keyword));
 }
 
-/** The smallest of an upper bound, Infinity where there is none. */
+/** Returns the smallest upper bound, by default Infinity. */
 export function atMost(parts: Parts, keyword: string): number {
   return Math.min(Number.POSITIVE_INFINITY, ...numbersOf(parts, keyword));
 }

@@ -1,6 +1,6 @@
 /**
- * A text that a pattern matches. What a look-ahead asks for leads the text, before or in place of what stands there; other
- * look-around is passed over. Whether all of it holds is tried out.
+ * Makes a text that a pattern matches. The text of a look-ahead comes first, before or in place of the text that
+ * follows; other look-around is ignored. The whole text is then tested.
  */
 import type { AST } from '@eslint-community/regexpp';
 import { type Ranges, rangesOf } from '../patterns/char-ranges.ts';
@@ -18,7 +18,7 @@ export interface Lengths {
   readonly most: number;
 }
 
-/** Null where there is none that is as long as this. Throws Unmakeable. */
+/** Returns null if no such text has this length. Throws Unmakeable. */
 export function patternText(source: string, { least, most }: Lengths, making: Making): string | null {
   making.takeText(source.length);
   const read = readPattern(source);

@@ -1,4 +1,7 @@
-/** What a client prefers of a mocked answer: `Prefer: code=404, example=empty` (RFC 7240, with the names of mock servers). */
+/**
+ * A client's preferences for a mocked answer: `Prefer: code=404, example=empty` (RFC 7240, with the names of mock
+ * servers).
+ */
 
 export interface Preference {
   /** As sent; undefined: none. */

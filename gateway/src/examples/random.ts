@@ -21,7 +21,7 @@ export class Random {
     return Math.floor(this.next() * count);
   }
 
-  /** Undefined where there is none. */
+  /** Returns undefined if the list is empty. */
   pick<T>(values: readonly T[]): T | undefined {
     return values[this.below(values.length)];
   }

@@ -44,7 +44,7 @@ export function renderBody(type: string, value: Json, given: boolean): Buffer | 
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** A value that is no list is the only item. */
+/** Returns the items of a list; any other value is the only item. */
 export const itemsOf = (value: Json): readonly Json[] => (isList(value) ? value : [value]);
 
 /** Fields of an event, in the order in which they are written. */

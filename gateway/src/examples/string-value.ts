@@ -27,7 +27,7 @@ function fitted(text: string, { least, most }: { readonly least: number; readonl
   return long.slice(0, Math.max(least, Math.min(most, long.length)));
 }
 
-/** A word, which hexadecimal digits lead where one of many must differ from all others. */
+/** Returns a word; after hexadecimal digits if it must differ from many others. */
 function plain({ random, reach }: Making): string {
   return reach > USUAL_REACH ? `${random.hex(8)} ${word(random)}` : word(random);
 }

@@ -20,10 +20,10 @@ const MANNERS: readonly Manner[] = [
   { examples: 'none', optionalDepth: -1, branches: 'any', conditions: 'met', text: 'pattern' },
 ];
 
-/** Schemas visited for one answer in all manners together: about 50 ms. What needs more has no value. */
+/** Schemas visited for one answer in all manners together: about 50 ms. Past it, the answer has no value. */
 const MOST_STEPS_OF_ALL = 60_000;
 
-/** `valid: false`: none was found, and this is the last that was made; undefined where none could be made. */
+/** `valid: false`: no valid value was found, and this is the last attempt; undefined if no value could be made. */
 export interface MadeValue {
   readonly value: Json | undefined;
   readonly valid: boolean;
@@ -32,7 +32,7 @@ export interface MadeValue {
 export class ValueMaker {
   readonly #source: Source;
   readonly #schemas: Schemas;
-  /** By schema: the first manner that a valid value was made in, or what was made last where none was. */
+  /** By schema: the first manner that made a valid value, or else the last value made. */
   readonly #known = new Map<string, number | MadeValue>();
 
   /** `table`: what `schemas` compiles validators from. */

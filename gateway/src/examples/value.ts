@@ -1,6 +1,6 @@
 /**
- * Values made from schemas (docs/reference/plugins.md#mock): in bounded steps, and the same for the same seed. What is
- * made is valid by most schemas; whoever needs to know validates it, and asks for one that is made in another manner.
+ * Values made from schemas (docs/reference/plugins.md#mock): in bounded steps, and the same for the same seed. Values
+ * are valid by most schemas; callers that need validity check it, and ask for a value made in another manner.
  */
 import type { Json } from '../spec/json.ts';
 import { arrayValue } from './array-value.ts';
@@ -36,7 +36,7 @@ function givenValue(parts: Parts, types: readonly string[] | null, making: Makin
   );
 }
 
-/** Values that stand in the lists of all parts; undefined where none has one. */
+/** Returns values that are in the lists of all parts; undefined if no part has a list. */
 function enumOf(parts: Parts): readonly Json[] | undefined {
   const lists = parts.flatMap((part) => (Array.isArray(part['enum']) ? [part['enum'] as readonly Json[]] : []));
   const [first, ...others] = lists;

@@ -29,13 +29,13 @@ const RESERVED_PREFIX = 'x-auth-';
 /** Decisions remembered by the name's spelling; past it, names are decided anew each time. */
 const CACHE_LIMIT = 512;
 
-/** What is left of a request's headers. */
+/** The admitted headers of a request. */
 export interface Admitted {
   /** Names in lower case, each once: several lines of a list are one value (docs/decisions.md#one-reading). */
   readonly headers: HeaderList;
   /** Lines that were dropped. */
   readonly dropped: number;
-  /** Of a header that has one value and came in several lines; null where there is none. */
+  /** Name of a single-valued header that came in several lines; null without one. */
   readonly repeated: string | null;
 }
 
@@ -49,7 +49,7 @@ interface AdmittedName {
 export class Admission {
   readonly #names = new Set<string>();
   readonly #prefixes: string[] = [];
-  /** Spelling as received, to the name, or null where it is dropped. */
+  /** Spelling as received, to the name, or null if it is dropped. */
   readonly #decided = new Map<string, AdmittedName | null>();
   #requests = 0;
 
@@ -61,7 +61,7 @@ export class Admission {
     }
   }
 
-  /** The lower-case name, or null where it is dropped. */
+  /** Returns the lower-case name, or null if it is dropped. */
   decide(name: string): string | null {
     return this.#decide(name)?.name ?? null;
   }

@@ -21,7 +21,10 @@ export function parseCidr(text: string): Cidr {
   }
 }
 
-/** Maps IPv4 in IPv6 to IPv4; undefined for what is no address, and for `0x7f.1` or `010.0.0.1`, which readers differ on. */
+/**
+ * Maps IPv4 in IPv6 to IPv4; returns undefined if the text is not an address, and for `0x7f.1` or `010.0.0.1`, which
+ * readers differ on.
+ */
 export function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   return isIP(text) === 0 ? undefined : ipaddr.process(text);
 }
@@ -39,7 +42,7 @@ function withoutPort(hop: string): string {
 export class ClientAddress {
   readonly #trusted: readonly Cidr[];
 
-  /** Throws an Error that names the entry of `--trusted-proxies` that is none. */
+  /** Throws an Error that names the malformed entry of `--trusted-proxies`. */
   constructor(trustedProxies: readonly string[]) {
     try {
       this.#trusted = trustedProxies.map(parseCidr);

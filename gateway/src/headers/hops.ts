@@ -8,7 +8,10 @@ export const HOPS = 'gw-hops';
 /** Gateways in front of gateways are two or three. */
 export const MAX_HOPS = 10;
 
-/** As the caller says: it harms itself alone by saying more, and what is no number is none. */
+/**
+ * Returns the caller's count, by default 0: a caller that says more harms itself alone, and malformed counts are
+ * ignored.
+ */
 export function hopsOf(headers: HeaderList): number {
   const said = headerOf(headers, HOPS);
   return said !== undefined && /^\d{1,4}$/.test(said) ? Number(said) : 0;

@@ -24,7 +24,7 @@ export function addStandardHeaders(x: Exchange, headers: HeaderList): void {
   headers.push('x-content-type-options', 'nosniff', 'x-frame-options', 'DENY');
 }
 
-/** What plugins have put there: answers of upstreams come without. */
+/** Removes headers that plugins have set: answers of upstreams come without them. */
 function removeStandard(headers: HeaderList): void {
   for (let i = headers.length - 2; i >= 0; i -= 2) {
     if (STANDARD_NAMES.has(headers[i] as string)) headers.splice(i, 2);

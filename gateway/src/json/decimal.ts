@@ -11,7 +11,7 @@ const NUMBER = /^([-+]?)(\d*)(?:\.(\d*))?(?:[eE]([-+]?\d+))?$/;
 /** Exponents beyond it are taken for it: no text is long enough to tell such numbers apart by their digits. */
 const FARTHEST = 1e15;
 
-/** Of a number as JSON, JavaScript or YAML writes it in decimal; null if the text is none. */
+/** Reads a number as JSON, JavaScript or YAML writes it in decimal; returns null if the text is malformed. */
 export function readDecimal(text: string): Decimal | null {
   const [, sign, whole = '', fraction = '', written = '0'] = NUMBER.exec(text) ?? [];
   if (sign === undefined || whole + fraction === '') return null;

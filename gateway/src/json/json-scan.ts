@@ -1,7 +1,7 @@
 /**
- * What it takes to parse a JSON text of a server, read from its bytes before it is parsed (docs/decisions.md#json-cost):
- * `JSON.parse` cannot be ended, and of some texts a megabyte takes 300 ms and twenty times its length. Of what is no JSON
- * it says something.
+ * Estimates the cost of parsing a server's JSON text from its bytes (docs/decisions.md#json-cost): `JSON.parse` cannot
+ * be interrupted, and for some texts a megabyte takes 300 ms and twenty times its length. Malformed JSON gets some
+ * estimate.
  */
 import { randomInt } from 'node:crypto';
 import { endOfString } from './string-end.ts';
@@ -40,7 +40,7 @@ const NS_EXACT = 900;
 const HEAP = { value: 16, container: 72, string: 40, member: 16, newMember: 300 };
 
 const BACKSLASH = 0x5c;
-/** What a byte begins outside of strings, by its value. */
+/** Token that a byte begins outside of strings, by its value. */
 const [BLANK, WORD, STRING, OBJECT, LIST, END, NEXT, COLON] = [0, 1, 2, 3, 4, 5, 6, 7] as const;
 const kinds = new Uint8Array(256).fill(WORD);
 kinds.fill(BLANK, 0, 0x21);
@@ -65,7 +65,7 @@ export interface ScanOptions {
   readonly exactly?: boolean;
 }
 
-/** Looks at each byte once, and stops where it is too costly. */
+/** Reads each byte once, and stops once the text is too costly. */
 export function scanJson(bytes: Uint8Array, options: ScanOptions = {}): JsonScan {
   const scan = new Scan(bytes, options.exactly === true);
   scan.run();
@@ -110,7 +110,7 @@ class Scan implements JsonScan {
   /** Of the object at each depth: the hash of its names so far; 0 for a list. */
   readonly #shapes = new Int32Array(MOST_DEPTH + 1);
 
-  /** Returns where it goes on: behind what began before `end`. */
+  /** Returns the position to go on at: behind the token that began before `end`. */
   #runTo(start: number, end: number): number {
     const bytes = this.#bytes;
     const shapes = this.#shapes;

@@ -24,7 +24,7 @@ class MemberNames {
   #unescapedEnd: number;
   /** The innermost object; null in a list, or outside. */
   #object: ObjectNames | null = null;
-  /** What is around it. */
+  /** The enclosing objects and lists. */
   readonly #outer: (ObjectNames | null)[] = [];
   /** Names of all open objects. */
   #names = 0;
@@ -101,7 +101,7 @@ class MemberNames {
   }
 }
 
-/** What the inside of a string says, in UTF-8; as it stands where it is not one of JSON. */
+/** Returns the content of a string, in UTF-8; unchanged if it is malformed. */
 function unescaped(inside: Uint8Array): Uint8Array {
   try {
     return Buffer.from(String(JSON.parse(`"${Buffer.from(inside).toString()}"`)));

@@ -1,6 +1,6 @@
 /**
- * Names of the members of open objects, by where they stand in a text. Those of an object come behind those of the
- * objects around it, and go when it closes.
+ * Names of the members of open objects, by their positions in a text. Those of an object follow those of the enclosing
+ * objects, and are removed when it closes.
  */
 import { randomInt } from 'node:crypto';
 
@@ -55,7 +55,7 @@ export class ObjectNames {
     this.#next = first;
   }
 
-  /** False where it has the name. `hash` is of its bytes. */
+  /** Returns false if the object has the name already. `hash`: of its bytes. */
   add(text: Uint8Array, start: number, end: number, hash: number): boolean {
     const name = this.#next;
     if (name === starts.length) resize(2 * name);

@@ -25,8 +25,8 @@ export function nestsTooDeeply(value: unknown): boolean {
 }
 
 /**
- * Whether objects and lists are at most so many levels within each other, read from the bytes: before they are parsed,
- * since parsing what is deep takes long. Of what is no JSON it says something.
+ * Reports whether objects and lists are nested at most so many levels. Reads the bytes before they are parsed, since
+ * parsing deep nesting takes long. The result for malformed JSON is arbitrary.
  */
 export function isNestedWithin(bytes: Uint8Array, most: number): boolean {
   let depth = 0;

@@ -46,7 +46,7 @@ export function parseForValidation(bytes: Uint8Array, lastCounts: boolean, admit
   return withStandIns(text, read(text, bytes, lastCounts), lastCounts, admit);
 }
 
-/** The same of a text, where no member may be there twice. */
+/** As above for a text; no member may occur twice. */
 export function parseTextForValidation(text: string, admit?: Admit): unknown {
   return withStandIns(text, read(text, null, false), false, admit);
 }

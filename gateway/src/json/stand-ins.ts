@@ -9,7 +9,7 @@ import { type Decimal, decimalText, isWhole, readDecimal } from './decimal.ts';
 import { readEscapedNames } from './escaped-names.ts';
 import { mayBeInexact } from './exact-json.ts';
 
-/** From here up to infinity stand integers, and between zero and its inverse what is none. */
+/** Stand-ins from here up to infinity are for integers, and those between zero and its inverse for fractions. */
 export const HUGE = 2 ** 1000;
 export const TINY = 2 ** -1000;
 /** Stand-ins that follow each other. */
@@ -64,12 +64,12 @@ export function numberOf(text: string): number {
   return made;
 }
 
-/** What a number of a value under validation is. */
+/** Returns the exact decimal of a number under validation. */
 export function decimalOf(value: number): Decimal {
   return decimals.get(value) ?? readDecimal(String(value)) ?? { isNegative: false, digits: '', exponent: 0 };
 }
 
-/** A value of JSON whose numbers have stand-ins where they need them. `json`: it is valid. */
+/** Parses JSON with stand-ins for numbers that need them. `json`: must be valid. */
 export function readWithStandIns(json: string, lastCounts: boolean): unknown {
   return readEscapedNames(json, lastCounts, (token) => {
     const first = token.charCodeAt(0);

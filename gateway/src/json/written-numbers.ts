@@ -1,6 +1,6 @@
 /**
- * Numbers of documents that JavaScript cannot hold. Whoever reads a document sees the nearest number that it can; what
- * was written is kept beside the object or list that has the number, and asked for where it matters.
+ * Numbers of documents that JavaScript cannot represent. Readers of a document see the nearest number; the original
+ * text is kept beside the object or list that has the number, for code that needs it.
  */
 import { rawNumber, type WrittenNumber } from './exact-json.ts';
 import { isHeld } from './stand-ins.ts';

@@ -25,7 +25,7 @@ const Entry = Type.Object({
 });
 const entryCheck = Compile(Entry);
 
-/** What a cached artifact must have come from to be used. */
+/** The origin that a cached artifact must have to be used. */
 export interface CacheOrigin {
   readonly controlPlane: string;
   readonly projectId: string;
@@ -48,7 +48,7 @@ export class ArtifactCache {
     this.#dir = dir;
   }
 
-  /** Makes the folder where it is not there, for its owner alone. Rejects where nothing can be written into it. */
+  /** Makes the folder if it is missing, for its owner alone. Rejects if it is not writable. */
   async prepare(): Promise<void> {
     await mkdir(this.#dir, { recursive: true, mode: 0o700 });
     const probe = join(this.#dir, 'writable');
@@ -67,8 +67,8 @@ export class ArtifactCache {
   }
 
   /**
-   * What was stored last, verified as if it had just been fetched; null where there is nothing. Rejects where it is of
-   * another control plane, project or start, is damaged, or no trusted key has signed it.
+   * Returns the artifact stored last, verified as if it had just been fetched; null if the cache is empty. Rejects if
+   * it is of another control plane, project or start, is damaged, or lacks a trusted signature.
    */
   async read(origin: CacheOrigin, trustedKeys: readonly string[]): Promise<CachedArchive | null> {
     const index = join(this.#dir, INDEX);
@@ -109,8 +109,8 @@ export class ArtifactCache {
 }
 
 /**
- * Why the cache is not used; null where it may be. A project's UUID is one control plane's alone, whatever address that
- * has today; ids that are names are not.
+ * Returns why the cache is not used; null if it may be. A project's UUID belongs to one control plane, whatever its
+ * address; ids that are names do not.
  */
 function otherOrigin(
   entry: Static<typeof Entry>,

@@ -7,7 +7,7 @@ export interface RetryTimes {
   readonly mostMs: number;
   /** Milliseconds of a connection after which the next failure counts as the first; default 60,000. */
   readonly stableMs: number;
-  /** Milliseconds between tries where someone must act first, as for a wrong key; default 60,000. */
+  /** Milliseconds between tries if a person must act first, as for a wrong key; default 60,000. */
   readonly slowMs: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The data plane's end of the link (docs/data-plane-protocol.md): connects, stays connected, and brings about what the
- * control plane wants. What is served goes on whatever happens here.
+ * The data plane's end of the link (docs/data-plane-protocol.md): connects, stays connected, and applies the artifact
+ * that the control plane wants. Failures here leave the served artifact in place.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { ARTIFACT_VERSION } from '../artifact/format.ts';
@@ -32,7 +32,7 @@ export interface LinkOptions extends CredentialSource {
   readonly times?: Partial<RetryTimes>;
 }
 
-/** What the link asks and tells the gateway around it. */
+/** Callbacks of the link to its gateway. */
 export interface LinkHost {
   /** `artifact_hash` that traffic is served from; null if no artifact is loaded. */
   served(): string | null;
@@ -42,7 +42,7 @@ export interface LinkHost {
   /** It was connected, or was refused for another reason than before, or could not connect for the first time. */
   disconnected(why: string, refused: CloseReason | null): void;
   refused(notice: Notice, error: UpdateError): void;
-  /** What is wanted is served, or will not be for now, or nothing is wanted. */
+  /** The wanted artifact is served, or will not be for now; or the control plane wants no artifact. */
   settled?(): void;
   drift(drifted: boolean, wanted: string | null): void;
 }
@@ -61,7 +61,7 @@ export class ControlPlaneLink {
   readonly #stopping = new AbortController();
   #session: Session | null = null;
   #connected = false;
-  /** What was said last of why there is no connection; null while there is one. */
+  /** Last reported reason for the missing connection; null while connected. */
   #said: string | null = null;
   #running: Promise<void> | null = null;
 
@@ -160,7 +160,7 @@ export class ControlPlaneLink {
   #welcomed({ data_plane_id: dataPlaneId, artifact }: Welcome): void {
     this.#connected = true;
     this.#said = null;
-    // Whoever answers now says anew where there is drift.
+    // The control plane reports drift anew.
     this.drifted = false;
     this.#host.connected({ dataPlaneId, controlPlane: this.#address.base.origin });
     if (artifact === null) this.#host.settled?.();

@@ -1,4 +1,4 @@
-/** What a data plane shows to a control plane and checks it by: read anew for each connection, since both are rotated. */
+/** Credentials of a data plane, and the CA that it trusts: read anew for each connection, since both are rotated. */
 import { X509Certificate } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { messageOf } from '../message-of.ts';
@@ -7,7 +7,7 @@ import { MAX_API_KEY } from './messages.ts';
 const MAX_FILE_BYTES = 1 << 20;
 
 export interface CredentialSource {
-  /** The key itself, where there is no file. */
+  /** The key itself, without a file. */
   readonly apiKey?: string | undefined;
   /** File that holds the key; one newline at its end is not part of it. */
   readonly apiKeyFile?: string | undefined;

@@ -22,8 +22,8 @@ export interface DownloadOptions {
 }
 
 /**
- * One file, in as many tries as it takes: each goes on where the one before it broke off. What has come is kept in
- * memory, at most what the notice says, itself at most 256 MiB.
+ * Downloads one file, in as many tries as it takes: each resumes where the last one broke off. Received bytes are kept
+ * in memory, at most the size in the notice, itself at most 256 MiB.
  */
 export class Download {
   readonly #notice: Notice;

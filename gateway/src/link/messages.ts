@@ -1,6 +1,6 @@
 /**
  * Messages of the data-plane link, `gw.data-plane.v1` (docs/data-plane-protocol.md): the one source of their types,
- * their validators and the document's tables. What is not named here is ignored, so that either side may be newer.
+ * their validators and the document's tables. Unknown members are ignored, so that either side may be newer.
  */
 import Type, { type Static, type TSchema } from 'typebox';
 import { CLOSE_REASONS } from './close-codes.ts';
@@ -102,7 +102,7 @@ export const Status = Type.Object({
   reason: nullable(Type.Enum([...REFUSAL_REASONS]), 'of a refusal: one of the reasons below; null if it was applied'),
   detail: nullable(Type.String({ maxLength: 1024 }), 'the reason in words; names references, never secrets'),
 });
-/** What became of a notice. The last one about a notice holds: a refusal may be followed by `applied`. */
+/** Outcome of a notice. The last one about a notice holds: a refusal may be followed by `applied`. */
 export type Status = Static<typeof Status>;
 
 export const Heartbeat = Type.Object({ type: Type.Literal('heartbeat'), artifact_hash: served });
@@ -146,7 +146,7 @@ export const Drift = Type.Object({
   drifted: Type.Boolean({ description: 'whether the served artifact differs from the wanted one' }),
   wanted: nullable(sha256(), '`artifact_hash` that is wanted'),
 });
-/** What is served is not what is wanted, though no deployment is in progress; or is so again. */
+/** The served artifact differs from the wanted one, though no deployment is in progress; or they match again. */
 export type Drift = Static<typeof Drift>;
 
 export const Goodbye = Type.Object({

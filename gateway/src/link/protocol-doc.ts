@@ -4,7 +4,7 @@ import { get, isObject, type Obj } from '../spec/json.ts';
 import { CLOSE_CODES, CLOSE_REASONS } from './close-codes.ts';
 import { LINK_PATH, MAX_MESSAGE_BYTES, REFUSALS, SUBPROTOCOL, TO_CONTROL, TO_DATA_PLANE } from './messages.ts';
 
-/** What each says, and when. */
+/** Meaning and time of each message. */
 const WHEN: Readonly<Record<string, string>> = {
   hello: 'The first message, within 10 s.',
   status: 'Result of a notice. The last one about a notice counts: `applied` may follow a refusal.',

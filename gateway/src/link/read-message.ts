@@ -46,7 +46,7 @@ function check<T extends TObject>(type: string, schema: T): (value: Obj) => Stat
   };
 }
 
-/** What a data plane says. */
+/** Reads messages of a data plane. */
 export const readToControl: Reader<ToControl> = reader(
   new Map<string, (value: Obj) => ToControl>([
     ['hello', check('hello', TO_CONTROL.hello)],
@@ -55,7 +55,7 @@ export const readToControl: Reader<ToControl> = reader(
   ]),
 );
 
-/** What a control plane says. */
+/** Reads messages of a control plane. */
 export const readToDataPlane: Reader<ToDataPlane> = reader(
   new Map<string, (value: Obj) => ToDataPlane>([
     ['welcome', check('welcome', TO_DATA_PLANE.welcome)],

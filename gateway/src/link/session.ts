@@ -36,7 +36,7 @@ export interface SessionEnd {
   /** Where the control plane refused us; null where the connection just ended. */
   readonly refused: CloseReason | null;
   readonly retry: 'backoff' | 'slow';
-  /** Milliseconds after which the control plane wants us back; null where it did not say. */
+  /** Milliseconds after which to reconnect; null if the control plane did not say. */
   readonly afterMs: number | null;
   /** Milliseconds since `welcome`; 0 without one. */
   readonly lastedMs: number;

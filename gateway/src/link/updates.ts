@@ -19,7 +19,7 @@ export interface UpdateDeps extends DownloadOptions {
   refused(notice: Notice, error: UpdateError): void;
 }
 
-/** Failures to fetch after which the control plane hears of it; the tries go on. */
+/** Failed fetches after which the control plane is told; the tries go on. */
 const TELL_AFTER = 3;
 /** Times that a file which is another one is fetched. */
 const CHECKSUM_TRIES = 3;
@@ -27,7 +27,7 @@ const CHECKSUM_TRIES = 3;
 export class Updates {
   readonly #deps: UpdateDeps;
   #wanted: Notice | null = null;
-  /** What became of `#wanted`; null where that is not settled. */
+  /** Outcome of `#wanted`; null while it is open. */
   #outcome: Status | null = null;
   #abort = new AbortController();
   #running: Promise<void> | null = null;
@@ -46,7 +46,7 @@ export class Updates {
     this.#begin(notice);
   }
 
-  /** Tries again what was refused: whoever asks has changed something. */
+  /** Retries a refused artifact: the caller has changed something. */
   retry(): void {
     if (this.#wanted !== null && this.#outcome?.outcome === 'refused') this.#begin(this.#wanted);
   }

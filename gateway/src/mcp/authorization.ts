@@ -1,5 +1,5 @@
 /**
- * What clients are told of getting a token: protected-resource metadata (RFC 9728), and challenges that point there
+ * Metadata for clients that need a token: protected-resource metadata (RFC 9728), and challenges that point there
  * (docs/mcp.md#authorization).
  */
 import type { Authorization } from '../artifact/tools.ts';

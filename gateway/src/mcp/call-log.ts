@@ -1,4 +1,7 @@
-/** What the access log says of a call of a tool: which, by whom, how it ended, and a hash of its arguments (docs/mcp.md#call-log). */
+/**
+ * Logs a call of a tool in the access log: its tool, caller, outcome, and a hash of its arguments
+ * (docs/mcp.md#call-log).
+ */
 import { createHmac } from 'node:crypto';
 import { canonicalJson } from '../artifact/canonical-json.ts';
 import { RequestSlot } from '../capability/request-slot.ts';
@@ -47,13 +50,13 @@ class LoggedCall implements RequestPart {
   finished(): void {}
 }
 
-/** `key`: of hashes of arguments; null: there are none. */
+/** `key`: for hashes of arguments; null: arguments are not logged. */
 export function logCall(x: Exchange, params: Obj, key: string | null): void {
   const tool = String(get(params, 'name')).slice(0, MOST_NAME);
   slot.set(x, new LoggedCall(tool, agentOf(params), key));
 }
 
-/** What the call turned out to be of. Until it has an outcome, its client has left. */
+/** Notes the called tool. The outcome is `cancelled`, as if its client had left, until another is set. */
 export function logTool(x: Exchange, tool: string, args: Obj): void {
   const call = slot.of(x);
   if (call !== null) Object.assign(call, { tool, args, outcome: 'cancelled' });
@@ -72,8 +75,8 @@ export function logOutcome(
 }
 
 /**
- * HMAC-SHA-256 of the arguments as canonical JSON (RFC 8785), in hex. Without a key, whoever reads a log would find most
- * arguments by trying: they are ids, dates and words.
+ * Returns the HMAC-SHA-256 of the arguments as canonical JSON (RFC 8785), in hex. Without a key, a reader of the log
+ * could guess most arguments: they are ids, dates and words.
  */
 export function argumentsHash(args: Obj, key: string): string {
   return createHmac('sha256', key)

@@ -10,14 +10,14 @@ import { CapturedResponse } from '../own-request/captured-response.ts';
 import { ANSWERED, type BoundPlugin } from '../wasm/call/plugin.ts';
 import { ownExchange } from './own-exchange.ts';
 
-/** What is needed of an operation. */
+/** The parts of an operation that access checks need. */
 export interface GuardedOperation {
   readonly operation: Operation;
   readonly admission: Admission;
   readonly middlewares: readonly { readonly plugin: BoundPlugin }[];
 }
 
-/** What finds out who calls: operations that share it know the caller by the same headers. */
+/** Identifies the caller: operations that share it know the caller by the same headers. */
 interface Identification {
   readonly operation: Operation;
   readonly admission: Admission;
@@ -32,7 +32,7 @@ interface Check {
 /** Sets what the pipeline knows of a request from its head: headers that are admitted, address, identifiers. */
 export type Admit = (x: Exchange, admission: Admission) => void;
 
-/** Milliseconds for all of one list: what is not known by then is left to the call, as where nobody knows the caller. */
+/** Milliseconds for all checks of one list: undecided tools are left to the call, as for unknown callers. */
 const PATIENCE_MS = 5_000;
 
 /** Those of one artifact. Operations with the same middlewares share their checks, so that each runs once for a caller. */
@@ -116,7 +116,7 @@ class Caller {
     this.#patience = setTimeout(() => this.#close(), patienceMs);
   }
 
-  /** False, too, where nobody knows: the call finds out, and its answer says how to authenticate. */
+  /** Resolves with false also for an unknown caller: the call finds out, and its answer says how to authenticate. */
   async isRefused(check: Check): Promise<boolean> {
     const known = this.#refused.get(check);
     if (known !== undefined) return known;

@@ -15,7 +15,7 @@ export class CallsUnderWay {
     };
   }
 
-  /** Nothing where there is none: it may have been answered already. */
+  /** Ignores unknown calls: they may have been answered already. */
   cancel(session: string, id: unknown): void {
     if (typeof id !== 'string' && typeof id !== 'number') return;
     for (const cancel of this.#calls.get(keyOf(session, id)) ?? []) cancel();

@@ -25,7 +25,7 @@ export class McpEndpoint {
 
   readonly #auditKey: string | null;
 
-  /** `auditKey`: of hashes of arguments in the access log; null: there are none. */
+  /** `auditKey`: for hashes of arguments in the access log; null: arguments are not logged. */
   constructor(sessions: SessionStore, auditKey: string | null) {
     this.#auditKey = auditKey;
     this.#sessions = new SessionEra(sessions);

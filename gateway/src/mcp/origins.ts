@@ -7,7 +7,7 @@ import { type Exchange, headerOf } from '../exchange.ts';
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|[a-z0-9-]+\.localhost)$/;
 
-/** `origin`: null where none is allowed: the request comes from no page, or from one that may not call. */
+/** `origin`: null if no origin is allowed: the request comes from no page, or from one that may not call. */
 export function originOf(
   x: Exchange,
   listed: ReadonlySet<string>,

@@ -1,6 +1,6 @@
 /** Pages of a list in the order of its keys. A cursor is the last key of a page, so that it holds for lists to come. */
 
-/** Bytes of the entries on one page: clients that read one page alone have all of most lists, and none has to hold too much. */
+/** Largest page, in bytes of its entries: one page holds all of most lists, and clients need not hold too much. */
 const PAGE_BYTES = 1_000_000;
 /** Characters. */
 const LONGEST_CURSOR = 8_192;
@@ -17,7 +17,7 @@ export interface PageLimits {
   readonly text: (key: string) => string;
 }
 
-/** `keys`: in order. Null where the cursor is none of ours. */
+/** `keys`: in order. Returns null if the cursor is malformed. */
 export function pageOf(keys: readonly string[], cursor: string | undefined, { size, text }: PageLimits): Page | null {
   const after = cursor === undefined ? '' : keyOf(cursor);
   if (after === null) return null;
@@ -35,7 +35,7 @@ export function pageOf(keys: readonly string[], cursor: string | undefined, { si
   return { keys: found, ...(goesOn ? { nextCursor: Buffer.from(last).toString('base64url') } : {}) };
 }
 
-/** Null where it is no cursor. */
+/** Returns null if the cursor is malformed. */
 function keyOf(cursor: string): string | null {
   if (cursor.length > LONGEST_CURSOR) return null;
   const key = Buffer.from(cursor, 'base64url').toString('utf8');

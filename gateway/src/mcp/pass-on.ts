@@ -34,15 +34,15 @@ const LATE = Symbol('late');
 /** Of the earlier revisions; later ones say INVALID_PARAMS. */
 const RESOURCE_NOT_FOUND = -32_002;
 
-/** What is asked of whom. */
+/** A request to pass on, and its upstream server. */
 export interface Passed {
   readonly server: UpstreamServer;
   readonly question: McpQuestion;
   /** Name of the tool, or the method; in figures and logs. */
   readonly about: string;
-  /** Null: whoever asks may. */
+  /** Null: every caller is allowed. */
   readonly authorizer: Operation | null;
-  /** What is wrong with a result; null: nothing. */
+  /** Returns the fault of a result, or null. */
   readonly fault: (result: Obj) => string | null;
 }
 
@@ -207,7 +207,7 @@ function unanswerable(result: Obj, era: Era): string | null {
   return 'needs input from its client, which clients of this revision cannot be asked for through the gateway';
 }
 
-/** What a server of the later era is told of the client, whose `_meta` says it, or cannot. */
+/** Returns the client's `_meta` for a server of the later era; clients of sessions have none. */
 function metaOf(params: Obj, { era, logLevel }: ClientSide): Obj {
   const meta = get(params, '_meta');
   const said =

@@ -1,6 +1,6 @@
 /**
- * What a client gets if middlewares refuse its call: the HTTP status and the challenge, by which clients authenticate, and a
- * JSON-RPC error whose message says how, since that is what clients show (docs/mcp.md#calls).
+ * The answer to a client whose call middlewares refuse: the HTTP status and the challenge, by which clients
+ * authenticate, and a JSON-RPC error whose message says how, since that is what clients show (docs/mcp.md#calls).
  */
 import { STATUS_CODES } from 'node:http';
 import { type HeaderList, headerOf } from '../exchange.ts';
@@ -60,7 +60,7 @@ function sentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
-/** What a challenge asks for, in words; null where it names no scheme. */
+/** Returns a challenge's demand, in words; null if it names no scheme. */
 function howTo(challenge: string, issuers: readonly string[]): string | null {
   const scheme = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}/.exec(challenge)?.[0];
   switch (scheme?.toLowerCase()) {

@@ -33,7 +33,7 @@ export class ReplyStream {
     return true;
   }
 
-  /** `text`: the message that answers the request, or null: there is none. */
+  /** `text`: the message that answers the request; null without one. */
   end(text: string | null, plain: () => Answer | null): Answer | null | typeof STREAMS {
     const sink = this.#sink;
     if (sink === undefined) return plain();

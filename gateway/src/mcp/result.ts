@@ -1,4 +1,4 @@
-/** What an operation has answered, as the result of a tool (Model Context Protocol, "Tool Result"). */
+/** Turns an operation's answer into the result of a tool (Model Context Protocol, "Tool Result"). */
 import { STATUS_CODES } from 'node:http';
 import { type Exchange, headerOf } from '../exchange.ts';
 import type { CapturedResponse } from '../own-request/captured-response.ts';
@@ -66,7 +66,7 @@ function isText(media: string): boolean {
   return isJson(media) || OTHER_TEXT.test(media);
 }
 
-/** Structured where it is what the schema says; a client that has one must not be given anything else. */
+/** Returns a structured result if the value fits the schema; a client with a schema must get nothing else. */
 function jsonResult(served: ServedTool, body: string, toolbox: Toolbox, era: Era): ToolResult {
   let value: unknown;
   try {
@@ -86,7 +86,7 @@ function contradicting(served: ServedTool, body: string, value: unknown, toolbox
   return { content: [text(why), text(body)], isError: true };
 }
 
-/** Text, pictures, sounds and other bytes. What is too long is cut, or linked to where it can be read. */
+/** Returns text, pictures, sounds and other bytes. A long body is cut, or linked to its place. */
 function otherResult(served: ServedTool, x: Exchange, response: CapturedResponse, media: string): ToolResult {
   const { body, truncated, headers } = response;
   const plain = headerOf(headers, 'content-encoding') === undefined;

@@ -53,7 +53,7 @@ export const DEFINITIONS: readonly ToolDefinition[] = [
 
 export interface SearchableTools {
   readonly index: Pick<ToolIndex, 'search'>;
-  /** Undefined where there is no such tool. */
+  /** Returns undefined if the tool does not exist. */
   describe(name: string): Pick<ToolDefinition, 'title' | 'description'> | undefined;
 }
 
@@ -94,7 +94,7 @@ export function unknownTool(wanted: unknown): ToolResult {
   return faultResult(`There is no tool ${JSON.stringify(String(wanted).slice(0, 100))}: find one with ${SEARCH}.`);
 }
 
-/** What a call is of: the tool's name, and its arguments; null where they are neither. */
+/** Returns the inner call: the tool's name, and its arguments; null if they are malformed. */
 export function innerCall(args: Obj): { readonly name: string; readonly args: Obj } | null {
   const [inner, given = {}] = [get(args, 'name'), get(args, 'arguments')];
   return typeof inner === 'string' && isObject(given) ? { name: inner, args: given } : null;

@@ -143,7 +143,7 @@ export class SessionEra {
     const side = this.#side(id, session);
     if ('upstream' in called) return callUpstreamTool(request, message, called, side);
     const outcome = await runTool(request, called, 'sessions', side.cancellable);
-    // What was cancelled gets no response; the HTTP request must have one.
+    // A cancelled call gets no response; the HTTP request must have one.
     if (outcome === null) return ACCEPTED;
     if ('refusal' in outcome) return refusalAnswer(id, outcome.refusal, request.toolbox.issuers);
     return json(resultText(id, JSON.stringify(outcome.result)));
@@ -156,7 +156,7 @@ function resultOfSession(result: Obj): Obj {
   return isObject(structuredContent) ? { ...rest, structuredContent } : rest;
 }
 
-/** Throws RpcError where there is none. */
+/** Throws RpcError if the header is missing. */
 function idOf(headers: string[]): string {
   const id = headerOf(headers, SESSION);
   if (id === undefined) {

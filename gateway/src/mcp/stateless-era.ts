@@ -36,7 +36,7 @@ const ACCEPTED: Answer = { status: 202, body: null };
 export function isStateless({ x }: Pick<McpRequest, 'x'>, message: RpcMessage): boolean {
   if (message.kind !== 'response' && get(get(message.params, '_meta'), `${PREFIX}protocolVersion`) !== undefined)
     return true;
-  // What begins a session has no revision yet, whatever its headers say.
+  // A message that begins a session has no revision yet, whatever its headers say.
   if (message.kind === 'request' && message.method === 'initialize') return false;
   if (headerOf(x.headers, SESSION) !== undefined) return false;
   const version = headerOf(x.headers, VERSION) ?? '';

@@ -85,7 +85,7 @@ function notification(method: string, id: RpcId, params: object): object {
   return { jsonrpc: '2.0', method, params: { ...params, _meta: { [SUBSCRIPTION]: id } } };
 }
 
-/** Nothing is kept for who does not read: that ends, and whoever comes back lists anew. */
+/** Ends a subscriber that does not read instead of queueing: it lists anew when it comes back. */
 function write({ sink }: Subscriber, message: object): void {
   if (sink.writableNeedDrain) sink.destroy();
   else sink.write(eventOf(message));

@@ -13,11 +13,11 @@ import type { ServedTool } from './toolbox.ts';
 /** Bytes of an answer: more would fill a model's context, and the gateway's memory. */
 const MOST_ANSWER = 1 << 20;
 
-/** What the pipeline does for a tool. */
+/** The pipeline's functions for tools. */
 export interface OwnRequests {
   /** Sends a request through the pipeline. */
   serve(x: Exchange): void;
-  /** The index of the operation that would serve it; undefined where none does. */
+  /** Returns the index of the operation that would serve it; undefined if none would. */
   operationOf(method: string, path: string): number | undefined;
 }
 

@@ -19,9 +19,9 @@ export interface McpRequest {
   readonly x: Exchange;
   readonly toolbox: Toolbox;
   readonly requests: OwnRequests;
-  /** What its caller may call, asked of the middlewares. */
+  /** Returns the tools that its caller may call, as middlewares decide. */
   permits(): Promise<Permits>;
-  /** Counts what became of a call. */
+  /** Counts the outcome of a call. */
   called(tool: string, outcome: ToolOutcome): void;
   /** The same of a request that was passed on to an upstream; `about`: the tool, or the method. */
   passedOn(upstream: string, about: string, outcome: ToolOutcome): void;
@@ -64,7 +64,7 @@ export interface Arguments {
   readonly exact: Obj;
 }
 
-/** What a call is of. Throws RpcError. */
+/** Returns the called tool. Throws RpcError. */
 export async function calledTool(request: McpRequest, message: RpcRequest): Promise<Called> {
   const called = await resolved(request, message);
   if ('result' in called) logTool(request.x, called.name, objectOf(get(message.params, 'arguments')));

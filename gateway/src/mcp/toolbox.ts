@@ -45,7 +45,7 @@ export function tellsOf({ settings: { authorize } }: UpstreamServer, permits: Pe
   return authorize === undefined || (permits?.(authorize) ?? true);
 }
 
-/** What answers must be. */
+/** Schema of answers. */
 interface Output {
   readonly validate: Validator;
   readonly ofObjects: boolean;
@@ -64,14 +64,14 @@ const ANSWER_LIMIT: TimeLimit = { ms: 100, piece: 100_000_000 };
 export class Toolbox {
   readonly server: { readonly name: string; readonly version: string };
   readonly instructions: string | undefined;
-  /** Of tokens; none where nothing is known of who gives them. */
+  /** Issuers of tokens; empty if unknown. */
   readonly issuers: readonly string[];
   readonly origins: ReadonlySet<string>;
-  /** Null where nothing is known of who gives tokens. */
+  /** Null if no issuer of tokens is known. */
   readonly resource: ProtectedResource | null;
   /** Null where clients are told of all tools. */
   readonly search: SearchableTools | null;
-  /** Null where there are none. */
+  /** Null without upstreams. */
   readonly upstreams: UpstreamSet | null;
   /** Entries on a page of a list; 0: as many as have 1 MB together. */
   readonly pageSize: number;
@@ -132,7 +132,7 @@ export class Toolbox {
     return this.#entries.get(name);
   }
 
-  /** Null where the cursor is none of ours. It names the last tool of a page, and holds for artifacts to come. */
+  /** Returns null if the cursor is malformed. It names the last tool of a page, and holds for artifacts to come. */
   page(cursor: string | undefined, era: Era, permits: Permits): ToolPage | null {
     const limits = { size: this.pageSize, text: (name: string) => this.#listedBy(name, era) };
     const names = this.search === null ? this.#allNames() : [];

@@ -16,13 +16,16 @@ const LISTS = {
   'resources/templates/list': { kind: 'templates', member: 'resourceTemplates', capability: 'resources' },
 } as const;
 
-/** What is offered beside tools, as clients are told in either era. */
+/** Returns the capabilities beside tools, as clients of either era are told. */
 export function upstreamCapabilities({ upstreams }: Toolbox): Readonly<Record<string, object>> {
   const names = ['prompts', 'resources', 'completions', 'logging'].filter((name) => upstreams?.offers(name));
   return Object.fromEntries(names.map((name) => [name, {}]));
 }
 
-/** JSON members of the result of a list, without braces; null: the method is none that upstreams answer. Throws RpcError. */
+/**
+ * Returns JSON members of the result of a list, without braces; null: upstreams do not answer the method. Throws
+ * RpcError.
+ */
 export async function listOfUpstreams(
   { toolbox: { upstreams, pageSize }, permits }: McpRequest,
   { method, params }: RpcRequest,
@@ -41,7 +44,7 @@ export async function listOfUpstreams(
   return `"${list.member}":[${page.keys.map(text).join(',')}]${next}`;
 }
 
-/** What is asked of which upstream; null: the method is none that upstreams answer. Throws RpcError. */
+/** Returns the request for an upstream; null: upstreams do not answer the method. Throws RpcError. */
 export function requestOfUpstream({ toolbox }: McpRequest, { method, params }: RpcRequest): Passed | null {
   const { upstreams } = toolbox;
   if (upstreams === null) return null;
@@ -60,7 +63,7 @@ export function requestOfUpstream({ toolbox }: McpRequest, { method, params }: R
 interface Found {
   readonly server: UpstreamServer;
   readonly question: McpQuestion;
-  /** What the result must have. */
+  /** Member that the result must have. */
   readonly member: string;
 }
 

@@ -110,7 +110,7 @@ export function headerText(parameter: Styled, value: unknown): string {
     throw new ToolFault(`A value in "${name}" cannot have a comma or "=".`);
   };
   const text = type === undefined ? listText(parameter, value, part, ',') : contentText(type, value);
-  // What ends a line would begin another header; characters past Latin-1 have no place in one.
+  // A line end would begin another header; characters past Latin-1 are not allowed.
   if (/^[\t\x20-\x7e\x80-\xff]*$/.test(text) && text.trim() === text) return text;
   throw new ToolFault(
     `"${name}" is sent as a header: it cannot have line breaks, control characters or surrounding spaces.`,

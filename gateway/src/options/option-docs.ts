@@ -5,7 +5,10 @@ import { SERVE_OPTIONS } from './options.ts';
 const TABLE: OptionTable = SERVE_OPTIONS;
 const UNITS: Readonly<Record<string, string>> = { bytes: 'bytes', ms: 'milliseconds', seconds: 'seconds' };
 
-/** What an option is, in sentences: meaning, unit and, with `withDefault`, the default. `help`: in place of the entry's. */
+/**
+ * Describes an option, in sentences: meaning, unit and, with `withDefault`, the default. `help`: in place of the
+ * entry's.
+ */
 export function describeOption(entry: OptionEntry, help = entry.help, withDefault = true): string {
   const unit = UNITS[entry.type === 'integer' ? entry.unit : entry.type];
   return [
@@ -15,7 +18,7 @@ export function describeOption(entry: OptionEntry, help = entry.help, withDefaul
   ].join(' ');
 }
 
-/** As it is written on a command line; `none` where there is none. */
+/** Returns the default as it is written on a command line; `none` without one. */
 function defaultOf(entry: OptionEntry): string {
   if (entry.type === 'flag') return 'false';
   return entry.type === 'list' || entry.default === undefined ? 'none' : String(entry.default);

@@ -1,14 +1,17 @@
-/** What an entry of the table of `gw serve` options says, and what values its type has. */
+/** Entries of the table of `gw serve` options, and the values of each type. */
 import type { ListenAddress } from '../transport/listen-address.ts';
 
 interface Common {
   /** As the help says it: no capital, no full stop; the unit and the default are added. */
   readonly help: string;
-  /** What takes a change without a restart; absent: nothing. */
+  /** Part that applies a change without a restart; absent if a restart is needed. */
   readonly reloads?: string;
   /** The row of the limits in docs/production.md that it is part of. */
   readonly limits?: string;
-  /** A field of `spec.serve` of a GatewayProject and of `serve` in the chart's values, or why it is none. */
+  /**
+   * A field of `spec.serve` of a GatewayProject and of `serve` in the chart's values, or the reason why the option has
+   * no field.
+   */
   readonly pods: PodField | string;
 }
 
@@ -111,7 +114,7 @@ export type ValueOf<E> = E extends { readonly type: 'integer' | 'seconds' | 'sha
             ? ListenAddress
             : string;
 
-/** Entries that have a value also where none is given. */
+/** Entries that always have a value. */
 type Given<E> = E extends { readonly default: unknown } | { readonly type: 'flag' | 'list' } ? E : never;
 
 /** The values of all entries of a table, as a command line reads them. */

@@ -475,5 +475,5 @@ export const SERVE_OPTIONS = {
 /** Where connections keep coming, a stopping gateway accepts them for at most so many times `drainDelay`. */
 const MOST_DELAYS = 4;
 
-/** In the unit of `drainDelay`: what whoever ends the process has to allow, before `shutdownTimeout`. */
+/** Longest drain, in the unit of `drainDelay`: time to allow before `shutdownTimeout` when ending the process. */
 export const longestDrain = (drainDelay: number): number => MOST_DELAYS * drainDelay;

@@ -1,6 +1,6 @@
 /**
- * What a gateway is told (docs/reference/gateway.md#serve-options): the options of the command line, and what is made
- * of them.
+ * Options of a gateway (docs/reference/gateway.md#serve-options): those of the command line, and values derived from
+ * them.
  */
 import type { CredentialSource } from '../link/credentials.ts';
 import type { TracingOptions } from '../telemetry/tracing-options.ts';
@@ -18,7 +18,7 @@ export interface ControlPlaneOptions {
   /** Shown in the control plane. */
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** Folder for the last good artifact; undefined: none is kept. */
+  /** Folder for the last good artifact; undefined: it is not kept. */
   readonly cacheDir?: string | undefined;
   /**
    * Seconds at most that the gateway is not ready because the control plane has not said what is wanted, or that is not
@@ -59,7 +59,7 @@ export interface ServeOptions
   /** Hex Ed25519 keys; empty: signatures are not checked. */
   readonly trustedKeys: readonly string[];
   readonly secretsDir: string | undefined;
-  /** Key of hashes of arguments of tools in the log; undefined: there are none. */
+  /** Key of hashes of tools' arguments in the log; undefined: arguments are not logged. */
   readonly auditKey: string | undefined;
   /** For `env://` references. */
   readonly env: Readonly<Record<string, string | undefined>>;

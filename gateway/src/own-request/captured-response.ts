@@ -81,7 +81,7 @@ export class CapturedResponse implements Responder {
     });
     sink.endWith = (body) => {
       this.#take(body);
-      // Whoever has sent it is not done yet, and would take it for a client that leaves.
+      // The sender is not done yet, and would take it for a client that leaves.
       queueMicrotask(() => {
         x.close();
         this.#ended.resolve();

@@ -13,7 +13,7 @@ export class GivenBody extends Readable implements BodyStream {
   constructor(bytes: Uint8Array) {
     super();
     this.#bytes = bytes;
-    // Whoever reads has its own listener, but may not have come yet.
+    // The reader has its own listener, but may not have attached it yet.
     this.on('error', () => {});
   }
 

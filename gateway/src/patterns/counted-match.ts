@@ -44,7 +44,7 @@ class CountedMatch {
     return end >= 0;
   }
 
-  /** Up to DONE: the position there, or -1. What it has kept stays below, for who called. */
+  /** Runs up to DONE; returns the position there, or -1. Its saved states stay on the stack, for the caller. */
   #run(start: number, position: number): number {
     const { code, testers, unicode } = this.#program;
     const text = this.#text;
@@ -132,7 +132,7 @@ class CountedMatch {
           const height = this.#height;
           const found = this.#run(next, at) >= 0;
           holds = found !== (code[pc + 2] === 1);
-          // What it captured holds on where it must match; ways back into it are no more.
+          // Captures of a positive look-around are kept; ways back into it are dropped.
           if (found && holds) this.#dropWays(height);
           else this.#restore(height);
           next = a;
@@ -154,7 +154,7 @@ class CountedMatch {
   /** Where the last way back leads from. */
   #position = 0;
 
-  /** Undoes down to the last way back: where it goes on; -1 where there is none above `bottom`. */
+  /** Undoes down to the last way back; returns its instruction, or -1 if `bottom` is reached. */
   #back(bottom: number): number {
     const kept = this.#kept;
     while (this.#height > bottom) {
@@ -208,7 +208,7 @@ class CountedMatch {
     this.#height += 3;
   }
 
-  /** The position behind what a group has captured, where that stands here too; -1 where it does not. */
+  /** Returns the position behind a repetition of the group's capture; -1 if the text differs. */
   #repeated(register: number, at: number, forward: boolean, anyCase: boolean): number {
     const from = this.#registers[register] as number;
     const to = this.#registers[register + 1] as number;

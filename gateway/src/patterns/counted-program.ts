@@ -34,7 +34,7 @@ export const OP = {
   /** Goes over what registers `a` and `a + 1` enclose; `b` is 1 where case does not count. */
   BACK: 15,
   BACK_BACK: 16,
-  /** Matches up to DONE in what follows, and goes on at `a`; `b` is 1 where it must not match. */
+  /** Matches the following instructions up to DONE, and goes on at `a`; `b` is 1 if they must not match. */
   LOOK: 17,
   DONE: 18,
 } as const;
@@ -90,7 +90,7 @@ class Compiler {
     };
   }
 
-  /** Where it stands. */
+  /** Returns the instruction's position. */
   #emit(op: number, a = 0, b = 0, c = 0): number {
     return this.#code.push(op, a, b, c) - WIDTH;
   }

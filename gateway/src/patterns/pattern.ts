@@ -39,7 +39,7 @@ const FEW_REPEATS = 50;
 const MOST_PATTERN = 100_000;
 
 interface Automaton {
-  /** Of the engine; 0 where it only looks at each character. */
+  /** States of the engine; 0 if it only looks at each character. */
   readonly states: number;
   test(text: string, budget: StepBudget): boolean;
 }
@@ -55,7 +55,7 @@ export function patternKind(source: string): PatternKind {
   return compile(source).is;
 }
 
-/** Throws an Error where no dialect reads it. */
+/** Throws an Error if no dialect reads the pattern. */
 export function compilePattern(source: string, budget: StepBudget): Pattern {
   const { test } = compile(source);
   if (test === null) throw new Error(`"${source.slice(0, 80)}" is not a regular expression`);

@@ -14,7 +14,7 @@ const MOST_DEPTH = 200;
 
 const parser = new RegExpParser({ ecmaVersion: 2025 });
 
-/** Null where it is none in either reading. */
+/** Returns null if the pattern is malformed in both readings. */
 export function readPattern(source: string): ReadPattern | null {
   for (const unicode of [true, false]) {
     try {

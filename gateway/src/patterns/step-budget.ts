@@ -8,7 +8,7 @@
 
 /** Steps for each byte that is matched, besides those of the option. */
 const STEPS_A_BYTE = 100;
-/** Where nothing says how many: what is no part of a request. */
+/** Default number of steps: for work outside of requests. */
 export const DEFAULT_STEPS = 1_000_000;
 /** Units between two looks at the clock. */
 const SLICE = 100_000;
@@ -17,7 +17,7 @@ const UNITS_A_STEP = 20;
 /** Units that may be spent for each step that may be taken: counted, so that the same work always ends at the same place. */
 const UNITS_FOR_A_STEP = 50;
 
-/** How long work may take where it runs. */
+/** Time limit of work in the current thread. */
 export interface TimeLimit {
   /** Milliseconds after which the work ends with TimeExceeded. */
   readonly ms: number;
@@ -37,7 +37,7 @@ export class StepsExceeded extends Error {
   }
 }
 
-/** Thrown by work that takes longer than it may where it runs: it can start over in a helper process. */
+/** Thrown if work exceeds the time limit of its thread: it can start over in a helper process. */
 export class TimeExceeded extends StepsExceeded {
   constructor() {
     super('takes more time to validate than a request may');
@@ -76,7 +76,7 @@ export class StepBudget {
     this.round++;
   }
 
-  /** What the request has taken since it began. */
+  /** Steps that the request has taken since it began. */
   get used(): number {
     return this.#given - this.#left;
   }
@@ -94,7 +94,9 @@ export class StepBudget {
     if (this.units < 0) this.look();
   }
 
-  /** Admits work that cannot be interrupted once it has begun. Throws TimeExceeded if it is too long for where it runs. */
+  /**
+   * Admits work that cannot be interrupted once it has begun. Throws TimeExceeded if it is too long for this thread.
+   */
   admit(units: number): void {
     if (units > this.#limit.piece) throw new TimeExceeded();
   }

@@ -1,6 +1,6 @@
 /**
- * Patterns of ECMAScript in RE2's syntax. What RE2 refuses for its size alone is written out: it takes repetitions of up
- * to 1,000, multiplied through where they are nested.
+ * Patterns of ECMAScript in RE2's syntax. RE2 takes repetitions of up to 1,000, multiplied through if nested; larger
+ * ones are written out.
  */
 import type { AST } from '@eslint-community/regexpp';
 import { type Ranges, rangesOf } from './char-ranges.ts';

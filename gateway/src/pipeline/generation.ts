@@ -197,7 +197,7 @@ export async function loadGeneration(artifact: Artifact, deps: GenerationDeps): 
   }
 }
 
-/** Null where there are none. Throws SecretError and UpstreamError. */
+/** Returns null without MCP upstreams. Throws SecretError and UpstreamError. */
 function openMcpUpstreams(
   { tools }: Artifact,
   { secrets, servesUnresolved, unresolved, upstreams, mcpUpstreams }: GenerationDeps,

@@ -20,7 +20,7 @@ export class HeldResponseBytes {
     x.onClose(() => this.#held.release());
   }
 
-  /** False where there is no room for so many more. */
+  /** Returns false if there is no room for so many more bytes. */
   take(bytes: number): boolean {
     return this.#held.take(bytes);
   }
@@ -53,9 +53,9 @@ export interface Holding {
   /** Bytes. */
   readonly limit: number;
   readonly bytes: HeldResponseBytes;
-  /** The body is whole; what becomes of it is the caller's. */
+  /** The body is whole; the caller decides what follows. */
   whole(body: Buffer): Promise<void>;
-  /** The body is over the limit: where it goes instead, from its first byte. Null where it goes nowhere. */
+  /** The body is over the limit. Returns the sink for it, from its first byte; null: it is dropped. */
   overflow(): Promise<ResponseSink | null>;
   /** There is no room for it: it goes nowhere. */
   refused(): Promise<void>;

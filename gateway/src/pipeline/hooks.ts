@@ -23,12 +23,12 @@ export async function runResponseHook(step: Step, x: Exchange): Promise<Outcome>
 }
 
 /**
- * Refusals that a browser must be able to read, so `cors` headers go on them even where it has not run
+ * Refusals that a browser must be able to read, so `cors` headers go on them even if it has not run
  * (docs/decisions.md#cors-on-refusals).
  */
 const READABLE_REFUSALS = new Set([400, 401, 403, 429]);
 
-/** Runs the `cors` of an operation for the headers that it stages, where it is not among the `ran` first middlewares. */
+/** Runs the `cors` of an operation for the headers that it stages, unless it is among the `ran` first middlewares. */
 export async function corsOnRefusal(
   { preflight, middlewares }: LoadedOperation,
   x: Exchange,

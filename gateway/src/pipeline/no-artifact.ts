@@ -1,4 +1,4 @@
-/** What the traffic port answers before an artifact is loaded (docs/decisions.md#artifact-optional-when-connected). */
+/** Answers of the traffic port before an artifact is loaded (docs/decisions.md#artifact-optional-when-connected). */
 import type { Exchange } from '../exchange.ts';
 import { Admission } from '../headers/admission.ts';
 import { addStandardHeaders, identify } from '../headers/standard.ts';

@@ -1,7 +1,7 @@
 /**
  * A request's life, from the moment that the transport has its head (docs/decisions.md#request-order): limits, route,
- * admission, identifiers, reserved paths, preflight, parameters, middlewares, body, dispatcher. What follows is in
- * `response-run.ts`: response hooks, standard headers, metrics, the line in the access log.
+ * admission, identifiers, reserved paths, preflight, parameters, middlewares, body, dispatcher. `response-run.ts` has
+ * the rest: response hooks, standard headers, metrics, the line in the access log.
  */
 import type { BufferBudget } from '../buffer-budget.ts';
 import { proxy } from '../egress/proxy.ts';
@@ -210,7 +210,7 @@ class RequestRun implements BodyReading {
     return this.#response.answer({ problem: problem('method-not-allowed', detail, { headers }) });
   }
 
-  /** Reads the body where no plugin has; false where it was refused, and `Exchange.answer` says why. */
+  /** Reads the body if no plugin has. Returns false if it was refused, and `Exchange.answer` says why. */
   async #bodyIsValid(): Promise<boolean> {
     const x = this.#x;
     const reads = needsReading(x, this);

@@ -8,7 +8,7 @@ import type { Recorder } from '../telemetry/recorder.ts';
 import type { ResponseValidator } from '../validation/response.ts';
 import { HeldResponseBytes, holdResponse, noRoom } from './held-response.ts';
 
-/** What goes on with a response of an upstream once it is judged. */
+/** Continues with an upstream's response once it is judged. */
 export interface JudgedResponse {
   /** Sends the head on; null where a response hook answered instead. */
   open(): ResponseSink | Promise<ResponseSink | null>;
@@ -28,7 +28,9 @@ export class ResponseCheck {
   readonly #loop: EventLoopWatch;
   readonly #budget: BufferBudget;
 
-  /** Made before the request goes on: an encoded answer could not be validated, so none is asked for. */
+  /**
+   * Created before the request goes on: an encoded answer could not be validated, so the request must not ask for one.
+   */
   constructor(
     validator: ResponseValidator,
     { recorder, loop }: { readonly recorder: Recorder; readonly loop: EventLoopWatch },
@@ -53,14 +55,14 @@ export class ResponseCheck {
     return this.#judge(x, answer.status, headers, body);
   }
 
-  /** Where an upstream's body goes to be judged; null where it is not. */
+  /** Returns the sink in which an upstream's body is judged; null if it is not. */
   hold(x: Exchange, status: number, headers: HeaderList, then: JudgedResponse): Writable | null {
     if (this.#skips(x, status, headers)) return null;
     then.holds(true);
     const isRefused = this.#validator.withholds && this.#validator.isUndeclared(status, headers);
     const bytes = new HeldResponseBytes(x, this.#budget);
     return holdResponse({
-      // What its head alone is refused for is not waited for.
+      // A response refused for its head alone is not awaited.
       limit: isRefused ? 0 : this.#validator.limit,
       bytes,
       whole: async (body) => {

@@ -1,8 +1,8 @@
 /**
- * The second half of a request's life, from an answer to the line in the access log
- * (docs/decisions.md#request-order). An answer in memory (`answer`): staged headers, response hooks, standard headers,
- * sent whole. An upstream's (`head`): validated, staged headers, response hooks, standard headers, streamed; its body
- * is held first where it is validated, or where a plugin wants it whole.
+ * The second half of a request's life, from an answer to the line in the access log (docs/decisions.md#request-order).
+ * An answer in memory (`answer`): staged headers, response hooks, standard headers, sent whole. An upstream's (`head`):
+ * validated, staged headers, response hooks, standard headers, streamed; its body is held first if it is validated, or
+ * if a plugin wants it whole.
  */
 import type { Duplex, Writable } from 'node:stream';
 import type { BufferBudget } from '../buffer-budget.ts';
@@ -54,7 +54,7 @@ export interface ResponseOptions {
 }
 
 export class ResponseRun implements ProxyEvents, EngineResponse {
-  /** Null where none matched. */
+  /** Null if no operation matched. */
   op: LoadedOperation | null = null;
   /** Where the request is counted; null: not known yet. */
   place: OperationMetrics | null = null;
@@ -294,7 +294,7 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
   }
 
   broken(x: Exchange, cause: string): void {
-    // What was held was not sent: there is still an answer to give.
+    // A held body was not sent, so the client can still get an answer.
     const brokeOff = problem('upstream-failed', 'The upstream ended its response prematurely.');
     if (!x.responder.headSent) return this.failed(x, brokeOff, cause);
     this.#options.recorder.upstreamFailed(x, cause);
@@ -346,7 +346,7 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
     return false;
   }
 
-  /** What goes on for long is traced up to its beginning, and outlives its generation, unless it still needs it. */
+  /** A long-lived response is traced up to its beginning, and outlives its generation, unless it still needs it. */
   goesOn(status: number, needsGeneration: boolean): void {
     this.#x.trace?.finish(status);
     this.#x.trace = null;

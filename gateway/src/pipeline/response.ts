@@ -1,4 +1,4 @@
-/** What stands in an exchange as its response, before it is sent. */
+/** The response in an exchange, before it is sent. */
 import { type Answer, changeHeader, type Exchange, problemOf } from '../exchange.ts';
 import { renderProblem } from '../problems.ts';
 

@@ -27,7 +27,7 @@ export function responseBody(x: Exchange, ran: readonly Ran[], sink: ResponseSin
   if (x.parts === null) return hooked(x, plugins, sink);
   let target = sink;
   let end = plugins.length;
-  // Who taps sees what its place in the chain sees; the last place first, as the sink is behind it.
+  // A tap sees the stream as at its place in the chain; the last place is inserted first, next to the sink.
   for (const { tap, place } of taps(x.parts, plugins)) {
     target = tap(hooked(x, plugins.slice(place + 1, end), target));
     end = place;
@@ -48,7 +48,10 @@ function placeOf(owner: object, plugins: readonly object[]): number {
   return plugins.indexOf(owner);
 }
 
-/** Sends a stored body that is the answer through the plugins before it, which see every body that streams; false where none does. */
+/**
+ * Sends a stored body that is the answer through the plugins before it, which see every body that streams; returns
+ * false if no plugin does.
+ */
 export function streamStored(x: Exchange, ran: readonly Ran[]): boolean {
   const { responseBody: body, parts } = x;
   if (parts === null || body === null || x.method === 'HEAD') return false;
@@ -76,7 +79,7 @@ function hooked(x: Exchange, plugins: readonly BoundPlugin[], sink: ResponseSink
 function chunkTransform(x: Exchange, plugins: readonly BoundPlugin[], direction: Direction): Transform {
   const hooked = plugins.filter((each) => (direction === 'request' ? each.hasRequestChunks : each.hasResponseChunks));
 
-  /** What comes out of the hooks from `from` on for a chunk that goes in there. */
+  /** Returns the output of the hooks from `from` on for a chunk. */
   async function pass(chunk: Uint8Array, from: number): Promise<Uint8Array> {
     let current = chunk;
     for (const plugin of hooked.slice(from)) {

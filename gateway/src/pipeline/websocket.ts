@@ -111,7 +111,7 @@ function gatesOf(x: Exchange, { op, recorder, loop, budget }: WebSocketDeps, clo
   return { client: received && gate(received, refuse), upstream: sent && gate(sent, report) };
 }
 
-/** Who holds most gives way: of its messages that come in pieces, the slowest. */
+/** The client that holds most gives way: of its messages that come in pieces, the slowest. */
 function holdFor({ clientIp }: Exchange, budget: BufferBudget) {
   return (cutOff: () => void): Holding => {
     const since = performance.now();
@@ -132,8 +132,8 @@ function closingFor(errors: readonly ProblemError[] | null): Closing | null {
 export const NO_WEB_SOCKET = 'This operation does not speak WebSocket.';
 
 /**
- * Whether an answer that is none would open a WebSocket: any success does to an extended CONNECT (RFC 8441, section 5.1),
- * and the client would read its body as frames.
+ * Reports whether a plain answer would open a WebSocket: any success does to an extended CONNECT (RFC 8441, section
+ * 5.1), and the client would read its body as frames.
  */
 export function wouldOpen({ upgrade }: Exchange, status: number): boolean {
   return upgrade !== null && !upgrade.keyed && status < 300;

@@ -15,8 +15,8 @@ export async function readPluginArchive(bytes: Uint8Array, name: string): Promis
 }
 
 /**
- * The package among files, which lie at the top or all in one folder. Throws PluginPackageError where there is no
- * plugin.toml, or not the module that it names.
+ * Returns the package among files, which lie at the top or all in one folder. Throws PluginPackageError if plugin.toml,
+ * or the module that it names, is missing.
  */
 export function pluginPackageOf(found: ReadonlyMap<string, Uint8Array>, name: string): PluginPackage {
   const files = withoutFolder(found);

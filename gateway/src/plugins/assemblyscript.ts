@@ -20,7 +20,9 @@ const SDK = import.meta.filename.endsWith('.ts')
   ? join(import.meta.dirname, '..', '..', 'sdk')
   : join(import.meta.dirname, 'sdk');
 
-/** A folder of the SDK that comes with this gateway. Throws PluginPackageError where this installation is without. */
+/**
+ * Returns a folder of the SDK that comes with this gateway. Throws PluginPackageError if this installation lacks it.
+ */
 export function sdkFolder(name: 'assembly' | 'templates'): string {
   const folder = join(SDK, name);
   if (!existsSync(folder)) {
@@ -47,7 +49,10 @@ interface Host {
 /** How sources name the SDK, as the compiler looks for it. */
 const SDK_PATH = /(?:^|\/)node_modules\/@gw\/plugin-sdk\/assembly(?:\/|$|(?=\.ts$))/;
 
-/** The module, from `assembly/index.ts` of the plugin's folder. Rejects with PluginPackageError where it does not compile. */
+/**
+ * Compiles the module from `assembly/index.ts` of the plugin's folder. Rejects with PluginPackageError if it does not
+ * compile.
+ */
 export async function compileAssembly(folder: string): Promise<Uint8Array> {
   const compiler = await loadCompiler(folder);
   const sdk = sdkFolder('assembly');

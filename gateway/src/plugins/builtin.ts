@@ -22,7 +22,7 @@ export function builtinPlugins(): readonly string[] {
     .sort();
 }
 
-/** Throws PluginPackageError where there is none of that name, or it has not been built. */
+/** Throws PluginPackageError if the plugin does not exist, or has not been built. */
 export function loadBuiltinPlugin(name: string): ProjectPlugin {
   const { wasm, manifest, configSchema } = filesOf(name);
   return readPluginPackage({ wasm, manifest, ...(configSchema ? { configSchema } : {}) });

@@ -50,7 +50,7 @@ export async function download(url: string, options: DownloadOptions): Promise<B
   }
 }
 
-/** The bytes, or where they are to be had. */
+/** Returns the bytes, or the URL that it is redirected to. */
 async function fetchOnce(
   url: string,
   dispatcher: Dispatcher,
@@ -64,7 +64,7 @@ async function fetchOnce(
   }
   const headers = { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'gw' };
   const { statusCode, headers: answered, body } = await request(url, { dispatcher, signal, headers });
-  // What is not read to its end is cut off with the connection.
+  // A body that is not read to its end is cut off with the connection.
   body.on('error', () => {});
   if (REDIRECTS.includes(statusCode)) {
     const location = answered['location'];

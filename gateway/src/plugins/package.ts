@@ -18,7 +18,7 @@ export interface PluginPackage {
   readonly manifest?: Uint8Array;
   /** Text of config-schema.json. */
   readonly configSchema?: Uint8Array;
-  /** Where there is no plugin.toml to say it; default `plugin`. */
+  /** Name without a plugin.toml; default `plugin`. */
   readonly name?: string;
 }
 

@@ -47,7 +47,7 @@ export class RemotePlugins {
     return readPluginPackage(await readPluginArchive(bytes, name));
   }
 
-  /** Null where it is not there, or is not what its name says any more. */
+  /** Returns null if it is missing, or its content no longer has the hash in its name. */
   async #cached({ sha256 }: RemotePlugin): Promise<Buffer | null> {
     const { cacheDir, useCache } = this.#options;
     if (cacheDir === undefined || !useCache) return null;

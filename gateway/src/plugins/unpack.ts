@@ -8,7 +8,7 @@ import { messageOf } from '../message-of.ts';
 const MAX_UNPACKED_BYTES = 64 << 20;
 const MAX_ENTRIES = 1000;
 
-/** What is wrong with an archive, in one line. */
+/** The fault of an archive, in one line. */
 export class ArchiveError extends Error {}
 
 /** Told by what they begin with; of a tar, by its magic number. */

@@ -14,7 +14,7 @@ export interface PackageFault {
   readonly message: string;
 }
 
-/** Null where there is none. It runs the module's initialisers, within a gateway's limits: use a thread. */
+/** Returns the package's fault, or null. It runs the module's initialisers, within a gateway's limits: use a thread. */
 export async function faultOfPackage(
   manifest: PluginManifest,
   { wasm, configSchema }: Pick<ProjectPlugin, 'wasm' | 'configSchema'>,

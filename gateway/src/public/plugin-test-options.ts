@@ -1,4 +1,4 @@
-/** What tests of plugins say, and give the testing kit: nothing here names the runtime that they run on. */
+/** Options of plugin tests for the testing kit: independent of the runtime that they run on. */
 export type { Json, JsonObject } from '../artifact/format.ts';
 export type { ClientCertificate } from '../shown-certificate.ts';
 export { MemoryState } from '../state/memory-state.ts';

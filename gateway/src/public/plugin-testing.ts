@@ -1,4 +1,4 @@
-/** What the testing kit of the plugin SDK runs plugins on: the gateway's own runtime and reader of plugins. */
+/** The base of the plugin SDK's testing kit: the gateway's own runtime and reader of plugins. */
 
 export { marksOf } from '../artifact/config-marks.ts';
 export type { ArtifactPlugin, JsonObject } from '../artifact/format.ts';

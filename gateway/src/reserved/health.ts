@@ -1,5 +1,5 @@
 /**
- * What the health endpoints of both ports say of an artifact (docs/reference/gateway.md#reserved-endpoints,
+ * Answers of both ports' health endpoints about an artifact (docs/reference/gateway.md#reserved-endpoints,
  * docs/reference/gateway.md#admin-port).
  */
 import { type Manifest, VERSION_FIELD } from '../artifact/format.ts';

@@ -21,7 +21,7 @@ export interface ReservedOptions {
   readonly exposeSpecs: boolean;
 }
 
-/** What is told of an artifact. */
+/** The described parts of an artifact. */
 export interface Described {
   readonly health: Health;
   readonly specs: SpecLibrary;
@@ -50,7 +50,7 @@ function notFound(detail: string): Answer {
 function index(library: SpecLibrary) {
   const of = (type: SpecType) => {
     const specs = library.names(type).map((name) => ({ name, url: `${SPECS}/${encodeURIComponent(name)}` }));
-    // Where there is none, there is nothing to merge.
+    // An empty list has no merged spec.
     const merged = specs.length === 0 ? {} : { merged_url: `${SPECS}/${type}` };
     return { specs, count: specs.length, ...merged };
   };

@@ -1,5 +1,5 @@
 /**
- * What clients get of a spec (docs/reference/gateway.md#served-specs): its extensions of ours removed, several merged
+ * Specs as clients get them (docs/reference/gateway.md#served-specs): without the gateway's extensions, several merged
  * into one. Pure.
  */
 import { isObject, type Obj, objectOf } from '../spec/json.ts';
@@ -36,8 +36,8 @@ export interface NamedDocument {
 }
 
 /**
- * One document of several of the same kind: what they list side by side; what differs under one name is renamed
- * after its file, with all that refers to it. The first one's title stands where there is one only.
+ * Merges several documents of the same kind into one: their lists side by side; different things of one name are
+ * renamed after their files, with all references to them. A single title is kept.
  */
 export function merge(documents: readonly NamedDocument[]): Obj {
   const [first, ...rest] = documents;

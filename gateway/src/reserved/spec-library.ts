@@ -32,12 +32,12 @@ export class SpecLibrary {
     return this.#artifact.manifest.source_specs.filter((each) => each.type === type).map(({ file }) => file);
   }
 
-  /** One file, be it a spec or what specs refer to; undefined where there is none. */
+  /** Renders one file, a spec or a file that specs refer to; returns undefined if it does not exist. */
   file(name: string, format: SpecFormat): Promise<RenderedSpec> | undefined {
     return this.#artifact.specNames.includes(name) ? this.#render(`file:${name}`, [name], format) : undefined;
   }
 
-  /** All of one type merged; undefined where there are none. */
+  /** Renders all specs of one type merged; returns undefined without specs. */
   merged(type: SpecType, format: SpecFormat): Promise<RenderedSpec> | undefined {
     const names = this.names(type);
     return names.length === 0 ? undefined : this.#render(type, names, format);

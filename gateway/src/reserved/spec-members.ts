@@ -1,4 +1,4 @@
-/** What the members of a document's objects are: keywords, names that the author chose, or data. */
+/** Kinds of members of a document's objects: keywords, names that the author chose, or data. */
 import { isSchemaOfHeaders } from '../spec/walk.ts';
 
 /** Below these keys, names are the author's own and not keywords. */

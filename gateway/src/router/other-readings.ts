@@ -12,7 +12,7 @@ const MOST_READINGS = 24;
 /** How often encoded slashes and percent signs are decoded one layer at a time. */
 const MOST_LAYERS = 2;
 
-/** What servers do to a path, in any order. */
+/** Changes that servers make to a path, in any order. */
 const steps: readonly ((path: string) => string)[] = [
   (path) => (path.includes(';') ? path.replaceAll(/;[^/]*/g, '') : path),
   (path) => (path.includes('//') ? path.replaceAll(/\/{2,}/g, '/') : path),

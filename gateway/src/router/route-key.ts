@@ -1,4 +1,4 @@
-/** What tells routes apart: names of parameters do not (E1010). */
+/** Identifies a route, regardless of the names of its parameters (E1010). */
 import { parseTemplate, type Segment } from './template.ts';
 
 /** Equal for two routes that answer the same requests. Throws TemplateError. */

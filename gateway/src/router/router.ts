@@ -34,7 +34,7 @@ export interface Match<T> {
   readonly params: readonly string[];
 }
 
-/** Nothing matched: `allow` has the path's methods, and is empty where there is no such path. */
+/** Nothing matched: `allow` has the path's methods, and is empty if the path does not exist. */
 export interface Miss {
   readonly value: null;
   readonly allow: readonly string[];
@@ -75,7 +75,7 @@ export class Router<T> {
     return at.leaf;
   }
 
-  /** `HEAD` is served by `GET` where it is not declared itself. */
+  /** `HEAD` is served by `GET` unless it is declared itself. */
   find(method: string, path: string): Match<T> | Miss {
     if (path.charCodeAt(0) !== SLASH) return NO_PATH;
     const search = this.#search;
@@ -123,7 +123,7 @@ function child<T>(parent: Node<T>, segment: Exclude<Segment, { kind: 'greedy' }>
 const order = (pattern: SegmentPattern) => pattern.literals.join('\0');
 const weight = (pattern: SegmentPattern) => pattern.literals.reduce((sum, literal) => sum + literal.length, 0);
 
-/** `start`: of the next segment; past the path's end where there is none. */
+/** `start`: of the next segment; past the path's end after the last one. */
 function walk<T>(at: Node<T>, start: number, search: Search): Match<T> | null {
   const { path, params } = search;
   const { length } = path;

@@ -19,14 +19,14 @@ export function readingsOf(raw: string): readonly SegmentText[] {
   return [{ text: raw.replaceAll(/%[0-9a-f]{2}/gi, ESCAPED), raw, starts: null }, decodedText(raw)];
 }
 
-/** What stands from one character of the text up to another, as it was sent. */
+/** Returns the text between two of its characters, as it was sent. */
 export function sentSlice({ raw, starts }: SegmentText, from: number, to: number): string {
   return starts === null ? raw.slice(from, to) : raw.slice(starts[from], starts[to]);
 }
 
 const PERCENT = 0x25;
 
-/** What is no UTF-8 stays as it was sent. */
+/** Keeps malformed UTF-8 as it was sent. */
 function decodedText(raw: string): SegmentText {
   const starts: number[] = [];
   let text = '';

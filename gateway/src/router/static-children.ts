@@ -1,6 +1,6 @@
 /**
- * What stands below static segments, found by a part of the path without taking it out: a string of its own costs more
- * than the search. A table with open addressing, grown while routes are added.
+ * Children below static segments, found by a part of the path without copying it: a string of its own costs more than
+ * the search. A table with open addressing, grown while routes are added.
  */
 
 interface Child<N> {
@@ -48,7 +48,7 @@ export class StaticChildren<N> {
     }
   }
 
-  /** The child of this text, made where there is none. */
+  /** Returns the child of this text; makes it if it is missing. */
   add(text: string, make: () => N): N {
     const known = this.get(text);
     if (known !== null) return known;

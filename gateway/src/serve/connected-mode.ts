@@ -46,7 +46,7 @@ export class ConnectedMode {
     this.#origin = { controlPlane: base.href, projectId: options.projectId, startedFrom: null };
   }
 
-  /** Rejects with LinkAddressError, without a key or certificate, and where nothing can be written into `--cache-dir`. */
+  /** Rejects with LinkAddressError, without a key or certificate, and if `--cache-dir` is not writable. */
   static async open(options: ControlPlaneOptions, deps: ConnectedModeDeps): Promise<ConnectedMode> {
     const { exposed } = controlPlaneAddress(options.url);
     if (exposed) {
@@ -66,8 +66,8 @@ export class ConnectedMode {
   }
 
   /**
-   * The last good artifact; null where there is none. What is damaged or of another origin counts as none, with a warning. `startedFrom`:
-   * `artifact_hash` of `--artifact`; null without one.
+   * Returns the last good artifact; null without one. A damaged artifact, or one of another origin, is ignored with a
+   * warning. `startedFrom`: `artifact_hash` of `--artifact`; null without one.
    */
   async cached(startedFrom: string | null): Promise<LoadedArchive | null> {
     this.#origin = { ...this.#origin, startedFrom };

@@ -4,7 +4,7 @@ import { longestDrain } from '../options/options.ts';
 /** Milliseconds without a new connection after which no more is expected to come; `drainDelay` where that is shorter. */
 const QUIET_MS = 2000;
 
-/** Milliseconds by which a timer is late only where this process got no CPU, or had other work. */
+/** Milliseconds by which a timer is late only if this process got no CPU, or had other work. */
 const LATE_MS = 20;
 
 /** Milliseconds in which connections are accepted that came while this process stood still. */
@@ -22,15 +22,15 @@ async function sleep(ms: number): Promise<void> {
 }
 
 export interface Drained {
-  /** Milliseconds that it took beyond the delay; 0 where no connection made it wait. */
+  /** Milliseconds beyond the delay; 0 if no connection extended it. */
   readonly extraMs: number;
   /** Whether connections still came at the end. */
   readonly routed: boolean;
 }
 
 /**
- * Resolves after the delay, and when no connection has come for a moment: whoever routes to this gateway may be later
- * than the delay with learning that it stops. `lastConnection`: when the latest one came, as `performance.now()`.
+ * Resolves after the delay, once no connection has come for a moment: load balancers may learn later than the delay
+ * that this gateway stops. `lastConnection`: time of the latest one, as `performance.now()`.
  */
 export async function drained(delayMs: number, lastConnection: () => number): Promise<Drained> {
   const begin = performance.now();

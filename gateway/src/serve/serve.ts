@@ -30,7 +30,7 @@ export interface RunningGateway {
   readonly adminAddress: AddressInfo | null;
   /** Loads the artifact and its secrets anew; keeps the old one where that fails, and rejects with the reason. */
   reload(): Promise<void>;
-  /** What is logged from now on, until the next change or the end. */
+  /** Sets the level of logs, until the next change or the end. */
   setLogLevel(level: Level): Promise<void>;
   /**
    * Closes each connection with its next answer (`Connection: close`, GOAWAY), and goes on accepting and being ready:
@@ -55,7 +55,7 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
   const { log } = deps;
   const { logger } = log;
   const startedAt = performance.now();
-  // What has started is stopped in the reverse order, also where the rest does not start.
+  // Started parts are stopped in the reverse order, also if the rest fails to start.
   await using started = new AsyncDisposableStack();
   /** Milliseconds for requests under way; none while nothing is served yet. */
   let patience = 0;
@@ -70,7 +70,7 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
   let disconnected: Promise<void> | undefined;
   started.defer(() => disconnected);
   let adminAddress: AddressInfo | null = null;
-  // Who looks at it sees the drain to its end.
+  // The admin port closes last, so that clients can watch the drain to its end.
   started.defer(() => (adminAddress ? admin.close(0) : undefined));
   const limitLog = new LimitLog(log);
   const files = openFileLimit();
@@ -167,7 +167,7 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
     });
   started.defer(() => stopWatching?.());
 
-  /** What does not load is reported, and what served before serves on. */
+  /** Reports an artifact that does not load; the previous one stays in service. */
   const reloadOr = (refused: string) => async () => {
     try {
       await served.reload(traffic);
@@ -184,7 +184,7 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
     served: () => served.hash,
     load: (next) => served.load(next, traffic),
   });
-  // That the other side hears of it holds up nothing.
+  // Telling the control plane delays nothing else.
   started.defer(() => {
     disconnected = connected?.stop();
   });
@@ -257,7 +257,7 @@ function keyPairPaths({ tlsCert, tlsKey, tlsClientCa, tlsClientAuth = 'off' }: S
   return { cert: tlsCert, key: tlsKey, ...(tlsClientCa === undefined ? {} : { clientCa: tlsClientCa }) };
 }
 
-/** Null without a control plane. What it takes is imported only where it is wanted. */
+/** Returns null without a control plane. Its modules are imported only if needed. */
 async function openConnectedMode({ controlPlane, trustedKeys }: ServeOptions, log: Log): Promise<ConnectedMode | null> {
   if (controlPlane === undefined) return null;
   const { ConnectedMode } = await import('./connected-mode.ts');

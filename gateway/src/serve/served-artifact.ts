@@ -24,7 +24,7 @@ export class ServedArtifact {
     this.#log = log;
   }
 
-  /** What serves; null before the control plane's first. */
+  /** The served artifact; null before the control plane's first. */
   get artifact(): Artifact | null {
     return this.#loaded?.artifact ?? null;
   }
@@ -66,7 +66,7 @@ export class ServedArtifact {
     if (file !== null) await this.#take(file, 'file', traffic);
   }
 
-  /** What the control plane sent. Rejects as `Traffic.load`, and what served before serves on. */
+  /** Loads the control plane's artifact. Rejects as `Traffic.load`, and the previous one stays in service. */
   load(next: LoadedArchive, traffic: Traffic): Promise<void> {
     return this.#inTurn(() => this.#take(next, 'control plane', traffic));
   }

@@ -24,7 +24,7 @@ interface Job {
 
 export class FairQueue {
   readonly #limits: FairQueueLimits;
-  /** What waits; where nothing does, what is under way. */
+  /** Waiting jobs; else those under way. */
   readonly #jobs = new ShareTree<Job>();
   #running = 0;
 

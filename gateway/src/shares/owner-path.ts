@@ -3,5 +3,5 @@
 /** From the outermost owner to the innermost, such as a policy, a client's site, its network, a credential's name. */
 export type OwnerPath = readonly string[];
 
-/** What counts for nobody in particular. */
+/** Owner of things that belong to no particular owner. */
 export const NOBODY: OwnerPath = ['nobody'];

@@ -1,7 +1,7 @@
 /**
- * What owners hold of something that they share. Owners are nested (`OwnerPath`), and shares bind at each level: where
- * there is no room, the one that holds most yields, whoever asks (docs/decisions.md#shared-limits). Every step takes the
- * same time, however many owners there are.
+ * Holdings of owners in a shared resource. Owners are nested (`OwnerPath`), and shares bind at each level: when room
+ * runs out, the one that holds most yields, no matter which asks (docs/decisions.md#shared-limits). Every step takes
+ * the same time, however many owners there are.
  */
 import { Chain, type Link } from './chain.ts';
 import type { OwnerPath } from './owner-path.ts';
@@ -33,7 +33,7 @@ export class ShareTree<T> {
     return this.#root.weight;
   }
 
-  /** What an owner holds, with all that is below it. */
+  /** Returns the owner's weight, with all that is below it. */
   weightOf(path: OwnerPath): number {
     let owner: Owner<T> | undefined = this.#root;
     for (const name of path) owner = owner?.children?.get(name);
@@ -91,12 +91,12 @@ export class ShareTree<T> {
     return null;
   }
 
-  /** What is held, by owner. */
+  /** Iterates over the values, by owner. */
   *[Symbol.iterator](): Generator<T> {
     yield* valuesOf(this.#root);
   }
 
-  /** The oldest entry of this very owner; null where it has none. */
+  /** Returns the oldest entry of this very owner; null if it has none. */
   oldestOf(path: OwnerPath): Entry<T> | null {
     let owner: Owner<T> | undefined = this.#root;
     for (const name of path) owner = owner?.children?.get(name);
@@ -168,7 +168,7 @@ function rankOf(weight: number): number {
   return 8 + (power - 3) * 4 + ((weight >> (power - 2)) & 3);
 }
 
-/** Of the highest class; null where there is no child but `but`. */
+/** Returns a child of the highest class; null without a child other than `but`. */
 function heaviest<T>({ ranks }: Owner<T>, but?: Owner<T>): Owner<T> | null {
   for (let at = (ranks?.length ?? 0) - 1; at > 0; at--) {
     const oldest = ranks?.[at]?.oldest ?? null;

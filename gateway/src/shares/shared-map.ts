@@ -1,4 +1,4 @@
-/** Values by key, of which only so much is kept. Where there is no room, the owner that holds most loses its oldest. */
+/** Values by key, up to a limit. When room runs out, the owner that holds most loses its oldest. */
 import { Chain, type Link } from './chain.ts';
 import type { OwnerPath } from './owner-path.ts';
 import { type Entry, ShareTree } from './share-tree.ts';
@@ -12,8 +12,8 @@ export interface SharedMapOptions<V> {
   /** Of the weights of all values together. */
   readonly most: number;
   /**
-   * What stands for a value that has to go for another owner, and weighs less; null: nothing does. `alone`: its owner holds
-   * nothing else. Default: nothing.
+   * Returns a lighter value in place of one that has to go for another owner; null: it is dropped. `alone`: its owner
+   * holds nothing else. Default: it is dropped.
    */
   readonly remains?: (value: V, alone: boolean) => { readonly value: V; readonly weight: number } | null;
   /** Whether a value may be forgotten for another one of its own owner. Default: always. */
@@ -89,7 +89,7 @@ export class SharedMap<V> {
   /** Set or used longest ago first. */
   *[Symbol.iterator](): Generator<readonly [key: string, value: V]> {
     for (let kept = this.#order.oldest; kept !== null; ) {
-      // What is given may be deleted meanwhile.
+      // The yielded value may be deleted meanwhile.
       const { newer }: Kept<V> = kept;
       yield [kept.key, kept.value];
       kept = newer;

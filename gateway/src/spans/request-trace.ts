@@ -32,7 +32,7 @@ export interface TracedRequest {
   /** Without the query. */
   readonly path: string;
   readonly operation: { readonly path: string } | null;
-  /** What is kept of it, which may have attributes for the server's span. */
+  /** State of capabilities, which may have attributes for the server's span. */
   readonly parts: readonly ({ spanAttributes?(): Readonly<Record<string, string>> } | null | undefined)[] | null;
 }
 
@@ -42,7 +42,7 @@ export class RequestTrace {
   readonly #x: TracedRequest;
   readonly #traceState: TraceState | undefined;
   readonly #root: Span;
-  /** What spans that begin now are children of. */
+  /** Parent of spans that begin now. */
   #current: Span;
   #dispatch: Span | null = null;
   /** Type of the problem document that was sent. */
@@ -73,7 +73,7 @@ export class RequestTrace {
     step.end();
   }
 
-  /** The dispatcher takes over, until `dispatched`, or the end of the request where it has handed off. */
+  /** The dispatcher takes over, until `dispatched`, or the end of the request if it has handed off. */
   dispatches(dispatcher: string): void {
     this.#dispatch = this.step(`dispatch ${dispatcher}`, { 'gw.plugin': dispatcher });
   }
@@ -110,7 +110,7 @@ export class RequestTrace {
     return this.#span({ name: method, kind: CLIENT, parent, attributes, startedAt: performance.now() });
   }
 
-  /** What is about to be sent is this problem; null: it is none. */
+  /** Notes the problem that is about to be sent; null: the answer is not a problem. */
   answered(problem: Problem | null): void {
     this.#problem = problem && shortType(problem);
   }
@@ -119,7 +119,7 @@ export class RequestTrace {
   finish(status: number | null): void {
     const x = this.#x;
     this.dispatched('handed off', null);
-    // What was under way when the client left, or the gateway failed.
+    // Ends the span that was under way when the client left, or the gateway failed.
     if (this.#current !== this.#root) this.#current.end();
     const known = KNOWN_METHODS.has(x.method);
     const route = x.operation?.path;
@@ -155,7 +155,7 @@ export class RequestTrace {
   }
 }
 
-/** The problem's name, or the whole type where it is a plugin's own. */
+/** Returns the problem's name, or the whole type if it is a plugin's own. */
 function shortType({ type }: Problem): string {
   return bounded(type.startsWith(PROBLEM_PREFIX) ? type.slice(PROBLEM_PREFIX.length) : type);
 }

@@ -11,7 +11,7 @@ const UNSET: SpanStatus = { code: 0 };
 const ERROR: SpanStatus = { code: 2 };
 const NONE: never[] = [];
 
-/** What all spans of an exporter share, and where they go when they have ended. */
+/** State that all spans of an exporter share; receives them when they have ended. */
 export interface SpanSink {
   readonly resource: ReadableSpan['resource'];
   readonly instrumentationScope: ReadableSpan['instrumentationScope'];

@@ -1,8 +1,8 @@
 /**
  * The operations of an AsyncAPI 3 document that requests can be (docs/reference/gateway.md#asyncapi). `action` says
- * what the application does, and the gateway is its HTTP side: who `send`s takes a message by POST on the channel's
- * address and passes it on. What the application `receive`s comes from the broker: where a dispatcher streams it, by GET
- * on that address; without one it is no route.
+ * what the application does, and the gateway is its HTTP side: an application that `send`s takes a message by POST on
+ * the channel's address and passes it on. Messages that the application `receive`s come from the broker: with a
+ * dispatcher that streams them, by GET on that address; without one the operation has no route.
  */
 import type { Diagnostics } from './diagnostic.ts';
 import { type Documents, type Located, member, placeOf } from './documents.ts';
@@ -97,7 +97,7 @@ class AsyncOperationReader {
     ];
   }
 
-  /** The path. Null, and a diagnostic, where there is none. */
+  /** Returns the path. Returns null, with a diagnostic, if the channel lacks one. */
   #address(name: string, layers: Layers, channel: Located): string | null {
     const dispatch = nearestDispatch(layers);
     const at = layers.dispatch.at(-1) ?? channel;
@@ -135,7 +135,7 @@ class AsyncOperationReader {
     );
   }
 
-  /** Those that the operation lists; all of the channel where it has no list. */
+  /** Returns the messages that the operation lists; without a list, all of the channel. */
   #messages(at: Located, channel: Located): DeclaredMessage[] {
     const list = this.#part(member(at, 'messages'), '"messages"');
     if (list.value !== undefined && !Array.isArray(list.value)) {

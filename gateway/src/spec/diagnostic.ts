@@ -1,5 +1,5 @@
 /**
- * Diagnostics are collected, never thrown; where they stand in the text is found only when there are some
+ * Diagnostics are collected, never thrown; their positions in the text are found only if needed
  * (docs/decisions.md#diagnostics).
  */
 import { type Code, ERROR_CODES, type ErrorCode, type Severity } from './error-codes.ts';
@@ -8,11 +8,11 @@ import { type Position, positions } from './position.ts';
 export interface Diagnostic {
   readonly code: Code;
   readonly severity: Severity;
-  /** What is wrong, in one line. */
+  /** The fault, in one line. */
   readonly message: string;
   /** What to do. */
   readonly hint: string;
-  /** Name in the project; absent where no file is at fault. */
+  /** Name in the project; absent if no file is at fault. */
   readonly file?: string;
   /** JSON pointer (RFC 6901); `` is the whole document. */
   readonly pointer?: string;
@@ -89,7 +89,7 @@ export class Diagnostics {
     }
   }
 
-  /** What is an error so far becomes a warning: what it concerns is left out. */
+  /** Turns the errors so far into warnings: the parts that they concern are left out. */
   demote(): void {
     for (const [i, finding] of this.#findings.entries()) {
       if (this.#severityOf(finding) === 'error') this.#findings[i] = { ...finding, severity: 'warning' };
@@ -128,7 +128,7 @@ export class Diagnostics {
     return severity ?? (production && this.#production ? 'error' : usual);
   }
 
-  /** By file, line, pointer and code. `textOf`: the text of a file, where it has one. */
+  /** Sorted by file, line, pointer and code. `textOf`: the text of a file, if it has one. */
   list(textOf: (file: string) => string | undefined): readonly Diagnostic[] {
     const found = new Map<string, ReadonlyMap<string, Position>>();
     for (const file of new Set(this.#findings.flatMap((finding) => finding.file ?? []))) {

@@ -26,7 +26,7 @@ export interface Located {
 
 export type Resolution = { readonly ok: true; readonly target: Located } | { readonly ok: false; readonly why: string };
 
-/** What files hold, by name. */
+/** Parsed contents of files, by name. */
 export type ParsedTexts = Map<string, ReturnType<typeof parseText>>;
 
 /** References to references; more is a cycle. */
@@ -63,7 +63,7 @@ export class Documents {
     this.#parsed = parsed;
   }
 
-  /** Parsed once; null, and E1002, where it does not parse or is not there. */
+  /** Parses a file once; returns null, with E1002, if it does not parse or is missing. */
   open(file: string): Document | null {
     const known = this.#open.get(file);
     if (known !== undefined) return known;
@@ -99,7 +99,7 @@ export class Documents {
     return null;
   }
 
-  /** What a reference at a place in a document leads to. */
+  /** Returns the target of a reference at a place in a document. */
   resolve(from: Pick<Located, 'document' | 'pointer'>, ref: string): Resolution {
     const resource = this.resourceAt(from);
     const cache = this.#resolved.get(resource) ?? new Map<string, Resolution>();
@@ -204,13 +204,13 @@ export class Documents {
     this.#resourcesOf(document);
   }
 
-  /** What a value is once its references are followed; null where one leads nowhere or back to itself. */
+  /** Follows a value's references; returns null if one leads nowhere or back to itself. */
   follow(located: Located): Located | null {
     const end = this.#end(located);
     return end.found ? end.at : null;
   }
 
-  /** References lead back to where they began, and none of them to a value. */
+  /** Reports whether references lead back to their start, and never to a value. */
   goesInCircle(located: Located): boolean {
     const end = this.#end(located);
     return !end.found && end.circle;

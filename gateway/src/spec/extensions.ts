@@ -1,5 +1,5 @@
 /**
- * The `x-gw-*` extensions where they stand (docs/reference/gateway.md#extensions, docs/decisions.md#extension-places,
+ * The `x-gw-*` extensions at their places (docs/reference/gateway.md#extensions, docs/decisions.md#extension-places,
  * docs/decisions.md#no-dispatch-no-route).
  */
 
@@ -80,7 +80,7 @@ function isAround(within: readonly string[], root: unknown): boolean {
   return above === 'paths' || above === 'pathItems';
 }
 
-/** `at`: the value of `x-gw-dispatch`. Null, and E1012, where it is malformed. */
+/** `at`: the value of `x-gw-dispatch`. Returns null, with E1012, if it is malformed. */
 export function dispatchAt(at: Located, diagnostics: Diagnostics): DeclaredUse | null {
   const name = get(at.value, 'name');
   if (typeof name !== 'string' || name === '') {
@@ -164,7 +164,10 @@ export function dateOf(
   return undefined;
 }
 
-/** Null where it is none of the three forms, or names a day that there is not, which `Date.parse` takes for a later one. */
+/**
+ * Returns null if the text has none of the three forms, or names a day that does not exist, which `Date.parse` takes
+ * for a later one.
+ */
 function parseDate(text: string): Date | null {
   const iso = /^(\d{4}-\d{2}-\d{2})([Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2}))?$/.exec(text);
   const date = new Date(text);

@@ -4,8 +4,8 @@ import { type Documents, type Located, member, placeOf } from './documents.ts';
 import { get, isObject, kindOf } from './json.ts';
 
 /**
- * What a reference leads to; null, and E1003, where that is only itself. An unresolved one is E1003 already. What stands
- * beside a reference is ignored, as the specifications have it, with E1008.
+ * Returns a reference's target; null, with E1003, if that is only itself. An unresolved one is E1003 already. Members
+ * beside a reference are ignored, as the specifications say, with E1008.
  */
 export function followed(declared: Located, documents: Documents, diagnostics: Diagnostics): Located | null {
   checkReference(declared, diagnostics);
@@ -18,7 +18,7 @@ export function followed(declared: Located, documents: Documents, diagnostics: D
   return found;
 }
 
-/** The object that a reference leads to; null, and E1003 or E1004, where it is none. */
+/** Returns the object that a reference leads to; null, with E1003 or E1004, if it is not an object. */
 export function followObject(
   declared: Located,
   what: string,
@@ -33,8 +33,8 @@ export function followObject(
 }
 
 /**
- * What a reference leads to in a place where the specification has none, such as all responses of an operation: resolved
- * with E1007. Undefined as its value if it leads nowhere.
+ * Returns the target of a reference at a place where the specification allows none, such as all responses of an
+ * operation: resolved with E1007. Its value is undefined if the reference leads nowhere.
  */
 export function followedPart(declared: Located, what: string, documents: Documents, diagnostics: Diagnostics): Located {
   if (typeof get(declared.value, '$ref') !== 'string') return declared;

@@ -13,13 +13,13 @@ export interface InheritedUse extends DeclaredUse {
   readonly isInherited: boolean;
 }
 
-/** The nearest `x-gw-dispatch`, whatever it holds; null if there is none. */
+/** Returns the nearest `x-gw-dispatch`, valid or not; null without one. */
 export function nearestDispatch({ dispatch }: Layers): (Located & { readonly isInherited: boolean }) | null {
   const holder = dispatch.findLast((each) => member(each, 'x-gw-dispatch').value !== undefined);
   return holder ? { ...member(holder, 'x-gw-dispatch'), isInherited: holder !== dispatch.at(-1) } : null;
 }
 
-/** Undefined if there is none, `off` if it is `false`, null, and E1012, if it is malformed. */
+/** Returns undefined without a dispatch, `off` if it is `false`, and null, with E1012, if it is malformed. */
 export function dispatchOf(layers: Layers, diagnostics: Diagnostics): InheritedUse | 'off' | null | undefined {
   const nearest = nearestDispatch(layers);
   if (nearest === null) return undefined;

@@ -16,14 +16,14 @@ export function get(object: unknown, key: string): unknown {
   return isObject(object) && Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
-/** What a value is, in words. */
+/** Returns a value's type, in words. */
 export function kindOf(value: unknown): string {
   if (value === undefined) return 'missing';
   if (value === null) return 'null';
   return Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
-/** The value where it is an object, else an empty one. */
+/** Returns the value if it is an object, else an empty one. */
 export function objectOf(value: unknown): Obj {
   return isObject(value) ? value : {};
 }

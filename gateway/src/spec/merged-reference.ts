@@ -11,7 +11,7 @@ import { get, isObject, kindOf } from './json.ts';
 const MOST_REFERENCES = 8;
 
 export interface MergedObject {
-  /** Stands where the first reference stands; each member is located where it is written. */
+  /** Has the place of the first reference; each member is located at its own place. */
   readonly at: Located;
   /** The object as declared, then the target of each reference in turn. */
   readonly chain: readonly [Located, ...Located[]];

@@ -18,14 +18,14 @@ export interface Layers {
 /** A message of an AsyncAPI channel. */
 export interface DeclaredMessage {
   readonly at: Located;
-  /** A schema, or one with its `schemaFormat`; its value undefined where there is none. */
+  /** A schema, or one with its `schemaFormat`; its value is undefined if absent. */
   readonly payload: Located;
   /** The same, of the message and of its traits, the one that decides first. */
   readonly headers: readonly Located[];
   readonly contentType: string;
 }
 
-/** What an AsyncAPI operation has in place of parameters and a body. */
+/** Parameters and messages of an AsyncAPI operation, in place of parameters and a body. */
 export interface DeclaredChannel {
   /** By name; the objects themselves. */
   readonly parameters: ReadonlyMap<string, Located>;

@@ -99,7 +99,7 @@ function parseJson(text: string): { readonly value: unknown } | null {
   try {
     return { value: hasUnheldNumber(text) ? parseExactly(text) : JSON.parse(text) };
   } catch {
-    // The YAML reader says where it goes wrong; and `{a: b}` is YAML.
+    // The YAML reader reports the error; and `{a: b}` is YAML.
     return null;
   }
 }
@@ -112,7 +112,7 @@ function describe(error: unknown): { message: string; position: Position | null 
   return { message: messageOf(error), position: null };
 }
 
-/** Why the value is too much, or not JSON; null where it is neither. Without recursion, which depth could exhaust. */
+/** Returns why the value is too large, or not JSON; otherwise null. Without recursion, which depth could exhaust. */
 function measure(root: unknown): string | null {
   const values: unknown[] = [root];
   const depths: number[] = [0];

@@ -9,7 +9,7 @@ function escapeToken(key: string): string {
   return key.includes('~') || key.includes('/') ? key.replaceAll('~', '~0').replaceAll('/', '~1') : key;
 }
 
-/** The tokens of a pointer; undefined where it is none. */
+/** Returns the tokens of a pointer; undefined if it is malformed. */
 export function pointerTokens(pointer: string): readonly string[] | undefined {
   if (pointer === '') return [];
   if (!pointer.startsWith('/') || /~(?![01])/.test(pointer)) return undefined;
@@ -19,7 +19,7 @@ export function pointerTokens(pointer: string): readonly string[] | undefined {
     .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** The value at a pointer; undefined where there is none. */
+/** Returns the value at a pointer; undefined if absent. */
 export function valueAt(root: unknown, pointer: string): unknown {
   let value = root;
   for (const token of pointerTokens(pointer) ?? [null]) {

@@ -19,7 +19,7 @@ export function positions(text: string, pointers: readonly string[]): ReadonlyMa
   return text.length > MAX_YAML ? new Map() : yamlPositions(text, pointers);
 }
 
-/** Null where it is not JSON after all, such as a YAML flow mapping. */
+/** Returns null if it is not JSON after all, such as a YAML flow mapping. */
 function scan(text: string, pointers: readonly string[]): ReadonlyMap<string, Position> | null {
   const offsets = new JsonScanner(text, pointers).run();
   if (!offsets) return null;

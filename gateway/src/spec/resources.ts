@@ -79,7 +79,7 @@ function fileUri(file: string): string {
   return `project:///${file.split('/').map(encodeURIComponent).join('/')}`;
 }
 
-/** Undefined where it is no reference, or relative to a base that has no hierarchy. */
+/** Returns undefined if it is not a reference, or relative to a base that has no hierarchy. */
 export function absoluteUri(reference: string, base: string | undefined): string | undefined {
   return URL.parse(reference, base)?.href;
 }

@@ -5,7 +5,7 @@ export type KeywordKind = 'schema' | 'schemas' | 'schemaMap' | 'pattern' | 'plai
 
 interface Keyword {
   readonly kind: KeywordKind;
-  /** Why the value will not do; null where it will. */
+  /** Returns why the value is not valid; null if it is. */
   readonly check: (value: unknown) => string | null;
 }
 

@@ -1,4 +1,4 @@
-/** Credentials in URLs: whoever sees a config sees them, so that they are refused wherever one comes in. */
+/** Credentials in URLs: every reader of a config sees them, so they are refused at every entry. */
 import { isObject } from './json.ts';
 import { child } from './pointer.ts';
 
@@ -20,7 +20,7 @@ export function withoutCredentials(url: string): string {
 export interface CredentialPlace {
   /** Into the value. */
   readonly pointer: string;
-  /** In words for whoever wrote it. */
+  /** Message to the author of the URL. */
   readonly message: string;
 }
 

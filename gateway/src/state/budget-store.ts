@@ -1,9 +1,9 @@
 /**
- * The port behind which amounts are kept that may be spent in a sliding window, such as tokens or money: reserved before
- * it is known what something costs, and settled when it is. In the process, shared between workers, or in Redis.
+ * The port for amounts that may be spent in a sliding window, such as tokens or money: reserved before the cost is
+ * known, and settled once it is. In the process, shared between workers, or in Redis.
  *
- * What is reserved counts from then on, and what was settled until its window has passed. Who reserves and dies settles
- * nothing: when the lease is up, all that was reserved counts as spent.
+ * A reserved amount counts at once, and a settled one until its window has passed. A process that reserves and dies
+ * settles nothing: when its lease expires, the whole reservation counts as spent.
  */
 
 import type { OwnerPath } from '../shares/owner-path.ts';
@@ -26,18 +26,18 @@ export interface BudgetReservation {
 
 export interface BudgetResult {
   readonly allowed: boolean;
-  /** What is left in the window. */
+  /** Rest of the window's quota. */
   readonly remaining: number;
   /** Unix time in seconds at which the whole quota is there again, if nothing is spent until then. */
   readonly resetAt: number;
-  /** Seconds until as much would be left, if all that is reserved is spent; 0 where this was allowed. */
+  /** Seconds until as much would be left, if all reservations are spent; 0 if this one was allowed. */
   readonly retryAfter: number;
 }
 
 export interface BudgetSettlement {
   readonly bucket: string;
   readonly id: string;
-  /** What was spent: less than was reserved, or more; 0 gives it back. */
+  /** Amount spent: less than was reserved, or more; 0 gives it back. */
   readonly amount: number;
   readonly windowSeconds: number;
 }
@@ -62,6 +62,6 @@ export interface BudgetStore {
   reserve(reservation: BudgetReservation): BudgetResult | Promise<BudgetResult>;
   /** Once: false where the reservation is unknown, or was settled, or its lease was up. */
   settle(settlement: BudgetSettlement): boolean | Promise<boolean>;
-  /** False where there is nothing to renew. */
+  /** Returns false if there is nothing to renew. */
   renew(renewal: BudgetRenewal): boolean | Promise<boolean>;
 }

@@ -5,7 +5,7 @@ import type { OwnerPath } from '../shares/owner-path.ts';
 export interface CacheStore {
   /** No method answers with a promise, so that a plugin that asks need not be made to wait. */
   readonly immediate?: boolean;
-  /** Null where there is none, or its time is up. Rejects with StateUnavailable. */
+  /** Returns null if the key is absent, or has expired. Rejects with StateUnavailable. */
   get(key: string): Uint8Array | null | Promise<Uint8Array | null>;
   /**
    * Kept for so many seconds, or less where room is needed: the oldest of `owner` goes first, where that has most. Default:

@@ -109,7 +109,7 @@ class Budget {
   /** When a budget that keeps no more than that is over; null: it is open. */
   #closedUntil: number | null = null;
 
-  /** Keeps no more than when it is over: until then it allows nothing. False where it is over. */
+  /** Reduces the bucket to its end: until then it allows nothing. Returns false if that has passed. */
   close(now: number): boolean {
     this.#closedUntil = this.emptyAt;
     this.#grains.length = 0;

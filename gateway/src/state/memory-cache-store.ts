@@ -15,7 +15,7 @@ interface Entry {
   readonly until: number;
 }
 
-/** What an entry costs beside its key and value. */
+/** Cost of an entry besides its key and value, in bytes. */
 const ENTRY_BYTES = 128;
 
 export class MemoryCacheStore implements CacheStore {

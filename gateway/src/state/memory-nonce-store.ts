@@ -70,7 +70,7 @@ class CredentialNonces {
     return this.#nonces.size;
   }
 
-  /** False where it is there. */
+  /** Returns false if the nonce is known. */
   add(nonce: string, created: number, keepSeconds: number, now: number): boolean {
     if (this.#nonces.has(nonce)) return false;
     this.#keepSeconds = Math.max(this.#keepSeconds, keepSeconds);

@@ -77,7 +77,7 @@ class Bucket {
   /** When nothing of it is left, in milliseconds since the epoch. */
   emptyAt = 0;
 
-  /** Keeps no more than when it is over: until then it allows nothing. False where it is over. */
+  /** Reduces the bucket to its end: until then it allows nothing. Returns false if that has passed. */
   close(now: number): boolean {
     this.#isClosed = true;
     this.#times = NO_TIMES;

@@ -1,4 +1,4 @@
-/** Reservations in the process, bounded in bytes: none is forgotten silently while it counts. */
+/** Reservations in the process, bounded in bytes: while a reservation counts, it is never dropped silently. */
 import { NOBODY, type OwnerPath } from '../shares/owner-path.ts';
 import { SharedMap } from '../shares/shared-map.ts';
 import type { RecordRequest, Reservation, ReservationRequest, ReservationStore } from './reservation-store.ts';
@@ -18,11 +18,11 @@ interface Entry {
   readonly until: number;
 }
 
-/** What an entry costs beside its texts. */
+/** Cost of an entry besides its texts, in bytes. */
 const ENTRY_BYTES = 256;
-/** What is kept free for what will be recorded: most of it is shorter. */
+/** Characters reserved for a record: most are shorter. */
 const VALUE_LETTERS = 256;
-/** What is left of one that had to go. */
+/** Bytes of the mark of a dropped reservation. */
 const FORGOTTEN_BYTES = 128;
 
 export class MemoryReservationStore implements ReservationStore {

@@ -23,8 +23,9 @@ export interface NonceStore {
   /** `enter` never answers with a promise. */
   readonly immediate?: boolean;
   /**
-   * A store remembers from its beginning on, and one that is full forgets the oldest of the credential that has most.
-   * Signatures made before are `forgotten`: none is accepted twice, and who signs at the time of sending is not met.
+   * A store remembers from its start, and a full one drops the oldest nonce of the credential that has most. Signatures
+   * made before are `forgotten`: so no signature is accepted twice, and clients that sign at the time of sending are
+   * not affected.
    */
   enter(nonce: SignedNonce): NonceVerdict | Promise<NonceVerdict>;
 }

@@ -8,7 +8,7 @@ export interface RateLimitResult {
   readonly remaining: number;
   /** Unix time in seconds at which the whole quota is there again. */
   readonly resetAt: number;
-  /** Seconds until a request would be allowed; 0 where this one was. */
+  /** Seconds until a request would be allowed; 0 if this one was. */
   readonly retryAfter: number;
 }
 

@@ -106,7 +106,7 @@ local left = math.max(0, quota - spent - reserved)
 return { allowed, string.format('%.0f', left), string.format('%.3f', reset), string.format('%.3f', retry) }
 `;
 
-/** Answers with 1 where it was reserved. */
+/** Answers with 1 if it was reserved. */
 export const SETTLE_BUDGET_SCRIPT = `${BEGIN}
 if isClosed then return 0 end
 local settled = settle(id, tonumber(ARGV[4]), now)
@@ -114,7 +114,7 @@ keep()
 return settled
 `;
 
-/** Answers with 1 where it is reserved. */
+/** Answers with 1 if it is reserved. */
 export const RENEW_BUDGET_SCRIPT = `${BEGIN}
 if isClosed then return 0 end
 if redis.call('HEXISTS', KEYS[3], id) == 0 then return 0 end

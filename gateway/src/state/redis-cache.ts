@@ -1,7 +1,7 @@
 /** Cached values on a server, each behind its owner and a zero byte: the oldest of who has most goes first. */
 import { NOW, SHARES } from './redis-shares.ts';
 
-/** What an entry costs beside its key and value, with what its shares take. */
+/** Cost of an entry besides its key and value, including its shares, in bytes. */
 export const CACHED_ENTRY_BYTES = 512;
 
 /** What both scripts begin with. ARGV: what keys begin with, the key without that. */

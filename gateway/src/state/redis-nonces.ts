@@ -1,6 +1,6 @@
 /**
- * Nonces on a server, as `NonceStore` has them. What says since when the server remembers goes with the data: a server
- * that lost it begins anew, and signatures of before are `forgotten`. Times are the server's.
+ * Nonces on a server, as `NonceStore` has them. The time since which the server remembers is stored with the data: a
+ * server that lost it begins anew, and earlier signatures are `forgotten`. Times are the server's.
  */
 import { MAX_NONCES } from './nonce-store.ts';
 

@@ -4,7 +4,10 @@ import { NOW, SHARES } from './redis-shares.ts';
 import type { Reservation } from './reservation-store.ts';
 import { StateUnavailable } from './state.ts';
 
-/** What scripts that keep something begin with. ARGV: what keys begin with, the owner, the key without that. */
+/**
+ * Common beginning of the scripts that store something. ARGV: the prefix of keys, the owner, the key without the
+ * prefix.
+ */
 const BEGIN = `
 local p, owner, id = ARGV[1], ARGV[2], ARGV[3]
 ${NOW}

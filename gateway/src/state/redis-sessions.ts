@@ -9,14 +9,14 @@ local function drop(each) redis.call('DEL', p .. 'is:' .. each) end
 ${SHARES}
 `;
 
-/** ARGV: also the owner, the revision, and the most sessions. Answers with 1 where it is kept. */
+/** ARGV: also the owner, the revision, and the most sessions. Answers with 1 if the session is stored. */
 export const OPEN_SESSION_SCRIPT = `${BEGIN}
 if not admit(ARGV[4], id, 1, now + lasts, tonumber(ARGV[6]), true) then return 0 end
 redis.call('SET', p .. 'is:' .. id, ARGV[5] .. ' ' .. ARGV[4], 'PX', lasts)
 return 1
 `;
 
-/** Answers with the revision, where there is a session. */
+/** Answers with the revision, if the session exists. */
 export const USE_SESSION_SCRIPT = `${BEGIN}
 local known = redis.call('GET', p .. 'is:' .. id)
 if not known then return false end
@@ -26,7 +26,7 @@ touch(owner, id, now + lasts)
 return revision
 `;
 
-/** Answers with 1 where there was a session. */
+/** Answers with 1 if the session existed. */
 export const END_SESSION_SCRIPT = `${BEGIN}
 local known = redis.call('GET', p .. 'is:' .. id)
 if not known then return 0 end

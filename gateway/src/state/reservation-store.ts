@@ -1,25 +1,25 @@
 /**
- * The port behind which is kept what may be done once: whoever reserves a key does it, records what came of it, and all
- * others get that. In the process, shared between workers, or in Redis.
+ * The port for actions that may happen once: the caller that reserves a key acts and records the result, and all others
+ * get that. In the process, shared between workers, or in Redis.
  */
 
 import type { OwnerPath } from '../shares/owner-path.ts';
 
 export interface ReservationRequest {
-  /** Whom it counts for: where there is no room, who has most of them gets no further one. Default: nobody. */
+  /** Owner that it counts for: when room runs out, the owner with most gets no further one. Default: nobody. */
   readonly owner?: OwnerPath;
-  /** What is to be done once; of a length that its caller bounds. */
+  /** Identifies the action; of a length that its caller bounds. */
   readonly key: string;
   /** Whose reservation it is; unique. */
   readonly token: string;
   /** What exactly is to be done, so that who asks for something else under the same key can be told. */
   readonly mark: string;
-  /** Seconds after which it ends where nothing is recorded. */
+  /** Seconds after which it ends if nothing is recorded. */
   readonly holdSeconds: number;
 }
 
 export type Reservation =
-  /** It is whoever asked's. */
+  /** It belongs to the caller. */
   | { readonly state: 'reserved' }
   /** Somebody else's, who has recorded nothing yet. */
   | { readonly state: 'held'; readonly mark: string; readonly secondsLeft: number }

@@ -9,7 +9,7 @@ export const MOST_SESSIONS = 50_000;
 
 export interface OpenedSession {
   readonly id: string;
-  /** Whom it counts for: where there are too many, the oldest of who has most ends. */
+  /** Owner that it counts for: past the limit, the oldest session of the owner with most ends. */
   readonly owner: OwnerPath;
   /** The revision of the protocol that was agreed on. */
   readonly revision: string;
@@ -17,7 +17,7 @@ export interface OpenedSession {
 
 export interface SessionStore {
   open(session: OpenedSession): void | Promise<void>;
-  /** The session's revision, and it lives on from now; null where it has ended, or never was. */
+  /** Extends the session and returns its revision; null if it has ended, or never existed. */
   use(id: string): string | null | Promise<string | null>;
   /** Whether there was such a session. */
   end(id: string): boolean | Promise<boolean>;

@@ -1,6 +1,6 @@
 /**
- * What requests share: within a process, between workers, or between pods (docs/decisions.md#counted-over-workers). One
- * port, three stores.
+ * State that requests share: within a process, between workers, or between pods
+ * (docs/decisions.md#counted-over-workers). One port, three stores.
  */
 import type { StateFigures } from '../telemetry/figures.ts';
 import type { BudgetStore } from './budget-store.ts';

@@ -14,7 +14,7 @@ const LONG_MS = 100;
 /** CPU milliseconds of the thread below which it was not the gateway that held up the loop, but the machine. */
 const OWN_CPU_MS = 50;
 
-/** What handles data of strangers. */
+/** Work on untrusted data. */
 export type Phase = 'request' | 'parameters' | 'body' | 'plugin' | 'dispatch' | 'response' | 'message' | 'mcp';
 
 interface Stretch {
@@ -30,7 +30,7 @@ export class EventLoopWatch {
   readonly #timer: NodeJS.Timeout;
   #tickedAt = performance.now();
   #cpu = process.threadCpuUsage();
-  /** What is under way, and since when. */
+  /** Current work, and its start. */
   #x: Exchange | null = null;
   #phase: Phase = 'request';
   #since = 0;

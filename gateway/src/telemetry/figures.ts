@@ -1,6 +1,6 @@
 /** What other parts count themselves, and metrics show. */
 
-/** What a state server tells of itself. */
+/** Figures of a state server. */
 export interface StateFigures {
   readonly away: boolean;
   /** Questions without an answer. */
@@ -17,7 +17,7 @@ export interface PluginFigures {
   readonly waiting: number;
 }
 
-/** What an MCP upstream offers. */
+/** Figures of an MCP upstream. */
 export interface McpUpstreamFigures {
   readonly upstream: string;
   readonly offered: number;

@@ -1,6 +1,6 @@
 /**
  * Writes log lines to a file descriptor in batches: concatenated as text, written by one asynchronous call at a time.
- * (pino's own destination costs 13 µs a line where this one costs 1.5: measured on the access log.)
+ * (pino's own destination costs 13 µs a line, and this one 1.5: measured on the access log.)
  */
 import { write } from 'node:fs';
 import { clientNetwork, siteOf } from '../client-network.ts';

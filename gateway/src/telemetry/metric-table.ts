@@ -24,8 +24,8 @@ export const VALIDATION_REASONS = [
 export type ValidationReason = (typeof VALIDATION_REASONS)[number];
 
 /**
- * What became of a call of a tool: a result, a result that is an error, arguments that made no request, a 401 or 403 of
- * a middleware, or nothing, since its client left or took it back.
+ * Outcome of a tool call: a result, a result that is an error, arguments that made no request, a 401 or 403 of a
+ * middleware, or nothing, since its client left or cancelled it.
  */
 export const TOOL_OUTCOMES = ['succeeded', 'failed', 'invalid', 'refused', 'cancelled'] as const;
 export type ToolOutcome = (typeof TOOL_OUTCOMES)[number];
@@ -37,8 +37,8 @@ export type ToolOutcome = (typeof TOOL_OUTCOMES)[number];
 export const HELPER_OUTCOMES = ['valid', 'invalid', 'deadline', 'unprepared', 'failed', 'overloaded'] as const;
 export type HelperOutcome = (typeof HELPER_OUTCOMES)[number];
 /**
- * What became of who wanted a share of a limit that clients share, or held most of it: the newcomer was `refused`, or
- * what was held `ended` for others.
+ * Outcome for a client that wanted a share of a shared limit, or held most of it: the newcomer was `refused`, or a
+ * holding was `ended` for others.
  */
 export const LIMIT_OUTCOMES = ['refused', 'ended'] as const;
 export type LimitOutcome = (typeof LIMIT_OUTCOMES)[number];

@@ -69,7 +69,7 @@ export class Metrics {
   readonly #failures = new Map<string, Sample>();
   readonly #decisions = new Map<string, Sample>();
   readonly #toolCalls = new LabelledCounter(['tool', 'outcome']);
-  /** Null where no traffic is served. */
+  /** Null if no traffic is served. */
   eventLoop: EventLoopWatch | null = null;
   readonly #helperVerdicts = new LabelledCounter(['verdict']);
   readonly #passedOn = new LabelledCounter(['mcp_upstream', 'tool', 'outcome']);

@@ -1,4 +1,4 @@
-/** The end of every request: metrics and, where it is wanted, a line in the access log. */
+/** The end of every request: metrics and, if enabled, a line in the access log. */
 import type { Exchange } from '../exchange.ts';
 import type { ProblemError } from '../problems.ts';
 import { accessLine } from './access-log.ts';
@@ -12,7 +12,7 @@ const HEALTH = '/__gw/health';
 export interface Refused {
   readonly x: Exchange;
   readonly status: number;
-  /** What it is counted under; null: it is no failed validation. */
+  /** Reason that it is counted under; null unless it is a failed validation. */
   readonly reason: ValidationReason | null;
   /** Bytes of the body. */
   readonly bytes: number;
@@ -45,7 +45,7 @@ export class Recorder {
     this.#log.line(accessLine(ended));
   }
 
-  /** What the transport has answered by itself; such bytes may name no method. */
+  /** Records an answer of the transport itself; such requests may lack a method. */
   refusedUnserved({ x, status, reason, bytes }: Refused): void {
     const place = this.metrics.unmatched(x.method);
     if (reason !== null) this.validationFailed(place, reason);
@@ -56,7 +56,7 @@ export class Recorder {
     this.metrics.validationFailed(place.labels, reason);
   }
 
-  /** `names` is asked only where they are logged. */
+  /** `names` is called only if they are logged. */
   headersDropped(x: Exchange, count: number, names: () => string[]): void {
     this.metrics.droppedHeaders += count;
     const level = this.#dev ? 'warn' : 'debug';

@@ -27,7 +27,7 @@ export function takeTraceContext(x: Traced): void {
     return;
   }
   x.traceId = randomHex(16);
-  // It belongs to a traceparent, and there is none that holds.
+  // It belongs to a traceparent, and a valid one is missing.
   if (headerOf(x.headers, 'tracestate') !== undefined) changeHeader(x.headers, 'remove', 'tracestate', '');
 }
 
@@ -37,8 +37,8 @@ function isValid([text, traceId, spanId]: RegExpExecArray): boolean {
 }
 
 /**
- * The `traceparent` for the next hop. `spanId`: of the span that calls it; null where the request is not recorded.
- * Null where nobody takes part in a trace: an unsampled one made up here would keep the next hop from sampling.
+ * Returns the `traceparent` for the next hop. `spanId`: of the span that calls it; null if the request is not recorded.
+ * Returns null without a trace: an unsampled one made up here would keep the next hop from sampling.
  */
 export function traceparentOf(x: Traced, spanId: string | null): string | null {
   const parent = spanId ?? x.parentSpanId;

@@ -20,7 +20,7 @@ export class TracingOptionsError extends Error {}
 type Env = Readonly<Record<string, string | undefined>>;
 
 /**
- * Null where nothing is traced: no endpoint, or a sampling of 0. Honours OTEL_EXPORTER_OTLP_ENDPOINT (after
+ * Returns null if tracing is off: no endpoint, or a sampling of 0. Honours OTEL_EXPORTER_OTLP_ENDPOINT (after
  * `endpoint`), OTEL_EXPORTER_OTLP_PROTOCOL, OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES; headers, time-outs and
  * certificates are read by the exporter from its own variables.
  */
@@ -79,7 +79,7 @@ function grpcTarget({ protocol, host }: URL): string {
   return `${protocol === 'https:' || protocol === 'grpcs:' ? 'https' : 'http'}://${host}`;
 }
 
-/** `a=1,b=2`, values percent-encoded (W3C Baggage); entries that are none are left out. */
+/** Reads `a=1,b=2`, values percent-encoded (W3C Baggage); malformed entries are left out. */
 function keyValues(text: string): Record<string, string> {
   const found: Record<string, string> = {};
   for (const entry of text.split(',')) {

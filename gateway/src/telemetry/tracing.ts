@@ -21,7 +21,7 @@ export class Tracing {
   }
 
   /**
-   * Begins the trace of a request, or null where it is not recorded. A caller's decision, in the sampled flag of
+   * Begins the trace of a request; returns null if it is not recorded. A caller's decision, in the sampled flag of
    * `traceparent`, holds; without one the share of `--trace-sampling` is recorded.
    */
   begin(x: Exchange): RequestTrace | null {
@@ -45,7 +45,7 @@ export class Tracing {
   }
 }
 
-/** Loads what exports traces. It takes time and memory: not asked for where nothing is traced. */
+/** Loads the exporter of traces, which takes time and memory: call it only if requests are traced. */
 export async function createTracing(options: TracingOptions, log: Log): Promise<Tracing> {
   const [{ createExporter }, { createTraceState }] = await Promise.all([
     import('./otlp.ts'),

@@ -38,12 +38,12 @@ export function toolDefinition(tool: Tool, lookup: SchemaLookup): ToolDefinition
   };
 }
 
-/** Clients of OpenAI and others refuse an object that has no `properties`, also where there are no arguments. */
+/** Adds `properties`: clients of OpenAI and others refuse an object without it, even without arguments. */
 export function withProperties(schema: JsonObject): JsonObject {
   return 'properties' in schema ? schema : { ...schema, properties: {} };
 }
 
-/** The schema of what a tool answers with; null where it says nothing. */
+/** Returns the schema of a tool's output; null if it is not described. */
 export function outputOf({ output }: Tool, lookup: SchemaLookup): JsonObject | null {
   if (!isObject(output)) return null;
   const schema: Json = standalone(output as JsonObject, lookup);

@@ -1,7 +1,7 @@
-/** What words of questions mean as well, and what tools do (docs/mcp.md#search). */
+/** Synonyms of words in questions, and the actions of tools (docs/mcp.md#search). */
 import { stem, terms } from './words.ts';
 
-/** What a tool does to what it is about. */
+/** A tool's action on its subject. */
 export type Deed = 'read' | 'create' | 'update' | 'delete';
 
 const DEEDS: Readonly<Record<Deed, string>> = {
@@ -26,7 +26,7 @@ const OF_METHODS: Readonly<Record<string, Deed>> = {
   PATCH: 'update',
   DELETE: 'delete',
 };
-/** What names of tools begin with, by deed: words that a question may use in their place. */
+/** Beginnings of tool names, by action: words that a question may use in their place. */
 const USUAL: Readonly<Record<Deed, readonly string[]>> = {
   read: ['get', 'list', 'search', 'retriev'],
   create: ['creat', 'add', 'post'],

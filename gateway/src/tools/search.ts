@@ -24,17 +24,17 @@ const FIELD_NAMES = Object.keys(FIELDS) as Field[];
 const [DESCRIPTION, DETAILS] = [400, 2_000];
 /** Saturation of repeated terms (BM25's k1). */
 const K1 = 1.2;
-/** What a question's own words say more surely than what they may mean as well, or begin. */
+/** Weights of synonyms and beginnings of words: less than those of a question's own words. */
 const ALSO_MEANT = 0.6;
 const DEED_MEANT = 0.5;
 const BEGUN = 0.3;
 const LEAST_BEGUN = 4;
 const MOST_BEGUN = 8;
-/** What is left of the score of a tool of which nothing else was asked for, and of one that does something else. */
+/** Share of the score that remains for a tool that matches by its action alone, and for one with another action. */
 const UNSPECIFIC = 0.3;
 const OTHER_DEED = 0.55;
 
-/** What a tool is found by. */
+/** The searched texts of a tool. */
 export interface IndexedTool {
   readonly name: string;
   /** `operationId`. */
@@ -53,7 +53,7 @@ export function indexedTool(tool: Tool, { method, path, operation_id: id }: Oper
 
 interface Entry {
   readonly name: string;
-  /** What it is called: terms of name, title and path, and how rare each is. */
+  /** Terms of its name, title and path, with the rarity of each. */
   readonly called: readonly (readonly [term: string, rarity: number])[];
   /** How rare those are together. */
   readonly rarity: number;

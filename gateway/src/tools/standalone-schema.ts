@@ -1,6 +1,6 @@
 /**
- * A schema of a table as one document that stands by itself: what it refers to is written in its place where it is used
- * once, else under `$defs`, so that it stays small and may be recursive.
+ * A schema of a table as one self-contained document: referenced schemas are inlined if used once, else under `$defs`,
+ * so that it stays small and may be recursive.
  */
 import { isObject, type Json, type JsonObject } from '../spec/json.ts';
 import { keywordOf } from '../spec/schema-keywords.ts';
@@ -70,7 +70,7 @@ class Standalone {
     for (const inner of parts(schema)) this.#count(inner, above);
   }
 
-  /** The id of the schema that is referred to; null where there is no reference, or nothing that it names. */
+  /** Returns the id of the referenced schema; null without a reference, or if its target is missing. */
   #referred(schema: Json): string | null {
     const ref = isObject(schema) ? schema['$ref'] : undefined;
     if (typeof ref !== 'string' || !ref.startsWith(PREFIX)) return null;

@@ -6,10 +6,10 @@ import { valueAt } from '../spec/pointer.ts';
 
 export type GivenArgument = readonly [name: string, text: string];
 
-/** Types that a schema allows; empty where it does not say. */
+/** Types that a schema allows; empty if it does not say. */
 export type Types = ReadonlySet<string>;
 
-/** `schema`: of all arguments of the tool; undefined where it is not known. Throws an Error that names the argument. */
+/** `schema`: of all arguments of the tool; undefined if unknown. Throws an Error that names the argument. */
 export function argumentsOf(given: readonly GivenArgument[], schema: unknown): Obj {
   const texts = Map.groupBy(given, ([name]) => name);
   return Object.fromEntries(

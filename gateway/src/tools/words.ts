@@ -6,7 +6,7 @@ const STOP = new Set(
   to up us was we were what when where which who whom whose why will with would you your`.split(/\s+/),
 );
 
-/** What a question says in several words, in one that tools use. */
+/** Phrases of questions, with the words that tools use. */
 const PHRASES: readonly (readonly [RegExp, string])[] = [
   [/\bwho\s*am\s*i\b|\bmyself\b|\bwhich user am i\b|\blogged in (as|user)\b/gi, ' get user whoami '],
   [/\bmy (own )?(account|profile|user|identity)\b/gi, ' user whoami '],

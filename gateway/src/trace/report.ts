@@ -1,4 +1,4 @@
-/** What became of one request, stage by stage: the answer of `/trace` on the admin port. */
+/** The course of one request, stage by stage: the answer of `/trace` on the admin port. */
 
 export interface TraceStage {
   /** `limits`, `route`, `headers`, `validate parameters`, `middleware NAME request`, `dispatch NAME`, `call`, `request`, … */
@@ -18,7 +18,7 @@ export interface TraceReport {
   readonly artifact_hash: string;
   readonly request_id: string;
   readonly trace_id: string;
-  /** Null where none matched. */
+  /** Null if no operation matched. */
   readonly operation: { readonly path: string; readonly operation_id: string | null; readonly api: string } | null;
   readonly stages: readonly TraceStage[];
   /** As the client would have got it. */

@@ -3,7 +3,7 @@ import type { Exchange, HeaderList } from '../exchange.ts';
 import { CLIENT, SERVER, type Span, type SpanSink } from '../spans/span.ts';
 import type { TraceStage } from './report.ts';
 
-/** What a middleware can change, as it was when the stage before ended. */
+/** The state that a middleware can change, as it was when the stage before ended. */
 interface Snapshot {
   readonly headers: HeaderList;
   readonly query: string | undefined;
@@ -75,7 +75,7 @@ export class StageRecorder implements SpanSink {
     return timed.toSorted((a, b) => (a.at_ms ?? 0) - (b.at_ms ?? 0) || a.depth - b.depth);
   }
 
-  /** The status of the answer, or why there is none. */
+  /** The status of the answer, or the reason for its absence. */
   get outcome(): string {
     const attributes = this.#root?.attributes ?? {};
     return String(attributes['http.response.status_code'] ?? attributes['error.type'] ?? 'under way');

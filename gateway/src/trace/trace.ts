@@ -19,12 +19,12 @@ export interface TraceSettings {
 }
 
 const TIMEOUT_MS = 30_000;
-/** Bytes of the response's body that are reported where nothing else is asked for. */
+/** Bytes of the response's body that are reported by default. */
 const MOST_BODY = 64 << 10;
 
 export async function traceRequest(request: TraceRequest, settings: TraceSettings): Promise<TraceReport> {
   const { generation, pipeline } = settings;
-  // Loaded where somebody traces, and nowhere else.
+  // Loaded on demand, since most gateways never trace so.
   const { emptyResource } = await import('@opentelemetry/resources');
   const { body_limit: most = MOST_BODY } = request;
   const response = new CapturedResponse({ most, cutsOff: false });
@@ -114,7 +114,7 @@ function exchangeOf(request: TraceRequest, responder: CapturedResponse, { peer, 
   });
 }
 
-/** What was decided before spans begin. */
+/** Returns the stages that are decided before spans begin. */
 function untimedStages(x: Exchange, generation: Generation, { limits }: PipelineOptions): readonly TraceStage[] {
   const refusal = checkLimits(x, limits);
   if (refusal !== null) {

@@ -1,6 +1,6 @@
 /**
- * Calls in both directions between a process and its worker, over the channel that Node.js opens between them. What is
- * said in one turn of the event loop goes as one message: under load that makes a shared rate limit cost a few
+ * Calls in both directions between a process and its worker, over the channel that Node.js opens between them. The
+ * calls of one turn of the event loop go as one message: under load that makes a shared rate limit cost a few
  * microseconds instead of some twenty.
  */
 
@@ -22,7 +22,7 @@ type Frame =
   | readonly ['done', id: number, result: unknown]
   | readonly ['failed', id: number, name: string, message: string];
 
-/** What the other side threw; `name` is that of its class. */
+/** An error that the other side threw; `name` is that of its class. */
 export class RemoteError extends Error {
   override readonly name: string;
   constructor(name: string, message: string) {

@@ -1,6 +1,7 @@
 /**
- * Workers: processes that serve one port between them (`--workers`). This one serves no request: it holds the
- * artifact and what all of them share (docs/decisions.md#counted-over-workers), and starts another where one dies.
+ * Workers: processes that serve one port between them (`--workers`). The parent serves no request: it holds the
+ * artifact and the shared state of all workers (docs/decisions.md#counted-over-workers), and replaces a worker that
+ * dies.
  */
 import type { AddressInfo } from 'node:net';
 import type { LoadedArchive } from '../artifact/index.ts';
@@ -29,7 +30,7 @@ export interface FleetDeps {
   readonly keyPair: KeyPair | null;
   /** Of all workers. */
   readonly slots: LocalConnectionSlots;
-  /** What workers write to standard error. */
+  /** Receives the workers' standard error. */
   stderr(text: string): void;
 }
 
@@ -229,7 +230,7 @@ export class Fleet implements Traffic {
     }
   }
 
-  /** All of them take it or none does. */
+  /** Replaces the artifact in all workers or in none. */
   async #replaceArtifact(archive: Uint8Array): Promise<void> {
     const outcomes = await this.#each((worker) => worker.channel.call('prepare', archive));
     const failed = outcomes.find((outcome) => outcome.status === 'rejected');

@@ -1,4 +1,4 @@
-/** The connections that one worker has places for, by owner: what its parent gives back where it dies. */
+/** The connections that one worker has places for, by owner: its parent releases them if it dies. */
 import { siteOf } from '../client-network.ts';
 
 export class HeldConnections {

@@ -6,7 +6,7 @@ import type { Duplex } from 'node:stream';
 import type { ChannelPort } from './channel.ts';
 
 export function linePort(stream: Duplex): ChannelPort {
-  // The other side has ended; whoever watches its process says so.
+  // The other side has ended; the watcher of its process reports that.
   stream.on('error', () => {});
   return {
     send: (message) => void stream.write(`${JSON.stringify(message)}\n`),

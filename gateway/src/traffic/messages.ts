@@ -1,4 +1,4 @@
-/** What the process that was started and its workers ask of each other. */
+/** Messages between the parent process and its workers. */
 import type { AddressInfo } from 'node:net';
 import type { ServeOptions } from '../options/serve-options.ts';
 import type { OwnerPath } from '../shares/owner-path.ts';
@@ -25,7 +25,7 @@ export const STATE_FD = 4;
 /** One metric as prom-client has it in JSON. */
 export type MetricsSnapshot = readonly object[];
 
-/** What a worker does when its parent asks. */
+/** Calls of the parent to a worker. */
 export interface WorkerMethods {
   /** First of all. */
   configure(settings: WorkerSettings): Promise<void>;
@@ -39,11 +39,11 @@ export interface WorkerMethods {
   useTls(keyPair: KeyPair): void;
   setLogLevel(level: Level): Promise<void>;
   metrics(): Promise<MetricsSnapshot>;
-  /** Null where no artifact is loaded. */
+  /** Resolves with null if no artifact is loaded. */
   trace(asked: { readonly request: TraceRequest; readonly peer: string }): Promise<TraceReport | null>;
   beginDrain(): void;
   closeKept(withinMs: number): void;
-  /** Ends a connection for others: its owner, or null where there is none to end. */
+  /** Ends a connection for others. Returns its owner, or null if no connection can end. */
   endOneOf(eviction: Eviction): string | null;
   /** Resolves when the last connection has ended. */
   close(timeoutMs: number): Promise<void>;
@@ -65,7 +65,7 @@ export interface CacheArguments {
 }
 
 /**
- * What a worker asks of its parent, on a stream of its own: the state that all of them share
+ * Calls of a worker to its parent, on a stream of its own: the state that all workers share
  * (docs/decisions.md#counted-over-workers).
  */
 export interface SharedState {

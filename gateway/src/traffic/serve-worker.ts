@@ -13,7 +13,7 @@ import { channelState } from './shared-state.ts';
 import { LocalTraffic, type PreparedLoad } from './traffic.ts';
 
 enlargeThreadPool(process.env);
-// Sent to the whole process group, as terminals and service managers do: the parent decides what becomes of them.
+// Terminals and service managers signal the whole process group: the parent decides when workers end.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => {});
 process.title = 'gw worker';
 

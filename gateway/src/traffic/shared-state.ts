@@ -5,7 +5,7 @@ import type { State } from '../state/state.ts';
 import type { Channel } from './channel.ts';
 import type { SharedState } from './messages.ts';
 
-/** What the parent answers with. */
+/** The parent's side of the shared state. */
 export function stateMethods({
   rateLimits,
   cache,

@@ -1,6 +1,4 @@
-/**
- * What serves the traffic port: this process, or the workers that it looks after (docs/reference/gateway.md#workers).
- */
+/** Serves the traffic port: in this process, or in the workers that it starts (docs/reference/gateway.md#workers). */
 
 import type { AddressInfo } from 'node:net';
 import type { Artifact, LoadedArchive } from '../artifact/index.ts';
@@ -50,15 +48,18 @@ export interface Traffic {
    * Rejects with ArtifactError, SecretError, PluginLoadError or UpstreamError.
    */
   load(loaded: LoadedArchive): Promise<void>;
-  /** Binds the port; call it once. Where nothing has been loaded, requests get 503 until it is. Rejects with BindError. */
+  /** Binds the port; call it once. Until an artifact has been loaded, requests get 503. Rejects with BindError. */
   listen(): Promise<AddressInfo>;
   /** New handshakes use this pair; connections go on with theirs. */
   useTls(keyPair: KeyPair): void;
-  /** What is logged from now on, in this process and in those that serve. */
+  /** Sets the level of logs, in this process and in those that serve. */
   setLogLevel(level: Level): Promise<void>;
   /** Metrics of all processes in the text format of scrapers. */
   metrics(): Promise<{ readonly type: string; readonly text: string }>;
-  /** Sends a request through the pipeline, as from `peer`, and reports what became of it; null where none is loaded. */
+  /**
+   * Sends a request through the pipeline, as from `peer`, and reports its course; resolves with null if no artifact is
+   * loaded.
+   */
   trace(request: TraceRequest, peer: string): Promise<TraceReport | null>;
   /** From now on every response closes its connection (or sends GOAWAY); new ones are still accepted. */
   beginDrain(): void;

@@ -17,7 +17,7 @@ const STDIO = ['ignore', 'pipe', 'pipe', 'ipc', 'pipe'] satisfies StdioOptions;
 export interface WorkerProcessDeps {
   /** A finished line of its log, with the newline. */
   line(text: string): void;
-  /** What it wrote to standard error. */
+  /** Receives its standard error. */
   stderr(text: string): void;
   /** Shared state, for this worker. */
   readonly state: SharedState;

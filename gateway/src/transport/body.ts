@@ -9,7 +9,7 @@ import type { StallDetector, WatchedClient } from './stall-detector.ts';
 /** The body grew past `--max-body-size`, or past what a plugin allows, while it streamed. */
 export class BodyTooLarge extends Error {
   readonly received: number;
-  /** A plugin's limit; null where it is that of `--max-body-size`. */
+  /** A plugin's limit; null if it is that of `--max-body-size`. */
   readonly limit: number | null;
   constructor(received: number, limit: number | null) {
     super('the request body is larger than the limit');
@@ -28,7 +28,7 @@ export interface BodySource extends Readable {
 export interface BodyOwner {
   /** The body is wanted: the place for `100 Continue`. */
   bodyWanted(): void;
-  /** The client sends too slowly: answers with 408, where there is no answer yet. */
+  /** The client sends too slowly: answers with 408 unless an answer has begun. */
   bodyTooSlow(): void;
 }
 
@@ -42,8 +42,8 @@ export interface BodyLimits {
 }
 
 /**
- * Stands between the connection and whoever reads the body, so that an upstream that answers early or fails does
- * not tear down the client's connection. Sends `100 Continue`, where the client waits for it, on the first read.
+ * Stands between the connection and the reader of the body, so that an upstream that answers early or fails does not
+ * tear down the client's connection. Sends `100 Continue` on the first read, if the client waits for it.
  */
 export class IncomingBody extends Readable implements WatchedClient {
   readonly #source: BodySource;
@@ -62,7 +62,7 @@ export class IncomingBody extends Readable implements WatchedClient {
     this.#source = source;
     this.#owner = owner;
     this.#limits = limits;
-    // Whoever reads has its own listener, but may not have come yet, or have left, when the body breaks off.
+    // The reader has its own listener, but may not have attached it yet, or have left, when the body breaks off.
     this.on('error', ignore);
   }
 

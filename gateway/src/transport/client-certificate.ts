@@ -1,14 +1,16 @@
-/** The certificate that a client has shown in its TLS handshake, where it was verified by `--tls-client-ca`. */
+/** The certificate that a client has shown in its TLS handshake, if it was verified by `--tls-client-ca`. */
 import { constants, type X509Certificate } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { ClientCertificate } from '../shown-certificate.ts';
 
-/** `off`: none is asked for. `optional`: connections without one are served too. `required`: they are not. */
+/**
+ * `off`: certificates are not requested. `optional`: connections without one are served too. `required`: they are not.
+ */
 export const CLIENT_AUTH = ['off', 'optional', 'required'] as const;
 export type ClientAuth = (typeof CLIENT_AUTH)[number];
 
-/** What a server is told, so that it asks for certificates. */
+/** Returns TLS options of a server that requests certificates. */
 export function clientAuthOptions(mode: ClientAuth) {
   if (mode === 'off') return {};
   return {

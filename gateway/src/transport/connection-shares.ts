@@ -1,6 +1,6 @@
 /**
- * Who has how many connections, and who is to give one up for a newcomer (docs/decisions.md#connection-shares). Every
- * question takes constant time, since they come as fast as anybody connects.
+ * Counts connections by owner, and decides which owner gives one up for a newcomer
+ * (docs/decisions.md#connection-shares). Every decision takes constant time, since connections come at any rate.
  */
 
 /** The part of all places that is kept for those below their share. */
@@ -19,7 +19,7 @@ export interface Eviction {
   readonly young: boolean;
 }
 
-/** There is a place; there is none; or one is made. */
+/** There is a free place; there is no place; or one is made. */
 export type Verdict = 'free' | 'refused' | Eviction;
 
 export class ConnectionShares {
@@ -60,13 +60,14 @@ export class ConnectionShares {
     const own = site === null ? 0 : this.heldBy(site);
     const sites = this.#held.size + (own === 0 ? 1 : 0);
     const share = this.#most / sites;
-    // Who is above its share leaves the rest to others, also where nobody else is there yet.
+    // An owner above its share leaves the rest to others, even before they come.
     const mayUse = site !== null && own >= this.#most / Math.max(2, sites) ? this.#most - this.#reserve : this.#most;
     if (this.#taken < mayUse) return 'free';
     if (site !== null && own > 0 && own >= this.#highest) return { sites: [site], busy: false, young: false };
     const asked = this.#holdingMost();
     if (asked.length === 0 || own >= this.#highest) return 'refused';
-    // Who is below its share gets a place of who holds most, whatever that does with it, but never its only one.
+    // A newcomer below its share gets a place of the owner that holds most, even from a busy connection, but never its
+    // only one.
     return { sites: asked, young: true, busy: this.#highest > share && this.#highest > own + 1 };
   }
 

@@ -14,7 +14,7 @@ export interface ConnectionSlots {
   release(owner: string | null): void;
 }
 
-/** Makes a place: the owner of the connection that has ended, or null where none has. */
+/** Makes a place: returns the owner of the ended connection, or null if no connection could end. */
 export type EndOneOf = (eviction: Eviction) => string | null | Promise<string | null>;
 
 export interface SlotEvents {
@@ -26,7 +26,7 @@ export interface SlotEvents {
 export class LocalConnectionSlots implements ConnectionSlots {
   readonly #shares: ConnectionShares;
   readonly #events: SlotEvents;
-  /** How connections end for others; set by whoever has them. */
+  /** Ends connections for others; set by the holder of the connections. */
   endOneOf: EndOneOf = () => null;
   /** When the latest connection came, as `performance.now()`. */
   lastAt = Number.NEGATIVE_INFINITY;

@@ -13,7 +13,7 @@ import { noHeaderRoom, type Refusal } from './refuse.ts';
 /** The response to a request, as far as the request may have to end for others. */
 export interface HeaderHolder {
   readonly headSent: boolean;
-  /** Answers the request by itself, where there is no answer yet. */
+  /** Answers the request, unless an answer has begun. */
   refuse(refusal: Refusal): void;
   abort(): void;
 }
@@ -46,7 +46,7 @@ export class HeaderMemory {
     return this.#client.trusts(peer);
   }
 
-  /** Holds the headers of a request until it is released; null where there is no room, which is counted. */
+  /** Holds the headers of a request until it is released; returns null if there is no room, which is counted. */
   hold(x: Exchange, bytes: number, holder: HeaderHolder): Holding | null {
     const owner = this.#ownerOf(x.peer, x.rawHeaders);
     const holding = this.#budget.hold(owner);

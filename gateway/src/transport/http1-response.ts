@@ -16,7 +16,7 @@ import type { UpgradedConnections } from './upgraded.ts';
 /** Bytes of a body up to which it is copied behind the head, so that both are one write. */
 export const ONE_PIECE = 4096;
 
-/** What is known of a connection. Nothing of a request stays here when its response has closed. */
+/** State of a connection. It keeps nothing of a request whose response has closed. */
 export interface Http1Connection {
   /** When it had its first request, in monotonic milliseconds. */
   readonly openedAt: number;
@@ -58,7 +58,7 @@ export class Http1Response extends ServerResponse implements Responder, BodyOwne
   endWith(body: Uint8Array | string): void {
     const bytes = typeof body === 'string' ? Buffer.from(body) : body;
     const short = bytes.length <= ONE_PIECE;
-    // What follows in this turn may reuse the memory behind `body`: a short one is copied now.
+    // Later code in this turn may reuse the memory behind `body`: a short one is copied now.
     const text = short ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1') : null;
     atEndOfTick(() => {
       if (text !== null) this.end(text, 'latin1');

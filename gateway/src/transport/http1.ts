@@ -100,7 +100,7 @@ export function createHttp1Server(
   };
 
   function accept(request: IncomingMessage, response: Http1Response, waitsForContinue: boolean): void {
-    // What was read before the connection ended.
+    // A request that was read before the connection ended.
     if (request.socket.destroyed) return;
     const { rawHeaders, httpVersionMajor, httpVersionMinor, url = '/' } = request;
     const { target, hasBody, upgrade, fault, headerBytes } = inspect({
@@ -169,7 +169,7 @@ export function createHttp1Server(
     const last = underWay(socket);
     if (last === null || GONE.has(error.code ?? '')) {
       refuseOn(socket, error);
-      // What follows `Connection: close` is not read.
+      // Bytes after `Connection: close` are not read.
     } else if (error.code !== 'HPE_CLOSED_CONNECTION' && !broken.has(socket)) {
       broken.add(socket);
       if (last.req.complete) last.once('finish', () => unreadable(error, socket));

@@ -13,7 +13,7 @@ export interface Http2Request {
   /** Why the request is malformed, or null. */
   readonly fault: string | null;
   readonly waitsForContinue: boolean;
-  /** What an extended CONNECT asks for (RFC 8441, section 4); null: the request is one of HTTP. */
+  /** Protocol of an extended CONNECT (RFC 8441, section 4); null for requests of HTTP. */
   readonly protocol: string | null;
 }
 
@@ -87,7 +87,7 @@ export function requestOf(raw: readonly string[]): Http2Request {
   return { method, target, headers, headerBytes, fault, waitsForContinue, protocol };
 }
 
-/** RFC 9113, section 8.2.1. NaN, of an empty value, is none. */
+/** RFC 9113, section 8.2.1. NaN, of an empty value, does not count. */
 function isSpace(code: number): boolean {
   return code === 32 || code === 9;
 }

@@ -18,7 +18,7 @@ const BODILESS = new Set([204, 205, 304]);
 
 /** Of the connection. */
 export interface EndingConnection {
-  /** Resolves when the client knows that the connection ends; null where it goes on. */
+  /** Resolves when the client knows that the connection ends; null if it goes on. */
   readonly clientKnows: Promise<void> | null;
 }
 
@@ -43,7 +43,7 @@ export class Http2Response implements Responder, BodyOwner, WatchedClient {
     if (status !== 204 && status !== 304) headers.push('content-length', String(status === 205 ? 0 : length));
     const bodiless = length === 0 || x.method === 'HEAD' || BODILESS.has(status);
     if (!this.#head(status, headers, bodiless) || bodiless) return;
-    // What follows in this turn may reuse the memory behind a short body, and the session writes at the turn's end.
+    // Later code in this turn may reuse the memory behind a short body, and the session writes at the turn's end.
     if (length <= ONE_PIECE) this.#stream.end(body instanceof Uint8Array ? Buffer.from(body) : body);
     else this.#long(typeof body === 'string' ? Buffer.from(body) : (body ?? new Uint8Array(0)));
   }
@@ -176,7 +176,7 @@ export class Http2Response implements Responder, BodyOwner, WatchedClient {
   }
 }
 
-/** As node:http2 takes them where it takes no list: several values of a name together. */
+/** Groups the values of each name, as node:http2 takes them in calls that accept no list. */
 function fieldsOf(headers: HeaderList): Record<string, string | string[]> {
   const fields: Record<string, string | string[]> = {};
   for (let i = 0; i < headers.length; i += 2) {

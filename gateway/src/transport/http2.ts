@@ -24,9 +24,9 @@ const MAX_INVALID_FRAMES = 100;
 const MAX_REFUSED_STREAMS = 100;
 const FORGIVEN_PER_SECOND = 1;
 /**
- * Mebibytes of heads, as decoded, and of what waits to be written on a connection, past which node:http2 resets streams
- * in the middle of their heads: more than there can be. What is left of such a stream is freed after its session, which
- * ends the process (an assertion of ~Http2Session in Node.js 26.10); `HeaderMemory` counts heads instead.
+ * Mebibytes of decoded heads and of pending writes on a connection, past which node:http2 resets streams in the middle
+ * of their heads: more than is ever reached. Such a stream is freed after its session, which ends the process (an
+ * assertion of ~Http2Session in Node.js 26.10); `HeaderMemory` counts heads instead.
  */
 const SESSION_MEMORY = 1000;
 /** Milliseconds after which a client that answers no ping is taken to have read our GOAWAY. */
@@ -124,7 +124,7 @@ export class Http2Connections {
       clientKnows: null,
     };
     this.#connections.add(connection);
-    // What goes wrong on a connection ends it, and its streams with it: those tell whoever waits.
+    // An error on a connection ends it with its streams, and those notify their callers.
     session.on('error', () => {});
     session.on('close', () => this.#connections.delete(connection));
     session.on('stream', (stream, _headers, _flags, raw) => this.#request(connection, stream, raw));
@@ -175,8 +175,8 @@ export class Http2Connections {
   }
 
   /**
-   * What was refused for its head costs as much as what is served: a connection that brings little else ends. One of a
-   * trusted proxy stays, since others use it.
+   * A head that is refused costs as much as a served one: a connection that brings little else ends. One of a trusted
+   * proxy stays, since others use it.
    */
   #refused(connection: Connection, count: number): void {
     if (connection.trusted || connection.session.destroyed) return;
@@ -207,10 +207,10 @@ export class Http2Connections {
   }
 
   /**
-   * The client opens no further stream, and when it knows that, the connection ends with the streams that there are:
-   * the last GOAWAY names them, and what came too late for it goes elsewhere (section 6.8). nghttp2 takes no stream
-   * behind its first GOAWAY, and reads no more where none is open: so one is, and its answer waits for the client to
-   * know. Else what it sent meanwhile would lie unread, and end the connection with a reset in the place of a GOAWAY.
+   * Ends the connection with its streams: the client opens no further ones, and the last GOAWAY names those that exist,
+   * so that later requests go elsewhere (section 6.8). nghttp2 takes no stream behind its first GOAWAY, and stops
+   * reading if no stream is open: so one stays open, and its answer waits for the client to know. Otherwise later
+   * requests would lie unread, and end the connection with a reset instead of a GOAWAY.
    */
   #announceEnd(connection: Connection): void {
     const { session } = connection;

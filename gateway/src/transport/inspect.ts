@@ -11,7 +11,7 @@ export interface RequestHead {
 }
 
 export interface Inspection {
-  /** In origin form, or as it is where it is nothing that is served. */
+  /** In origin form, or unchanged if it is not a served form. */
   readonly target: string;
   readonly hasBody: boolean;
   /** Bytes of all headers, names and values. */

@@ -71,8 +71,8 @@ export class OpenConnections {
   }
 
   /**
-   * Ends one that has said nothing, else one that is idle, of the network that holds most in one of the sites; else, with
-   * `busy`, the one of the first site that came last. Its owner, or null where there is none.
+   * Ends a silent connection, else an idle one, of the network that holds most in one of the sites; else, with `busy`,
+   * the newest one of the first site. Returns its owner, or null if no connection can end.
    */
   endOneOf({ sites, busy, young }: Eviction): string | null {
     const first = this.#mostOf(sites[0]);

@@ -37,13 +37,13 @@ export class SlicedReader {
   /** Bytes that belong to a body whose length is known. */
   #bodyLeft = 0;
   #slice = 0;
-  /** What follows the slice that is parsed. */
+  /** The bytes after the slice that is parsed. */
   #rest: Buffer | null = null;
   readonly #arriving: (() => ArrivingHead) | null;
   /** The newest request. */
   #request: IncomingMessage | null = null;
   #hasBegun = false;
-  /** Of the head that arrives, and where they count. */
+  /** Bytes of the arriving head, and its counter. */
   #headBytes = 0;
   #head: ArrivingHead | null = null;
 
@@ -97,7 +97,7 @@ export class SlicedReader {
       this.#parse(slice);
       if (this.#rest === null || socket.destroyed) return;
       if (!this.#countsHead(slice.length)) return void socket.destroy();
-      // Whoever has paused it reads on.
+      // The code that has paused it resumes it.
       if (socket.isPaused()) return this.#hold(this.#rest);
     }
     this.#rest = null;

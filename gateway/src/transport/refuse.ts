@@ -13,7 +13,7 @@ import type { Refused } from '../telemetry/recorder.ts';
 
 /** An error of the parser, as node:http tells it. */
 export interface ParserError extends NodeJS.ErrnoException {
-  /** What it had read last. */
+  /** The bytes read last. */
   readonly rawPacket?: Buffer;
 }
 
@@ -54,22 +54,22 @@ export interface RefusedConnection {
   readonly socket: Socket;
   readonly scheme: string;
   readonly peer: string;
-  /** What the parser stopped at stands behind a whole request line, as far as is known. */
+  /** The parser stopped after a whole request line, as far as is known. */
   readonly firstLineEnds: boolean;
   readonly maxUriLength: number;
 }
 
-/** What is known of a request that is refused without the pipeline. */
+/** The known parts of a request that is refused without the pipeline. */
 export interface UnservedRequest {
   readonly method: string;
   readonly target: string;
   readonly headers: HeaderList;
 }
 
-/** Of bytes that are no request. */
+/** Stands for bytes that are not a request. */
 const UNREADABLE: UnservedRequest = { method: '', target: '', headers: [] };
 
-/** The connection itself, where no response of node:http stands on it. */
+/** The connection itself, without a response of node:http on it. */
 class RawResponse implements Responder {
   readonly #socket: Socket;
   headSent = false;

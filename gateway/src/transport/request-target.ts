@@ -2,7 +2,7 @@
 
 const ABSOLUTE = /^https?:\/\/([^/?#]*)(.*)$/is;
 
-/** Authority and origin form of an absolute target, or null where it is none of http or https. */
+/** Returns authority and origin form of an absolute target, or null unless its scheme is http or https. */
 export function fromAbsolute(target: string): { readonly authority: string; readonly origin: string } | null {
   const [, authority, rest] = ABSOLUTE.exec(target) ?? [];
   if (authority === undefined || rest === undefined) return null;

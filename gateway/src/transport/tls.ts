@@ -98,7 +98,7 @@ async function readPem(path: string, option: string): Promise<Buffer> {
 
 export interface KeyPairEvents {
   changed(pair: KeyPair): void;
-  /** What lies there now cannot be used; said once for each state of the files. */
+  /** The present files cannot be used; reported once for each state of them. */
   refused(reason: string): void;
 }
 

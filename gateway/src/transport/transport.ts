@@ -37,7 +37,7 @@ export interface TransportLimits {
   readonly maxUriLength: number;
   /** Milliseconds idle between requests. */
   readonly keepAliveTimeoutMs: number;
-  /** Milliseconds for a TLS handshake, and for a request's head; then 408 or, where nothing came, the end. */
+  /** Milliseconds for a TLS handshake, and for a request's head; then 408, or the end of a silent connection. */
   readonly headersTimeoutMs: number;
   /** Milliseconds without a byte of a body that is waited for; then 408. 0: no limit. */
   readonly bodyTimeoutMs: number;
@@ -71,14 +71,14 @@ export interface TlsSettings {
 }
 
 export interface Transport {
-  /** Resolves to the address that it listens on; rejects where it cannot bind. `shared`: other processes bind it, too. */
+  /** Resolves to the address that it listens on; rejects if it cannot bind. `shared`: other processes bind it, too. */
   listen(host: string, port: number, shared?: boolean): Promise<AddressInfo>;
   /**
    * New handshakes use this pair. Connections go on with theirs; if the roots of clients' certificates are others, they
    * end: idle ones now, the rest with their answers. Only if the transport was made with TLS.
    */
   useTls(settings: TlsSettings): void;
-  /** Ends a connection for others: its owner, or null where there is none to end. */
+  /** Ends a connection for others. Returns its owner, or null if no connection can end. */
   endOneOf(eviction: Eviction): string | null;
   /** From now on every response closes its connection (or sends GOAWAY); new ones are still accepted. */
   beginDrain(): void;
@@ -88,13 +88,13 @@ export interface Transport {
   close(timeoutMs: number): Promise<void>;
 }
 
-/** What clients of a transport have shares of. */
+/** Resources that clients of a transport share. */
 export interface SharedByClients {
   readonly slots: ConnectionSlots;
   readonly headerMemory: HeaderMemory;
 }
 
-/** What the two protocols share. */
+/** State that both protocols share. */
 export interface TransportState {
   readonly limits: TransportLimits;
   readonly events: TransportEvents;
@@ -104,7 +104,7 @@ export interface TransportState {
   readonly slowReaders: StallDetector;
   /** Plaintext connections whose first bytes held the end of a line. */
   readonly begunLines: WeakSet<Socket>;
-  /** What has left HTTP. */
+  /** Connections that have left HTTP. */
   readonly upgraded: UpgradedConnections;
 }
 
@@ -206,7 +206,7 @@ export function createTransport(
   };
 }
 
-/** What takes a connection once its protocol is known. */
+/** Takes a connection once its protocol is known. */
 interface Protocols {
   /** `serve`: the server's own listener. */
   http1(socket: Socket, serve: (socket: Socket) => void): void;
@@ -217,8 +217,8 @@ interface Dispatching {
   readonly detector: ProtocolDetector;
   readonly begunLines: WeakSet<Socket>;
   /**
-   * True once no more is accepted. What becomes a connection then has waited for its slot or its handshake: of one that
-   * says nothing, nobody else would see the end.
+   * True once no more is accepted. A connection may still come from the queue for slots, or from its handshake: if it
+   * is silent, nothing else would notice its end.
    */
   isClosing(): boolean;
 }

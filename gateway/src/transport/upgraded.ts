@@ -1,6 +1,7 @@
 /**
- * What ends only when it is told to: connections, or streams of HTTP/2, that have left HTTP, and responses without an end
- * of their own. Told when the gateway stops; the former are cut when its time is up.
+ * Long-lived connections, which end only on request: connections, or streams of HTTP/2, that have left HTTP, and
+ * responses without an end of their own. They are notified when the gateway stops; the former are cut when its time is
+ * up.
  */
 import type { Duplex } from 'node:stream';
 
@@ -9,7 +10,7 @@ export class UpgradedConnections {
   readonly #responses = new Set<() => void>();
   #stopping = false;
 
-  /** `stopping` is called once, when the gateway stops; soon where it does already. */
+  /** `stopping` is called once, when the gateway stops; soon if it is stopping already. */
   add(connection: Duplex, stopping: () => void): void {
     this.#open.set(connection, stopping);
     connection.once('close', () => this.#open.delete(connection));

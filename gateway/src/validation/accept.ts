@@ -14,7 +14,7 @@ export class AcceptCheck {
     this.produces = produces;
   }
 
-  /** True where there is no header, or nothing in it that can be read. */
+  /** Returns true if the header is absent, or unreadable. */
   admits(accept: string | undefined): boolean {
     if (accept === undefined || accept === '*/*') return true;
     let verdict = this.#known.get(accept);

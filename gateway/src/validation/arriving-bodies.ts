@@ -86,7 +86,7 @@ export class ArrivingBody implements Evictable {
     this.#stream.destroy(new BodyRefused(detail));
   }
 
-  /** Why it is read no further; null where it is. */
+  /** Returns why reading ends; null if it goes on. */
   judge(now: number, { minBodyRate, bodyDeadlineMs }: ArrivalLimits): string | null {
     if (bodyDeadlineMs > 0 && now - this.#startedAt >= bodyDeadlineMs) {
       return `The request body did not arrive within ${bodyDeadlineMs / 1000} seconds.`;

@@ -3,7 +3,7 @@ import type { Json, RoutesFile, SchemaRef } from '../artifact/format.ts';
 
 /** Milliseconds: what takes longer to compile is compiled and validated in a helper only. */
 export const MOST_COMPILE_MS = 250;
-/** What names of the table begin with in references. */
+/** Prefix of schema names in references. */
 export const PREFIX = 'gw:';
 /** Milliseconds for each schema that says anything. */
 const MS_A_SCHEMA = 0.15;
@@ -29,7 +29,7 @@ export function compileMs(table: RoutesFile['schemas'], { $ref }: SchemaRef, mos
   return ms;
 }
 
-/** What it refers to counts where it stands, and not here. */
+/** Returns the time for the schema itself: referenced schemas count on their own. */
 function ownMs(schema: Json): number {
   let ms = 0;
   const waiting: Json[] = [schema];

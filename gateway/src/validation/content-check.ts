@@ -1,5 +1,5 @@
 /**
- * Validates bodies and messages where they are, as long as that is quick, and else in a helper process
+ * Validates bodies and messages in this process if that is quick, and else in a helper process
  * (docs/decisions.md#validation-in-helpers).
  */
 import type { Content } from '../artifact/format.ts';
@@ -43,7 +43,7 @@ export class ContentCheck {
     return verdict?.kind === 'deadline' && helpers !== null ? inHelper() : verdict;
   }
 
-  /** As `verdict`, where nobody can wait: what takes longer than it may on the event loop is refused. */
+  /** As `verdict`, for callers that cannot wait: work past the event loop's limit is refused. */
   verdictNow(contentType: string, body: Uint8Array, usedSteps = 0): Verdict {
     this.#steps.begin(usedSteps, body.length, this.#pace.limit);
     try {

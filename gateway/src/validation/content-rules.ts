@@ -25,7 +25,7 @@ const UNITS_A_CHARACTER = 300;
 
 const isDeep = ({ style, content_type }: FormField) => style === 'deepObject' && content_type === undefined;
 
-/** What bodies of declared content types must be. */
+/** Rules for bodies, by declared content type. */
 export class ContentRules {
   readonly #rules: readonly MediaRule[];
   readonly #lastCounts: boolean;
@@ -52,7 +52,7 @@ export class ContentRules {
     return this.#rules.map(({ range }) => range);
   }
 
-  /** Undefined where no rule covers the type; null where one does that validates nothing. */
+  /** Returns undefined if no rule covers the type; null if its rule validates nothing. */
   readerOf(media: string): ((contentType: string, body: Uint8Array) => Reading) | null | undefined {
     const rule = this.#ruleOf(media);
     if (!rule) return undefined;

@@ -14,7 +14,10 @@ const DEEPEST = 16;
 
 const newNode = (): Node => ({ texts: [], members: new Map(), isList: false });
 
-/** Values are texts. Undefined where no entry has the parameter's name with brackets, null where one is not well formed. */
+/**
+ * Values are texts. Returns undefined if no entry has the parameter's name with brackets, and null if an entry is
+ * malformed.
+ */
 export function readDeep(parameter: string, entries: readonly Entry[]): Value | undefined | null {
   const root = newNode();
   for (const [name, text] of entries) {
@@ -38,7 +41,7 @@ export function readDeep(parameter: string, entries: readonly Entry[]): Value | 
   return root.texts.length + root.members.size === 0 ? undefined : treeValue(root);
 }
 
-/** `[a][b]` as its keys; null where it is anything else, or too deep. */
+/** Returns the keys of `[a][b]`; null if the text has another form, or is too deep. */
 function keysOf(brackets: string): readonly string[] | null {
   if (!brackets.endsWith(']')) return null;
   const keys = brackets.slice(1, -1).split('][', DEEPEST + 1);

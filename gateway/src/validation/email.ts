@@ -32,7 +32,7 @@ export function isIdnEmail(text: string): boolean {
   const [localPart, domain] = [text.slice(0, at), text.slice(at + 1)];
   if (at < 1 || Buffer.byteLength(localPart) > LONGEST.localPart) return false;
   if (!IDN_DOT_STRING.test(localPart) && !IDN_QUOTED_STRING.test(localPart)) return false;
-  // Whoever sends it has to normalise it: other forms are no other domain.
+  // Senders have to normalise it: other forms are the same domain.
   return isDomain(domain) || isIdnHostname(domain.normalize('NFC'));
 }
 

@@ -9,7 +9,7 @@ import { MOST_FIELDS, type Part, readMultipart } from './multipart.ts';
 import { MALFORMED, type Pairs, readPairs, splitQuery } from './styles.ts';
 import { decode, readAs } from './text.ts';
 
-/** A value, or why there is none. */
+/** A value, or the errors that prevent it. */
 export type Reading = { readonly value: unknown } | { readonly errors: readonly ProblemError[] };
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });

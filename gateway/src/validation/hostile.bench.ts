@@ -14,7 +14,7 @@ const SECONDS = Number(process.argv[2] ?? 30);
 const SEED = Number(process.argv[3] ?? 1);
 /** Bytes of the longest value that is validated on the event loop. */
 const MOST_BYTES = 128 << 10;
-/** What is kept to be changed further. */
+/** Number of values kept for further mutation. */
 const POOL = 24;
 /** As on the event loop. */
 const LIMIT = { ms: 5, piece: MOST_INLINE_UNITS };
@@ -46,7 +46,7 @@ function measure(table: JsonObject, given: Json): number | null {
   for (let i = 0; i < 5; i++) {
     const parsed: Json = JSON.parse(text);
     steps.begin(0, text.length, LIMIT);
-    // What others do on the machine meanwhile does not count.
+    // Other work on the machine does not count.
     const from = process.threadCpuUsage();
     try {
       validate(parsed);

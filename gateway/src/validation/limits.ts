@@ -1,7 +1,4 @@
-/**
- * What is checked before anything else of a request is looked at (docs/reference/gateway.md#limits,
- * docs/decisions.md#request-order).
- */
+/** Limits on a request that are checked first (docs/reference/gateway.md#limits, docs/decisions.md#request-order). */
 import type { Exchange } from '../exchange.ts';
 import { type Problem, problem } from '../problems.ts';
 import type { ValidationReason } from '../telemetry/metric-table.ts';

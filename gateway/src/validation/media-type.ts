@@ -26,8 +26,9 @@ export function specificity(range: string): number {
 const PARAMETER = /[ \t]*;[ \t]*([A-Za-z0-9!#$&^_.+*-]+)=(?:"([^"\\\r\n]*)"|([^\s;",\\]+))/y;
 
 /**
- * The parameters after a header's first word, names in lower case. Null where they are malformed, one is given twice,
- * or a backslash stands in one: readers differ on these, and so would what we validate and what an upstream sees.
+ * Returns the parameters after a header's first word, names in lower case. Returns null if they are malformed, one
+ * occurs twice, or one has a backslash: readers differ on these, and an upstream could see other values than the
+ * validated ones.
  */
 export function parametersOf(header: string): ReadonlyMap<string, string> | null {
   const found = new Map<string, string>();

@@ -25,7 +25,7 @@ export class MessageRules {
     return isUtf8(message) ? this.#from(0, null, message, asker) : [NOT_UTF8];
   }
 
-  /** As `errors`, where nobody can wait: a message that takes too long is refused. */
+  /** As `errors`, for callers that cannot wait: a message that takes too long is refused. */
   errorsNow(message: Uint8Array): Errors {
     if (!isUtf8(message)) return [NOT_UTF8];
     let errors: Errors = null;
@@ -72,7 +72,7 @@ export function streamedMessagesOf({ streamed_messages: content }: Operation, sc
   return content === undefined ? null : new MessageRules(content, schemas, 'last');
 }
 
-/** Null where no message is validated. */
+/** Returns null if no message is validated. */
 export function webSocketMessagesOf(
   { messages, validate_response: mode }: Operation,
   schemas: Schemas,

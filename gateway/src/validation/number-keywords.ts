@@ -14,7 +14,7 @@ export function isMultipleOf(value: number, divisor: number): boolean {
   return isDecimalMultiple(decimalOf(value), decimalOf(divisor));
 }
 
-/** What a value must be to a limit, as Ajv says it; `fails`: of how they compare. */
+/** Relation of a value to a limit, as Ajv says it; `fails`: by the order of the two. */
 const LIMITS = {
   maximum: { sign: '<=', operator: _`>`, fails: (order: number) => order > 0 },
   minimum: { sign: '>=', operator: _`<`, fails: (order: number) => order < 0 },

@@ -18,7 +18,7 @@ const URLENCODED = 'application/x-www-form-urlencoded';
 /** Where and why; the first `in` is the metric's reason. */
 export type ParameterErrors = readonly ProblemError[];
 
-/** What parameters are read from. */
+/** The source of parameters. */
 export type ParameterSource = Pick<Exchange, 'query' | 'headers' | 'patternSteps'>;
 
 interface Check {

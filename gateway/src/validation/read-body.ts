@@ -29,7 +29,7 @@ export interface BodyReading {
 
 const NOTHING = new Uint8Array(0);
 
-/** Whether the body must be read before the dispatcher may see it; undefined where it was refused. */
+/** Reports whether the body must be read before the dispatcher may see it; undefined if it was refused. */
 export function needsReading(x: Exchange, reading: BodyReading): boolean | undefined {
   const { validator } = reading;
   if (!validator) return false;
@@ -48,7 +48,7 @@ export function needsReading(x: Exchange, reading: BodyReading): boolean | undef
 function jsonCheck(x: Exchange, reading: BodyReading, sent: Uint8Array): (ofAnyType: boolean) => boolean {
   let repeats: boolean | undefined;
   return (ofAnyType) => {
-    // What a plugin has put in its place is not the client's; what is compressed is no text.
+    // A plugin's replacement is not the client's body, and a compressed body is not text.
     if (x.body !== sent || headerOf(x.headers, 'content-encoding') !== undefined) return false;
     if (!ofAnyType && !isJson(mediaTypeOf(headerOf(x.headers, 'content-type')))) return false;
     repeats ??= repeatsName(sent);
@@ -124,7 +124,7 @@ async function read(x: Exchange, reading: BodyReading): Promise<Uint8Array> {
     throw new Interrupted('the body is not valid');
   }
   x.body = body;
-  // What was validated as JSON has no member twice.
+  // A body validated as JSON has no repeated members.
   if (!reads || !isJson(mediaTypeOf(contentType))) x.refusesJson = jsonCheck(x, reading, body);
   return body;
 }
@@ -162,7 +162,7 @@ export function mustBeRead(x: Exchange, body: BodyStream): boolean {
   return !(Number(headerOf(x.headers, 'content-length') ?? Number.NaN) <= body.limit);
 }
 
-/** Reads the body to its end, keeping nothing of it; the problem to answer with where it is past the limit. */
+/** Reads the body to its end without keeping it; returns the problem to answer with if it is past the limit. */
 export async function readToLimit(x: Exchange, body: BodyStream): Promise<Problem | null> {
   try {
     for await (const _ of body);

@@ -1,4 +1,4 @@
-/** What requests are told that do not match the API description. */
+/** Problems for requests that do not match the API description. */
 import type { Exchange } from '../exchange.ts';
 import { type Problem, type ProblemError, problem } from '../problems.ts';
 import type { ValidationReason } from '../telemetry/metric-table.ts';

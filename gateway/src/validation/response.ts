@@ -39,7 +39,7 @@ export class ResponseValidator {
     return this.mode !== 'log';
   }
 
-  /** Whether its status has described content, and its content type is none of that. */
+  /** Reports whether its status has described content, but not of its content type. */
   isUndeclared(status: number, headers: HeaderList): boolean {
     const rules = this.#rulesOf(status)?.rules;
     if (this.mode === 'enforce-json' || !rules || rules.ranges.length === 0) return false;
@@ -50,7 +50,7 @@ export class ResponseValidator {
     return this.#limit;
   }
 
-  /** Why a response is not validated, for the log at debug; null where it is, once its body is whole. */
+  /** Returns why a response is not validated, for the log at debug; null if it is, once its body is whole. */
   skips(method: string, status: number, headers: HeaderList): string | null {
     if (method === 'HEAD' || WITHOUT_BODY.has(status)) return 'it has no body of its own';
     const rules = this.#rulesOf(status)?.rules;

@@ -51,7 +51,7 @@ export class Schemas {
     this.#ajv = new Ajv2020({
       strict: false,
       allErrors: verbose,
-      // What objects inherit (`toString`) is no property of the value.
+      // Inherited members (`toString`) are not properties of the value.
       ownProperties: true,
       // Numbers of JSON that JavaScript reads as infinite are numbers.
       strictNumbers: false,
@@ -82,7 +82,7 @@ export class Schemas {
     return (value) => validateTyped(validateAgain, value);
   }
 
-  /** Throws an Error that names the schema where it does not compile. */
+  /** The validator throws an Error that names the schema if it does not compile. */
   validator({ $ref }: SchemaRef): Validator {
     let validate: ValidateFunction | undefined;
     return (value) => {

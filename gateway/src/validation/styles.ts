@@ -1,6 +1,6 @@
 /**
- * Takes parameters out of a request as OpenAPI's styles write them (OpenAPI 3.1, section 4.8.12.3). Each reader
- * gives `undefined` where the parameter is absent, and `MALFORMED` where it is not written in its style.
+ * Takes parameters out of a request as OpenAPI's styles write them (OpenAPI 3.1, section 4.8.12.3). Each reader returns
+ * `undefined` if the parameter is absent, and `MALFORMED` if it is not written in its style.
  */
 import type { Parameter as Declared, FormField } from '../artifact/format.ts';
 import { parseTextForValidation } from '../json/parse-once.ts';
@@ -78,7 +78,7 @@ export function readPairs(parameter: Parameter, pairs: Pairs, plus: boolean, ite
     const own = pairs.filter(([name]) => name === parameter.name);
     return all(own.map(([, each]) => item(parameter, text(each))));
   }
-  // Whoever reads it behind us may take another of them than we have checked.
+  // A reader behind the gateway may take another of them than the validated one.
   if (count > 1) return MALFORMED;
   if (parameter.content_type !== undefined) return readContent(parameter, first, text);
   if (!isArray(parameter) && !isObject(parameter)) {

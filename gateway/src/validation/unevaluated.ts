@@ -1,7 +1,7 @@
 /**
- * `unevaluatedProperties` and `unevaluatedItems` (JSON Schema 2020-12, section 11). Ours, since Ajv's do not see what
- * `contains` evaluates and count what an `if` that fails has seen, and since keeping its books costs every `anyOf`
- * of every schema. What is evaluated is planned at load; a request pays only for the branches that may hold.
+ * `unevaluatedProperties` and `unevaluatedItems` (JSON Schema 2020-12, section 11). Implemented here, since Ajv's
+ * ignore the items that `contains` evaluates and count those of an `if` that fails, and since their bookkeeping costs
+ * every `anyOf` of every schema. Evaluation is planned at load; a request pays only for the branches that may hold.
  */
 import type { Ajv2020, ErrorObject } from 'ajv/dist/2020.js';
 import type { Json, JsonObject } from '../artifact/format.ts';
@@ -11,7 +11,7 @@ import { isObject } from '../spec/json.ts';
 
 type Holds = (value: object) => boolean;
 
-/** What a schema evaluates of a value that it admits. Plans share those of the schemas that they refer to. */
+/** The parts of an admitted value that a schema evaluates. Plans share those of referenced schemas. */
 interface Plan {
   readonly names: Set<string>;
   readonly patterns: Pattern[];
@@ -19,7 +19,7 @@ interface Plan {
   /** Items from the front. */
   count: number;
   readonly contains: ((item: unknown) => boolean)[];
-  /** What holds for the same value in any case. */
+  /** Plans that apply to the same value unconditionally. */
   readonly always: Plan[];
   readonly conditions: { readonly holds: Holds; readonly yes: readonly Plan[]; readonly no: readonly Plan[] }[];
 }
@@ -161,7 +161,7 @@ const UNITS_A_PLAN = 20;
 /** The plans that apply to the value, each once. */
 function active(plan: Plan, value: object, steps: StepBudget): ReadonlySet<Plan> {
   const found = new Set([plan]);
-  // What is added while it is gone through comes last.
+  // The loop also visits entries that are added during it.
   for (const { always, conditions } of found) {
     for (const each of always) found.add(each);
     for (const { holds, yes, no } of conditions) for (const each of holds(value) ? yes : no) found.add(each);

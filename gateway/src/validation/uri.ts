@@ -5,7 +5,7 @@ const PARTS = /^(?:([^:/?#]*):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*)
 const SCHEME = /^[a-z][a-z0-9+.-]*$/i;
 const FUTURE = /^v[0-9a-f]+\.[a-z0-9._~!$&'()*+,;=:-]+$/i;
 
-/** What each part may hold, percent-encoded characters beside it. */
+/** Characters of each part, besides percent-encoded ones. */
 interface Characters {
   readonly userinfo: RegExp;
   readonly name: RegExp;

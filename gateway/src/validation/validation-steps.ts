@@ -102,7 +102,7 @@ function counted(schema: Json, isBranch: boolean): Json {
   };
 }
 
-/** Keywords of schemas that cost next to nothing: whoever looks at the value has counted it. */
+/** Keywords of schemas that cost next to nothing: reading the value has been counted. */
 const LIGHT: ReadonlySet<string> = new Set([
   ...(['type', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'enum', 'const'] as const),
   ...(['format', 'title', 'description', 'default', 'example', 'examples', 'deprecated', 'readOnly'] as const),

@@ -1,6 +1,6 @@
 /**
- * Schemas of objects with very many properties, as Ajv can compile them: its code has a block in the block of the
- * property before, and some 1,500 exhaust the stack of whoever writes it.
+ * Rewrites schemas of objects with very many properties, so that Ajv can compile them: its code nests a block for each
+ * property, and some 1,500 exhaust the stack.
  */
 import type { Json } from '../artifact/format.ts';
 import { isList, isObject } from '../spec/json.ts';
@@ -10,7 +10,9 @@ const MOST = 400;
 /** Keywords whose values are no schemas. */
 export const DATA: ReadonlySet<string> = new Set(['const', 'enum', 'examples', 'default']);
 
-/** The same schema, whose properties stand in several schemas under `allOf` where there are too many for one. */
+/**
+ * Returns the same schema, with its properties split over several schemas under `allOf` if there are too many for one.
+ */
 export function withoutWideObjects(schema: Json): Json {
   if (isList(schema)) return schema.map(withoutWideObjects);
   if (!isObject(schema)) return schema;

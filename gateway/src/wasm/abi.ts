@@ -79,7 +79,7 @@ export function signatureOf({ signature }: HostFunctionInfo): string {
   return describeSignature({ params: types(params), results: types(results) });
 }
 
-/** The hooks that the module exports. Throws PluginLoadError where they are not those of the plugin's type. */
+/** Returns the hooks that the module exports. Throws PluginLoadError if they do not match the plugin's type. */
 export function checkExports(plugin: ArtifactPlugin, exports: readonly ModuleExport[]): ReadonlySet<Hook> {
   const says = `plugin "${plugin.name}"`;
   const byName = new Map(exports.map((entry) => [entry.name, entry]));
@@ -91,7 +91,7 @@ export function checkExports(plugin: ArtifactPlugin, exports: readonly ModuleExp
     if (entry === undefined) continue;
     const type = entry.signature && describeSignature(entry.signature);
     if (type !== '() -> i32') {
-      // What returns more than a number is given a place for it.
+      // A function that returns more than a number takes a pointer for it.
       const hint = type === '(i32) -> ()' ? `, and returns neither a structure nor a future. ${NOTHING_TO_AWAIT}` : '';
       throw new PluginLoadError(`${says} exports ${hook} as ${type ?? entry.kind}: it is () -> i32${hint}`);
     }

@@ -52,7 +52,7 @@ export class ModuleBinding implements BoundPlugin {
   readonly buffersResponse: boolean;
   readonly problemForm: ProblemForm | null;
   readonly #pool: ModulePool;
-  /** What the next call begins with. */
+  /** State that the next call begins with. */
   #snapshot: Snapshot;
   readonly #keepsMemory: boolean;
   readonly #bodyNeed: BodyNeed;

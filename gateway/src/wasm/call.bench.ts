@@ -1,6 +1,6 @@
 /**
- * What a call into a plugin costs, in microseconds: `node gateway/src/wasm/call.bench.ts` after `npm run plugins`.
- * Each figure is the best of several rounds, with restoring the instance, entering it and the outcome included; bytes are
+ * Measures a call into a plugin, in microseconds: `node gateway/src/wasm/call.bench.ts` after `npm run plugins`. Each
+ * figure is the best of several rounds, with restoring the instance, entering it and the outcome included; bytes are
  * those that the call allocates on the host's heap.
  */
 import { join } from 'node:path';

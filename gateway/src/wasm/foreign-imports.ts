@@ -1,6 +1,6 @@
 /**
- * What toolchains import where they expect a browser, Node.js or an operating system around a module, and what a plugin
- * uses instead.
+ * Imports of toolchains that expect a browser, Node.js or an operating system around a module, and their replacements
+ * for plugins.
  */
 import { ABI_MODULE } from './host/host-functions.ts';
 import { CLOCK, CONFIG, LOG, NOTHING_TO_AWAIT, RANDOM } from './instead.ts';
@@ -27,7 +27,7 @@ const TARGETS: readonly Hint[] = [
   },
 ];
 
-/** What is missed, whatever the language. */
+/** Needs behind such imports, in any language. */
 const NEEDS: readonly Hint[] = [
   {
     imports:

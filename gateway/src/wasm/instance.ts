@@ -11,7 +11,7 @@ import { ANSWERED, type ChunkResult, type Outcome } from './call/plugin.ts';
 import { ABI_MODULE, type RuntimeFunctions } from './host/host-functions.ts';
 import { Snapshot } from './snapshot.ts';
 
-/** What instances of one module have in common. */
+/** State that instances of one module share. */
 export interface ModuleCode {
   readonly module: WebAssembly.Module;
   readonly functions: RuntimeFunctions;
@@ -77,7 +77,7 @@ export class Instance {
     return this.call.memory.bytes.length;
   }
 
-  /** What the next calls are to begin with. */
+  /** Takes the state that later calls begin with. */
   snapshot(): Snapshot {
     return new Snapshot(this.call.memory, this.#globals);
   }
@@ -110,7 +110,7 @@ export class Instance {
     }
   }
 
-  /** Runs an initialiser or `init`: rejects where it traps. The instance stays the caller's. */
+  /** Runs an initialiser or `init`; rejects if it traps. The instance stays the caller's. */
   async initialise(name: string, binding: Binding, from: Snapshot | null): Promise<number> {
     const result = await this.#start(name, binding, from, 'init', null);
     this.call.end();

@@ -1,4 +1,4 @@
-/** What a plugin uses instead of what languages have elsewhere: sentences for whoever tells its author. */
+/** Replacements of functions that languages offer elsewhere: sentences for the author of a plugin. */
 
 export const LOG = 'A plugin has no console: log with host_log (Log of the SDK), and declare it in plugin.toml.';
 export const CLOCK = 'The time is time_now (now() of the SDK).';

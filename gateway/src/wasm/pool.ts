@@ -30,10 +30,10 @@ interface Waiter {
 }
 
 /**
- * What a call holds while it waits for a client, an upstream or a store counts for its module and for its client, and
- * each has a share (docs/decisions.md#instances-do-not-wait). It binds under contention only: a tenth of the instances
- * is for who is below, and where none is left who is above gives one up. Calls that wait for nothing count for nobody,
- * and pay nothing.
+ * Limits instances. Those that a call holds while it waits for a client, an upstream or a store count for its module
+ * and for its client, and each has a share (docs/decisions.md#instances-do-not-wait). It binds under contention only: a
+ * tenth of the instances is for those below their share, and when all are in use, one above its share gives one up.
+ * Calls that do not wait are not counted, and pay nothing.
  */
 export class InstanceCap {
   readonly #limit: number;
@@ -87,7 +87,7 @@ export class InstanceCap {
     for (const pool of [...this.#pools]) pool.close();
   }
 
-  /** Whether a call may take an instance now; `x` is null where it is for no request. */
+  /** Reports whether a call may take an instance now; `x` is null if it is for no request. */
   admits(pool: ModulePool, x: Exchange | null): boolean {
     const free = this.#limit - this.#inUse;
     return free > this.#reserve || (free > 0 && (x === null || this.#shares.isBelow(pool, x)));
@@ -315,7 +315,7 @@ export class ModulePool implements InstanceOwner {
     this.#cap.serve();
   }
 
-  /** What a call of it took says what the next one may take. */
+  /** Notes the time of a call, which decides how the next one may run. */
   #note({ call, cpuMs, usedUpSlice }: Instance): void {
     if (call.hook === 'init') return;
     this.#long = cpuMs >= SLICE_MS / 2;
@@ -323,7 +323,7 @@ export class ModulePool implements InstanceOwner {
     else if (this.#untilDirect > 0) this.#untilDirect--;
   }
 
-  /** Drops the instance that has been idle longest; false where there is none. */
+  /** Drops the instance that has been idle longest; returns false if all are busy. */
   evict(): boolean {
     if (this.#idle.shift() === undefined) return false;
     this.#cap.freed();

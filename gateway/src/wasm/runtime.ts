@@ -35,7 +35,7 @@ const MOST_DIRECT_MS = 50;
 /** How often instances that nothing needs are dropped, in milliseconds. */
 const TRIM_MS = 10_000;
 
-/** Makes the runtime of a process; `limits` where they differ from the defaults. */
+/** Makes the runtime of a process; `limits`: those that differ from the defaults. */
 export function createPluginRuntime(services: PluginServices, limits: Partial<PluginLimits> = {}): PluginRuntime {
   return new Runtime(services, { ...DEFAULT_LIMITS, ...limits });
 }

@@ -1,7 +1,4 @@
-/**
- * Who holds how many plugin instances while its calls wait, by module and by client
- * (docs/decisions.md#instances-do-not-wait).
- */
+/** Plugin instances held by waiting calls, by module and by client (docs/decisions.md#instances-do-not-wait). */
 import { clientNetwork } from '../client-network.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Call } from './call/call.ts';
@@ -41,8 +38,8 @@ export class Shares {
   }
 
   /**
-   * The call that gives its instance up to `module` for `x`: the oldest of the module that is furthest above its share,
-   * where that of `module` is below, or of such a client. Undefined where there is none.
+   * Returns the call that gives its instance up to `module` for `x`: the oldest of the module that is furthest above
+   * its share, if `module` is below its own, or of such a client. Returns undefined if no call is above.
    */
   mostAbove(module: Module, x: Exchange): Call | undefined {
     const client = clientNetwork(x.clientIp);

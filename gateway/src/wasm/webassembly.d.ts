@@ -1,6 +1,6 @@
 /**
- * What the runtime uses of the WebAssembly JavaScript interface and of JavaScript Promise Integration (JSPI).
- * TypeScript declares it in its DOM library only, which a server has no business with.
+ * Types that the runtime uses of the WebAssembly JavaScript interface and of JavaScript Promise Integration (JSPI).
+ * TypeScript declares them in its DOM library only, which does not suit a server.
  */
 declare namespace WebAssembly {
   type ImportValue = ((...args: number[]) => unknown) | Suspending;

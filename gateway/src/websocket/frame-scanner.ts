@@ -1,7 +1,7 @@
 /**
- * Follows one direction of a WebSocket from frame to frame (RFC 6455, section 5): which bytes may pass, and where frames
- * end. Payloads are neither unmasked nor copied. The head of a frame passes when it is whole and valid, so that whoever
- * gets the bytes stands at the end of a frame whenever one is refused.
+ * Follows one direction of a WebSocket from frame to frame (RFC 6455, section 5): which bytes may pass, and the ends of
+ * frames. Payloads are neither unmasked nor copied. The head of a frame passes when it is whole and valid, so that the
+ * receiver is at the end of a frame whenever one is refused.
  */
 
 import type { Closing } from '../web-socket-closing.ts';
@@ -41,7 +41,7 @@ export class FrameScanner {
   messages = 0;
   /** Frames that have begun. */
   frames = 0;
-  /** Code of the close frame that has come, whole; null before. What follows it is not looked at (section 5.5.1). */
+  /** Code of the complete close frame; null before. Later bytes are ignored (section 5.5.1). */
   closeCode: number | null = null;
   /** That close frame has passed. */
   closePassed = false;
@@ -70,7 +70,7 @@ export class FrameScanner {
     this.#rules = rules;
   }
 
-  /** What has passed ends with a whole frame, so that a frame of another's may follow. */
+  /** The bytes passed so far end with a whole frame, so that a frame of another source may follow. */
   get atFrameEnd(): boolean {
     return this.#left === 0 || !this.#passing;
   }
@@ -128,7 +128,7 @@ export class FrameScanner {
     return at;
   }
 
-  /** A frame begins, whose head is whole; false where it is refused. */
+  /** Begins a frame whose head is whole; returns false if it is refused. */
   #begin(bytes: Buffer, at: number): boolean {
     const first = bytes[at] as number;
     const second = bytes[at + 1] as number;

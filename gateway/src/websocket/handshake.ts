@@ -13,7 +13,7 @@ const UPGRADE = ['upgrade', 'websocket', 'connection', 'Upgrade'];
 export const EXTENSIONS = 'sec-websocket-extensions';
 export const PROTOCOL = 'sec-websocket-protocol';
 
-/** Why a request cannot become a WebSocket; null where it can. */
+/** Returns why a request cannot become a WebSocket; null if it can. */
 export function refusalOf({ upgrade, headers }: Exchange): Problem | null {
   if (upgrade === null) {
     const detail = 'This operation speaks WebSocket: send a GET with "Upgrade: websocket" and no body.';
@@ -29,7 +29,7 @@ export function refusalOf({ upgrade, headers }: Exchange): Problem | null {
   return null;
 }
 
-/** What proves that a server has read the key. */
+/** Returns the proof that a server has read the key. */
 export function acceptOf(key: string): string {
   return createHash('sha1')
     .update(key + GUID)
@@ -57,7 +57,7 @@ export class UpstreamHandshake {
     else changeHeader(headers, 'set', EXTENSIONS, this.#extensions);
   }
 
-  /** What is wrong with an answer that switches protocols; null where it is right (section 4.1). */
+  /** Returns the fault of an answer that switches protocols; null if it is valid (section 4.1). */
   faultOf(status: number, headers: HeaderList, upgrade: string): string | null {
     if (status !== 101 || upgrade.toLowerCase() !== 'websocket') return 'it does not switch to WebSocket';
     if (headerOf(headers, 'sec-websocket-accept') !== acceptOf(this.#key)) return 'its Sec-WebSocket-Accept is wrong';
@@ -72,7 +72,7 @@ export class UpstreamHandshake {
   }
 }
 
-/** Makes of an upstream's headers those for the client: with the answer to its own key, where it has one. */
+/** Turns an upstream's headers into those for the client: with the answer to its own key, if it has one. */
 export function acceptClient({ upgrade, headers: asked }: Exchange, headers: HeaderList): void {
   changeHeader(headers, 'remove', 'sec-websocket-accept', '');
   changeHeader(headers, 'remove', 'content-length', '');

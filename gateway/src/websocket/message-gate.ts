@@ -1,7 +1,7 @@
 /**
- * Holds the frames of a message until it is whole and has been checked; then they pass as they came, masks and all
- * (RFC 6455, section 5). What is fed to it has been through a FrameScanner: valid frames, whose heads are never cut.
- * Control frames pass at once, and whole, between those of a message.
+ * Holds the frames of a message until it is whole and has been checked; then they pass as they came, masks and all (RFC
+ * 6455, section 5). Its input has passed a FrameScanner: valid frames, whose heads are never cut. Control frames pass
+ * at once, and whole, between those of a message.
  */
 import type { Holding } from '../buffer-budget.ts';
 import type { Closing } from '../web-socket-closing.ts';
@@ -20,7 +20,7 @@ export interface MessageGateOptions {
 
 export class MessageGate {
   readonly #options: MessageGateOptions;
-  /** A message is being checked: resolves with what may go on then. Whoever feeds the gate pauses meanwhile. */
+  /** A message is being checked: resolves with the bytes that may go on then. The caller pauses its input meanwhile. */
   checking: Promise<readonly Buffer[]> | null = null;
   /** Came behind the message that is being checked. */
   #rest: Buffer[] = [];
@@ -50,7 +50,7 @@ export class MessageGate {
     this.#options = options;
   }
 
-  /** What may go on now. */
+  /** Returns the bytes that may go on now. */
   pass(bytes: Buffer): readonly Buffer[] {
     const passed: Buffer[] = [];
     this.#plain = null;
@@ -160,7 +160,7 @@ export class MessageGate {
     this.#forget();
   }
 
-  /** What may go on now: the message, and what came behind it. */
+  /** Returns the bytes that may go on now: the message, and those behind it. */
   #checked(violation: Closing | null): readonly Buffer[] {
     const passed: Buffer[] = [];
     this.checking = null;

@@ -166,7 +166,7 @@ export class Relay {
     else this.#refuseUpstream(closing, others.upstream);
   }
 
-  /** What the upstream has to say to what came before is still heard: it may be on its way. */
+  /** The upstream's answer to earlier messages still passes: it may be on its way. */
   #refuseClient(closing: Closing, toUpstream: Closing): void {
     this.#note('gateway', closing);
     this.#upstream.dismiss(toUpstream, this.#client);

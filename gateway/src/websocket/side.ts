@@ -15,13 +15,13 @@ export class Side {
   readonly stream: Duplex;
   /** Of what it sends. */
   readonly scanner: FrameScanner;
-  /** Of its messages; null where they pass without being looked at. */
+  /** Checks its messages; null if they pass unchecked. */
   readonly #gate: MessageGate | null;
   /** Bytes that it has sent. */
   received = 0;
   /** It has ended its connection, or lost it. */
   gone = false;
-  /** What it is to be told, where the gateway ends the WebSocket. */
+  /** The close frame for it, if the gateway ends the WebSocket. */
   #closing: Closing | null = null;
   /** It is told so only when the other side has nothing more to say. */
   #hearsOut = false;
@@ -70,7 +70,7 @@ export class Side {
     return this.#gate?.closePassed ?? this.scanner.closePassed;
   }
 
-  /** What the other side has of it ends with a whole frame, as it always does where messages are held. */
+  /** The bytes written to it end with a whole frame, as they always do if messages are held. */
   get #atFrameEnd(): boolean {
     return this.#gate !== null || this.scanner.atFrameEnd;
   }
@@ -98,7 +98,7 @@ export class Side {
     this.tell(other);
   }
 
-  /** Tells it what there is to tell, where it can be told now. */
+  /** Sends its close frame, if one is due and possible now. */
   tell(other: Side): void {
     if (this.#told || this.gone) return;
     if (other.#closePassed) this.#told = true;
@@ -110,7 +110,7 @@ export class Side {
     } else if (other.gone) this.stream.destroy();
   }
 
-  /** False where it reads more slowly than the other side sends. */
+  /** Returns false if it reads more slowly than the other side sends. */
   write(pieces: readonly Buffer[]): boolean {
     const { stream } = this;
     const [only] = pieces;
@@ -129,7 +129,7 @@ export class Side {
     this.stream.end(() => {
       if (!this.stream.destroyed) this.#linger = setTimeout(() => this.stream.destroy(), LINGER_MS);
     });
-    // What it still sends is read: unread, it would reset the connection, and what was written with it.
+    // Its remaining input is read: unread, it would reset the connection, and discard the bytes just written.
     this.stream.resume();
   }
 

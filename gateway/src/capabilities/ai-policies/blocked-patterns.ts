@@ -19,7 +19,7 @@ export class BlockedPatterns {
   readonly #budget = new StepBudget(DEFAULT_STEPS);
   readonly #patterns: readonly Blocked[];
 
-  /** Throws where one is none. */
+  /** Throws if a source is not a valid pattern. */
   constructor(sources: readonly string[]) {
     this.#patterns = sources.map((source) => ({
       pattern: compilePattern(source, this.#budget),
@@ -31,7 +31,7 @@ export class BlockedPatterns {
     return this.#patterns.length === 0;
   }
 
-  /** Null where none matches. Yields between patterns. */
+  /** Returns null if no pattern matches. Yields between patterns. */
   *find(text: string): Generator<undefined, Finding | null> {
     const readings = readingsOf(text);
     for (const [i, blocked] of this.#patterns.entries()) {
@@ -45,7 +45,7 @@ export class BlockedPatterns {
     return null;
   }
 
-  /** Null where it takes too many steps. */
+  /** Returns null if it takes too many steps. */
   #test({ pattern, isLinear }: Blocked, text: string): boolean | null {
     this.#budget.begin(0, isLinear ? text.length : 0, ONE_PATTERN);
     try {
@@ -70,7 +70,7 @@ const PLAIN = /^[\t\n\r\x20-\x7e]*$/;
 /** A text as it stands, as a model reads it, and with its escapes as what they stand for. */
 function readingsOf(text: string): readonly string[] {
   if (PLAIN.test(text) && !text.includes('\\u')) return [text];
-  // Half a character is none for patterns.
+  // Patterns match whole characters only, so lone surrogates are replaced.
   const whole = text.toWellFormed();
   const unescaped = whole.replace(ESCAPE, (_, code) => String.fromCharCode(Number.parseInt(code, 16)));
   return [...new Set([whole, asRead(whole), asRead(unescaped.toWellFormed())])];

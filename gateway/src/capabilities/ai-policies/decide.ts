@@ -17,7 +17,7 @@ const ANSWERS = 1;
 
 export type Rule = (x: Exchange) => Decision | Promise<Decision>;
 
-/** What a policy does with each kind of request. */
+/** Decisions of a policy by kind of request. */
 export interface Rules {
   /** With a body, which has been read. */
   readonly body: Rule;
@@ -27,7 +27,7 @@ export interface Rules {
   readonly session?: Rule;
 }
 
-/** 1 where the request has its answer. What has no body passes. */
+/** Returns 1 if the request has its answer. Requests without a body pass. */
 export function decide(call: Call, rules: Rules): number | Promise<number> {
   const x = call.request();
   const settle = (decision: Decision) => {

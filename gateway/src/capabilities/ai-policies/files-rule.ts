@@ -1,4 +1,6 @@
-/** `on_files` of a policy: what becomes of files and batches, whose prompts no policy reads (docs/decisions.md#ai-files). */
+/**
+ * `on_files` of a policy: how it treats files and batches, whose prompts no policy reads (docs/decisions.md#ai-files).
+ */
 import type { JsonObject } from '../../artifact/format.ts';
 import type { Exchange } from '../../exchange.ts';
 import { type FilesRequest, filesRequest } from '../ai/files/files-request.ts';
@@ -16,7 +18,7 @@ export function allowsFiles(config: JsonObject): boolean {
   return config['on_files'] === 'allow';
 }
 
-/** What has no body has no prompt: it is ai-proxy's. */
+/** A request without a body has no prompt: ai-proxy handles it. */
 function refuses(x: Exchange, { surface }: FilesRequest): Decision {
   return x.body === null && x.bodyStream === null ? null : notPassed(surface);
 }

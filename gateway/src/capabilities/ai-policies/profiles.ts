@@ -15,7 +15,7 @@ export class Profiles<T> {
   readonly #default: Profile<T>;
   readonly #log: (message: string, x: Exchange) => void;
 
-  /** Throws where `default_profile` is none of `profiles`, and what `read` throws. */
+  /** Throws if `profiles` lacks `default_profile`, and the errors of `read`. */
   constructor(config: JsonObject, read: (settings: JsonObject) => T, log: (message: string, x: Exchange) => void) {
     const entries = Object.entries(objectOf(config['profiles'])).map(
       ([name, each]) => [name, { name, settings: read(objectOf(each)) }] as const,
@@ -31,7 +31,7 @@ export class Profiles<T> {
     return [...this.#profiles.values()];
   }
 
-  /** That which `ai.policy` names; the default one where it names none. */
+  /** Returns the profile that `ai.policy` names, by default `default_profile`. */
   of(x: Exchange): Profile<T> {
     const chosen = x.context?.get(POLICY_KEY);
     if (chosen === undefined) return this.#default;
@@ -46,7 +46,7 @@ export function objectOf(value: Json | undefined): JsonObject {
   return typeof value !== 'object' || value === null || isList(value) ? {} : value;
 }
 
-/** Null where there is no number. */
+/** Returns null if the value is not a number. */
 export function numberOf(value: Json | undefined): number | null {
   return typeof value === 'number' ? value : null;
 }

@@ -8,7 +8,7 @@ export function isRealtime({ path }: Exchange): boolean {
   return surfaceOf(path) === 'realtime';
 }
 
-/** Of a session before a policy with this config, which is named `policy`: null where it may pass unread. */
+/** Refuses a session before the policy named `policy`; returns null if the config lets it pass unread. */
 export function unreadSession(policy: string, config: JsonObject): AiRefused | null {
   if (config['on_realtime'] === 'allow') return null;
   const detail = `${policy} reads no messages of realtime sessions, and does not let them pass unread.`;

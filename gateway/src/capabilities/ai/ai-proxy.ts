@@ -32,7 +32,7 @@ import type { Target } from './targets/targets.ts';
 
 const SURFACES = { chat, responses, embeddings, messages, counting, realtime };
 type Served = keyof typeof SURFACES;
-/** Characters; none has so many. */
+/** Longest model name accepted, in characters. */
 const MAX_MODEL = 256;
 const NO_BODY = new Uint8Array(0);
 const NO_PROVIDER = 'No provider of this model could answer.';

@@ -1,4 +1,4 @@
-/** What an attempt at a provider has from the request and from the process. */
+/** Inputs of an attempt at a provider, from the request and from the process. */
 import type { HttpCaller } from '../../egress/http-client.ts';
 import type { EngineResponse, Exchange } from '../../exchange.ts';
 import type { ReservationStore } from '../../state/reservation-store.ts';
@@ -23,6 +23,6 @@ export interface Asked {
   readonly request: SurfaceRequest;
   /** The model as the client names it. */
   readonly model: string;
-  /** What has led to the target, for the trace. */
+  /** Reason for choosing the target, for the trace. */
   readonly why: string;
 }

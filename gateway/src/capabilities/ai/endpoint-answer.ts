@@ -9,7 +9,7 @@ import { ProviderFailed } from './conversation/provider-failure.ts';
 import type { AiMetrics, EndpointOutcome } from './metrics.ts';
 import type { Endpoint } from './targets/endpoint.ts';
 
-/** Bytes of an error of a provider; past it, it is none. */
+/** Longest error of a provider that is read, in bytes; longer bodies are ignored. */
 const MAX_ERROR = 1 << 20;
 /** Failures after which a provider is given time, as an upstream is (docs/reference/gateway.md#circuit-breaker). */
 const COUNTED: readonly string[] = ['failed', 'timeout'];
@@ -24,7 +24,7 @@ export interface AnswerHead {
   cancel?(): void;
 }
 
-/** Throws what `answering` throws. What a client has brought about, by leaving or with its body, is no failure. */
+/** Throws the error of `answering`. Failures that a client causes, by leaving or by its body, do not count. */
 export async function endpointAnswer<A extends AnswerHead>(
   answering: Promise<A>,
   { health, host }: Endpoint,

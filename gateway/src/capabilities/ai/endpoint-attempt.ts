@@ -22,7 +22,7 @@ import type { Endpoint } from './targets/endpoint.ts';
 import type { Provider } from './targets/provider.ts';
 import { TokenCount } from './token-count.ts';
 
-/** Whom an attempt asks, and what becomes of a 429. */
+/** The endpoint of an attempt, and how a 429 is handled. */
 export interface AttemptAt {
   readonly provider: Provider;
   readonly endpoint: Endpoint;
@@ -30,7 +30,7 @@ export interface AttemptAt {
   readonly headMs: number;
   /** The target has other endpoints: then this one rests after a 429. */
   readonly isShared: boolean;
-  /** Seconds until one of them can be asked; null where it has one. */
+  /** Seconds until an endpoint can be asked; null if one can be asked now. */
   retryAfter(): number | null;
   /** Whether another one of them would be asked now. */
   movesOn(): boolean;

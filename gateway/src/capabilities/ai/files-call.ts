@@ -22,7 +22,7 @@ import { written } from './written.ts';
 
 /** Bytes of an object; metadata have 16 KiB at most. */
 const MAX_OBJECT = 1 << 20;
-/** Characters; none has so many. */
+/** Longest model name accepted, in characters. */
 const MAX_MODEL = 256;
 const JSON_TYPE = 'application/json';
 
@@ -168,7 +168,7 @@ export class FilesCall {
   }
 }
 
-/** Throws what is none of the provider's. */
+/** Returns the provider's failure. Rethrows errors that do not come from the provider. */
 function failureIn(error: unknown): ProviderFailed {
   if (error instanceof ProviderFailed) return error;
   if (error instanceof HttpCallError) return failureOf(error);

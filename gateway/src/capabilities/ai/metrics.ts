@@ -1,4 +1,4 @@
-/** What the AI gateway counts. */
+/** Metrics of the AI gateway. */
 import type { ProcessServices } from '../../capability/capability.ts';
 import type { LabelledCounter } from '../../telemetry/labelled-counter.ts';
 import type { CounterInfo, HistogramInfo } from '../../telemetry/metric-table.ts';

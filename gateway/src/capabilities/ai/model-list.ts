@@ -15,7 +15,7 @@ import type { Target } from './targets/targets.ts';
 
 /** Bytes of one provider's list. */
 const MAX_LIST = 4 << 20;
-/** The most that a page of messages providers has; none has so many models. */
+/** Largest page that Messages providers return; it holds all of their models. */
 const PAGE = 'limit=1000';
 
 const aliasListed = (id: string): Model => ({ id, object: 'model', created: 0, owned_by: 'gw' });

@@ -135,7 +135,7 @@ function affordable(body: Uint8Array): JsonScan {
   return scan;
 }
 
-/** Null where it is no JSON, since providers have proxies in front of them, or takes too long to parse. */
+/** Returns null if the body takes too long to parse or is not JSON, as from proxies in front of providers. */
 function parsedBody(body: Uint8Array): unknown {
   if (!isQuickJson(body)) return null;
   try {

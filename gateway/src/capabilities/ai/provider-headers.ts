@@ -3,7 +3,7 @@ import { type HeaderList, headerOf } from '../../exchange.ts';
 import { retryAfterMs } from '../../retry-after.ts';
 import type { Warning } from './surfaces/surface.ts';
 
-/** What clients act on, where it is what it must be. */
+/** Headers that clients act on, passed on if valid. */
 const READ: Readonly<Record<string, (value: string) => string | null>> = {
   'retry-after': (value) => secondsOf(retryAfterMs(value)),
   'retry-after-ms': (value) => (/^\d{1,8}(\.\d{1,9})?$/.test(value) ? value : null),

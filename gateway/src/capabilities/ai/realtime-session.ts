@@ -20,7 +20,7 @@ const FAILED: Closing = { code: 1011, reason: 'the gateway failed' };
 
 const slot = new RequestSlot<RealtimeSession>();
 
-/** What is counted beside the policies. */
+/** Listeners that count usage besides the policies. */
 export interface SessionEvents {
   counted(usage: RealtimeUsage): void;
   /** Why an event or a response was not: for the log. */
@@ -58,7 +58,7 @@ export class RealtimeSession implements RequestPart {
     tooLarge: () => this.#unread(`an event of more than ${MAX_EVENT} bytes was passed on unread`),
   });
 
-  /** Made where it is first asked for. */
+  /** Returns the session of the exchange; creates it on first use. */
   static of(x: Exchange): RealtimeSession {
     const known = slot.of(x);
     if (known !== null) return known;
@@ -93,7 +93,7 @@ export class RealtimeSession implements RequestPart {
     return this.#settling;
   }
 
-  /** What the last reservation of a policy has gone into; null where nobody knows: a response was not over. */
+  /** Tokens since the last reservation of a policy; null if unknown, since a response was under way. */
   get unsettled(): SpentTokens | null {
     return this.#underWay > 0 ? null : this.#spent(NOTHING);
   }

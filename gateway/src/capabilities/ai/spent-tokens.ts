@@ -1,4 +1,4 @@
-/** What a request has cost in tokens, when it has ended: for policies (docs/decisions.md#ai-estimates). */
+/** Tokens that a request has cost, once it has ended: for policies (docs/decisions.md#ai-estimates). */
 import type { Exchange } from '../../exchange.ts';
 import { RealtimeSession } from './realtime-session.ts';
 import { surfaceOf } from './surfaces/surface-of.ts';
@@ -22,10 +22,10 @@ export interface SpentTokens {
 }
 
 /**
- * As the provider has counted it; where its answer was cut, at least what has come of it. Null where nobody knows: the
- * client has left before the answer came, which may have been made all the same. Of a request that no provider has
- * answered, nothing. Of a realtime session, what its responses have cost was settled by then: what is left is nothing, or
- * unknown where one was not over.
+ * Returns the provider's count; for a cut answer, at least the part that arrived. Returns null if the count is unknown:
+ * the client left before the answer came, which the provider may have made all the same. A request that no provider has
+ * answered costs nothing. The responses of a realtime session are settled as they end: the rest is nothing, or unknown
+ * if a response was under way.
  */
 export function spentTokens(x: Exchange): SpentTokens | null {
   const count = TokenCount.of(x);

@@ -17,7 +17,7 @@ const MAX_EVENT = 4 << 20;
 /** Bytes of events of which the client gets nothing: two of the longest ones, and as many again in half a minute. */
 const MAX_SILENT = 8 << 20;
 const SILENT_PER_MS = 256;
-/** What an event counts at least, since each is work. */
+/** Least size that an event counts as, in bytes, since each is work. */
 const LEAST_EVENT = 256;
 /** Bytes that a stream has before its first event, such as comments that keep its connection. */
 const MAX_BEFORE = 64 << 10;
@@ -29,11 +29,11 @@ export class StreamedResponse {
   readonly #answer: StreamedAnswer;
   readonly #count: TokenCount;
   readonly #log: (why: string) => void;
-  /** Null where no policy wants one. */
+  /** Null if no policy needs an estimate. */
   readonly #estimate: TokenEstimate | null;
   readonly #events = new EventParser(MAX_EVENT);
   readonly #turns = new Turns();
-  /** What is to be written next. */
+  /** Pieces to be written next. */
   #pieces: Buffer[] = [];
   /** Undefined until the head was sent; null where a response hook answered in its place. */
   #sink: ResponseSink | null | undefined;
@@ -51,7 +51,7 @@ export class StreamedResponse {
     this.#estimate = TokenEstimate.of(asked.x);
   }
 
-  /** The head is sent with the first event, with the headers that are given. Throws what is wrong where it is wrong before that. */
+  /** Sends the head with the first event, with the given headers. Throws errors that occur before that. */
   async run(provider: HttpStream): Promise<void> {
     let whole = false;
     try {

@@ -86,7 +86,7 @@ export class TargetRun {
     return Math.min(timeoutMs, Math.max(1, Math.ceil((this.#until - performance.now()) / ROUNDED)) * ROUNDED);
   }
 
-  /** Behind a 429: to another endpoint, or to `fallback` where one of them has failed. */
+  /** Reports whether a 429 leads to another endpoint, or to `fallback` if an endpoint has failed. */
   #movesOn(): boolean {
     if (this.#failed !== null || this.#isBroken()) return true;
     return this.#mayAsk() && this.#target.balance.hasNext(this.#asked.request.model, this.#tried);

@@ -1,4 +1,4 @@
-/** What is known of a request's tokens: for plugins behind it, the access log and the metrics. */
+/** Token counts of a request: for later plugins, the access log and the metrics. */
 import { RequestSlot } from '../../capability/request-slot.ts';
 import type { Exchange, RequestPart } from '../../exchange.ts';
 import { UNCOUNTED, type Usage } from './conversation/usage.ts';
@@ -26,7 +26,7 @@ export class TokenCount implements RequestPart {
     this.model = model;
   }
 
-  /** Of the last attempt; null where no provider was asked. */
+  /** Returns the count of the last attempt; null if no provider was asked. */
   static of(x: Exchange): TokenCount | null {
     return slot.of(x);
   }

@@ -13,9 +13,9 @@ import { type SurfaceName, surfaceOf } from './surfaces/surface-of.ts';
 
 /** Bytes of UTF-8 of a token: about four letters, or a character of Chinese and a third. */
 const TOKEN = 4;
-/** What a message costs beside its text. */
+/** Tokens of a message besides its text. */
 const MESSAGE = 4;
-/** What a picture or a file is taken for, whatever its size. */
+/** Tokens that a picture or a file counts as, of any size. */
 const FILE = 1_000;
 const ASKED: ReadonlySet<string> = new Set([...SAID, ...BESIDE]);
 /** Limits on the completion by surface: servers ignore those of another one. */
@@ -40,7 +40,7 @@ export class TokenEstimate implements RequestPart {
   readonly tap = null;
   readonly logged = '';
   readonly prompt: number;
-  /** The most that the completion may have, as the request says; null where it does not. */
+  /** The request's limit on the completion; null if it has none. */
   readonly limit: number | null;
   #bytes = 0;
 

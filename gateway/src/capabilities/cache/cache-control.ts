@@ -23,19 +23,19 @@ export function directivesOf(headers: HeaderList): Directives {
   return found;
 }
 
-/** Seconds of a directive; null where it is absent, 0 where it is no number: then nothing counts as fresh. */
+/** Returns the seconds of a directive; null if it is absent, 0 if it is malformed, so that nothing counts as fresh. */
 export function secondsOf(directives: Directives, name: string): number | null {
   const value = directives.get(name);
   if (value === undefined) return null;
   return wholeSeconds(value) ?? 0;
 }
 
-/** Null for what is no `delta-seconds`. */
+/** Returns null if the text is not a `delta-seconds`. */
 export function wholeSeconds(text: string): number | null {
   return /^\d+$/.test(text) ? Math.min(Number(text), MOST_SECONDS) : null;
 }
 
-/** Milliseconds since the epoch of a field that holds an HTTP-date; null where it is absent or no date. */
+/** Returns the milliseconds since the epoch of a field that holds an HTTP-date; null if it is absent or malformed. */
 export function dateOf(headers: HeaderList, name: string): number | null {
   const text = headerOf(headers, name);
   return text === undefined ? null : parseHttpDate(text);

@@ -1,7 +1,7 @@
 /**
- * What requests must have in common to get one stored response. Everything that a client can say and an upstream can
- * hear is either part of the key or taken out of the request, save headers of the baseline, which an upstream names
- * in `Vary` (RFC 9111, section 4.1).
+ * The parts of a request that must agree for it to get a stored response. Everything that a client can say and an
+ * upstream can hear is either part of the key or taken out of the request, except headers of the baseline, which an
+ * upstream names in `Vary` (RFC 9111, section 4.1).
  */
 import { hash } from 'node:crypto';
 import { type Exchange, type HeaderList, headerOf, joinedHeader } from '../../exchange.ts';
@@ -69,7 +69,7 @@ function forwardedTo(headers: HeaderList): string {
   return [...named.map(([text]) => text), host ?? '', proto ?? ''].join('|').toLowerCase();
 }
 
-/** What invalidates all that is stored for a path of an API, whatever its query, headers and partition. */
+/** Returns the key that invalidates all responses stored for a path of an API, for any query, headers and partition. */
 export function epochKey(api: string, path: string): string {
   return `cache:${VERSION}:epoch:${digest(JSON.stringify([api, path]))}`;
 }

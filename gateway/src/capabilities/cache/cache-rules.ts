@@ -1,4 +1,4 @@
-/** What the operator of a cache has decided (`host_cache_open`): the config of the `cache` plugin. */
+/** The operator's settings of a cache (`host_cache_open`): the config of the `cache` plugin. */
 import { isObject, type Obj } from '../../spec/json.ts';
 
 export interface CacheRules {

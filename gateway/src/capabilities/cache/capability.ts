@@ -7,7 +7,7 @@ import { HostCallError } from '../../wasm/call/host-call-error.ts';
 import { ResponseCache } from './response-cache.ts';
 import type { Maybe } from './response-store.ts';
 
-/** What the key costs beyond its length, in instructions. */
+/** Cost of the key beyond its length, in instructions. */
 const DIGEST = 3_000;
 /** The time for which a request waits for another's fetch, and the store's own time-outs, are shorter. */
 const DEADLINE_MS = 300_000;

@@ -2,7 +2,7 @@
 import { type HeaderList, headerOf, joinedHeader } from '../../exchange.ts';
 import { dateOf } from './cache-control.ts';
 
-/** What a 304 carries of a stored response (RFC 9110, section 15.4.5). */
+/** Headers of a stored response that a 304 carries (RFC 9110, section 15.4.5). */
 const OF_NOT_MODIFIED = new Set([
   ...['cache-control', 'content-location', 'date', 'etag', 'expires', 'last-modified', 'vary', 'set-cookie'],
 ]);
@@ -29,7 +29,7 @@ function opaque(tag: string): string {
   return tag.replace(/^W\//, '');
 }
 
-/** Headers that ask the upstream whether the stored response still holds; null where it has no validator. */
+/** Returns headers that ask the upstream whether the stored response is still valid; null if it has no validator. */
 export function validators(stored: HeaderList): HeaderList | null {
   const [tag, modified] = [headerOf(stored, 'etag'), headerOf(stored, 'last-modified')];
   if (tag === undefined && modified === undefined) return null;

@@ -3,7 +3,7 @@
 import type { OwnerPath } from '../../shares/owner-path.ts';
 import { SharedMap } from '../../shares/shared-map.ts';
 
-/** What has become of a fetch. */
+/** The outcome of a fetch. */
 export type Landing =
   /** It is in the store. */
   | 'stored'
@@ -35,7 +35,7 @@ export class Flights {
     this.#now = now;
   }
 
-  /** How many have ended with something stored: where it has changed, what was not found before may be there now. */
+  /** Number of fetches that stored a response: if it has changed, a response that was missing may be stored now. */
   get stored(): number {
     return this.#stored;
   }

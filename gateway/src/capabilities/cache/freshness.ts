@@ -21,7 +21,7 @@ export interface Arrival {
   readonly receivedAt: number;
 }
 
-/** Null where nothing says that it is fresh for any time: it is not stored. */
+/** Returns null if nothing makes the response fresh for any time: it is not stored. */
 export function freshnessOf(
   status: number,
   headers: HeaderList,

@@ -1,4 +1,6 @@
-/** What a successful unsafe request invalidates (RFC 9111, section 4.4): its own path, and those that its response names. */
+/**
+ * Invalidation by a successful unsafe request (RFC 9111, section 4.4): its own path, and those that its response names.
+ */
 
 import { type Exchange, headerOf } from '../../exchange.ts';
 import { ownerOf } from '../../shares/owner.ts';
@@ -16,7 +18,7 @@ export function invalidate(x: Exchange, store: ResponseStore): Maybe<void> {
   return done.some((each) => each instanceof Promise) ? Promise.all(done).then(() => {}) : undefined;
 }
 
-/** The path of a URL reference; null where it is none, or of another origin: nobody else may invalidate. */
+/** Returns the path of a URL reference; null if it is malformed or of another origin, which may not invalidate. */
 function pathAt(origin: string, base: string, reference: string | undefined): string | null {
   if (reference === undefined || !URL.canParse(reference, origin + base)) return null;
   const url = new URL(reference, origin + base);

@@ -25,7 +25,7 @@ export interface CacheDeps {
   readonly now?: () => number;
   /** A request has ended that the cache has seen. */
   readonly count?: (result: CacheResult) => void;
-  /** What must not fail has failed. */
+  /** Logs unexpected failures. */
   log(message: string): void;
 }
 
@@ -209,7 +209,10 @@ export class ResponseCache {
     return false;
   }
 
-  /** What to store, with the body where it is in memory; null where it may not be, and `Transaction.detail` says why. */
+  /**
+   * Returns the response to store, with the body if it is in memory; null if it may not be stored, and
+   * `Transaction.detail` says why.
+   */
   #storable(x: Exchange, transaction: Transaction, receivedAt: number): StoredResponse | null {
     const { responseStatus: status, responseHeaders, responseBody } = x;
     const directives = directivesOf(responseHeaders);

@@ -82,7 +82,7 @@ export class ResponseStore {
     if (transaction.keyHasHeaders || names.length > 0) await this.#list(transaction, key);
   }
 
-  /** Forgets the oldest where there are too many: clients choose request headers, and so how many there are. */
+  /** Drops the oldest entries past the limit: clients choose request headers, and so the number of entries. */
   async #list(transaction: Transaction, key: string): Promise<void> {
     const entry = { first: transaction.key, key };
     const before = decodeStoredKeys(await this.#store.get(transaction.urlKey));
@@ -102,7 +102,10 @@ export class ResponseStore {
     return known !== null && known.names.length === all.length ? known : newVariants(all);
   }
 
-  /** What is stored for a path, and what is being fetched, is not used again. A store that is away has nothing to use. */
+  /**
+   * Invalidates the responses stored for a path and those being fetched. An unavailable store has nothing to
+   * invalidate.
+   */
   invalidate(key: string, owner: OwnerPath): Maybe<void> {
     // Apart from responses, which are large: what has lost its mark would be valid again.
     const shares = ['invalidations', ...owner];

@@ -22,7 +22,7 @@ const MOST_VARY = 16;
 /** Any of them allows it although the request was authenticated (RFC 9111, section 3.5). */
 const FOR_EVERYONE = ['public', 's-maxage', 'must-revalidate'];
 
-/** Why it may not be stored, in a word for `Cache-Status`; null where it may. */
+/** Returns why a response may not be stored, as a word for `Cache-Status`; null if it may. */
 export function unstorable(response: Candidate, rules: CacheRules): string | null {
   const { headers, directives } = response;
   if (!rules.statuses.has(response.status)) return 'status';

@@ -1,4 +1,4 @@
-/** What stands in the store under a key: a response, or that there are several, by request headers. */
+/** The value stored under a key: a response, or a note that there are several, by request headers. */
 import { randomUUID } from 'node:crypto';
 import type { HeaderList } from '../../exchange.ts';
 import { get, isObject } from '../../spec/json.ts';
@@ -16,7 +16,7 @@ export interface StoredResponse extends Freshness {
   readonly epoch: string;
 }
 
-/** In the place of the response where there are several. */
+/** Takes the place of the response if there are several. */
 export interface Variants {
   readonly kind: 'variants';
   /** Request headers by which they differ. */
@@ -44,10 +44,10 @@ export function encodeStored(stored: Stored): Buffer {
   return bytes;
 }
 
-/** What has been read, by the bytes that it was read from: a store in the process gives the same ones again. */
+/** Decoded values by the bytes that they were read from: a store in the process returns the same bytes again. */
 const known = new WeakMap<Uint8Array, Stored>();
 
-/** Null for what is nothing of ours: whoever can write to the store must not be able to split responses. */
+/** Returns null for malformed bytes: write access to the store must not allow response splitting. */
 export function decodeStored(bytes: Uint8Array | null): Stored | null {
   if (bytes === null) return null;
   const before = known.get(bytes);

@@ -1,4 +1,4 @@
-/** What a cache knows of one request between its request hook and its response hook. */
+/** State of a cache for one request, between its request hook and its response hook. */
 
 import { RequestSlot } from '../../capability/request-slot.ts';
 import type { Exchange, HeaderList, RequestPart, ResponseSink, StagedHeader } from '../../exchange.ts';
@@ -9,11 +9,11 @@ import type { Flight } from './flights.ts';
 import { type Recording, RecordingSink } from './recording.ts';
 import type { StoredResponse } from './stored-response.ts';
 
-/** What the store has for a request. */
+/** The stored entry for a request. */
 export interface Found {
-  /** Where it lies, or would lie as far as is known before there is a response. */
+  /** Its key in the store, as far as it is known before there is a response. */
   readonly key: string;
-  /** Null where there is none, or it has been invalidated. */
+  /** Null if nothing is stored, or it has been invalidated. */
   readonly stored: StoredResponse | null;
   /** Of the path, as it is now. */
   readonly epoch: string;
@@ -23,7 +23,7 @@ export interface Found {
 
 /** Why a request goes on to the upstream (RFC 9211, section 2.2). */
 export type Forward = 'bypass' | 'method' | 'uri-miss' | 'vary-miss' | 'stale' | 'request';
-/** What a cache did with a request, for the access log and the metrics. */
+/** How a cache handled a request, for the access log and the metrics. */
 export type CacheResult = 'hit' | Forward;
 
 /** The cache whose transaction it is. */
@@ -36,7 +36,7 @@ export class Transaction implements RequestPart {
   readonly cache: TransactionCache;
   /** Where in the chain the cache stands. */
   readonly owner: object | null;
-  /** Who may see what is stored; empty: everyone. */
+  /** Consumers that may see the stored response; empty: everyone. */
   readonly partition: string;
   /** The request's headers as the cache saw them. */
   readonly request: HeaderList;
@@ -71,7 +71,7 @@ export class Transaction implements RequestPart {
   staged: StagedHeader[] | null = null;
   /** `Flights.stored` when it was looked for. */
   lookedAt = 0;
-  /** What it is answered with from the store. */
+  /** The stored body that answers the request. */
   stored: Uint8Array | null = null;
   /** Set where the response that streams is to be recorded. */
   recording: Recording | null = null;

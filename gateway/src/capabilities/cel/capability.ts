@@ -94,6 +94,6 @@ function evaluate(call: Call, condition: Condition): number {
   if (matches !== null) return matches ? MATCHES : NOT;
   const { services, name } = call.binding;
   services.log('warn', name, `the expression could not be evaluated: ${error}`, x);
-  // What is too long was made so by the client.
+  // An overlong value comes from the client.
   return request.isUnreadable || isTooLong ? UNREADABLE : FAILED;
 }

@@ -9,7 +9,7 @@ const WELL_KNOWN = /^google\.protobuf\.[A-Z]\w*$/;
 
 type Scope = ReadonlyMap<string, CelType>;
 
-/** What an expression reads of a request. */
+/** The parts of a request that an expression reads. */
 export interface Reads {
   readonly parts: ReadonlySet<RequestPart>;
   /** Names of headers, in lower case. */

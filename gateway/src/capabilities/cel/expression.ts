@@ -9,7 +9,7 @@ import { PartUnreadable } from './request-view.ts';
 import { type Expr, ExpressionError, fail, parseExpression, placeAt, placed } from './syntax.ts';
 
 export interface Evaluation {
-  /** Null where there is no result: see `error`. */
+  /** Null without a result: see `error`. */
   readonly matches: boolean | null;
   /** Why, with the place in the expression and without values of the request. */
   readonly error: string | null;

@@ -50,7 +50,7 @@ class JsonObjectView implements ReadonlyMap<string, CelInput> {
     return this.#names;
   }
 
-  /** The library also asks for numbers, which are no keys here. */
+  /** The library also asks for numbers, which never are keys here. */
   has(key: unknown): boolean {
     return typeof key === 'string' && Object.hasOwn(this.#object, key);
   }

@@ -1,4 +1,4 @@
-/** What an evaluation may cost: expressions come from the operator, but the values that they go through from clients. */
+/** Limits the cost of an evaluation: expressions come from the operator, but their input from clients. */
 import { type CelValue, isCelList, isCelMap } from '@bufbuild/cel';
 
 /**
@@ -34,7 +34,7 @@ export class Meter {
     return this.#left < 0;
   }
 
-  /** Throws CostExceeded where there are not as many steps left. */
+  /** Throws CostExceeded if fewer steps are left. */
   charge(steps: number): void {
     this.#left -= steps;
     if (this.#left < 0) throw new CostExceeded();

@@ -55,7 +55,7 @@ export class LiteralPatterns {
   }
 }
 
-/** Throws where it is none, or too long. */
+/** Throws if the pattern is malformed or too long. */
 function compilePattern(source: string): RE2JS {
   if (source.length > MOST_PATTERN) throw new Error(`longer than ${MOST_PATTERN} characters`);
   return RE2JS.compile(source);

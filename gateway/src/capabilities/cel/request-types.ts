@@ -1,4 +1,4 @@
-/** What an expression can read: the parts of `request`, and their types. */
+/** The values that an expression can read: the parts of `request`, and their types. */
 import { CelScalar, type CelType, listType, mapType, objectType } from '@bufbuild/cel';
 
 const { STRING, DYN } = CelScalar;

@@ -12,7 +12,7 @@ export class ExpressionError extends Error {
   /** In the expression, both from 1. */
   readonly line: number;
   readonly column: number;
-  /** What is wrong, without the place. */
+  /** The error, without its place. */
   readonly reason: string;
 
   constructor(reason: string, line: number, column: number) {
@@ -65,7 +65,7 @@ export function placeAt(text: string, offset: number): { readonly line: number; 
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
 }
 
-/** `a.b.c` as such; undefined for what is no chain of names. */
+/** Returns `a.b.c` as text; undefined if the expression is not a chain of names. */
 export function qualifiedName({ exprKind: kind }: Expr): string | undefined {
   if (kind.case === 'identExpr') return kind.value.name;
   if (kind.case !== 'selectExpr' || kind.value.testOnly || kind.value.operand === undefined) return undefined;

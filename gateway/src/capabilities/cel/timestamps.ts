@@ -48,7 +48,7 @@ function dateOf(message: unknown): Date {
   return timestampDate(message);
 }
 
-/** Throws where there is no such zone: `UTC`, `+02:00`, or a name of the IANA database. */
+/** Throws if the zone does not exist: `UTC`, `+02:00`, or a name of the IANA database. */
 function clockIn(zone: string, date: Date): Date {
   const [, sign, hours, minutes] = FIXED.exec(zone) ?? [];
   if (hours !== undefined) {

@@ -4,7 +4,7 @@ import { capability } from '../../capability/capability.ts';
 import { HostCallError } from '../../wasm/call/host-call-error.ts';
 import { CredentialTable } from './credential-table.ts';
 
-/** What a digest costs, in instructions. */
+/** Cost of a digest, in instructions. */
 const DIGEST = 1_000;
 
 export const credentials = capability({

@@ -27,7 +27,7 @@ export class ArrivingCopy implements BodyCopy {
     this.#end = end;
   }
 
-  /** The rest of it is not wanted; false where it was whole, or given up before. */
+  /** Drops the rest of it. Returns false if it was whole, or given up before. */
   giveUp(): boolean {
     const isOpen = this.#end !== null;
     this.#end = null;

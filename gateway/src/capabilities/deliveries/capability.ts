@@ -1,4 +1,4 @@
-/** What plugins have delivered after their requests: entries of a log, and copies of requests. */
+/** Deliveries of plugins after their requests: entries of a log, and copies of requests. */
 import { capability } from '../../capability/capability.ts';
 import { Deliveries } from './deliveries.ts';
 import { DELIVERIES, QUEUED, QUEUED_BYTES } from './figures.ts';

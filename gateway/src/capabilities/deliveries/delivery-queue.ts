@@ -1,6 +1,6 @@
 /**
- * What waits to be delivered to one target, in order, and is sent in batches. Bounded, by itself and by its share of what
- * the process holds: what finds no room is dropped and counted, and never delays a request.
+ * The queue of deliveries to one target, in order, sent in batches. It is bounded, by itself and by its share of the
+ * process's memory: an item without room is dropped and counted, and never delays a request.
  */
 import type { Share } from '../../capability/in-flight.ts';
 import type { Delivered, PluginDeliveries } from './figures.ts';
@@ -52,7 +52,7 @@ export class DeliveryQueue<T> {
     this.#services = services;
   }
 
-  /** False where it is dropped. */
+  /** Returns false if the item is dropped. */
   add(item: T, bytes: number): boolean {
     const room = this.room();
     if (!room.take(bytes)) {
@@ -105,7 +105,7 @@ export class DeliveryQueue<T> {
     this.#endWhenIdle();
   }
 
-  /** Room for so many bytes; null where there is none, else what gives it back. */
+  /** Reserves so many bytes. Returns the function that releases them; null if there is no room. */
   #take(bytes: number): (() => void) | null {
     const { share, figures } = this.#services;
     if (this.#givenUp.signal.aborted || this.#bytes + bytes > this.#settings.maxQueueBytes) return null;

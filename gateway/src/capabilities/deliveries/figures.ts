@@ -1,4 +1,4 @@
-/** What became of what plugins deliver after their requests, by plugin. */
+/** Outcomes of deliveries after requests, by plugin. */
 import type { LabelledValue, SampledInfo } from '../../telemetry/metric-table.ts';
 
 /** Acknowledged by the target; never sent, because there was no room or the gateway ended; sent in vain. */

@@ -1,4 +1,4 @@
-/** What the capability keeps for an artifact, and for a config. */
+/** State of the capability for an artifact, and for a config. */
 import type { ArtifactServices, Own } from '../../capability/capability.ts';
 import type { HttpCaller } from '../../egress/http-client.ts';
 import type { ArtifactDeliveries } from './deliveries.ts';

@@ -43,7 +43,7 @@ function isField(name: string): name is keyof typeof FIELDS {
   return Object.hasOwn(FIELDS, name);
 }
 
-/** Makes entries with these fields, in this order. Null where a name is none of them. */
+/** Makes entries with these fields, in this order. Returns null if a name is unknown. */
 export function entryWriter(names: readonly string[]): ((ended: EndedRequest) => string) | null {
   if (!names.every(isField)) return null;
   const members = names.map((name) => ({ start: `"${name}":`, value: FIELDS[name] as Field }));

@@ -59,8 +59,9 @@ export class Mirror {
   }
 
   /**
-   * Sends a copy of the request as it is now; a body that is still to come, when it has come. `path`: below the base URL,
-   * with a query or without; empty: the request's. Returns what gives the copy up, where it is not whole yet.
+   * Sends a copy of the request as it is now; if its body is still arriving, once it has arrived. `path`: below the
+   * base URL, with or without a query; empty: the request's. Returns a function that gives up an incomplete copy, or
+   * null.
    */
   copy(x: Exchange, path: string): (() => void) | null {
     // A handshake without what follows it says nothing.
@@ -98,7 +99,7 @@ export class Mirror {
     };
   }
 
-  /** Null where it would not be what it says. */
+  /** Returns null if parsing would change the URL. */
   #urlOf(path: string, query: string | undefined): URL | null {
     const mark = path.indexOf('?');
     const written = this.#basePath + (mark < 0 ? path : path.slice(0, mark));

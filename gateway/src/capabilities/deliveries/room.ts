@@ -1,16 +1,16 @@
-/** What an entry takes in memory, from when it begins to come until it is delivered. */
+/** Memory that an entry holds, from its first byte until it is delivered. */
 
 export class Room {
   readonly #grow: (bytes: number) => (() => void) | null;
   readonly #givesBack: (() => void)[] = [];
   bytes = 0;
 
-  /** `grow`: takes so much more; null where there is none, else what gives it back. */
+  /** `grow`: takes so many more bytes; returns the function that releases them, or null if there is no room. */
   constructor(grow: (bytes: number) => (() => void) | null) {
     this.#grow = grow;
   }
 
-  /** False where there is no room for so much more. */
+  /** Returns false if there is no room for so many more bytes. */
   take(bytes: number): boolean {
     const giveBack = this.#grow(bytes);
     if (giveBack === null) return false;

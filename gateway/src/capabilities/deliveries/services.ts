@@ -1,4 +1,4 @@
-/** What a config of a plugin that delivers is opened with. */
+/** Services for the config of a plugin that delivers. */
 import type { HttpCaller } from '../../egress/http-client.ts';
 import type { ArtifactDeliveries } from './deliveries.ts';
 import type { DeliveryLog } from './target.ts';

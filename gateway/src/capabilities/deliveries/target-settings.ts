@@ -1,4 +1,4 @@
-/** What configs of deliveries have in common, read when secrets are in them. */
+/** Settings that configs of deliveries share, read once secrets are filled in. */
 import type { JsonObject } from '../../artifact/format.ts';
 import type { HeaderList } from '../../exchange.ts';
 import { isObject } from '../../spec/json.ts';

@@ -85,7 +85,7 @@ export function reasonOf(error: unknown, { origin, pathname }: URL): string {
   return messageOf(error).replaceAll(origin + pathname, origin);
 }
 
-/** False where it was given up. */
+/** Returns false if it was given up. */
 async function slept(ms: number, signal: AbortSignal): Promise<boolean> {
   try {
     await sleep(ms, undefined, { signal, ref: false });

@@ -15,7 +15,7 @@ const REJECTED = 1;
 /** The plugin decides what that means for the request. */
 const UNAVAILABLE = 2;
 
-/** What the digests of a verification cost, in instructions. */
+/** Cost of the digests of a verification, in instructions. */
 const DIGESTS = 10_000;
 /** Each operation has its own time-out, which is shorter. */
 const DEADLINE_MS = 300_000;
@@ -122,7 +122,7 @@ function told(last: LastUser, { user }: Verdict): number {
   return user === null ? REJECTED : VERIFIED;
 }
 
-/** What is wrong is in the log once; which requests it concerned, at level debug. */
+/** An outage is logged once; the requests that it affects, at level debug. */
 function away(call: Call, error: unknown): null {
   if (!(error instanceof DirectoryUnavailable)) throw overloadedIfCrowded(error);
   const { services, name } = call.binding;

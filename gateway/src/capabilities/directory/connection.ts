@@ -80,7 +80,7 @@ export class DirectoryConnection {
     }
   }
 
-  /** Calls back when it is of no use any more; at once where it is so already. */
+  /** Calls back when the connection becomes unusable; at once if it is so already. */
   onClose(listener: () => void): void {
     if (this.#socket.destroyed) listener();
     else this.#socket.once('close', listener);

@@ -12,7 +12,7 @@ import { filterOf, firstRdnValue } from './escape.ts';
 import { ServiceConnection } from './service-connection.ts';
 import { VerifiedCredentials } from './verified-credentials.ts';
 
-/** Who it is. */
+/** A user of the directory. */
 export interface DirectoryUser {
   readonly dn: string;
   readonly consumer: string;
@@ -108,7 +108,7 @@ export class Directory {
   }
 
   /**
-   * Who is not there costs a bind, too, so that it takes as long. As an entry that is there, since servers hash no
+   * Costs an unknown user a bind, too, so that it takes as long. It binds as an existing entry, since servers hash no
    * password for others; with its right password, since wrong ones might lock it.
    */
   async #bindInstead(): Promise<void> {
@@ -154,7 +154,7 @@ function atMost(groups: readonly string[]): readonly string[] {
   );
 }
 
-/** Bytes that are no UTF-8, such as those of an objectGUID, all read alike: one name would be many users'. */
+/** Names that are not UTF-8, such as an objectGUID, all decode alike: many users would share one name. */
 function readable(name: string): string {
   if (!name.includes('\ufffd')) return name;
   throw new DirectoryUnavailable('unreadable_name: a name of a user or group is not UTF-8: choose another attribute');

@@ -18,7 +18,7 @@ export function filterOf(template: string, values: { readonly username: string; 
   });
 }
 
-/** `admins` of `cn=admins,ou=groups,dc=example`; the whole text where it is no distinguished name. */
+/** Returns `admins` for `cn=admins,ou=groups,dc=example`; the whole text if it is not a distinguished name. */
 export function firstRdnValue(dn: string): string {
   const match = /^\s*[A-Za-z0-9.-]+\s*=\s*((?:\\[0-9a-fA-F]{2}|\\.|[^\\,+;])*)/.exec(dn);
   const raw = match?.[1];

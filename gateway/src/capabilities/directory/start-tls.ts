@@ -17,7 +17,7 @@ const EXTENDED_RESPONSE = 0x78;
 /** More than any server says. */
 const MOST_BYTES = 4096;
 
-/** Resolves when the server is ready for a TLS handshake; rejects where it refuses, or says anything else. */
+/** Resolves when the server is ready for a TLS handshake; rejects if it refuses, or sends anything else. */
 export function startTls(socket: Socket, deadline: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     let received = Buffer.alloc(0);

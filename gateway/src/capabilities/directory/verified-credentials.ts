@@ -1,6 +1,6 @@
 /**
- * What a directory said of credentials, kept for a while where `--state` keeps things. The store holds no password and
- * nothing that a password could be told by: keys are HMACs and values are sealed, by a secret that is only here.
+ * Verdicts of a directory on credentials, kept for a while in the store of `--state`. The store holds no password, and
+ * nothing that reveals one: keys are HMACs and values are sealed, by a secret that is only here.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import type { OwnerPath } from '../../shares/owner-path.ts';
@@ -33,7 +33,7 @@ export class VerifiedCredentials {
     return `directory:${digest.digest('base64url')}`;
   }
 
-  /** Null where nothing is known, also where the store is away. */
+  /** Returns null if nothing is stored, or the store is unavailable. */
   get(key: string): Verdict | null | Promise<Verdict | null> {
     if (this.#ttlSeconds <= 0) return null;
     const sealed = this.#cache.get(key);

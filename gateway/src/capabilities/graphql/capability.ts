@@ -14,7 +14,7 @@ import { type Refusal, Refused } from './refusal.ts';
 const MOST_BYTES = 16 << 20;
 /** What loading the parser, once, and reading the persisted documents may take. */
 const DEADLINE_MS = 60_000;
-/** Instructions that a character of a document is charged as where it is read for the first time. */
+/** Instructions charged per character of a document on its first read. */
 const CHARACTER = 50;
 /** Instructions that finding a known document is charged as. */
 const LOOKUP = 5_000;

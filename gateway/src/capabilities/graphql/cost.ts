@@ -1,4 +1,7 @@
-/** What an operation costs: each field its weight, and what is in a list as often as the request asks for. */
+/**
+ * Computes the cost of an operation: each field has a weight, and the fields of a list count once per requested
+ * element.
+ */
 import {
   type FieldNode,
   type FragmentDefinitionNode,
@@ -86,7 +89,7 @@ class Costing {
     return cost + this.#elements(field, listSize) * inside;
   }
 
-  /** The largest that an argument says; the list's default size where none says a number. */
+  /** Returns the largest number among the list arguments; the list's default size if they have none. */
   #elements({ arguments: given = [] }: FieldNode, listSize: number): number {
     let most = 0;
     for (const { name, value } of given) {
@@ -95,7 +98,7 @@ class Costing {
     return most === 0 ? listSize : most;
   }
 
-  /** 0 for what is no whole number above it: servers have meanings of their own for those. */
+  /** Returns 0 unless the value is a positive integer: servers give others meanings of their own. */
   #number(value: ValueNode): number {
     if (value.kind !== Kind.VARIABLE) return value.kind === Kind.INT ? countOf(Number(value.value)) : 0;
     this.#varies = true;

@@ -97,7 +97,7 @@ function addFragment(fragment: FragmentDefinitionNode, fragments: Map<string, Fr
   fragments.set(name, fragment);
 }
 
-/** Without recursion, since a document may be a chain of fragments; throws where they go round. */
+/** Orders fragments without recursion, since a document may be a chain of them; throws if they form a cycle. */
 function inOrder(fragments: ReadonlyMap<string, FragmentDefinitionNode>): FragmentDefinitionNode[] {
   const ordered: FragmentDefinitionNode[] = [];
   const waitsFor = new Map<string, number>();

@@ -12,7 +12,7 @@ import { type CheckedOperation, checkedOperations } from './operation-check.ts';
 import { type Refusal, Refused } from './refusal.ts';
 import { type GraphQLSettings, GraphQLSettingsError, readGraphQLSettings } from './settings.ts';
 
-/** What was found of a document: its operations, or why none of them may be sent. */
+/** The result of checking a document: its operations, or the refusal of all of them. */
 export type Verdict = readonly CheckedOperation[] | Refusal;
 
 /** By config and hash of the document; weights are bytes, about. */
@@ -41,8 +41,8 @@ export class GraphQLChecker {
   }
 
   /**
-   * The request may go on; throws Refused where it may not. `charge` is told of the characters of documents that are
-   * read for the first time.
+   * Checks a request; throws Refused if it may not go on. `charge` receives the number of characters of documents that
+   * are read for the first time.
    */
   check(x: Exchange, charge: (characters: number) => void): void {
     const { persisted, cost } = this.#settings;

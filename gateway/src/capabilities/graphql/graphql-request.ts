@@ -8,10 +8,10 @@ export interface GraphQLRequest {
   readonly id: string | null;
   /** `extensions.persistedQuery.sha256Hash`. */
   readonly sha256: string | null;
-  /** Null also where it is empty. */
+  /** Null also if it is empty. */
   readonly operationName: string | null;
   readonly variables: Obj | null;
-  /** Without `persistedQuery`; null where nothing else is in it. */
+  /** Without `persistedQuery`; null if nothing else remains. */
   readonly extensions: Obj | null;
 }
 
@@ -64,7 +64,7 @@ function hashOf(persistedQuery: unknown): string | null {
 function textOf(value: Obj, name: string): string | null {
   const member = Object.hasOwn(value, name) ? value[name] : null;
   if (member === null) return null;
-  // Halves of surrogates are one character to whoever writes UTF-8, hashes included.
+  // Writing UTF-8, also for hashes, replaces lone surrogates by one and the same character.
   if (typeof member === 'string' && member.isWellFormed()) return member;
   throw badRequest(`${name} must be a string, of whole characters.`);
 }

@@ -15,7 +15,7 @@ export interface BodyLimits {
   readonly maxBatch: number;
 }
 
-/** What was sent: one request, or a list of them. */
+/** The requests of a client: one, or a list of them. */
 export interface SentRequests {
   readonly requests: readonly GraphQLRequest[];
   readonly isBatch: boolean;
@@ -74,7 +74,7 @@ function parsedOnce(json: Uint8Array | string): unknown {
 
 const JSON_MEMBERS: ReadonlySet<string> = new Set(['variables', 'extensions']);
 
-/** The members that the URL's query has; other parameters are none of ours. */
+/** Returns the members in the URL's query; other parameters are ignored. */
 function fromUrl(x: Exchange): Readonly<Record<string, unknown>> {
   if (x.body !== null && x.body.length > 0) throw badRequest('A GET has no body.');
   const members: Record<string, unknown> = {};

@@ -1,6 +1,6 @@
 /**
- * What an operation asks for, as it would be with all fragments in place. They are not put there: what a fragment has
- * is counted once and added where it is spread. Sums past what a number holds are Infinity, which is above any limit.
+ * The measures of an operation, as with all fragments expanded. They are not expanded: a fragment is counted once and
+ * added at each spread. Sums past the range of numbers are Infinity, which is above any limit.
  */
 import { type FragmentDefinitionNode, Kind, type SelectionNode, type SelectionSetNode } from 'graphql/language';
 import { noFragment } from './document.ts';

@@ -11,7 +11,7 @@ export class PersistedDocuments {
   readonly #byId = new Map<string, string>();
   readonly #texts: ReadonlySet<string>;
 
-  /** `listed`: an object of documents by identifiers. Throws where one that is a SHA-256 is not its document's. */
+  /** `listed`: an object of documents by identifiers. Throws if an identifier is a SHA-256 of another document. */
   constructor(listed: unknown, only: boolean) {
     this.#only = only;
     for (const [id, text] of Object.entries(isObject(listed) ? listed : {})) {
@@ -32,7 +32,7 @@ export class PersistedDocuments {
     return this.#byId.entries();
   }
 
-  /** The document that the request means. Throws Refused where there is none, or it is not allowed. */
+  /** Returns the document that the request names. Throws Refused if it does not exist, or is not allowed. */
   textOf({ query, id, sha256 }: GraphQLRequest): string {
     if (query !== null) {
       if (id !== null) throw badRequest('query and documentId are alternatives: send one of them.');

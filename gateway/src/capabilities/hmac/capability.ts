@@ -7,7 +7,7 @@ import type { CredentialEntry } from '../../wasm/call/credential-marks.ts';
 import { HostCallError } from '../../wasm/call/host-call-error.ts';
 import { HmacKeyTable } from './hmac-key-table.ts';
 
-/** What a code costs, in instructions. */
+/** Cost of a code, in instructions. */
 const CODE = 3_000;
 
 export const hmac = capability({

@@ -1,4 +1,4 @@
-/** What a call of a plugin has staged for its next HTTP call, and what the last one brought. */
+/** Staged parts of a plugin's next HTTP call, and the answer of the last one. */
 
 import type { Own } from '../../capability/capability.ts';
 import { addForwarded } from '../../egress/forwarded-headers.ts';
@@ -11,7 +11,7 @@ import type { CallState } from '../../wasm/call/capability.ts';
 import { HostCallError } from '../../wasm/call/host-call-error.ts';
 import type { Breakers } from './breakers.ts';
 
-/** What the functions of this capability have in an instance. */
+/** State of this capability in an instance. */
 export type HttpCallOwn = Own<HttpCaller, Breakers, CallOfPlugin>;
 
 /** Why a body is not read as JSON, which may be valid. */
@@ -29,12 +29,12 @@ export class CallOfPlugin implements CallState {
   answer: HttpAnswer | null = null;
   /** Headers of the answer to the client that is made of it, and their bytes. */
   response: { readonly headers: HeaderList; bytes: number } = { headers: [], bytes: 0 };
-  /** What the answer's body says, once something has asked. */
+  /** The parsed body of the answer, set on first use. */
   #json: { readonly value: unknown; readonly unread: Unread | null } | null = null;
   /** The call under way, or made last. */
   #turn: object | null = null;
 
-  /** What was staged goes with the call that begins; returns what `received` wants to know it by. */
+  /** Begins a call with the staged parts; returns the token that `received` knows it by. */
   begin(): object {
     this.end();
     this.#turn = {};
@@ -75,7 +75,7 @@ export class CallOfPlugin implements CallState {
     return this.answer;
   }
 
-  /** The answer's body as JSON; undefined where it is none, has a member twice, or is `unread`. */
+  /** Returns the answer's body as JSON; undefined if it is malformed, repeats a member, or is `unread`. */
   json(call: Call): unknown {
     const answer = this.answered();
     if (this.#json === null) {
@@ -89,7 +89,7 @@ export class CallOfPlugin implements CallState {
     return this.#json.value;
   }
 
-  /** Null where the body was read as JSON, or is none. */
+  /** Returns null if the body was parsed, or is not JSON. */
   get unread(): Unread | null {
     return this.#json?.unread ?? null;
   }

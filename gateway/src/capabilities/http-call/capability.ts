@@ -26,7 +26,7 @@ const CIRCUIT_OPEN = -6;
 /** They say that the server is ill; the rest that it answers, or was not asked. */
 const COUNTED: readonly HttpCallFailure[] = ['failed', 'timeout'];
 const MAX_TIMEOUT_MS = 300_000;
-/** What the wait may take beyond the call's own time, so that its end is an answer to the plugin. */
+/** Milliseconds of waiting beyond the call's own time limit, so that the plugin gets the time-out as an answer. */
 const GRACE_MS = 1_000;
 
 const METHOD = /^[A-Z]{1,20}$/;

@@ -1,4 +1,4 @@
-/** What is said of the next HTTP call: parts of the request that go with it, and that a circuit breaker counts it. */
+/** Options of the next HTTP call: parts of the request that go with it, and that a circuit breaker counts it. */
 
 import type { CapabilityFunction } from '../../capability/capability.ts';
 import type { HttpCaller } from '../../egress/http-client.ts';

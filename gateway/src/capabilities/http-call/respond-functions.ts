@@ -60,7 +60,7 @@ const http_call_respond: RespondFunction = {
 
 export const respondFunctions = { http_call_respond_headers, http_call_respond_header, http_call_respond };
 
-/** False where it is none, or there are too many. */
+/** Returns false if the header is malformed, or there are too many. */
 function addHeader(response: CallOfPlugin['response'], spelt: string, values: unknown): boolean {
   const name = spelt.toLowerCase();
   if (!Array.isArray(values) || !isToken(name)) return false;
@@ -82,7 +82,7 @@ function textOf(value: unknown): string | null {
 const NO_BODY = Buffer.alloc(0);
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
-/** Null where it is no text, or not Base64. Padding may be left out. */
+/** Returns null if the value is not a string, or not Base64. Padding may be left out. */
 function bodyOf(value: unknown, base64: boolean): Buffer | null {
   if (value === undefined || value === null) return NO_BODY;
   if (typeof value !== 'string') return null;

@@ -14,7 +14,7 @@ interface TargetArguments {
   readonly pathLength: number;
 }
 
-/** Throws HostCallError outside `dispatch`, where the config names no such upstream, and where the path is none. */
+/** Throws HostCallError outside `dispatch`, if the config lacks the upstream, and if the path is malformed. */
 export function targetOf(
   call: Call,
   fn: string,
@@ -31,7 +31,7 @@ export function targetOf(
   return { upstream: target, path: wanted };
 }
 
-/** What the transport has let in, less the parameters that plugins took out. */
+/** Returns the target as the transport admitted it, without the parameters that plugins removed. */
 function asSent({ path, query }: Exchange): string {
   return query === undefined ? path : `${path}?${query}`;
 }

@@ -20,7 +20,7 @@ export interface TopicBatch {
 /** Below what brokers take at once unless told otherwise (`message.max.bytes`, 1 MiB); a larger message goes alone. */
 const MOST_BYTES = 900_000;
 const MOST_MESSAGES = 5_000;
-/** What a record costs beside key, value and headers, at most. */
+/** Largest size of a record besides key, value and headers, in bytes. */
 const RECORD_BYTES = 64;
 
 /** Of the first of those that wait: as many as go together. */

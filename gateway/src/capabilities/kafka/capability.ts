@@ -28,11 +28,11 @@ interface Opened {
 /** Connecting, delivery that is tried for two minutes, and the last attempt. */
 const HOLD_SECONDS = 180;
 
-/** What is read, and for whom. */
+/** A topic to read, and the settings of its clients. */
 interface Subscribable {
   readonly brokers: KafkaBrokers;
   readonly settings: SubscriptionSettings;
-  /** What tells the configs apart whose clients are counted. */
+  /** Identifies the config whose clients are counted together. */
   readonly config: string;
 }
 

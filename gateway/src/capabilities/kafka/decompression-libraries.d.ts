@@ -1,4 +1,4 @@
-/** What decompress.ts uses of libraries without types. */
+/** Types of the untyped libraries that decompress.ts uses. */
 declare module 'lz4js' {
   const lz4: {
     /** Bytes that the content of a frame has at most. */

@@ -1,6 +1,6 @@
 /** Watches the frames of Kafka's protocol as they come: a length of four bytes, then so many, of which the first four say whose answer it is. */
 
-/** Bytes of a frame; the client library throws, where nobody catches it, at one that is too short to be an answer. */
+/** Least bytes of a frame; the client library throws an uncaught error for a shorter answer. */
 const LEAST = 4;
 
 /** Bytes of one answer; the metadata of 100,000 partitions has some 5 MB. */

@@ -8,8 +8,8 @@ import type { KafkaBatch, KafkaTopic } from './kafka-topic.ts';
 const LIMITS = { waitMs: 0, bytes: 128 << 10 };
 
 /**
- * The connection, as long as some client needs it. It is asked for one thing at a time: of requests that come together the
- * client library opens a connection for each where there is none, and loses all but one.
+ * The connection, open while a client needs it. It takes one question at a time: for simultaneous requests the client
+ * library opens a connection each, and loses all but one.
  */
 export class KafkaBacklogs {
   readonly #open: () => Promise<KafkaTopic>;

@@ -42,7 +42,7 @@ export class KafkaConnection implements Connection {
     this.closed = this.#retired.promise;
   }
 
-  /** Rejects where no broker accepts it. */
+  /** Rejects if no broker accepts it. */
   static async open(brokers: KafkaBrokers, guard: EgressGuard): Promise<KafkaConnection> {
     const vetted = vettedClient(brokers, guard);
     const kafka = new Kafka(vetted.options);
@@ -60,7 +60,7 @@ export class KafkaConnection implements Connection {
     }
   }
 
-  /** Settles when it is known what became of the message, or past `DELIVERY_MS`. Rejects with ConnectionRetired. */
+  /** Settles when the outcome of the message is known, or past `DELIVERY_MS`. Rejects with ConnectionRetired. */
   publish(message: KafkaMessage): Promise<KafkaAcknowledgement> {
     if (this.#isRetired) return Promise.reject(new ConnectionRetired());
     return new Promise((resolve, reject) => {
@@ -92,7 +92,7 @@ export class KafkaConnection implements Connection {
     this.#disconnectWhenIdle();
   }
 
-  /** False where it is not known what became of it: no other batch of the topic may follow on this connection. */
+  /** Returns false if the outcome is unknown: no other batch of the topic may follow on this connection. */
   async #deliver(batch: TopicBatch): Promise<boolean> {
     try {
       batch.acknowledge(await this.#sent(batch));
@@ -139,7 +139,7 @@ export class KafkaConnection implements Connection {
     return this.#producer.sendBatch({ acks: -1, timeout: REQUEST_TIMEOUT_MS, topicMessages: [{ topic, messages }] });
   }
 
-  /** Nothing more comes: whoever needs a connection gets another. */
+  /** Retires the connection: later messages use another. */
   #retire(): void {
     this.#isRetired = true;
     this.#retired.resolve();

@@ -1,4 +1,4 @@
-/** What the client library's errors mean for a message. */
+/** The meaning of the client library's errors for a message. */
 import { get, isObject } from '../../spec/json.ts';
 import { PublishError } from '../publishing/publish-error.ts';
 

@@ -1,9 +1,8 @@
 /**
- * The client library, kafkajs 2.2.4, with four things mended. It decompresses gzip alone, and without a limit. After its
- * first request a connection looks a thousand times a second for requests that wait, whether there are any or not, by
- * timers of a negative time, of which Node.js warns. A connection that is made again begins with what was left of an
- * answer when it was lost, and so reads every later one at the wrong place. And an answer that it cannot read throws
- * where nobody catches it.
+ * The client library, kafkajs 2.2.4, with four corrections. It decompresses gzip alone, and without a limit. After its
+ * first request a connection checks for waiting requests a thousand times a second, even when idle, by timers of a
+ * negative time, of which Node.js warns. A reconnected connection begins with the rest of an answer that was cut off,
+ * and so reads every later one at the wrong place. And an unreadable answer throws an uncaught error.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import kafkajs from 'kafkajs';

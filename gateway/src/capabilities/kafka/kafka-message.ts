@@ -1,4 +1,4 @@
-/** What is published to Kafka, and what is known of it then. */
+/** A message published to Kafka, and its acknowledgement. */
 import type { MessageHeader } from '../publishing/message-headers.ts';
 
 export interface KafkaMessage {

@@ -24,7 +24,7 @@ export class KafkaReader implements LiveReader {
     this.#leaders = topic.leaders();
     this.gaps = gaps;
     this.ended = this.#end.promise;
-    // Whoever waits for its end hears of it; nobody has to.
+    // Rejections reach those that wait for the end; waiting is optional.
     this.ended.catch(() => {});
   }
 

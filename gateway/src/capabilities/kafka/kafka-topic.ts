@@ -72,7 +72,7 @@ export class KafkaTopic {
     return this.#offsets(false);
   }
 
-  /** The position as far as its messages are there; where they are not, the oldest that are. */
+  /** Returns the position; for partitions whose messages are gone, the oldest that remain. */
   async clamp(position: Position): Promise<{ readonly position: Position; readonly gaps: readonly Gap[] }> {
     const [earliest, latest] = [await this.earliest(), await this.latest()];
     const clamped = earliest.map((first, partition) => {

@@ -1,6 +1,6 @@
 /**
- * Which partition a message goes to: by its key as clients of Java choose it; without one the messages of a batch go
- * together, each batch to another partition. Chosen once: a batch that is sent again goes where it went before.
+ * Chooses the partition of a message: by its key as Java clients do; messages without a key go together by batch, each
+ * batch to another partition. The choice is made once: a batch that is sent again goes to the same partition.
  */
 import type { PartitionerArgs } from 'kafkajs';
 import { Partitioners } from './kafka-library.ts';

@@ -1,4 +1,4 @@
-/** What the client library is told of its brokers: all sockets go through the egress guard, and it logs nothing. */
+/** Options of the client library: all sockets go through the egress guard, and it logs nothing. */
 import type { KafkaConfig, SASLOptions } from 'kafkajs';
 import { EgressRefused } from '../../egress/connector.ts';
 import type { EgressGuard } from '../../egress/guard.ts';
@@ -35,7 +35,7 @@ export function vettedClient({ brokers, sasl, tls }: KafkaBrokers, guard: Egress
         new VettedSocket(host, port, vetted, onConnect).once('error', (error) => {
           if (error instanceof EgressRefused) refused = error;
         }),
-      // What is wrong is told once, by whoever uses it.
+      // Errors are reported once, by the code that uses the client.
       logCreator: () => () => {},
     },
     reasonOf(error) {

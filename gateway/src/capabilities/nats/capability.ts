@@ -28,11 +28,11 @@ interface Opened {
 /** For the acknowledgement that comes last, and the state. */
 const HOLD_MARGIN_SECONDS = 10;
 
-/** What is read, and for whom. */
+/** The subjects to read, and the settings of their clients. */
 interface Subscribable {
   readonly subjects: SubjectSettings;
   readonly settings: SubscriptionSettings;
-  /** What tells the configs apart whose clients are counted. */
+  /** Identifies the config whose clients are counted together. */
   readonly config: string;
 }
 

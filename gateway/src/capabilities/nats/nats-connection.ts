@@ -51,7 +51,7 @@ export class NatsConnection implements Connection {
     });
   }
 
-  /** Rejects where no server accepts it. */
+  /** Rejects if no server accepts it. */
   static async open(servers: NatsServers, guard: EgressGuard, name: string): Promise<NatsConnection> {
     return new NatsConnection(await openClient(servers, guard, IN_FLIGHT_LIMITS.bytes), name);
   }
@@ -130,7 +130,7 @@ export class NatsConnection implements Connection {
     return lookup.listens;
   }
 
-  /** Where the account may not ask, or has no streams, none is known of. */
+  /** Returns false if the account may not ask, or has no streams. */
   async #lookUp(subject: string): Promise<boolean> {
     try {
       const manager = await jetstreamManager(this.#client, { checkAPI: false, timeout: LOOKUP_TIMEOUT_MS });
@@ -142,7 +142,7 @@ export class NatsConnection implements Connection {
     }
   }
 
-  /** What the library keeps waiting when the connection has gone ends with it. */
+  /** Rejects when the connection closes: the library would keep waiting. */
   #orClosed<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#waiting.add(reject);
@@ -155,7 +155,7 @@ export class NatsConnection implements Connection {
     return new PublishError('failed', `${this.#name}: the connection was lost`, { connectionLost: true });
   }
 
-  /** What the server refuses to whom, it says at any time. */
+  /** Notes refusals, which the server reports at any time. */
   async #watch(): Promise<void> {
     for await (const status of this.#client.status()) {
       if (status.type !== 'error' || !(status.error instanceof PermissionViolationError)) continue;

@@ -1,4 +1,4 @@
-/** What the client library's errors mean for a message. */
+/** The meaning of the client library's errors for a message. */
 import { JetStreamApiError } from '@nats-io/jetstream';
 import { PermissionViolationError, TimeoutError } from '@nats-io/nats-core';
 import { PublishError } from '../publishing/publish-error.ts';

@@ -46,7 +46,7 @@ export class NatsLinks {
     this.#guard = guard;
   }
 
-  /** What is returned says that it is not used any more. */
+  /** Returns the link for these servers, with the function that releases it. */
   use(servers: NatsServers): { readonly link: NatsLink; leave(): void } {
     const key = JSON.stringify(servers);
     const link = this.#links.get(key) ?? new NatsLink(() => this.#open(servers));

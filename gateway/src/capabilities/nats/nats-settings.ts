@@ -17,10 +17,10 @@ export type NatsCredentials =
   | { readonly kind: 'token'; readonly token: string }
   /** `SU…`: signs what the server asks, and is not sent. */
   | { readonly kind: 'nkey'; readonly seed: string }
-  /** What a `.creds` file holds: a JWT and the seed that signs. */
+  /** The content of a `.creds` file: a JWT and the seed that signs. */
   | { readonly kind: 'creds'; readonly creds: string };
 
-/** Who says that a message has arrived. */
+/** The source of a message's acknowledgement. */
 export const ACKNOWLEDGEMENTS = ['auto', 'stream', 'none'] as const;
 export type Acknowledgement = (typeof ACKNOWLEDGEMENTS)[number];
 

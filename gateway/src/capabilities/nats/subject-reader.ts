@@ -29,14 +29,14 @@ export class SubjectReader implements LiveReader {
     this.gaps = begins.gaps;
     this.#stop = stop;
     this.ended = this.#end.promise;
-    // Whoever waits for its end hears of it; nobody has to.
+    // Rejections reach those that wait for the end; waiting is optional.
     this.ended.catch(() => {});
     client
       .closed()
       .then((error) => this.lost(new Error(error?.message ?? 'the connection was lost', { cause: error })));
   }
 
-  /** What comes to the server from now on. Rejects with ConnectionRefused where it is not permitted. */
+  /** Reads messages that reach the server from now on. Rejects with ConnectionRefused if it is not permitted. */
   static async ofServer(client: NatsConnection, subject: string): Promise<SubjectReader> {
     let subscription: Subscription | null = null;
     const reader = new SubjectReader(client, { position: null, gaps: [] }, () => subscription?.unsubscribe());
@@ -54,7 +54,7 @@ export class SubjectReader implements LiveReader {
     throw new ConnectionRefused('the server does not permit subscribing to the subject', { cause: refused });
   }
 
-  /** What the stream has from the position on. */
+  /** Reads the stream's messages from the position on. */
   static async ofStream(
     client: NatsConnection,
     stream: SubjectStream,
@@ -99,7 +99,7 @@ export class SubjectReader implements LiveReader {
     this.#stop();
   }
 
-  /** What comes in a turn goes on together. */
+  /** Passes the messages of a turn on together. */
   #read(message: StreamMessage): void {
     if (this.#messages.push(message) === 1) setImmediate(() => this.#flush());
   }

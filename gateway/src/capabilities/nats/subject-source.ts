@@ -46,7 +46,7 @@ export class SubjectSource implements TopicSource {
       try {
         return await work(await mine);
       } catch (error) {
-        // The next attempt is with another connection, where this one was lost.
+        // The next attempt uses another connection, if this one was lost.
         opened = null;
         mine.then(
           (backlog) => backlog.close(),

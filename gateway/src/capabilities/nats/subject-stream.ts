@@ -28,7 +28,7 @@ export class SubjectStream {
     this.#manager = manager;
   }
 
-  /** Null where no stream has all messages of the subject, or the account may not ask. */
+  /** Returns null if no stream has all messages of the subject, or the account may not ask. */
   static async find(client: NatsConnection, subject: string): Promise<SubjectStream | null> {
     try {
       const manager = await jetstreamManager(client, { checkAPI: false, timeout: TIMEOUT_MS });
@@ -57,7 +57,7 @@ export class SubjectStream {
     return [(await this.#bounds()).next];
   }
 
-  /** The position as far as its messages are there; where they are not, the oldest that are. */
+  /** Returns the position; if its messages are gone, the oldest that remain. */
   async clamp(position: Position): Promise<{ readonly position: Position; readonly gaps: readonly Gap[] }> {
     const from = position[0] ?? 1;
     const { first, next } = await this.#bounds();
@@ -89,7 +89,7 @@ export class SubjectStream {
           mine.left === 0 ? { messages: [], left: 0 } : await this.#fetch(mine.consumer, mine.left);
         mine.left = left;
         const wanted = messages.filter(({ offset }) => offset < end);
-        // What came behind the end is the other reader's: another consumer begins there, where one is needed.
+        // Messages past the end are the other reader's: another consumer begins there, if needed.
         const last = messages.at(-1)?.offset ?? 0;
         const next = left === 0 ? end : Math.min(end, last + 1);
         mine.next = last >= end || left === 0 ? -1 : next;

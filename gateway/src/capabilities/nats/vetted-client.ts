@@ -21,8 +21,8 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const PING_INTERVAL_MS = 10_000;
 
 /**
- * `mostWaiting`: bytes that may wait for a server that does not read, which ends the connection.
- * Rejects where no server accepts it; with ConnectionRefused where they reject the credentials.
+ * `mostWaiting`: bytes that may wait for a server that does not read; more end the connection. Rejects if no server
+ * accepts it; with ConnectionRefused if they reject the credentials.
  */
 export async function openClient(
   servers: NatsServers,
@@ -36,7 +36,7 @@ export async function openClient(
   const options: VettedOptions = {
     servers: [...servers.servers],
     name: 'gw',
-    // Made anew by whoever needs it: what was sent and not acknowledged is not sent again behind its back.
+    // The user of the connection opens a new one: the library must not resend unacknowledged messages by itself.
     reconnect: false,
     timeout: CONNECT_TIMEOUT_MS,
     pingInterval: PING_INTERVAL_MS,

@@ -14,7 +14,7 @@ import { get, isObject } from '../../spec/json.ts';
 import { ConnectionRefused } from '../publishing/kept-connection.ts';
 import { LineLimit, MOST_LINE } from './line-limit.ts';
 
-/** What a connection is made with; among the library's own options. */
+/** The options of a connection, among the library's own. */
 export interface VettedOptions extends ConnectionOptions {
   readonly vetted: {
     readonly guard: EgressGuard;
@@ -115,7 +115,7 @@ class VettedTransport implements Transport {
     }
   }
 
-  /** What is sent in a turn goes out in one write: messages of many requests, and the ping behind them. */
+  /** Sends the frames of a turn in one write: messages of many requests, and the ping behind them. */
   send(frame: Uint8Array): void {
     const socket = this.#socket;
     if (this.isClosed || socket === null) return;
@@ -175,7 +175,7 @@ function isVetted(options: ConnectionOptions): options is VettedOptions {
   return 'vetted' in options && isObject(options.vetted);
 }
 
-/** What comes up to the first line's end; what comes behind it in the clear would be somebody else's. */
+/** Returns the text up to the first line's end; unencrypted bytes behind it could come from an attacker. */
 function firstLine(socket: Socket, deadline: AbortSignal): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     let received = Buffer.alloc(0);

@@ -6,15 +6,16 @@
 /** What bucket names have in common, at all stores and in all their years; nothing that a URL could read as more than a name. */
 const BUCKET = /^[A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9]$/;
 
-/** The bucket's name out of a path parameter as it was sent; null where that is none. */
+/** Returns the bucket's name from a path parameter as it was sent; null if it is malformed. */
 export function bucketOf(sent: string): string | null {
   const name = percentDecoded(sent);
   return name !== null && BUCKET.test(name) ? name : null;
 }
 
 /**
- * The key, as a path without its first slash, out of a path parameter as it was sent. Null where it is empty, not UTF-8,
- * or has a segment `.` or `..`: proxies and stores resolve those, and would come to another object, or another bucket.
+ * Returns the key, as a path without its first slash, from a path parameter as it was sent. Returns null if it is
+ * empty, not UTF-8, or has a segment `.` or `..`: proxies and stores resolve those, and would reach another object, or
+ * another bucket.
  */
 export function keyPathOf(sent: string): string | null {
   const key = percentDecoded(sent);

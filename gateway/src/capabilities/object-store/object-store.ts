@@ -14,7 +14,7 @@ const NO_KEY = -2;
 const BAD_QUERY = -3;
 
 export interface StoreUpstreams {
-  /** That of the config's `endpoint`; undefined where there is none. */
+  /** Upstream of the config's `endpoint`; undefined if unset. */
   readonly endpoint: Upstream | undefined;
   openUpstream(url: string): Upstream;
 }
@@ -42,7 +42,7 @@ export class ObjectStore {
     return new ObjectStore(settings, endpoint ?? openUpstream(url), new URL(url));
   }
 
-  /** A number below 0 where bucket, key or query are none. */
+  /** Returns a negative number if bucket, key or query is malformed. */
   handOff(x: Exchange, named: { readonly bucket: string; readonly key: string }): HandOff | number {
     const bucket = bucketOf(named.bucket);
     if (bucket === null) return NO_BUCKET;

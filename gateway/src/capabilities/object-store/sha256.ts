@@ -1,4 +1,4 @@
-/** SHA-256, and its HMAC where there is a key, in the form that the signer takes. */
+/** SHA-256, or HMAC-SHA-256 with a key, in the form that the signer takes. */
 import { createHash, createHmac, type Hash, type Hmac, hash } from 'node:crypto';
 
 type Source = string | ArrayBuffer | ArrayBufferView;

@@ -15,7 +15,7 @@ export interface ToSign {
 }
 
 export interface Signed {
-  /** To be sent beside those that were signed: `x-amz-date`, `authorization` and, where there is one, the session's token. */
+  /** To be sent with the signed headers: `x-amz-date`, `authorization` and the session's token, if any. */
   readonly headers: HeaderList;
   readonly signedAt: Date;
   /** Hex; what the signature of a first chunk goes on from. */

@@ -1,4 +1,4 @@
-/** What a store gets of a request: its headers, signed as it is sent, and its body in a form that can be. */
+/** The request to a store: its headers, signed as it is sent, and its body in a form that can be signed. */
 import type { Readable } from 'node:stream';
 import { type Exchange, type HeaderList, headerOf, Interrupted, problemOf } from '../../exchange.ts';
 import { NotSendable, type UpstreamRequest } from '../../hand-off.ts';
@@ -11,7 +11,7 @@ import type { StoreQuery } from './store-query.ts';
 export interface StoreAddress {
   /** Value of `Host`. */
   readonly authority: string;
-  /** What to connect to, where it is not the upstream itself. */
+  /** Origin to connect to, if it is not the upstream itself. */
   readonly origin: string | undefined;
   /** A wire that nobody else reads: bodies that stream need no signature of their own. */
   readonly secure: boolean;
@@ -24,7 +24,7 @@ export interface StoreTarget {
   readonly query: StoreQuery;
 }
 
-/** Ours to say, or about the client's connection, which is none of the store's business. */
+/** Headers that the gateway sets, or that concern the client's connection alone. */
 const NOT_TO_STORE = new Set([
   ...['host', 'content-length', 'authorization', 'date', 'forwarded', 'x-real-ip', 'x-forwarded-for'],
   ...['x-forwarded-proto', 'x-forwarded-host', 'x-amz-date', 'x-amz-content-sha256', 'x-amz-security-token'],
@@ -119,7 +119,7 @@ function inChunks(body: Readable, signer: Signer, { signature, signedAt }: Signe
   chunks.on('close', () => {
     if (!body.readableEnded) body.destroy();
   });
-  // Whoever sends it may have let go of it before the client breaks off.
+  // An early error may occur while no listener is attached.
   chunks.on('error', () => {});
   return body.on('error', (error) => chunks.destroy(error)).pipe(chunks);
 }

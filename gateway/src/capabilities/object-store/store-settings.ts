@@ -7,7 +7,7 @@ export interface StoreSettings {
   readonly secretAccessKey: string;
   /** Of temporary credentials. */
   readonly sessionToken: string | undefined;
-  /** Base URL; undefined where it is AWS. */
+  /** Base URL; undefined for AWS. */
   readonly endpoint: string | undefined;
   /** Buckets stand in the path, not in the host. */
   readonly pathStyle: boolean;

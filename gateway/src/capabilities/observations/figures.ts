@@ -1,4 +1,4 @@
-/** What is counted of requests that a config observes. */
+/** Metrics of requests that a config observes. */
 import type { ProcessServices } from '../../capability/capability.ts';
 import { type CounterInfo, DURATION_BUCKETS, type HistogramInfo, LABELS } from '../../telemetry/metric-table.ts';
 

@@ -1,6 +1,6 @@
 /** Values of a field as a metric's label: a set that no client can make larger (docs/decisions.md#observed-labels). */
 
-/** What is not among them. */
+/** The value of a label for unlisted values. */
 export const OTHER = 'other';
 /** The request has no value. */
 export const NONE = 'none';

@@ -1,4 +1,4 @@
-/** What a config wants of requests: an objective for their duration, fields, and which of them the access log has. */
+/** Observes requests by a config: an objective for their duration, fields, and which of them go into the access log. */
 import type { JsonObject } from '../../artifact/format.ts';
 import type { EndedRequest, Exchange } from '../../exchange.ts';
 import { isObject } from '../../spec/json.ts';
@@ -86,7 +86,9 @@ export class Observation {
     if (ended.seconds > this.#slowAfter) this.#slowLog.add(ended);
   }
 
-  /** Null where nothing can be said: a WebSocket lasts as long as it is used, and a client may leave early. */
+  /**
+   * Returns null if the request has no outcome: a WebSocket lasts as long as it is used, and a client may leave early.
+   */
   #outcome({ status, seconds }: EndedRequest): Outcome | null {
     if (this.#slowAfter === Number.POSITIVE_INFINITY || status === SWITCHED) return null;
     if (status >= FAILED) return 'failed';

@@ -23,7 +23,7 @@ export interface ObservedField {
   readonly name: string;
   readonly logged: boolean;
   readonly traced: boolean;
-  /** Null where it is not counted. */
+  /** Null if it is not counted. */
   readonly labels: LabelValues | null;
   /** As log and trace have it; undefined where the request has none. */
   shown(x: Exchange): string | undefined;

@@ -1,4 +1,4 @@
-/** What is kept of a request that is observed: by which config. */
+/** State of an observed request: its config. */
 import { RequestSlot } from '../../capability/request-slot.ts';
 import type { EndedRequest, Exchange, RequestPart } from '../../exchange.ts';
 import type { Observation } from './observation.ts';
@@ -44,7 +44,7 @@ export function observe(x: Exchange, observation: Observation): void {
   slot.set(x, new ObservedRequest(x, observation));
 }
 
-/** What logs have of it, as a JSON object; null where it is not observed, or has none of the fields. */
+/** Returns its fields for logs, as a JSON object; null if it is not observed, or has none of the fields. */
 export function observedValues(x: Exchange): string | null {
   return slot.of(x)?.values ?? null;
 }

@@ -10,7 +10,7 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** Started with the first hash that needs it; another takes its place where it dies. */
+/** Started with the first hash that needs it, and replaced if it dies. */
 let worker: Worker | null = null;
 const waiting = new Map<number, Waiting>();
 let last = 0;

@@ -12,7 +12,7 @@ import { PasswordTable } from './password-table.ts';
 
 /** Too many passwords wait to be verified: the plugin decides what that means. */
 const BUSY = -2;
-/** What the digests of a verification cost, in instructions. */
+/** Cost of the digests of a verification, in instructions. */
 const DIGESTS = 3_000;
 /** The queue is short: what it does not get to in this time has failed. */
 const DEADLINE_MS = 60_000;

@@ -1,6 +1,6 @@
 /**
- * Hashed passwords in config: `$argon2id$…` and `$scrypt$…` (PHC strings), and `$2b$…` (bcrypt). What is no hash is the
- * password itself, kept as a digest. Nothing here computes on the event loop.
+ * Hashed passwords in config: `$argon2id$…` and `$scrypt$…` (PHC strings), and `$2b$…` (bcrypt). Any other text is the
+ * password itself, kept as a digest. All hashing runs off the event loop.
  */
 import { argon2, hash, randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { verifyBcrypt } from './bcrypt.ts';
@@ -12,7 +12,7 @@ export interface PasswordHash {
   matches(password: string): boolean | Promise<boolean>;
 }
 
-/** The text looks like a hash and is none that can be verified; the message says what to do, and nothing of the hash. */
+/** The text looks like a hash but cannot be verified; the message says what to do, and reveals nothing of the hash. */
 export class PasswordHashError extends Error {}
 
 /** Most memory that one verification may take, in bytes. */

@@ -13,7 +13,7 @@ export interface PasswordEntry {
 }
 
 export interface PasswordTableOptions {
-  /** Shared by all tables of the process where it is not given. */
+  /** Default: one queue for all tables of the process. */
   readonly queue?: FairQueue;
   /** Milliseconds, never going back. Default: the monotonic clock. */
   readonly now?: () => number;

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../artifact/format.ts';
 import type { ReadPem } from '../../egress/upstream.ts';
 import { get, isObject } from '../../spec/json.ts';
 
-/** What the files hold, so that changed ones make other settings. */
+/** The contents of the files, so that changed files make other settings. */
 export interface BrokerTls {
   readonly ca: string | undefined;
   readonly cert: string | undefined;

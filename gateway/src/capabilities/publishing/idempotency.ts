@@ -28,7 +28,7 @@ export function readIdempotency(config: JsonObject): IdempotencySettings | null 
   return { windowSeconds: typeof window === 'number' ? window : 86_400, required: get(given, 'required') === true };
 }
 
-/** What a request asks to be done once. */
+/** Identifies a request that must be done once. */
 export interface OnceKey {
   /** Of consumer, operation and key: nobody gets another's answer. Base64url. */
   readonly key: string;
@@ -37,7 +37,7 @@ export interface OnceKey {
 }
 
 export interface MessageParts {
-  /** Topic or subject, and key where there is one. */
+  /** Topic or subject, and the key, if any. */
   readonly destination: readonly (string | null)[];
   readonly headers: readonly MessageHeader[];
   readonly payload: Uint8Array;
@@ -66,7 +66,7 @@ export function onceKeyOf(x: Exchange, settings: IdempotencySettings | null, par
   };
 }
 
-/** The consumer that a plugin has identified, else whoever has these credentials; all others are one. */
+/** Returns the consumer that a plugin has identified, or else the credentials; all other clients are one. */
 function callerOf({ headers }: Exchange): readonly string[] {
   const consumer = headerOf(headers, 'x-auth-consumer');
   if (consumer !== undefined) return ['consumer', consumer];
@@ -90,12 +90,12 @@ export interface Publication<A> {
   readonly replayed: boolean;
 }
 
-/** Calls back when it is known what became of the message; null: it is not in the broker, as far as that can be known. */
+/** Called when the outcome of the message is known; null: it is not in the broker, as far as that can be known. */
 export type Settled<A> = (acknowledged: A | null) => void | Promise<void>;
 
 /**
- * Publishes with `publish` where nobody has under this key. Rejects with what that rejects with, and with PublishError
- * where the key is another message's, or its message is on its way.
+ * Publishes with `publish` if nothing was published under this key. Rejects with the errors of `publish`, and with
+ * PublishError if the key belongs to another message, or its message is on its way.
  */
 export async function publishOnce<A>(
   store: ReservationStore,

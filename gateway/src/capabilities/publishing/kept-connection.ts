@@ -19,21 +19,21 @@ export class ConnectionRefused extends Error {}
 const RIDE_OUT_MS = 5_000;
 const FIRST_PAUSE_MS = 50;
 const MOST_PAUSE_MS = 1_000;
-/** Whoever waits hears of the failure, and not that its time has passed. */
+/** Margin before the time-out, so that callers get the failure and not the time-out. */
 const MARGIN_MS = 20;
 
 export class KeptConnection<C extends Connection> {
   readonly #open: () => Promise<C>;
   readonly #ended = new AbortController();
   #current: Promise<C> | null = null;
-  /** Of the last attempt; null where it succeeded. */
+  /** Error of the last attempt; null if it succeeded. */
   #failure: unknown = null;
 
   constructor(open: () => Promise<C>) {
     this.#open = open;
   }
 
-  /** Rejects with what the last attempt failed with, at the latest after the time where one has failed. */
+  /** Rejects with the error of the last failed attempt, at the latest after `withinMs`. */
   get(withinMs: number): Promise<C> {
     return new Promise((resolve, reject) => {
       const late = setTimeout(() => {

@@ -15,7 +15,7 @@ export type PublishFailure =
   | 'in-progress'
   /** The `Idempotency-Key` is another message's. */
   | 'mismatch'
-  /** What is kept of an `Idempotency-Key` cannot be asked for. */
+  /** The state of an `Idempotency-Key` cannot be read. */
   | 'state-unavailable'
   /** The `Idempotency-Key` cannot be used, or is missing and required. */
   | 'bad-key';

@@ -1,4 +1,4 @@
-/** Publishes a request's message, once only where it has an `Idempotency-Key` and the config says so. */
+/** Publishes a request's message; once only, if it has an `Idempotency-Key` and the config enables it. */
 import type { Exchange } from '../../exchange.ts';
 import { ownerOf } from '../../shares/owner.ts';
 import type { ReservationStore } from '../../state/reservation-store.ts';
@@ -17,7 +17,7 @@ export interface PublishOptions<M> {
   /** Null: each request is a message. */
   readonly idempotency: IdempotencySettings | null;
   readonly timeoutMs: number;
-  /** Seconds in which it is known what became of a message, at the latest. */
+  /** Seconds after which the outcome of a message is known, at the latest. */
   readonly holdSeconds: number;
   message(once: OnceKey | null): M;
 }

@@ -18,18 +18,18 @@ export interface Broker<M, A> {
 }
 
 export interface PublishTerms<A> {
-  /** What the message holds while it waits. */
+  /** Bytes that the message holds while it waits. */
   readonly bytes: number;
   /** Whom that counts for. */
   readonly owner: OwnerPath;
   readonly timeoutMs: number;
-  /** Called when it is known what became of the message, which may be after `timeoutMs`. */
+  /** Called when the outcome of the message is known, which may be after `timeoutMs`. */
   readonly settled?: Settled<A>;
 }
 
 export type PublisherLog = (level: 'info' | 'error', message: string) => void;
 
-/** As for upstreams, but half the time, since whoever needs a connection waits for several attempts. */
+/** As for upstreams, but half the time, since a request for a connection waits for several attempts. */
 const BREAKER = { failures: 5, cooldownMs: 5_000 };
 
 export class Publisher<M, A> {
@@ -75,7 +75,7 @@ export class Publisher<M, A> {
     }
   }
 
-  /** Room for the message; throws PublishError where there is none, or the circuit is open. */
+  /** Reserves room for the message; throws PublishError if room is lacking, or the circuit is open. */
   async #admit(bytes: number, owner: OwnerPath, settled: Settled<A>): Promise<() => void> {
     const { name } = this.#broker;
     if (!this.#breaker.admits()) {

@@ -8,13 +8,13 @@ import type { Publication } from './idempotency.ts';
 import { type MessageHeader, messageHeaders } from './message-headers.ts';
 import { FAILURE_CODES, PublishError } from './publish-error.ts';
 
-/** What the wait may take beyond the time of publishing, so that its end is an answer to the plugin. */
+/** Milliseconds of waiting beyond the time limit of publishing, so that the plugin gets the time-out as an answer. */
 const GRACE_MS = 1_000;
 const PUBLISHED = 0;
 const REPLAYED = 1;
 const NO_BYTES = new Uint8Array(0);
 
-/** What became of the message that the call has published last. */
+/** Outcome of the message that the call has published last. */
 export class LastPublication<A> implements CallState {
   acknowledged: A | null = null;
   /** Whole seconds. */

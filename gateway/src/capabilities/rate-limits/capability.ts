@@ -20,7 +20,7 @@ type Take = RateLimitStore['take'];
 
 export const rateLimits = capability({
   open: ({ state }) => state,
-  /** What tells its policy from others, whatever names its buckets have. */
+  /** Tells its policy from others, whatever names its buckets have. */
   bind: (_, config) => hash('sha256', JSON.stringify(config.whole), 'base64url').slice(0, 16),
   functions: {
     host_rate_limit_take: {

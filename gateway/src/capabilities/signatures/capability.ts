@@ -7,7 +7,7 @@ import { algorithmsOf, KeyError, publicKey } from '../tokens/public-key.ts';
 
 const VALID = 1;
 const NOT_VALID = 0;
-/** What it costs, in instructions: the event loop does nothing else meanwhile. */
+/** Cost of a signature, in instructions: it blocks the event loop meanwhile. */
 const SIGNATURE = 50_000;
 const MAX_KEY = 16_384;
 

@@ -1,4 +1,4 @@
-/** What a client's events go over: the body of a response, or a WebSocket. */
+/** Carries a client's events: the body of a response, or a WebSocket. */
 import type { Writable } from 'node:stream';
 import type { Exchange, ResponseSink } from '../../exchange.ts';
 import type { Framing } from './client-event.ts';

@@ -1,4 +1,4 @@
-/** What clients are told, however it is written for them. */
+/** Events for clients, independent of their encoding. */
 import { isUtf8 } from 'node:buffer';
 import type { Gap, StreamMessage } from './topic-source.ts';
 
@@ -11,7 +11,7 @@ export interface ClientEvent {
 
 /** A way to write events. */
 export interface Framing {
-  /** `id`: where a client that has it goes on; null where there is none. */
+  /** `id`: position from which a client with it resumes; null without one. */
   write(event: ClientEvent, id: string | null): Buffer;
   /** Sent at the beginning: clients have the id as their last. */
   opening(id: string | null, retryMs: number): Buffer;

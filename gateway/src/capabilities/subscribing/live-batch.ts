@@ -1,4 +1,4 @@
-/** What a topic has read at once, written for clients once for each way of writing, however many get it. */
+/** A batch that a topic has read, encoded once per format for any number of clients. */
 import { eventOf, type Framing, gapOf } from './client-event.ts';
 import type { MessageCheck } from './message-check.ts';
 import type { Position } from './position.ts';
@@ -31,7 +31,7 @@ export class LiveBatch {
   readonly #dropped = new Map<MessageCheck, ReadonlySet<StreamMessage>>();
   readonly #made: { readonly form: MessageForm; readonly events: readonly Written[]; readonly whole: Frames }[] = [];
 
-  /** `before`: the position of whoever has all that came before; null where there are none. */
+  /** `before`: the position of a client that has all earlier messages; null if the broker numbers none. */
   constructor(batch: MessageBatch, before: Position | null, format: (position: Position) => string) {
     this.#batch = batch;
     this.#before = before;

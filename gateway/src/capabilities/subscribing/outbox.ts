@@ -1,4 +1,4 @@
-/** What goes to a client: written while it reads, kept in order up to a limit while it does not. */
+/** Output to a client: written while it reads, queued in order up to a limit while it does not. */
 import type { Writable } from 'node:stream';
 import type { DirectionFigures } from '../../web-socket-figures.ts';
 import type { Frames } from './live-batch.ts';
@@ -12,7 +12,7 @@ export class Outbox {
   #lag = { messages: 0, bytes: 0 };
   /** The client has yet to read what was written. */
   #full = false;
-  /** What is offered waits for something else to be written first. */
+  /** New output waits until something else has been written. */
   #held = false;
   #closed = false;
   readonly #drained = new Set<() => void>();

@@ -1,4 +1,4 @@
-/** Reads a topic with one reader after another: one that is lost is replaced by one that goes on where it was. */
+/** Reads a topic with one reader after another: a lost reader is replaced by one that resumes at its position. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Outage } from '../../capability/outage.ts';
 import { EgressRefused } from '../../egress/connector.ts';
@@ -31,7 +31,7 @@ export class ReaderLoop {
   #isLive = false;
   /** The latest reader has delivered something. */
   #hasRead = false;
-  /** Of the last attempt; null where it succeeded, or there was none. */
+  /** Error of the last attempt; null if it succeeded, or was the first. */
   #failure: unknown = null;
 
   constructor(source: TopicSource, reading: Reading, outage: Outage) {
@@ -119,7 +119,7 @@ export class ReaderLoop {
     this.#isLive = false;
     this.#failure = error;
     this.#outage.failed(firstLineOf(error));
-    // The next attempt would fail in the same way: whoever waits hears of it now.
+    // The next attempt would fail in the same way, so waiting callers get the error now.
     if (!(error instanceof ConnectionRefused || error instanceof EgressRefused)) return;
     for (const each of [...this.#waiting]) each.reject(this.#error());
   }

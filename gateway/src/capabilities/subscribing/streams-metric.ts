@@ -1,4 +1,4 @@
-/** What is counted of streams of events. */
+/** Metrics of event streams. */
 import { type CounterInfo, LABELS, type SampledInfo } from '../../telemetry/metric-table.ts';
 
 export const STREAMS: CounterInfo = {

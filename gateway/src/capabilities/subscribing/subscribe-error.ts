@@ -9,7 +9,7 @@ export type SubscribeFailure =
   | 'unavailable'
   /** As many clients as there may be. */
   | 'full'
-  /** The `Last-Event-ID` is none of this topic's. */
+  /** The `Last-Event-ID` does not belong to this topic. */
   | 'bad-position';
 
 /** Results of subscribing as plugins see them, below 0. */

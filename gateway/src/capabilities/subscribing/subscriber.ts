@@ -1,6 +1,6 @@
 /**
- * A client that streams a topic: what it has missed, then what comes, as it comes. What it does not read in time waits for
- * it up to a limit, past which it is cut off; it delays no other.
+ * A client that streams a topic: first the messages that it missed, then new ones as they come. Unread messages wait
+ * for it up to a limit, past which it is cut off; it delays no other.
  */
 import type { Engine, EngineResponse, Exchange } from '../../exchange.ts';
 import type { OwnerPath } from '../../shares/owner-path.ts';
@@ -29,9 +29,11 @@ export interface SubscriberOptions {
   readonly owner: OwnerPath;
   /** Of the messages that it wants; null: all. */
   readonly key: Buffer | null;
-  /** Null where it gets all messages, whatever they are. */
+  /** Null if it gets all messages. */
   readonly check: MessageCheck | null;
-  /** Where it begins. `lost`: it resumes where the broker numbers no messages, and has missed what it has. */
+  /**
+   * Start of the stream. `lost`: the client resumes, but the broker numbers no messages, so the missed ones are lost.
+   */
   readonly from: Position | 'earliest' | 'latest' | 'lost';
   /** Null where the client has asked for no WebSocket. */
   readonly webSocket: typeof webSocketChannel | null;
@@ -49,7 +51,7 @@ export class Subscriber implements Engine, LiveClient {
   #channel: Channel | null = null;
   #outbox: Outbox | null = null;
   #form: MessageForm | null = null;
-  /** Null where it gets what comes. */
+  /** Null if it gets live messages. */
   #catchUp: CatchUp | null = null;
   #withdraw: () => void = () => {};
 

@@ -32,7 +32,7 @@ class EndedStream implements RequestPart {
 export interface Subscription {
   readonly topic: Topic;
   readonly settings: SubscriptionSettings;
-  /** What tells the configs apart whose clients are counted. */
+  /** Identifies the config whose clients are counted together. */
   readonly config: string;
   /** Of the messages that the client wants; null: all. */
   readonly key: Buffer | null;
@@ -99,7 +99,7 @@ export class Subscribers {
     return check;
   }
 
-  /** Where there are too many, the oldest of the client that has most ends. */
+  /** Past the limit, ends the oldest stream of the client that has most. */
   #take(config: string, most: number, owner: OwnerPath, stream: OpenStream): () => void {
     const streams = this.#clients.get(config) ?? new ShareTree<OpenStream>();
     if (streams.weight >= most) {
@@ -121,7 +121,7 @@ interface OpenStream {
   subscriber: Subscriber | null;
 }
 
-/** Where the client begins. Throws SubscribeError where its `Last-Event-ID` is none. */
+/** Returns the client's start. Throws SubscribeError if its `Last-Event-ID` is malformed. */
 function startOf(x: Exchange, topic: Topic, { from }: SubscriptionSettings): SubscriberOptions['from'] {
   const last = lastEventIdOf(x);
   if (topic.position === null) return last === '' ? 'latest' : 'lost';

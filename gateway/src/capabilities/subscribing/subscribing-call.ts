@@ -4,7 +4,7 @@ import { HostCallError } from '../../wasm/call/host-call-error.ts';
 import { SUBSCRIBE_CODES, SubscribeError } from './subscribe-error.ts';
 import type { Subscriber } from './subscriber.ts';
 
-/** What the wait may take beyond the time for the connection, so that its end is an answer to the plugin. */
+/** Milliseconds of waiting beyond the time for the connection, so that the plugin gets the time-out as an answer. */
 const GRACE_MS = 1_000;
 const HANDED_OFF = 0;
 

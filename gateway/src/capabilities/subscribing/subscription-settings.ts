@@ -1,4 +1,4 @@
-/** What configs of plugins that subscribe have in common (docs/reference/plugins.md#subscribing). */
+/** Settings that configs of subscribing plugins share (docs/reference/plugins.md#subscribing). */
 import type { JsonObject } from '../../artifact/format.ts';
 import { get } from '../../spec/json.ts';
 
@@ -13,9 +13,9 @@ export interface SubscriptionSettings {
   /** Of the config, in a process. */
   readonly maxClients: number;
   readonly heartbeatMs: number;
-  /** What may wait for a client that reads slowly. */
+  /** Largest lag of a client that reads slowly. */
   readonly maxLag: Lag;
-  /** What clients are told to wait before they reconnect; each up to twice that. */
+  /** Delay before clients reconnect, as they are told; each up to twice that. */
   readonly retryMs: number;
   /** After which a client has to open its stream again; 0: never. */
   readonly maxDurationMs: number;

@@ -1,14 +1,14 @@
-/** What a kind of broker offers of a topic: reading on as messages come, and reading what came before. */
+/** The topic of a broker: reading messages as they come, and earlier ones. */
 import type { Position } from './position.ts';
 
 export interface StreamMessage {
   readonly partition: number;
   readonly offset: number;
-  /** Null where it has none. */
+  /** Null if the message has no key. */
   readonly key: Buffer | null;
   /** Null: the message says that its key has been deleted. */
   readonly payload: Buffer | null;
-  /** What clients are told of it where they are told more than its payload. */
+  /** Members for clients that ask for more than the payload. */
   metadata(): Readonly<Record<string, unknown>>;
 }
 
@@ -20,7 +20,7 @@ export interface Gap {
   readonly to: number;
 }
 
-/** What was read at once. */
+/** Messages that were read at once. */
 export interface MessageBatch {
   readonly messages: readonly StreamMessage[];
   /** Behind them; null where the broker numbers no messages. */
@@ -31,12 +31,12 @@ export interface MessageBatch {
 
 /** Reads on, once it is started, until it is closed or lost. */
 export interface LiveReader {
-  /** Where it begins. */
+  /** Position at which it begins. */
   readonly position: Position | null;
   /** Between there and the position that was asked for. */
   readonly gaps: readonly Gap[];
   start(deliver: (batch: MessageBatch) => void): void;
-  /** Settles when it has ended; rejects where it was lost. */
+  /** Settles when the reader has ended; rejects if it was lost. */
   readonly ended: Promise<void>;
   close(): void;
 }
@@ -55,12 +55,12 @@ export interface Backlog {
 export interface TopicSource {
   /** `scheme://host:port` of the brokers, and the topic; for messages. */
   readonly name: string;
-  /** Reads from the position on; null: what comes from now on. Rejects where no broker lets it. */
+  /** Reads from the position on; null: only new messages. Rejects if no broker permits it. */
   open(position: Position | null): Promise<LiveReader>;
   backlog(): Backlog;
   /** As an `id` of events. */
   format(position: Position): string;
-  /** Null where the text is none that `format` makes. */
+  /** Returns null if `format` does not produce this text. */
   parse(text: string): Position | null;
   close(): void;
 }

@@ -13,7 +13,7 @@ import { ReaderLoop, type Reading } from './reader-loop.ts';
 import { SubscribeError } from './subscribe-error.ts';
 import type { LiveReader, MessageBatch, TopicSource } from './topic-source.ts';
 
-/** Who gets what a topic reads. Never throws. */
+/** A client of a topic's live messages. Never throws. */
 export interface LiveClient {
   take(batch: LiveBatch): void;
 }
@@ -56,7 +56,7 @@ export class Topic implements Reading {
     return this.#position;
   }
 
-  /** The position as an id of events; null where there are none. */
+  /** The position as an id of events; null if the broker numbers no messages. */
   get id(): string | null {
     return this.#position && this.source.format(this.#position);
   }
@@ -106,7 +106,7 @@ export class Topic implements Reading {
     this.#ended();
   }
 
-  /** What is read from now on goes to it, too. */
+  /** Adds a client, which gets all messages read from now on. */
   join(client: LiveClient): void {
     this.#clients.add(client);
   }

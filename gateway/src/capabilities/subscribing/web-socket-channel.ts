@@ -54,7 +54,7 @@ export function webSocketChannel(x: Exchange, connection: Duplex, figures: WebSo
     framing: WEB_SOCKET_MESSAGES,
     finish(stopping) {
       tell(stopping ? STOPPING : COME_AGAIN);
-      // The client's close frame ends it; one that sends none does not keep it.
+      // The client's close frame ends it; without one, it ends after a time-out.
       closing ??= setTimeout(giveUp, CLOSING_MS);
     },
     cut: () => void connection.destroy(),

@@ -1,4 +1,4 @@
-/** What a client sends over a WebSocket on which it has nothing to say: pings are answered, its close is heard. */
+/** Input of a WebSocket whose client only listens: pings are answered, and its close frame is reported. */
 import type { Duplex } from 'node:stream';
 import { Receiver } from 'ws';
 import { readInTurns, SLICE } from '../../read-in-turns.ts';
@@ -15,7 +15,7 @@ export interface WebSocketListener {
 
 /** Bytes of a message, which is not read. */
 const MOST_MESSAGE = 64 << 10;
-/** Frames in a second, of less than so many bytes on average: whoever has nothing to say needs no more. */
+/** Frames in a second, of less than so many bytes on average: a listening client needs no more. */
 const MOST_FRAMES = { frames: 1_000, bytes: 16, withinMs: 1_000 };
 const TOO_MANY: Closing = { code: 1008, reason: 'too many frames: nothing is read here' };
 const PONG = 0x8a;

@@ -18,7 +18,7 @@ const RESULTS: Readonly<Record<ExchangeFailure, number>> = {
   unusable: 5,
 };
 
-/** What a digest costs, in instructions. */
+/** Cost of a digest, in instructions. */
 const DIGEST = 3_000;
 /** The exchanger's own time-outs are shorter. */
 const DEADLINE_MS = 300_000;
@@ -34,7 +34,7 @@ const EXCHANGES: CounterInfo = {
   },
 };
 
-/** What the call's last exchange brought. */
+/** Result of the call's last exchange. */
 class LastExchange implements CallState {
   token: string | null = null;
   failed: ExchangeFailed | null = null;
@@ -94,7 +94,7 @@ export const tokenExchange = capability({
           };
           const failed = (failure: ExchangeFailed) => {
             loaded.results.count(failure.failure);
-            // What ails the server is in the log once.
+            // Failures of the server are logged once, elsewhere.
             if (ABOUT_THE_CALLER.has(failure.failure)) services.log('info', name, failure.message, x);
             state.failed = failure;
             return RESULTS[failure.failure];

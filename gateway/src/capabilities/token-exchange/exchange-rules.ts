@@ -27,7 +27,7 @@ export interface ExchangeRules {
 }
 
 const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:token-exchange';
-/** Sent as they are, where they are given. */
+/** Parameters that are sent unchanged, if set. */
 const OPTIONAL = ['audience', 'resource', 'scope', 'requested_token_type'] as const;
 
 /** `given`: as `readRules` takes it. Throws TokenRulesError. */

@@ -1,4 +1,4 @@
-/** What a token endpoint answers to an exchange (RFC 8693, section 2.2), without believing more of it than is needed. */
+/** Reads a token endpoint's answer to an exchange (RFC 8693, section 2.2), trusting no more of it than is needed. */
 import type { HttpAnswer } from '../../egress/http-client.ts';
 import { headerOf } from '../../exchange.ts';
 import { retryAfterMs } from '../../retry-after.ts';

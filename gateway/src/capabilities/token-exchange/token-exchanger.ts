@@ -32,7 +32,7 @@ const MAX_ANSWER = 64 << 10;
 const EXCHANGING = { atOnce: 500, mostWaiting: 0, mostMs: 0 };
 /** Characters of the tokens kept at once. */
 const MOST_CHARACTERS = 8 << 20;
-/** What an entry costs beside its token, in the same measure. */
+/** Cost of an entry besides its token, in the same measure. */
 const ENTRY = 256;
 /** An issued token is not used in its last seconds: the request has a way to go, and clocks differ. */
 const EXPIRY_MARGIN_MS = 30_000;
@@ -57,7 +57,7 @@ export class TokenExchanger {
     this.#headers = headersOf(rules);
   }
 
-  /** A token for the upstream; at once where one is kept. Throws, or rejects with, ExchangeFailed and Crowded. */
+  /** Returns a token for the upstream; at once if one is kept. Throws, or rejects with, ExchangeFailed and Crowded. */
   exchange(subject: string, x: Exchange): string | Promise<string> {
     checkSubject(subject);
     const digest = digestOf(subject);
@@ -120,7 +120,7 @@ export class TokenExchanger {
     if (lasts > 0) this.#kept.set(digest, { token, until: askedAt + lasts }, owner, token.length + ENTRY);
   }
 
-  /** What the server says of one token says nothing of the others. */
+  /** A refusal of one token says nothing about the others. */
   #failed({ clientIp }: Exchange, error: unknown): void {
     if (error instanceof ExchangeFailed && !error.ill) this.#breaker.abandoned(clientIp);
     else this.#breaker.failed(clientIp);

@@ -15,7 +15,7 @@ const REFUSED = 1;
 /** The plugin decides what that means for the request. */
 const UNAVAILABLE = 2;
 
-/** What a digest costs, in instructions, and a signature. */
+/** Cost of a digest and of a signature, in instructions. */
 const DIGEST = 3_000;
 /** The verifier's own time-outs are shorter. */
 const DEADLINE_MS = 300_000;
@@ -23,7 +23,7 @@ const MOST_VERIFIERS = 16;
 
 /** The token that the call verified last. */
 class LastToken implements CallState {
-  /** Where it holds. */
+  /** Set if the token is valid. */
   claims: TokenClaims | null = null;
   /** Why it does not. */
   refusal: string | null = null;

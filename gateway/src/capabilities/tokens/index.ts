@@ -1,4 +1,4 @@
-/** Bearer tokens, for whoever embeds the gateway. */
+/** Bearer tokens, for programs that embed the gateway. */
 
 export type { OutageLog } from '../../capability/outage.ts';
 export { CLOCK_SKEW_MS, type IssuerTokens, issuerTokens } from './issuer-tokens.ts';

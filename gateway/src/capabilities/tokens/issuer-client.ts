@@ -1,4 +1,4 @@
-/** What is asked of an issuer: JSON objects, of bounded size, in bounded time. */
+/** Asks an issuer for JSON objects, of bounded size, in bounded time. */
 
 import { HttpCallError } from '../../egress/http-call-error.ts';
 import type { HttpCall, HttpCaller } from '../../egress/http-client.ts';
@@ -11,7 +11,7 @@ import { IssuerUnavailable } from './token-refused.ts';
 const MAX_DISCOVERY = 256 << 10;
 const MAX_KEY_SET = 1 << 20;
 
-/** The issuer answered with a status that is no outage: it says something of this one question. */
+/** The issuer answered this one question with a status that does not mean an outage. */
 export class QuestionRefused extends IssuerUnavailable {
   readonly status: number;
 

@@ -1,4 +1,4 @@
-/** Tokens of one issuer that whoever runs the process has named, such as who may sign in to the control plane. */
+/** Tokens of one issuer that the operator has named, such as those for signing in to the control plane. */
 
 import { BufferBudget } from '../../buffer-budget.ts';
 import { Outage, type OutageLog } from '../../capability/outage.ts';
@@ -31,7 +31,7 @@ const REFRESH_MS = 300_000;
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 2 << 20;
 
-/** Begins to fetch the issuer's keys; where it is away they are tried again. */
+/** Begins to fetch the issuer's keys; retries while it is unavailable. */
 export function issuerTokens({ issuer, audience, log }: IssuerTokensOptions): IssuerTokens {
   const client = new HttpClient({
     // An operator names the issuer, which is often within.

@@ -77,7 +77,7 @@ export class JwtVerifier implements TokenVerifier {
     }
   }
 
-  /** What was verified with other keys than those at hand is forgotten. */
+  /** Drops tokens that were verified with earlier keys. */
   #isCurrent(table: KeyTable): boolean {
     const current = typeof this.#rules.keys === 'object' ? this.#rules.keys?.current : null;
     if (table !== current) return false;

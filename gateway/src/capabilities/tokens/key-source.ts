@@ -3,7 +3,7 @@ import type { OwnerPath } from '../../shares/owner-path.ts';
 import type { KeyTable } from './key-table.ts';
 
 export interface KeySource {
-  /** The keys at hand: another table when they have changed; null where there are none yet. */
+  /** The keys at hand: another table when they have changed; null before the first. */
   readonly current: KeyTable | null;
   /**
    * The keys to look for `kid` in, newer ones if it is not known. `owner`: who waits for them meanwhile. Rejects with

@@ -24,8 +24,8 @@ export class KeyTable {
   }
 
   /**
-   * Of a JSON Web Key Set (RFC 7517). Keys for something else, and of types that are not known, are passed over, as
-   * section 5 says. Throws KeyError where it is no set, or holds no key that is of use.
+   * Reads a JSON Web Key Set (RFC 7517). Keys for other uses, and of unknown types, are ignored, as section 5 says.
+   * Throws KeyError if it is not a key set, or holds no usable key.
    */
   static ofJwks(set: unknown): KeyTable {
     const list = get(set, 'keys');
@@ -63,8 +63,8 @@ export class KeyTable {
   }
 
   /**
-   * The keys that a token may be signed with: those of its name, else, where one side has no names, those of its type.
-   * Null where one turns out not to be of use.
+   * Returns the keys that a token may be signed with: those of its name, or, if either side has no names, those of its
+   * type. A key is null if it turns out to be unusable.
    */
   candidates(alg: Algorithm, kid: string | undefined): readonly Promise<CryptoKey | null>[] {
     const fitting = this.#keys.filter((key) => key.algorithms.has(alg));
@@ -81,7 +81,7 @@ export class KeyTable {
   }
 }
 
-/** Null where it is of no use here. */
+/** Returns null if the key is unusable here. */
 function keyOfJwk(jwk: Obj): Key | null {
   const { use, alg, kid, key_ops } = jwk;
   if (use !== undefined && use !== 'sig') return null;
@@ -102,7 +102,7 @@ function materialOf({ kty, n, e, crv, x, y }: Obj): JWK | null {
   return null;
 }
 
-/** The algorithms of its type; none where it cannot be read, or is not to be used. */
+/** Returns the algorithms of its type; empty if it cannot be read, or must not be used. */
 function typeOf(material: JWK): ReadonlySet<Algorithm> {
   try {
     return algorithmsOf(createPublicKey({ key: { ...material }, format: 'jwk' })) ?? new Set();

@@ -22,7 +22,7 @@ export function publicKey(pem: string): KeyObject {
   }
 }
 
-/** The algorithms of the key's type; null where it is too short, too long, or of a type that is not used. */
+/** Returns the algorithms of the key's type; null if it is too short, too long, or of an unsupported type. */
 export function algorithmsOf(key: KeyObject): ReadonlySet<Algorithm> | null {
   const { modulusLength = 0, namedCurve = '' } = key.asymmetricKeyDetails ?? {};
   if (key.asymmetricKeyType === 'rsa') {

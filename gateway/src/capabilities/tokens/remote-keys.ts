@@ -13,7 +13,7 @@ import { KeyTable } from './key-table.ts';
 import { IssuerUnavailable } from './token-refused.ts';
 
 export interface RemoteKeysOptions {
-  /** Fetches the key set; `again`: what says where it is may be out of date, too. Rejects with IssuerUnavailable. */
+  /** Fetches the key set; `again`: its discovered location may be out of date, too. Rejects with IssuerUnavailable. */
   fetch(again: boolean): Promise<Obj>;
   /** `jwks_refresh_seconds`, in milliseconds. */
   readonly refreshMs: number;
@@ -37,7 +37,7 @@ export class RemoteKeys implements KeySource {
   #looking: Promise<void> | null = null;
   readonly #lookers = new FairQueue(LOOKING);
   #startedAt = Number.NEGATIVE_INFINITY;
-  /** Of the last attempt; null where it succeeded, or there was none. */
+  /** Failure of the last attempt; null if it succeeded, or was the first. */
   #failure: { readonly error: IssuerUnavailable; readonly at: number } | null = null;
   #failures = 0;
   #timer: NodeJS.Timeout | null = null;

@@ -4,14 +4,17 @@ import { valueAt } from '../../spec/pointer.ts';
 
 export class TokenClaims {
   readonly #claims: Obj;
-  /** What has been asked for and is there: the same plugins ask for the same claims each time. */
+  /** Texts of claims found so far: the same plugins ask for the same claims each time. */
   readonly #texts = new Map<string, string>();
 
   constructor(claims: Obj) {
     this.#claims = claims;
   }
 
-  /** Strings as they are, all else as JSON text in ASCII; undefined where there is nothing, or null. The empty pointer: all claims. */
+  /**
+   * Returns strings as they are, all else as JSON text in ASCII; undefined if the claim is absent or null. The empty
+   * pointer: all claims.
+   */
   text(pointer: string): string | undefined {
     const known = this.#texts.get(pointer);
     if (known !== undefined) return known;

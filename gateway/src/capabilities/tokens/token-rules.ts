@@ -1,4 +1,4 @@
-/** What a plugin says of the tokens that it takes: the argument of `host_token_open` (sdk/ABI.md). */
+/** A plugin's rules for the tokens that it takes: the argument of `host_token_open` (sdk/ABI.md). */
 import { isObject, type Obj } from '../../spec/json.ts';
 import type { IntrospectionRules } from './introspector.ts';
 import type { Issuer } from './issuer-client.ts';

@@ -3,6 +3,9 @@ import type { Exchange } from '../../exchange.ts';
 import type { TokenClaims } from './token-claims.ts';
 
 export interface TokenVerifier {
-  /** At once where it is known. Throws, or rejects, with TokenRefused or IssuerUnavailable. `x`: the request that it came with. */
+  /**
+   * Returns the claims; at once if they are known. Throws, or rejects, with TokenRefused or IssuerUnavailable. `x`: the
+   * request that the token came with.
+   */
   verify(token: string, x: Exchange): TokenClaims | Promise<TokenClaims>;
 }

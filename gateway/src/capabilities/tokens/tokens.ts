@@ -13,7 +13,7 @@ import { TokenRulesError } from './rule-values.ts';
 import { type KeyRules, type ReadJwtRules, readTokenRules } from './token-rules.ts';
 import type { TokenVerifier } from './token-verifier.ts';
 
-/** What the plugins of one artifact have opened. */
+/** Verifiers that the plugins of one artifact have opened. */
 export interface TokenScope {
   /** A verifier by rules as `host_token_open` takes them. Throws TokenRulesError, or KeyError. */
   open(rules: string, config: unknown): TokenVerifier;

@@ -8,7 +8,7 @@ import type { TokenClaims } from './token-claims.ts';
 /** Makes digests of this process unlike those of any other, so that places in the table cannot be foreseen. */
 const pepper = randomBytes(32).toString('base64');
 
-/** What stands for a token that must not itself stay in memory. */
+/** Returns a digest of a token that must not itself stay in memory. */
 export function digestOf(token: string): string {
   return hash('sha256', pepper + token, 'base64');
 }
@@ -20,7 +20,7 @@ export interface VerifiedToken {
 
 /** Characters of the tokens remembered at once by one verifier; their claims take about four times as many bytes. */
 const MOST_CHARACTERS = 8 << 20;
-/** What an entry costs beside its claims, in the same measure. */
+/** Cost of an entry besides its claims, in the same measure. */
 const ENTRY = 128;
 
 export class VerifiedTokens {

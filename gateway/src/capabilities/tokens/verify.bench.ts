@@ -1,6 +1,7 @@
 /**
- * What a token costs, in microseconds: `node gateway/src/capabilities/tokens/verify.bench.ts` after `npm run plugins`. A call of the
- * plugin is measured whole, as in wasm/call.bench.ts; each figure is the best of several rounds.
+ * Measures the cost of a token, in microseconds: `node gateway/src/capabilities/tokens/verify.bench.ts` after `npm run
+ * plugins`. A call of the plugin is measured whole, as in wasm/call.bench.ts; each figure is the best of several
+ * rounds.
  */
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { join } from 'node:path';

@@ -15,10 +15,10 @@ export const CLIENT_INFO = { name: 'gw', version: VERSION };
 const PREFIX = 'io.modelcontextprotocol/';
 /** Milliseconds for what is told to a server at the end, whose answer nobody waits for. */
 const LAST_WORD_MS = 5_000;
-/** What a server may ask its client before an answer: each is answered with a request. */
+/** Most questions of a server before its answer: each is answered with a request. */
 const MOST_QUESTIONS = { pings: 100, others: 3 };
 
-/** What goes with all requests of one call. */
+/** Settings for all requests of one call. */
 export interface Asking {
   /** Such as credentials; the protocol's own win. */
   readonly headers: HeaderList;
@@ -46,7 +46,7 @@ export interface Session {
 export interface McpQuestion {
   readonly method: string;
   readonly params: Obj;
-  /** What it is about, as `Mcp-Name` says it. */
+  /** Its subject, as `Mcp-Name` says it. */
   readonly name?: string;
   /** Of revision 2026-07-28. */
   readonly headers?: HeaderList;
@@ -67,14 +67,17 @@ export class McpClient {
     this.#nextId = nextId;
   }
 
-  /** The result of `server/discover`, or null: the server knows sessions only. Throws McpRefusal where it wants credentials, or fails. */
+  /**
+   * Returns the result of `server/discover`, or null: the server knows sessions only. Throws McpRefusal if it wants
+   * credentials, or fails.
+   */
   async discover(asking: Asking): Promise<Obj | null> {
     const method = 'server/discover';
     const answer = await this.#send({ method, params: {} }, { era: 'stateless', meta: statelessMeta() }, asking);
     const result = get(answer.message, 'result');
     const supported = get(result, 'supportedVersions');
     if (isObject(result) && Array.isArray(supported) && supported.includes(STATELESS)) return result;
-    // What is refused for lack of credentials would be in a session, too, and a server that fails says nothing of its era.
+    // A session would lack the credentials, too, and a failing server says nothing of its era.
     if (answer.status === 401 || answer.status === 403 || answer.status >= 500)
       throw new McpRefusal(answer, asking.headers);
     return null;
@@ -138,7 +141,7 @@ export class McpClient {
     }
   }
 
-  /** What a server of the earlier revisions asks its client is refused: nothing of it was offered. */
+  /** Refuses questions of a server of the earlier revisions: the client has offered no such capability. */
   async #received(
     message: Obj,
     link: Stateless | Session,

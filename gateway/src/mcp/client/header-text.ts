@@ -2,7 +2,7 @@
 
 const PLAIN = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/;
 
-/** What is no plain ASCII is written in base64. */
+/** Writes text other than plain ASCII in base64. */
 export function headerText(text: string): string {
   return PLAIN.test(text) && !text.startsWith('=?base64?') ? text : `=?base64?${base64(text)}?=`;
 }

@@ -14,9 +14,9 @@ import type { StreamedAnswer } from './transport.ts';
 export interface Received {
   readonly status: number;
   readonly headers: HeaderList;
-  /** The message that answers the request; null where there is none. */
+  /** The message that answers the request; null without one. */
   readonly message: Obj | null;
-  /** The body where it is no stream. */
+  /** The body if it is not a stream. */
   readonly text: string;
 }
 
@@ -33,7 +33,7 @@ export interface ReceiveOptions {
 const END_MS = 1_000;
 const MOST_PIECES = 16;
 
-/** Events before an answer, whoever is told of them. */
+/** Most events before an answer, with or without a listener. */
 const MOST_EVENTS = 5_000;
 
 /** More came than the gateway takes. */
@@ -102,7 +102,7 @@ class AnswerEvents {
         throw new TooManyMessages(`said more than ${MOST_EVENTS} messages before its answer`);
       }
       if (message === null || !(await onMessage?.(message))) this.#ignored += raw.length;
-      // Its time is our own, too: whoever asked gets nothing of it.
+      // Ignored messages take the gateway's own time as well.
       if (this.#ignored > most) throw new AnswerTooLong(`it said more than ${most} bytes before its answer`);
     }
     if (events.length > 0) answer.consumed?.();

@@ -9,7 +9,7 @@ const LEAST_SECRET = 8;
 
 export class McpRefusal extends Error {
   readonly status: number;
-  /** Of the JSON-RPC error; null where the answer was none. */
+  /** Code of the JSON-RPC error; null if the answer was not an error. */
   readonly code: number | null;
   /** Message of that error, without anything around it. */
   readonly said: string;

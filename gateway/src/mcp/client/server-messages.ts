@@ -1,4 +1,4 @@
-/** What a server says before its answer, for people: progress, and what it logs. */
+/** Messages of a server before its answer, for people: progress, and log messages. */
 import { get, type Obj } from '../../spec/json.ts';
 
 /** The least severe first (RFC 5424). */
@@ -15,7 +15,7 @@ export function printable(text: string): string {
   return text.replaceAll(/(?![\n\t])\p{Cc}/gu, '\ufffd');
 }
 
-/** One line without its end; null where it is nothing to be shown. */
+/** Returns one line without its end; null if there is nothing to show. */
 export function messageLine(message: Obj, least: ServerLogLevel | 'off'): string | null {
   const params = get(message, 'params');
   switch (get(message, 'method')) {

@@ -17,11 +17,11 @@ export interface StreamedAnswer {
   readonly body: AsyncIterable<Uint8Array>;
   /** Ends the call where its body has not been read. */
   cancel(): void;
-  /** What has come so far is not in memory any more. */
+  /** Called when the bytes received so far have left memory. */
   consumed?(): void;
 }
 
 export interface McpTransport {
-  /** Rejects where no head of an answer comes. */
+  /** Rejects if the answer has no head. */
   send(request: SentRequest): Promise<StreamedAnswer>;
 }

@@ -22,7 +22,7 @@ export interface RpcNotification {
   readonly params: Obj;
 }
 
-/** An answer to a request of ours; there are none, so nothing becomes of it. */
+/** A response to a request of the gateway; it sends none, so responses are ignored. */
 export interface RpcResponse {
   readonly kind: 'response';
 }
@@ -44,7 +44,7 @@ export const UNSUPPORTED_VERSION = -32022;
 /** The HTTP request is at fault, and not what it asks for. */
 const REQUEST_FAULTS = new Set([PARSE_ERROR, INVALID_REQUEST, HEADER_MISMATCH, UNSUPPORTED_VERSION]);
 
-/** What a request cannot be answered with a result for; the message names nothing that only the gateway knows. */
+/** The error that answers a request; its message reveals nothing internal to the gateway. */
 export class RpcError extends Error {
   readonly code: number;
   /** Of the HTTP response. */
@@ -110,7 +110,7 @@ export function resultText(id: RpcId, result: string): string {
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
 }
 
-/** Without an id where there is none, or it could not be read. */
+/** Leaves the id out if it is absent or unreadable. */
 export function errorText({ code, message, data }: RpcError, id: RpcId | null): string {
   return JSON.stringify({ jsonrpc: '2.0', ...(id === null ? {} : { id }), error: { code, message, data } });
 }

@@ -14,7 +14,7 @@ export function mustMatch(headers: HeaderList, name: string, value: string): voi
   if (decoded(sent) !== value) throw mismatch(`${name} does not match the body`);
 }
 
-/** What is no plain ASCII is written in base64; null where that is malformed. */
+/** Decodes base64, which text other than plain ASCII is written in; returns null if it is malformed. */
 function decoded(text: string): string | null {
   const encoded = SENTINEL.exec(text)?.[1];
   if (encoded === undefined) return text;

@@ -44,10 +44,10 @@ export interface Catalogue {
   readonly dropped: ReadonlyMap<string, string>;
 }
 
-/** What was listed, by kind; a kind that was not is left out. */
+/** Listed entries, by kind; unlisted kinds are left out. */
 export type Listed = { readonly [K in Kind]?: readonly Obj[] };
 
-/** Throws where the list is none, or has no end. */
+/** Throws if the list is malformed, or endless. */
 export async function listAll(
   kind: Kind,
   client: McpClient,

@@ -11,7 +11,7 @@ import { type ParameterHeader, parameterHeaders } from './parameter-headers.ts';
 export const MOST_DEFINITION = 65_536;
 /** Of a name, with its prefix (revision 2025-11-25, "Tool Names"). */
 export const NAME = /^[A-Za-z0-9_./-]{1,128}$/;
-/** What a model and its client go by: the digest covers it. */
+/** Members that a model and its client rely on: the digest covers them. */
 const PINNED = ['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations'];
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 
@@ -67,7 +67,7 @@ export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing');
 }
 
-/** What pins go by: the definition without its prefix. */
+/** Returns the digest for pins: of the definition without its prefix. */
 function digestOf(given: Obj): string {
   const pinned = Object.fromEntries(
     PINNED.filter((name) => given[name] !== undefined).map((name) => [name, given[name]]),
@@ -75,7 +75,7 @@ function digestOf(given: Obj): string {
   return sha256(canonicalJson(pinned as JsonObject));
 }
 
-/** Clients throw a whole list away where one of its members is of another kind than the protocol says. */
+/** Clients reject a whole list if one of its members is of another type than the protocol says. */
 function shapeFault(given: Obj): string | null {
   for (const name of ['title', 'description']) {
     if (given[name] !== undefined && typeof given[name] !== 'string') return `its "${name}" is not a string`;

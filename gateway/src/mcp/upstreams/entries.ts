@@ -3,7 +3,7 @@ import { get, isObject, type Obj } from '../../spec/json.ts';
 import { MOST_DEFINITION, NAME, textOf } from './definition.ts';
 
 export interface OfferedEntry {
-  /** What clients name it by: name with prefix, URI or template. */
+  /** Key for clients: name with prefix, URI or template. */
   readonly key: string;
   /** The same as the upstream says it. */
   readonly own: string;
@@ -47,7 +47,7 @@ export function offeredTemplate(given: Obj): OfferedEntry | string {
   return typeof given['name'] === 'string' ? told(given, template, template) : 'its "name" is not a string';
 }
 
-/** Clients throw a whole list away where one of its members is of another kind than the protocol says. */
+/** Clients reject a whole list if one of its members is of another type than the protocol says. */
 function told(entry: Obj, key: string, own: string): OfferedEntry | string {
   const wrong = TEXTS.find((name) => entry[name] !== undefined && typeof entry[name] !== 'string');
   if (wrong !== undefined) return `its "${wrong}" is not a string`;

@@ -10,7 +10,7 @@ export interface GuardedCall {
   readonly url: string;
   /** Milliseconds for the head, and between pieces of the body. */
   readonly timeoutMs: number;
-  /** The request that it is made for: its trace goes on in the call. Null: there is none. */
+  /** The request that it is made for: its trace goes on in the call. Null without one. */
   readonly exchange: Exchange | null;
 }
 

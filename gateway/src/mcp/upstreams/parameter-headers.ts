@@ -47,7 +47,7 @@ function collect(schema: unknown, path: readonly string[], found: ParameterHeade
   return count;
 }
 
-/** Wherever they stand; a property of that name is none. */
+/** Counts the keyword anywhere in the schema, except as the name of a property. */
 function countOf(schema: unknown, ofProperties = false): number {
   if (typeof schema !== 'object' || schema === null) return 0;
   return Object.entries(schema).reduce((sum, [name, each]) => {

@@ -1,4 +1,4 @@
-/** What the process around upstream MCP servers gives them. */
+/** Services of the process for upstream MCP servers. */
 import type { BufferBudget } from '../../buffer-budget.ts';
 import type { HttpCaller } from '../../egress/http-client.ts';
 

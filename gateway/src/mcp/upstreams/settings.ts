@@ -11,7 +11,7 @@ export interface UpstreamSettings extends Omit<McpUpstream, 'headers'> {
   readonly headers: HeaderList;
 }
 
-/** Throws SecretError, and UpstreamError where it is plaintext and that is not allowed. */
+/** Throws SecretError; and UpstreamError if the URL is plaintext, unless that is allowed. */
 export function resolvedUpstream(upstream: McpUpstream, secrets: Secrets, allowPlaintext: boolean): UpstreamSettings {
   const { headers: given = {}, ...rest } = upstream;
   const { protocol, origin } = new URL(upstream.url);

@@ -39,16 +39,16 @@ const NOT_UNDERSTOOD: ReadonlySet<number> = new Set([400, 404, 405, 406, 415]);
 /** Of reasons that are logged. */
 const MOST_REASON = 300;
 
-/** Who asks, and for how long. */
+/** The client of a passed request, and its time limit. */
 export interface Passing {
   readonly exchange: Exchange;
-  /** The client's session; null where it has none. */
+  /** The client's session; null without one. */
   readonly session: string | null;
-  /** What a server of the later revision is told of the client. */
+  /** `_meta` about the client, for a server of the later revision. */
   readonly meta: Obj;
   /** The least level of log messages that the client wants; null: it has not said. */
   readonly logLevel: string | null;
-  /** `Authorization` of who calls, where it is sent; else nothing. */
+  /** The caller's `Authorization`, if it is sent; else empty. */
   readonly authorization: HeaderList;
   readonly signal: AbortSignal;
   /** True: the client was told of it. */
@@ -140,7 +140,7 @@ export class UpstreamServer {
     this.#schedule();
   }
 
-  /** What was listed is offered from now on. */
+  /** Offers the listed entries from now on. */
   async #take(): Promise<void> {
     const digest = sha256(JSON.stringify(this.#listed));
     if (digest === this.#taken) return;
@@ -263,7 +263,7 @@ export class UpstreamServer {
     ask: (opened: Session) => Promise<Obj>,
   ): Promise<Obj> {
     const asks = { headers, owner: networkOf(exchange) };
-    // Other calls of the client wait for it, too: it is opened whatever becomes of this one.
+    // Other calls of the client wait for it, too, so opening goes on if this one ends.
     const opening = () => {
       const asking: Asking = { headers, signal: AbortSignal.timeout(LIST_MS), most: MOST_ANSWER };
       return this.#with(LIST_MS, null, (own) => this.#openSession(own, asking, logLevel));

@@ -74,7 +74,9 @@ export class UpstreamSet {
     });
   }
 
-  /** The one that lists the resource or a template of it, else the only one that has any; null: there is none. */
+  /**
+   * Returns the server that lists the resource or a template of it, else the only one with resources; otherwise null.
+   */
   serverOf(uri: string): UpstreamServer | null {
     const may = ({ settings }: UpstreamServer) => allows(settings.resources, uri);
     const listed = this.entries('resources').get(uri)?.server;

@@ -1,9 +1,9 @@
-/** What a gateway and its validation helpers tell each other (docs/decisions.md#validation-in-helpers). */
+/** Messages between a gateway and its validation helpers (docs/decisions.md#validation-in-helpers). */
 import type { Content, Parameter, RoutesFile } from '../../artifact/format.ts';
 import type { HeaderList } from '../../exchange.ts';
 import type { ProblemError } from '../../problems.ts';
 
-/** What schemas of one artifact are compiled from. */
+/** Source of the schemas of one artifact. */
 export interface SchemaTable {
   readonly schemas: RoutesFile['schemas'];
   /** All errors of a value are told, not the first only. */
@@ -12,10 +12,10 @@ export interface SchemaTable {
   readonly maxSteps: number;
 }
 
-/** Of repeated members of an object, either none is allowed or the last one counts. */
+/** Repeated members of an object are either refused, or the last one counts. */
 export type Repeats = 'refused' | 'last';
 
-/** What must be compiled before a value is validated. */
+/** Work to be compiled before a value is validated. */
 interface Prepared {
   /** Tells it from all else that is compiled from the same schemas. */
   readonly prepares: string;

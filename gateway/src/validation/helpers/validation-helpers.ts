@@ -90,9 +90,7 @@ export class ValidationHelpers {
   readonly #slots: readonly Slot[];
   readonly #anonymous = new ByOwner<Waiting>();
   readonly #authenticated = new ByOwner<Waiting>();
-  /**
-   * What needs schemas that take long to compile has a helper of its own, so that it makes nothing else wait.
-   */
+  /** Work with schemas that take long to compile has a helper of its own, so that other work does not wait for it. */
   readonly #heavy = new ByOwner<Waiting>();
   readonly #heavySlot: Slot = { authenticatedOnly: false, prepareMs: HEAVY_PREPARE_MS, busy: false };
   #heavyHelper: HelperProcess | null = null;
@@ -247,7 +245,7 @@ export class ValidationHelpers {
       return settle({ kind: 'deadline' }, lost);
     }
     if (!isHeavy) {
-      // It is known now, and tried once more where it makes nothing else wait.
+      // It is known as heavy now, and is tried once more on the helper of its own.
       table.heavy.add(work.prepares);
       return this.#add(waiting);
     }
@@ -317,7 +315,7 @@ export class TableHelpers {
   /** For `ValidationHelpers`, as all that follows. */
   readonly number: number;
   readonly given: SchemaTable;
-  /** What has taken long to compile, and what too long. */
+  /** Work that has taken long to compile, and work that has taken too long. */
   readonly heavy = new Set<string>();
   readonly unpreparable = new Set<string>();
 

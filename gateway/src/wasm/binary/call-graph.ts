@@ -1,8 +1,8 @@
 /**
- * Which functions have to look at the clock again after each call that they make. What a function costs is taken when
- * it begins, so that what stands after a call is paid for long before it runs: a recursion could pay for much, and then
- * run it all on its way back without a look at the clock. Where functions call each other in a circle, or chains of
- * calls add up, each pays after its calls for what comes next.
+ * Finds functions that have to look at the clock again after each call that they make. The cost of a function is
+ * charged when it begins, so the code after a call is paid for long before it runs: a recursion could pay for much, and
+ * then run it all on its way back without a look at the clock. If functions call each other in a circle, or chains of
+ * calls add up, each pays after its calls for the code that follows.
  */
 import type { FunctionFacts } from './function-facts.ts';
 
@@ -10,8 +10,8 @@ import type { FunctionFacts } from './function-facts.ts';
 const MOST_PENDING = 100_000;
 
 /**
- * For each function 1 where it is one of those. `referred` are the module's own functions that a call through a table
- * may reach.
+ * Returns for each function 1 if it is one of those. `referred` are the module's own functions that a call through a
+ * table may reach.
  */
 export function functionsToGuard(functions: readonly FunctionFacts[], referred: Iterable<number>): Uint8Array {
   const count = functions.length;

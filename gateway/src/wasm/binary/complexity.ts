@@ -1,9 +1,9 @@
 /**
- * What a module costs to validate and to compile beyond its size. At each place where control flow meets, a compiler
- * holds every local and every value of the operand stack (12 to 26 bytes and 7 to 43 ns each, in V8), and for each loop
- * it reads the loop's body again: products, of which a module of a few kilobytes can hold any number. They are counted
- * over the module as it was given; what the meter adds to it (a branch at each loop, behind calls that wait, and around
- * whatever works on memory by length) is in the weights.
+ * The cost of validating and compiling a module beyond its size. At each join of control flow, a compiler holds every
+ * local and every value of the operand stack (12 to 26 bytes and 7 to 43 ns each, in V8), and for each loop it reads
+ * the loop's body again: products, of which a module of a few kilobytes can hold any number. They are counted over the
+ * original module; the meter's additions (a branch at each loop, behind calls that wait, and around instructions that
+ * work on memory by length) are in the weights.
  */
 import type { ByteReader } from './bytes.ts';
 import { readLocals } from './function-facts.ts';
@@ -45,7 +45,7 @@ export function complexityOf(body: ByteReader, signature: Signature | undefined,
 }
 
 interface Frame {
-  /** Height of the stack where it begins, its parameters not counted. */
+  /** Height of the stack at its start, its parameters not counted. */
   readonly base: number;
   readonly params: number;
   readonly results: number;

@@ -1,13 +1,13 @@
 /**
- * What instructions cost, in units. Not what they take on average: what a machine may take at worst, so that a unit is
- * never much longer than another and the time between two looks at the clock stays short, whatever code runs.
+ * Costs of instructions, in units. They are worst cases of machines instead of averages, so that a unit is never much
+ * longer than another and the time between two looks at the clock stays short, whatever code runs.
  */
 import type { Instruction } from './instructions.ts';
 
 /** A call into the host; work by length is charged by the host itself. Also of a call through a table, which may be one. */
 export const HOST_CALL = 150;
 export const CALL = 4;
-/** `memory.grow` asks the operating system. Taken where it runs: every allocator has one, on a path that is rare. */
+/** `memory.grow` asks the operating system. Charged when it runs: every allocator has one, on a path that is rare. */
 export const GROW_COST = 10_000;
 /** Bulk memory, beside what it is charged by length. */
 const BULK = 20;

@@ -1,4 +1,4 @@
-/** What the meter has to know of a function before it can meter any: what it costs, and what it calls. */
+/** Facts about a function that the meter needs before it can meter any: its cost, and its calls. */
 import type { ByteReader } from './bytes.ts';
 import { CALL, costOf, HOST_CALL } from './costs.ts';
 import { blankInstruction, readInstruction } from './instructions.ts';
@@ -8,9 +8,9 @@ import { limit } from './limits.ts';
 const PAID_BY_CALLER = 128;
 
 export interface FunctionFacts {
-  /** What a call of it costs its caller, beyond the call itself; -1: it pays for itself. */
+  /** Cost of a call for its caller, beyond the call itself; -1: it pays for itself. */
   readonly paidByCaller: number;
-  /** What it costs, its loops run once; without what it calls. */
+  /** Its cost, with loops run once; without the functions that it calls. */
   readonly cost: number;
   /** The functions that it calls, one entry for each place; of the module's own, counted from 0. */
   readonly calls: readonly number[];
@@ -31,7 +31,7 @@ export function readLocals(body: ByteReader): { readonly groups: number; readonl
   return { groups, at, count };
 }
 
-/** What a function's entry costs: its locals are set to zero. */
+/** Returns the cost of a function's entry, which sets its locals to zero. */
 export function entryCost(locals: number): number {
   return 1 + (locals >> 1);
 }

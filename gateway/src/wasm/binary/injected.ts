@@ -1,4 +1,4 @@
-/** What is added to a module: instructions that take fuel, and the functions that they call. */
+/** Additions to a module: instructions that take fuel, and the functions that they call. */
 import { ByteWriter } from './bytes.ts';
 import { GROW_COST } from './costs.ts';
 import type { MutableGlobal } from './types.ts';
@@ -152,7 +152,7 @@ function takeByLength(out: ByteWriter, length: number, { fuel }: MeterLayout): v
   out.u8(0x23).u32(fuel).u8(0x20).u32(length).u8(0x41).s32(BULK_SHIFT).u8(0x76).u8(0x6b).u8(0x24).u32(fuel);
 }
 
-/** fuel = refuel(); where that is none, fuel = wait() */
+/** fuel = refuel(); if that is 0, fuel = wait() */
 function refillBody({ fuel, importedFunctions }: MeterLayout): ByteWriter {
   const body = new ByteWriter(32).u32(0);
   body.u8(0x10).u32(importedFunctions).u8(0x24).u32(fuel);

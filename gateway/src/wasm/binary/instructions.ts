@@ -4,7 +4,7 @@ import type { ByteReader } from './bytes.ts';
 import { PluginLoadError } from './plugin-load-error.ts';
 import { valueType } from './types.ts';
 
-/** What the meter has to know of an instruction; all others are `plain`. */
+/** Kinds of instructions that the meter tells apart; all others are `plain`. */
 export type InstructionKind =
   | 'plain'
   | 'open'

@@ -16,14 +16,14 @@ import { blankInstruction, type Instruction, readInstruction } from './instructi
 /** Units that are taken ahead at once; one instruction may cost more. */
 const STRETCH = 16_384;
 
-/** What the meter knows of the function at hand and of those that it calls. */
+/** Facts about the current function and those that it calls, for the meter. */
 export interface MeterPlan {
   readonly params: number;
   /** It looks at the clock again after each call that it makes. */
   readonly guarded: boolean;
   /** Its callers pay for what is outside its loops. */
   readonly paidByCaller: boolean;
-  /** What a call of one of the module's own functions costs, beyond the call itself; counted from 0. */
+  /** Returns the cost of a call of one of the module's own functions, beyond the call itself; counted from 0. */
   costOfCalling(own: number): number;
 }
 

@@ -43,7 +43,7 @@ export interface Parts {
   readonly imports?: readonly (readonly [string, string, type?: number])[];
   /** A raw import entry, after the functions. */
   readonly rawImport?: readonly number[];
-  /** Exported functions, their types, and their code where it is not the one below. */
+  /** Exported functions, their types, and their code if it is not the one below. */
   readonly functions?: readonly (readonly [string, type: number, code?: readonly number[] | Uint8Array])[];
   readonly memory?: readonly number[] | null;
   readonly exportMemory?: boolean;

@@ -1,6 +1,6 @@
 /**
  * Reads a plugin's module and writes the one that runs: metered, its memory capped, its mutable globals settable,
- * without custom sections. What the ABI refuses is refused here, with the section or instruction named.
+ * without custom sections. Refuses modules that the ABI forbids, naming the section or instruction.
  */
 
 import { ByteReader, ByteWriter } from './bytes.ts';

@@ -1,4 +1,4 @@
-/** What the runtime knows of a module after reading it. */
+/** Facts about a module after reading it. */
 
 export type ValueType = 'i32' | 'i64' | 'f32' | 'f64' | 'v128' | 'funcref' | 'externref';
 

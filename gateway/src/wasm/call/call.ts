@@ -19,7 +19,7 @@ export interface Binding {
   /** By the JSON pointer of the property that names them. */
   readonly upstreams: ReadonlyMap<string, Upstream>;
   readonly services: PluginServices;
-  /** What capabilities keep for the config, in the order of their list. */
+  /** State of capabilities for the config, in the order of their list. */
   readonly bound: readonly unknown[];
   /** Owner of the state that the plugin keeps for a request; absent while `init` runs. */
   readonly owner: BoundPlugin | null;
@@ -30,7 +30,7 @@ export interface Binding {
 /** Which bodies a config needs before `on_request`: none, those of JSON types, all, or those of requests that it says. */
 export type BodyNeed = 'none' | 'json' | 'any' | ((x: Exchange) => boolean);
 
-/** Who keeps count of the instances that wait in a call. */
+/** Counts the instances that wait in a call. */
 export interface Holder {
   hold(call: Call, x: Exchange): void;
   letGo(call: Call): void;
@@ -120,7 +120,7 @@ export class Call {
     return this.exchange;
   }
 
-  /** The request with the response that is about to be sent; an error where there is none. */
+  /** Returns the request with the response that is about to be sent; throws outside `on_response`. */
   response(): Exchange {
     if (this.hook !== 'on_response' || this.exchange === null) {
       throw new HostCallError(`there is no response in ${this.hook}: read it in on_response`);
@@ -156,7 +156,7 @@ export class Call {
     this.#fuel.value = Math.max(fuel, -(2 ** 30));
   }
 
-  /** Throws where nobody waits for the result any more. */
+  /** Throws if the result is no longer wanted. */
   readonly check = (): void => {
     if (this.exchange?.closed) throw new Interrupted('the client has gone');
   };

@@ -3,7 +3,7 @@ import type { Call } from './call.ts';
 import type { ConfigView } from './config-view.ts';
 import type { HostCall, HostFunctionInfo } from './host-function.ts';
 
-/** What a capability keeps for the calls of one instance. */
+/** State of a capability for the calls of one instance. */
 export interface CallState {
   /** The call has ended: lets go of all that belongs to its request. */
   end(): void;
@@ -11,7 +11,7 @@ export interface CallState {
 
 /** A capability for one instance. */
 export interface CapabilityInstance {
-  /** Undefined where it keeps nothing. */
+  /** Undefined if it keeps no state. */
   readonly state: CallState | undefined;
   make(name: string): HostCall;
 }
@@ -20,7 +20,7 @@ export interface HostCapability {
   readonly functions: { readonly [name: string]: HostFunctionInfo };
   /** Whether a call of this function of it may have to suspend the plugin, as things are now. */
   mayWait(name: string): boolean;
-  /** What it keeps for a config. Throws where that cannot be used. */
+  /** Returns its state for a config. Throws if the config cannot be used. */
   bind(config: ConfigView): unknown;
   /** `bound`: what `bind` returned for the config of the call at hand. */
   instantiate(call: Call, bound: () => unknown): CapabilityInstance;

@@ -29,7 +29,7 @@ export class ConfigView {
     return new Map(tables.map(({ pointer, entries }) => [pointer, make(entries, pointer)]));
   }
 
-  /** Strings as they are, all else as JSON text; undefined where there is nothing. */
+  /** Returns strings as they are, all else as JSON text; undefined if absent. */
   text(pointer: string): string | undefined {
     const known = this.#texts.get(pointer);
     if (known !== undefined) return known;

@@ -8,9 +8,9 @@ import { isSpent, nextTurn, SLICE_MS, spend } from './turns.ts';
  */
 const QUANTUM = 65_536;
 /**
- * What a slice counts at most, in milliseconds: what took longer was not the plugin's doing but the machine's (a
- * throttled container, a busy neighbour). The operating system's own count of CPU time would be exact, but goes by
- * ticks of 4 ms on many machines.
+ * Most milliseconds that a slice counts as: a longer one was the machine's doing, not the plugin's (a throttled
+ * container, a busy neighbour). The operating system's own count of CPU time would be exact, but goes by ticks of 4 ms
+ * on many machines.
  */
 const MOST_OF_SLICE_MS = 2 * SLICE_MS;
 /** Milliseconds that a unit of host work is expected to take at least, at some 3 GB/s for copies (`Call.charge`). */
@@ -82,9 +82,8 @@ export class CpuClock {
   }
 
   /**
-   * More fuel, or 0 where the call has to wait for its next turn: a slice is used up, by it or by other calls in this
-   * turn of the event loop. `check` throws where nobody waits for the result any more. Throws CpuExceeded past the
-   * limit.
+   * Returns more fuel, or 0 if the call has to wait for its next turn: a slice is used up, by it or by other calls in
+   * this turn of the event loop. `check` throws if the result is no longer wanted. Throws CpuExceeded past the limit.
    */
   refuel(check: () => void, suspends: boolean): number {
     const used = this.#used();

@@ -10,12 +10,12 @@ export type CredentialKind = NonNullable<CredentialsMark['kind']>;
 
 /** One credential of a config. */
 export interface CredentialEntry {
-  /** Where it stands, for messages. */
+  /** Its place, for messages. */
   readonly at: string;
   /** Name of its property. */
   readonly property: string;
   readonly secret: string;
-  /** Whose it is; empty where it is found by itself. */
+  /** Name of its owner; empty if it is found by itself. */
   readonly name: string;
 }
 

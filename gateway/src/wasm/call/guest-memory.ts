@@ -99,7 +99,7 @@ export class GuestMemory {
     return Buffer.from(this.bytes.subarray(start, start + (length >>> 0)));
   }
 
-  /** Writes the text where it fits; returns its length in UTF-8 either way, and -1 for undefined. */
+  /** Writes the text if it fits; returns its length in UTF-8 either way, and -1 for undefined. */
   writeText(text: string | undefined, pointer: number, capacity: number): number {
     const start = this.#start(pointer, capacity);
     if (text === undefined) return -1;
@@ -128,7 +128,7 @@ export class GuestMemory {
     return count;
   }
 
-  /** Writes all of it where it fits; returns its length either way, and -1 for undefined. */
+  /** Writes all of it if it fits; returns its length either way, and -1 for undefined. */
   writeWhole(source: Uint8Array | undefined, pointer: number, capacity: number): number {
     const start = this.#start(pointer, capacity);
     if (source === undefined) return -1;

@@ -4,7 +4,7 @@ import type { Call } from './call.ts';
 /** A host function as an instance calls it, with WebAssembly numbers. */
 export type HostCall = (...args: number[]) => number | Promise<number> | undefined;
 
-/** What is known of a host function without a process around it. */
+/** Facts about a host function that need no process. */
 export interface HostFunctionInfo {
   /** Parameter types and, after `:`, the result's: `i` i32, `d` f64; as in sdk/ABI.md. */
   readonly signature: string;

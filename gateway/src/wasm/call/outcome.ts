@@ -1,4 +1,4 @@
-/** What becomes of a request when a call into a plugin has ended, well or not. */
+/** Outcomes of a request when a call into a plugin has ended, well or not. */
 
 import { changeHeader, type HeaderList, Interrupted } from '../../exchange.ts';
 import { messageOf } from '../../message-of.ts';

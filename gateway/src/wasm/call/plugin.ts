@@ -1,4 +1,4 @@
-/** What the pipeline sees of a plugin: a module bound to one config, ready to be called. */
+/** A plugin as the pipeline sees it: a module bound to one config, ready to be called. */
 
 import type { ArtifactPlugin, JsonObject } from '../../artifact/format.ts';
 import type { Exchange } from '../../exchange.ts';
@@ -7,7 +7,7 @@ import type { Problem } from '../../problems.ts';
 import type { PluginFigures } from '../../telemetry/figures.ts';
 import type { HostCapability } from './capability.ts';
 
-/** What a hook decided. */
+/** The decision of a hook. */
 export type Outcome = typeof CONTINUE | typeof ANSWERED | typeof HANDED_OFF;
 /** Go on with the chain. */
 export const CONTINUE = 0;
@@ -18,9 +18,9 @@ export const HANDED_OFF = 2;
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';
 
-/** What the runtime needs of the gateway around it. */
+/** Services of the gateway for the runtime. */
 export interface PluginServices {
-  /** What plugins may declare; in the order of which the runtime keeps what each has for a config. */
+  /** Capabilities that plugins may declare; the runtime keeps their state for a config in this order. */
   readonly capabilities: readonly HostCapability[];
   /**
    * Opens (or finds) the upstream that a config property marked `x-gw-upstream` names; refuses plaintext and addresses
@@ -56,7 +56,7 @@ export const DEFAULT_LIMITS: PluginLimits = {
 /** A chunk's fate: null lets it pass unchanged, bytes replace it. */
 export type ChunkResult = Uint8Array | null;
 
-/** What clients of a protocol get of a problem, whoever has made it. */
+/** Form of a problem for clients of a protocol, whatever its source. */
 export type ProblemForm = (x: Exchange, problem: Problem) => Problem;
 
 export interface BoundPlugin {

@@ -3,7 +3,7 @@ import type { Call } from '../call/call.ts';
 import { HostCallError } from '../call/host-call-error.ts';
 import type { HostFunctions } from '../call/host-function.ts';
 
-/** What may take a chunk's place: as much as an instance's memory by default. */
+/** Largest replacement of a chunk, in bytes: as much as an instance's memory by default. */
 const MAX_WRITTEN = 16 << 20;
 
 function inChunkHook(call: Call): Call {

@@ -1,4 +1,4 @@
-/** What plugins tell each other about a request, and what one keeps for itself between its hooks. */
+/** Messages between plugins about a request, and values that one plugin keeps between its hooks. */
 import type { Exchange } from '../../exchange.ts';
 import type { Call } from '../call/call.ts';
 import { HostCallError } from '../call/host-call-error.ts';

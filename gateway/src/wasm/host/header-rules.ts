@@ -49,7 +49,7 @@ export function changeOp(op: number): HeaderOp {
 const known = new Map<string, string>();
 const MAX_KNOWN = 1_000;
 
-/** The name in lower case; an error where it is not a token, or belongs to the transport. */
+/** Returns the name in lower case; throws if it is not a token, or belongs to the transport. */
 export function headerName(call: Call, pointer: number, length: number): string {
   if (length >>> 0 > MAX_NAME) throw new HostCallError(`a header name of more than ${MAX_NAME} bytes`);
   const spelt = call.memory.latin1(pointer, length);
@@ -64,7 +64,7 @@ export function headerName(call: Call, pointer: number, length: number): string 
   return name;
 }
 
-/** The value; an error where it holds a line break or another control character, or is too long. */
+/** Returns the value; throws if it has a line break or another control character, or is too long. */
 export function headerValue(call: Call, name: string, pointer: number, length: number): string {
   if (length >>> 0 > MAX_VALUE) throw new HostCallError(`a value of ${length >>> 0} bytes for the header ${name}`);
   call.charge(length);
@@ -81,8 +81,8 @@ export const MAX_CLAIMS = 8192;
 const PLAIN_AUTH = /^(?! )[\x20-\x7e]*(?<! )$/;
 
 /**
- * An `x-auth-*` value: printable ASCII; every other byte, and a blank at either end, is percent-encoded
- * (docs/decisions.md#identity-headers). By bytes: texts that are no UTF-8 would become equal.
+ * Returns an `x-auth-*` value: printable ASCII; every other byte, and a blank at either end, is percent-encoded
+ * (docs/decisions.md#identity-headers). It encodes bytes: decoding would make different malformed texts equal.
  */
 export function authValue(call: Call, name: string, pointer: number, length: number): string {
   if (length >>> 0 > MAX_VALUE) throw new HostCallError(`a value of ${length >>> 0} bytes for the header ${name}`);

@@ -12,7 +12,7 @@ export const ABI_MODULE = 'gw_abi_1';
 
 export type HostFunctionTable = ReadonlyMap<string, HostFunctionInfo>;
 
-/** What plugins can import from ABI_MODULE, by name. */
+/** Returns the functions that plugins can import from ABI_MODULE, by name. */
 export function hostFunctionTable(capabilities: readonly Pick<HostCapability, 'functions'>[]): HostFunctionTable {
   return new Map<string, HostFunctionInfo>([
     ...Object.entries(CORE_FUNCTIONS),
@@ -20,7 +20,7 @@ export function hostFunctionTable(capabilities: readonly Pick<HostCapability, 'f
   ]);
 }
 
-/** What an instance imports, and what capabilities keep for its calls. */
+/** Imports of an instance, and the state of capabilities for its calls. */
 export interface InstanceImports {
   readonly imports: Record<string, WebAssembly.ImportValue>;
   readonly states: readonly CallState[];
@@ -46,7 +46,7 @@ export class RuntimeFunctions {
     return capability ? capability.mayWait(name) : this.table.get(name)?.waits === true;
   }
 
-  /** What each capability keeps for a config, in the order of the list. */
+  /** Returns the state of each capability for a config, in the order of the list. */
   bind(config: ConfigView): readonly unknown[] {
     return this.#capabilities.map((capability) => capability.bind(config));
   }

@@ -79,11 +79,11 @@ export const requestBodyFunctions: HostFunctions = {
   },
 };
 
-/** Has the body read, where nothing has yet; `result` gets null where there is none. */
+/** Reads the body unless that is done; `result` gets null for requests without one. */
 export function withBody(call: Call, result: (body: Uint8Array | null) => number): number | Promise<number> {
   const x = call.request();
   if (x.body !== null) return result(x.body);
-  // Also where nothing was sent: the operation may require a body.
+  // Even without a body, reading validates: the operation may require one.
   return call.wait(x.readBody(), BODY_DEADLINE_MS, (body) => {
     if (x.bodyStream !== null) x.body ??= body;
     return result(x.body);

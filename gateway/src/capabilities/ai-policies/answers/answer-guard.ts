@@ -1,4 +1,4 @@
-/** What becomes of an answer: its texts are rewritten, or it is withheld. */
+/** Guards an answer: rewrites its texts, or withholds it. */
 import type { JsonObject } from '../../../artifact/format.ts';
 import { RequestSlot } from '../../../capability/request-slot.ts';
 import { changeHeader, type Exchange, headerOf, type RequestPart } from '../../../exchange.ts';
@@ -18,7 +18,7 @@ export interface AnswerEvents {
   found(kind: FindingKind, action: PiiAction): void;
 }
 
-/** What sees the body of one answer, for all guards of its chain. */
+/** Taps the body of one answer, for all guards of its chain. */
 class AnswerTap implements RequestPart {
   readonly stored = null;
   readonly logged = '';
@@ -51,7 +51,10 @@ export class AnswerGuard {
     this.#allowsFiles = allowsFiles(config);
   }
 
-  /** Null if the answer goes on, rewritten as it may be. Yields where it can pause. `owner`: whose place in the chain the guard has. */
+  /**
+   * Returns null if the answer goes on, rewritten or not. Yields if it can pause. `owner`: identifies the guard's place
+   * in the chain.
+   */
   *check(x: Exchange, owner: object | null): Steps<AiRefused | null> {
     const request = filesRequest(x);
     if (request !== null) return this.#ofFiles(x, request);

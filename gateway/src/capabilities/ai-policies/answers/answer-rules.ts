@@ -1,4 +1,4 @@
-/** What answers may have in them: the settings of a profile, and what was found by them. */
+/** Rules for the content of answers: the settings of a profile, and its findings. */
 import type { Json, JsonObject } from '../../../artifact/format.ts';
 import type { Steps } from '../../../in-turns.ts';
 import { BlockedPatterns } from '../blocked-patterns.ts';
@@ -18,7 +18,7 @@ export type FindingKind = PiiKind | 'pattern';
 /** Thrown where an answer must not go on. Its message is for the log. */
 export class AnswerBlocked extends Error {}
 
-/** Characters before a piece that patterns see with it: one that is no longer is found across pieces. */
+/** Characters before a piece that patterns see with it: longest match that is found across pieces. */
 export const WINDOW = 1024;
 
 export function answerRules(settings: JsonObject, hashKey: Json | undefined): AnswerRules {
@@ -32,7 +32,7 @@ export function answerRules(settings: JsonObject, hashKey: Json | undefined): An
 export class GuardedText {
   readonly #rules: AnswerRules;
   readonly #scanner: PiiScanner;
-  /** What patterns still see. */
+  /** Text that patterns still see. */
   #seen = '';
 
   constructor(rules: AnswerRules, isJson: boolean, found: (kind: FindingKind, action: PiiAction) => void) {

@@ -21,7 +21,7 @@ const FINDINGS: CounterInfo = {
   },
 };
 
-/** An answer to a handshake that opens none has texts of nobody's. */
+/** An answer that refuses a handshake has no texts of a model. */
 function unreadOpened({ responseStatus }: Exchange, policy: string, config: JsonObject) {
   return responseStatus === SWITCHES ? unreadSession(policy, config) : null;
 }

@@ -39,7 +39,7 @@ export class GuardedStream {
     if (this.hasEnded) return '';
     let out = '';
     try {
-      // An event without an end is none, but some clients take it for one.
+      // Some clients accept an event without its blank line, so it is checked as well.
       const ended = isLast && this.#parser.rest !== '' ? `${text}\n\n` : text;
       for (const event of this.#parser.push(ended)) {
         out += yield* this.#events.push(checkable(event));

@@ -46,7 +46,7 @@ export class GuardedEvents {
     this.#guarding = guarding;
   }
 
-  /** What a client takes for an error; the stream ends behind it. */
+  /** Returns the event that clients read as an error; it ends the stream. */
   error(message: string, code: string): string {
     if (this.#surface === 'messages') {
       return typedEvent({ type: 'error', error: { type: 'permission_error', message } });
@@ -55,7 +55,7 @@ export class GuardedEvents {
     return typedEvent({ type: 'error', sequence_number: this.#number + 1, code, message, param: null });
   }
 
-  /** What goes on in its place. Throws AnswerBlocked. */
+  /** Returns the text that replaces the event. Throws AnswerBlocked. */
   *push(event: ServerSentEvent): Steps<string> {
     const { data, raw } = event;
     if (data === null) return raw;
@@ -69,15 +69,12 @@ export class GuardedEvents {
     return this.#unlessChanged(yield* rewriteTexts(value, this.#guarding.whole), event, () => typedEvent(value));
   }
 
-  /**
-   * An event in which nothing has changed goes on as it came: not, where it has a member twice, of which only the last
-   * was looked at.
-   */
+  /** Passes an unchanged event on as it came, unless it repeats a member: only the last one was checked. */
   #unlessChanged(isChanged: boolean, { data, raw }: ServerSentEvent, anew: () => string): string {
     return isChanged || repeatsName(Buffer.from(data ?? '')) ? anew() : raw;
   }
 
-  /** Data that are no object of JSON: a list, or a text. */
+  /** Data that are not a JSON object: a list, or a text. */
   *#other(data: string, value: unknown, event: ServerSentEvent): Steps<string> {
     const { raw } = event;
     if (data === DONE) return raw;
@@ -99,7 +96,7 @@ export class GuardedEvents {
     return yield* stream.push(piece);
   }
 
-  /** What is left of a text that has ended. */
+  /** Returns the rest of a text that has ended. */
   #rest(key: string): string {
     const rest = this.#streams.get(key)?.end() ?? '';
     this.#streams.delete(key);

@@ -19,7 +19,7 @@ const EVENTS = /^text\/event-stream\s*(;|$)/i;
 const BYTE_ORDER_MARK = '\ufeff';
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(;|$)/i;
 
-/** Null where it is no answer of a model: an error, or another type. */
+/** Returns null if it is not an answer of a model: an error, or another type. */
 export function formOf({ responseStatus, responseHeaders }: Exchange): AnswerForm | null {
   const type = headerOf(responseHeaders, 'content-type') ?? '';
   if (responseStatus >= 300) return null;
@@ -61,7 +61,7 @@ function textOf({ responseBody: body }: Exchange): string {
   return body === null ? '' : Buffer.from(body).toString();
 }
 
-/** What is no JSON, whatever its type says, is a text. Nothing is written anew that has not changed. Throws AnswerBlocked. */
+/** Treats malformed JSON as text, whatever its type says. Unchanged texts keep their bytes. Throws AnswerBlocked. */
 function* rewritten(text: string, guarding: Guarding): Steps<string> {
   if (!isQuickJson(Buffer.from(text))) throw new AnswerBlocked('it takes too long to be checked');
   const json = text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;

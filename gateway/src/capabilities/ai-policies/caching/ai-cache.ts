@@ -36,14 +36,14 @@ export interface AiCacheDeps {
 
 interface Found {
   readonly stored: StoredResponse;
-  /** Null where it is the answer to the same question. */
+  /** Null if it is the answer to the same question. */
   readonly similarity: number | null;
 }
 
 /** Answers that are looked for: those of a store with little room may be gone before their vectors are. */
 const MOST_TRIED = 3;
 
-/** What is true of every answer to the question: others, such as limits of rates, are of the request that got them. */
+/** Headers that hold for every answer to the question: others, such as rate limits, belong to the original request. */
 const STORED_HEADERS = ['content-type', 'warning'];
 
 export class AiCache {
@@ -64,7 +64,10 @@ export class AiCache {
         : new SimilarQuestions(semantic, ttl, { ...deps, log: (message, x) => deps.log('warn', message, x) });
   }
 
-  /** Null where the request goes on. `owner`: whose place in the chain the cache has. Throws AiRefused where the body is none. */
+  /**
+   * Returns null if the request goes on. `owner`: identifies the cache's place in the chain. Throws AiRefused if the
+   * body is malformed.
+   */
   async answer(x: Exchange, owner: object | null): Promise<Answer | null> {
     if (CACHED_REQUEST.of(x) !== null) return null;
     const cached = new CachedRequest(owner, isIdentified(x.headers), this.#deps.count);
@@ -84,7 +87,7 @@ export class AiCache {
     return { problem: problem('upstream-timeout', 'Nothing that is stored satisfies only-if-cached.') };
   }
 
-  /** In the response hook: stores the answer where it may be stored, its body as it passes. */
+  /** Runs in the response hook: stores the answer if it is cacheable, its body as it passes. */
   settle(x: Exchange): void {
     const cached = CACHED_REQUEST.of(x);
     if (cached === null || cached.settled) return;
@@ -199,7 +202,7 @@ function isComplete(x: Exchange, question: Question, body: Uint8Array): boolean 
 function record(x: Exchange, cached: CachedRequest, most: number, whole: (body: Uint8Array) => void): void {
   const recording = new Recording(most, whole, () => {});
   cached.recording = recording;
-  // What is not whole by then never will be.
+  // An answer that is incomplete by then stays incomplete.
   x.onClose(() => recording.drop());
 }
 

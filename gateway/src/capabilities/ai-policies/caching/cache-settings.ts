@@ -11,7 +11,7 @@ import type { SimilaritySettings } from './similar-questions.ts';
 export interface AiCacheSettings {
   /** Of the config: another has other answers. */
   readonly id: string;
-  /** Who gets an answer that is stored: the consumer who asked, or everyone. */
+  /** Clients that get a stored answer: the consumer who asked, or everyone. */
   readonly share: 'consumer' | 'all';
   /** Seconds. */
   readonly ttl: number;
@@ -39,7 +39,7 @@ export function cacheSettings(config: JsonObject): AiCacheSettings {
   };
 }
 
-/** Where embeddings are asked for, unless the config names it; null: it does, or there are none. */
+/** Returns the default base URL for embeddings; null if the config names one, or uses no embeddings. */
 export function impliedUrl({ semantic }: JsonObject): string | null {
   const embedding = objectOf(objectOf(semantic)['embedding']);
   return semantic === undefined || embedding['base_url'] !== undefined ? null : baseUrlOf(embedding);

@@ -1,11 +1,14 @@
-/** What the cache knows of one request between its request hook and its response hook. */
+/** State of the cache for one request, between its request hook and its response hook. */
 import { RequestSlot } from '../../../capability/request-slot.ts';
 import type { RequestPart, ResponseSink } from '../../../exchange.ts';
 import { type Recording, RecordingSink } from '../../cache/recording.ts';
 import type { Question } from './question.ts';
 import type { Meaning } from './similar-questions.ts';
 
-/** What became of a request; `similar`: it has the answer to a question that means the same, `request`: it does not want what is stored, or that its answer is; `bypass`: it is none that is cached. */
+/**
+ * Outcome of a request. `similar`: it got the answer to a question with the same meaning; `request`: it declines stored
+ * answers, or that its own is stored; `bypass`: requests of its kind are not cached.
+ */
 export const CACHE_RESULTS = ['hit', 'similar', 'miss', 'request', 'bypass'] as const;
 export type CacheResult = (typeof CACHE_RESULTS)[number];
 
@@ -15,7 +18,7 @@ export class CachedRequest implements RequestPart {
   /** Null where its answer is not stored. */
   question: Question | null = null;
   key = '';
-  /** Null where it is not known. */
+  /** Null if unknown. */
   meaning: Meaning | null = null;
   result: CacheResult = 'bypass';
   /** A token for `Cache-Status`; empty: nothing. */

@@ -1,4 +1,4 @@
-/** Asks a provider for the vector of a text; without an answer in time there is none. */
+/** Asks a provider for the vector of a text, within a time limit. */
 
 import { HttpCallError } from '../../../egress/http-call-error.ts';
 import type { HttpCaller } from '../../../egress/http-client.ts';
@@ -51,7 +51,7 @@ export class Embedder {
     this.#deps = deps;
   }
 
-  /** Null where there is none. */
+  /** Returns null if the vector cannot be had. */
   async vectorOf(text: string, x: Exchange): Promise<Float32Array | null> {
     const { health, host } = this.#settings.endpoint;
     const { breaker } = health;
@@ -103,7 +103,7 @@ export class Embedder {
 /** It has answered, but not with a vector. */
 class EmbeddingRejected extends Error {}
 
-/** What a client has said is not to its liking, which says nothing of what others say. */
+/** The provider refused this client's text, which says nothing about other texts. */
 class TextRefused extends EmbeddingRejected {}
 
 function vectorIn(body: Buffer): Float32Array {

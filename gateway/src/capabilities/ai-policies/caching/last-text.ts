@@ -1,4 +1,4 @@
-/** What the user has said last, apart from the rest of the question: texts that mean the same may stand there. */
+/** The user's last text, apart from the rest of the question: texts with the same meaning match it. */
 import { get, isObject, type Obj } from '../../../spec/json.ts';
 import type { Question } from './question.ts';
 

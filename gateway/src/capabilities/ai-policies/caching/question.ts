@@ -1,4 +1,4 @@
-/** What a request asks: what must be the same where another's answer is to be its answer (docs/decisions.md#ai-cache-key). */
+/** The question of a request: the parts that must be equal to share an answer (docs/decisions.md#ai-cache-key). */
 
 import { type Exchange, headerOf } from '../../../exchange.ts';
 import { isWrittenNumber, numberText, plainNumber } from '../../../json/exact-json.ts';
@@ -13,7 +13,7 @@ const VERSION = 2;
 
 /** Of a request: they change nothing of its answer. Those of responses are repeated there, and so are part of the question. */
 const ABOUT_THE_CALLER = ['user', 'metadata', 'safety_identifier', 'prompt_cache_key', 'prompt_cache_retention'];
-/** What it means is kept by the provider, or it is answered later. */
+/** The provider holds part of its meaning, or answers it later. */
 const ELSEWHERE = ['previous_response_id', 'conversation', 'background', 'container'];
 
 export interface Question {
@@ -22,7 +22,7 @@ export interface Question {
   /** Whose answers it may have. */
   readonly partition: string;
   readonly request: Obj;
-  /** What the key is made of beside the request. */
+  /** Parts of the key besides the request. */
   readonly place: readonly string[];
 }
 

@@ -40,7 +40,7 @@ export class SimilarQuestions {
     this.#embedder = new Embedder(settings.embedding, deps);
   }
 
-  /** Null where it has no text, or there is no vector of it. Rejects with StateUnavailable. */
+  /** Returns null if it has no text, or its vector cannot be had. Rejects with StateUnavailable. */
   async find(x: Exchange, question: Question): Promise<Meaning | null> {
     // An answer with the placeholders of another question could not be put right.
     const said = RESTORED_PROMPT.of(x) === null ? saidLast(question) : null;

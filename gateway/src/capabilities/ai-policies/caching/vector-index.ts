@@ -60,7 +60,7 @@ export function similarTo(
 /** The least that a double holds with all its digits: the length of a shorter vector says little of its direction. */
 const LEAST_LENGTH = 2 ** -1022;
 
-/** Null where it has no direction. */
+/** Returns null if it has no direction. */
 export function normalised(numbers: readonly number[]): Float32Array | null {
   const length = Math.hypot(...numbers);
   if (!Number.isFinite(length) || length < LEAST_LENGTH) return null;

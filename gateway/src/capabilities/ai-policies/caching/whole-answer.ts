@@ -6,7 +6,7 @@ import type { Question } from './question.ts';
 
 type Surface = Question['surface'];
 
-/** What a whole answer has beside no error. */
+/** Tests for a whole answer, which must not be an error either. */
 const WHOLE: Readonly<Record<Surface, (value: unknown) => boolean>> = {
   chat: (value) => choicesOf(value).length > 0 && choicesOf(value).every(isFinished),
   messages: (value) => typeof get(value, 'stop_reason') === 'string',
@@ -34,7 +34,7 @@ export function isWholeAnswer({ surface, isStream }: Question, body: Uint8Array)
 }
 
 function isWholeStream(surface: Surface, text: string): boolean {
-  // An event without an end is none, but some clients take it for one.
+  // Some clients accept an event without its blank line, so it is read as well.
   const events = new EventParser(text.length + ENDING.length).push(text + ENDING);
   const told = events.flatMap(({ data }) => (data !== null && TELLING.test(data) ? [jsonOf(data)] : []));
   return !told.some(isFailure) && told.some(ENDS[surface]);

@@ -8,7 +8,7 @@ export const UNDECIDED = -1;
 export const NONE = 0;
 
 export interface Reading {
-  /** What is there so far. */
+  /** The text so far. */
   readonly text: string;
   /** There is no more to come. */
   readonly isWhole: boolean;

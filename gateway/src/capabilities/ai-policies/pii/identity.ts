@@ -40,13 +40,13 @@ export const nationalId: Detector = ({ text, isWhole }, at, before) => {
   for (const { shape, holds } of SHAPES) {
     const [found] = shape.exec(seen) ?? [];
     if (found === undefined || !holds(found.replace(/[- ]/g, ''))) continue;
-    // What comes behind it may make it another thing.
+    // The text that follows may change its kind.
     return at + found.length === text.length && !isWhole ? UNDECIDED : found.length;
   }
   return !isWhole && at + seen.length === text.length && mayBegin(seen) ? UNDECIDED : NONE;
 };
 
-/** Up to here it could be one: digits, and letters where one has them. */
+/** Reports whether the text may be the start of one: digits, and letters at their places. */
 function mayBegin(seen: string): boolean {
   if (seen.length >= MOST) return false;
   if (/^(?:[12] ?)?\d[\d -]*[A-Z]?(?:[\d ]*)$/i.test(seen)) return true;

@@ -1,4 +1,4 @@
-/** What becomes of personal data, by their kind: a policy's settings. */
+/** Actions on personal data, by kind: a policy's settings. */
 import { createHmac } from 'node:crypto';
 import type { Json } from '../../../artifact/format.ts';
 import { objectOf } from '../profiles.ts';
@@ -53,7 +53,7 @@ export class PiiRules implements PiiReplacing {
   }
 }
 
-/** What means the same has the same hash. */
+/** Normalises a value, so that equal values have the same hash. */
 function canonical(kind: PiiKind, found: string): string {
   if (kind === 'api_key') return found;
   const lower = found.toLowerCase();

@@ -1,4 +1,4 @@
-/** What a prompt may be: how long, and with what in it. */
+/** Limits prompts by length and content. */
 import type { Json, JsonObject } from '../../../artifact/format.ts';
 import { changeHeader, type Exchange, headerOf } from '../../../exchange.ts';
 import type { Steps } from '../../../in-turns.ts';
@@ -52,7 +52,10 @@ export class PromptGuard {
     this.files = filesRule(config);
   }
 
-  /** Null where the prompt passes. `owner`: whose place in the chain the guard has. Throws AiRefused where the body is none. Yields where it can pause. */
+  /**
+   * Returns null if the prompt passes. `owner`: identifies the guard's place in the chain. Throws AiRefused if the body
+   * is malformed. Yields if it can pause.
+   */
   *check(x: Exchange, owner: object | null): Generator<undefined, AiRefused | null> {
     const profile = this.#profiles.of(x);
     const request = parsedRequest(x);
@@ -74,7 +77,10 @@ export class PromptGuard {
     return null;
   }
 
-  /** In the response hook: what was taken out of the prompt is put back, for the client who sent it. Null where it goes on. */
+  /**
+   * Runs in the response hook: puts the values taken out of the prompt back, for the client that sent it. Returns null
+   * if the answer goes on.
+   */
   *restore(x: Exchange, owner: object | null): Steps<AiRefused | null> {
     const kept = RESTORED_PROMPT.of(x);
     const form = kept === null || kept.owner !== owner ? null : formOf(x);
@@ -88,7 +94,7 @@ export class PromptGuard {
     return null;
   }
 
-  /** Texts as ids of tokens pass only where no rule reads texts. */
+  /** Texts as token ids pass only if no rule reads texts. */
   #unreadable(x: Exchange, profile: Profile<PromptLimits>, { hasTokenIds }: Prompt): AiRefused | null {
     const { maxCharacters, blocked, pii } = profile.settings;
     if (!hasTokenIds || (maxCharacters === null && blocked.isEmpty && pii.isEmpty)) return null;
@@ -170,7 +176,7 @@ interface Block {
   readonly where?: string;
 }
 
-/** What stands in parts is read as one text as well, with spaces between the parts or without: models do so. */
+/** Returns the texts, and the parts joined with spaces and without, since models read them so. */
 function readingsOf(places: readonly TextPlace[]): readonly string[] {
   const texts = places.map(({ text }) => text);
   return texts.length > 1 ? [...texts, texts.join(''), texts.join(' ')] : texts;

@@ -13,7 +13,7 @@ import type { PiiAction, PiiReplacing, PiiRules } from '../pii/pii-rules.ts';
 const LETTERS = 10;
 const [A, ALPHABET] = ['a'.charCodeAt(0), 26];
 
-/** What was taken out of the prompt of one request. */
+/** Values taken out of the prompt of one request. */
 export class RestoredPrompt implements RequestPart {
   readonly stored = null;
   readonly logged = '';

@@ -1,4 +1,4 @@
-/** What requests cost, counted by provider, model and consumer; and budgets that they must fit into. */
+/** Costs of requests, by provider, model and consumer; and the budgets that limit them. */
 import type { JsonObject } from '../../../artifact/format.ts';
 import { type Exchange, headerOf } from '../../../exchange.ts';
 import { get, isList, type Obj } from '../../../spec/json.ts';
@@ -69,7 +69,7 @@ export class CostTracker {
     this.files = async (x, request) => this.#counted(await files(x, request));
   }
 
-  /** Null where the request fits into all budgets. Throws AiRefused where the body is none. */
+  /** Returns null if the request fits into all budgets. Throws AiRefused if the body is malformed. */
   async reserve(x: Exchange): Promise<AiRefused | null> {
     const request = parsedRequest(x);
     this.#spending.whenEnded(x, (tokens) => this.#count(tokens, x));
@@ -109,7 +109,7 @@ export class CostTracker {
     const now = Date.now();
     const result = await this.#spending.reserve(x, {
       ...this.#spent(x, budget, profile, now),
-      // A request that may cost more than all of it is admitted where nothing else is spent.
+      // A request that may cost more than the whole budget is admitted if the budget is untouched.
       amount: Math.min(cost, limit),
       quota: limit,
     });
@@ -119,7 +119,7 @@ export class CostTracker {
     return exhausted(period, result.retryAfter > 1 ? Math.ceil((end - now) / 1000) : null);
   }
 
-  /** Whatever is left: it has been spent. */
+  /** Charges the request even past the budget: it has been spent. */
   async #charged(x: Exchange): Promise<AiRefused | null> {
     this.#spending.whenEnded(x, (tokens) => this.#count(tokens, x));
     const profile = this.#profiles?.of(x) ?? null;

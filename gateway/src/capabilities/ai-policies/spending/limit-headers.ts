@@ -1,8 +1,8 @@
-/** What clients are told of a limit: the headers of rate-limit (docs/reference/plugins.md#rate-limit). */
+/** Headers that announce a limit to clients: those of rate-limit (docs/reference/plugins.md#rate-limit). */
 import type { Exchange } from '../../../exchange.ts';
 import type { BudgetResult } from '../../../state/budget-store.ts';
 
-/** What the tightest policy of this request has left; rate-limit and others agree on the headers by it. */
+/** Rest of the tightest policy of this request; rate-limit and others agree on the headers by it. */
 const TIGHTEST = 'rate_limit.remaining';
 const ANNOUNCED = ['x-ratelimit-policy', 'x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'] as const;
 
@@ -26,7 +26,7 @@ export function announce(x: Exchange, limit: Limit, { remaining, resetAt }: Budg
   stage(x, values);
 }
 
-/** Headers of a refusal. What an earlier policy has announced does not hold for it. */
+/** Returns the headers of a refusal. Headers staged by an earlier policy are dropped. */
 export function refusalHeaders(x: Exchange, limit: Limit, retryAfter: number): readonly string[] {
   stage(x, null);
   const retry = Math.max(1, Math.ceil(retryAfter));

@@ -1,4 +1,4 @@
-/** What has a budget of its own: `partition_key`, as in rate-limit (docs/reference/plugins.md#rate-limit). */
+/** `partition_key`: the requests that share a budget, as in rate-limit (docs/reference/plugins.md#rate-limit). */
 import { hash } from 'node:crypto';
 import { clientNetwork } from '../../../client-network.ts';
 import { type Exchange, joinedHeader } from '../../../exchange.ts';

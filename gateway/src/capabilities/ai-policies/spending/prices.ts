@@ -1,4 +1,7 @@
-/** What tokens cost, by provider and model. In billionths of a dollar: those are whole numbers, and exact to 9 million dollars. */
+/**
+ * Prices of tokens, by provider and model. In billionths of a dollar: those are whole numbers, and exact to 9 million
+ * dollars.
+ */
 import type { JsonObject } from '../../../artifact/format.ts';
 import type { SpentTokens } from '../../ai/spent-tokens.ts';
 import { bySpecificity, Glob } from '../../ai/targets/glob.ts';
@@ -45,7 +48,10 @@ export class Prices {
     return found?.price ?? null;
   }
 
-  /** The most that a model may cost: which provider answers is not known yet. Null: none has a price. */
+  /**
+   * Returns the highest cost for a model, since the provider that answers is not known yet; null if the model has no
+   * price.
+   */
   highest(model: string, prompt: number, completion: number): number | null {
     const costs = this.#entries
       .filter((each) => each.model.matches(model))
@@ -62,7 +68,7 @@ export class Prices {
 
 type Spent = Omit<SpentTokens, 'provider' | 'model'>;
 
-/** Rounded up: a token costs something where it has a price. What of the cache was audio counts as text. */
+/** Returns the cost, rounded up: a token with a price costs at least one unit. Cached audio counts as text. */
 export function costOf(price: Price, spent: Spent): number {
   const { prompt, completion, cached, promptAudio = 0, completionAudio = 0 } = spent;
   const fresh = Math.max(0, prompt - cached);

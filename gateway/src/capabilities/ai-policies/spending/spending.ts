@@ -1,6 +1,6 @@
 /**
- * What requests may spend: reserved before a provider is asked, settled when the request has ended, whatever has ended it
- * (docs/decisions.md#ai-budgets). A process that is killed settles nothing: its leases run out.
+ * The spending of requests: reserved before a provider is asked, settled when the request ends for any reason
+ * (docs/decisions.md#ai-budgets). The reservations of a killed process expire with their leases.
  */
 import { randomUUID } from 'node:crypto';
 import { RequestSlot } from '../../../capability/request-slot.ts';
@@ -22,7 +22,7 @@ const LEASE = 60;
 const RENEW_MS = 20_000;
 const MOST_UNSETTLED = 10_000;
 
-/** What a reservation is of, and what was spent of it in the end. */
+/** A reservation, and how its final amount is computed. */
 export interface Budgeted {
   /** Whose buckets are counted together, and apart from others'. */
   readonly policy: string;
@@ -35,15 +35,15 @@ export interface Budgeted {
 
 type Reserved = Budgeted & { readonly id: string; readonly owner: OwnerPath };
 
-/** What a policy wants to know when a request has ended; null: nobody knows what was spent. */
+/** A callback for the end of a request; null: the tokens are unknown. */
 export type Ending = (tokens: SpentTokens | null, x: Exchange) => void;
 
-/** Reserves for the next response of a session: null where it fits. */
+/** Reserves for the next response of a session; returns null if it fits. */
 export type Again = () => Promise<AiRefused | null>;
 
 const slot = new RequestSlot<Ledger>();
 
-/** What was reserved for one request, by all of its policies. */
+/** Reservations of all policies for one request. */
 class Ledger implements RequestPart {
   readonly owner = null;
   readonly stored = null;
@@ -55,9 +55,9 @@ class Ledger implements RequestPart {
   /** Of a session: for each response under way but one. */
   readonly #beside: Reserved[][] = [];
   readonly #endings: Ending[] = [];
-  /** What reserves anew when a response of a session is over. */
+  /** Functions that reserve anew when a response of a session is over. */
   readonly #again: Again[] = [];
-  /** Of a session, which goes on behind the last byte for its client; null: this is none. */
+  /** Resolves when a realtime session ends; null for plain requests. */
   #ended: PromiseWithResolvers<void> | null = null;
   #isDispatched = false;
   #hasEnded = false;
@@ -100,11 +100,11 @@ class Ledger implements RequestPart {
   async #responded(x: Exchange, tokens: SpentTokens | null): Promise<Closing | null> {
     const beside = this.#beside.pop();
     this.#settle(beside ?? this.#reserved.splice(0), x, tokens);
-    // What stands is for a response that is under way.
+    // The remaining reservations are for a response under way.
     return beside === undefined ? this.#reserveAgain() : null;
   }
 
-  /** What was reserved for one response would let any number of them begin. */
+  /** Reserves for a further response: one reservation would otherwise admit any number of them. */
   #another(): Promise<Closing | null> {
     this.#beside.push(this.#reserved.splice(0));
     return this.#reserveAgain();
@@ -181,7 +181,7 @@ export class Spending {
     }
   }
 
-  /** What the request turns out to have spent is counted, whatever is left. Null where that is not possible. */
+  /** Counts the request's final spending, even past the quota. Returns null if that fails. */
   async charge(x: Exchange, spent: Omit<Budgeted, 'amount' | 'quota'>): Promise<BudgetResult | null> {
     const result = await this.reserve(x, {
       ...spent,
@@ -192,7 +192,7 @@ export class Spending {
     return result?.allowed ? result : null;
   }
 
-  /** Of a session: reserves anew, by this, when a response is over and settled; where it says why not, the session ends. */
+  /** For a session: calls `again` when a response is over and settled; if it returns a refusal, the session ends. */
   forEachResponse(x: Exchange, again: Again): void {
     this.#ledgerOf(x).forEachResponse(x, again);
   }
@@ -227,7 +227,7 @@ export class Spending {
     await Promise.race([this.#allSettled(), late]);
   }
 
-  /** What ends a session settles more. */
+  /** Waits in a loop, since the end of a session adds settlements. */
   async #allSettled(): Promise<void> {
     while (this.#settling.size > 0) await Promise.all(this.#settling);
   }

@@ -61,7 +61,7 @@ export class TokenLimit {
     this.files = async (x, request) => this.#counted(await files(x, request));
   }
 
-  /** Null where there are enough tokens left. Throws AiRefused where the body is none. */
+  /** Returns null if enough tokens are left. Throws AiRefused if the body is malformed. */
   async reserve(x: Exchange): Promise<AiRefused | null> {
     if (isRealtime(x)) this.#spending.forEachResponse(x, () => this.#admit(x));
     return this.#admit(x);
@@ -85,7 +85,7 @@ export class TokenLimit {
     const result = await this.#spending.reserve(x, {
       policy: `tokens ${this.#policy}`,
       bucket: this.#bucket(name, x),
-      // A request that may take more than all of it is admitted where nothing else is.
+      // A request that may take more than the whole quota is admitted if the quota is untouched.
       amount: Math.min(expected(settings), quota),
       quota,
       windowSeconds: window,
@@ -98,7 +98,7 @@ export class TokenLimit {
     return null;
   }
 
-  /** Whatever is left: it has been spent. */
+  /** Charges the request even past the limit: it has been spent. */
   async #charged(x: Exchange): Promise<AiRefused | null> {
     const { name, settings } = this.#profiles.of(x);
     const { window: windowSeconds, counted: spent } = settings;

@@ -29,7 +29,7 @@ function asList(request: Obj, member: string, { prepend, filled, append }: Addit
   return { ...request, [member]: [...prepend, ...said, ...append] };
 }
 
-/** What the system says is beside the messages, and two messages of one role are one. */
+/** The system prompt stands outside the messages; adjacent messages of one role are joined. */
 function asMessages(request: Obj, { prepend, filled, append }: Additions): Obj {
   const said = filled === null ? saidIn(request, 'messages') : spokenOf(filled);
   const messages = [...spokenOf(prepend), ...said, ...spokenOf(append)].reduce<unknown[]>(joined, []);

@@ -1,4 +1,4 @@
-/** What a prompt is made of: templates that requests name, and messages around every conversation. */
+/** The parts of a prompt: templates that requests name, and messages around every conversation. */
 import type { JsonObject } from '../../../artifact/format.ts';
 import type { Exchange } from '../../../exchange.ts';
 import { isWrittenNumber } from '../../../json/exact-json.ts';
@@ -11,7 +11,7 @@ import { numberOf, objectOf, Profiles, textsOf } from '../profiles.ts';
 import { type ConversationSurface, decorated, memberOf } from './decorated.ts';
 import { type AddedMessage, addedMessages, Template } from './template.ts';
 
-/** What became of a request; values of a metric's label. */
+/** Outcome of a request; values of a metric's label. */
 export const TEMPLATE_RESULTS = ['filled', 'untemplated', 'refused'] as const;
 export type TemplateResult = (typeof TEMPLATE_RESULTS)[number];
 
@@ -35,7 +35,7 @@ const MOST_SHOWN = 128;
 /** Bytes of memory that a character takes in the value, in its text and in the body. */
 const CHARACTER = 6;
 
-/** Members that tell a model nothing: all that a request may have beside a template, where it must use one. */
+/** Members that add nothing to a prompt: the only ones allowed besides a template, if templates are required. */
 const TUNING = new Set([
   ...['model', 'stream', 'stream_options', 'n', 'seed', 'store', 'include', 'truncation', 'service_tier'],
   ...['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'stop', 'stop_sequences', 'parallel_tool_calls'],
@@ -68,7 +68,10 @@ export class PromptTemplates {
     this.files = filesRule(config);
   }
 
-  /** Null where the request goes on, with the prompt that the config makes of it. Throws AiRefused where it is not valid. */
+  /**
+   * Returns null if the request goes on, with the prompt that the config makes of it. Throws AiRefused if it is not
+   * valid.
+   */
   apply(x: Exchange): AiRefused | null {
     const named = surfaceOf(x.path);
     const surface = named === 'counting' ? 'messages' : named;

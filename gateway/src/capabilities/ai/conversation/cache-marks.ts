@@ -8,7 +8,7 @@ export function cacheOf(object: Members): Cached {
   return mark === null ? {} : { cache: mark.object };
 }
 
-/** What is said of a whole message holds for its end. */
+/** Marks the last part if the whole message is marked. */
 export function markedAtEnd<T extends Cached>(parts: readonly T[], { cache }: Cached): readonly T[] {
   const last = parts.at(-1);
   return cache === undefined || last === undefined ? parts : [...parts.slice(0, -1), { ...last, cache }];

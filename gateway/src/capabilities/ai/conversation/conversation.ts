@@ -37,7 +37,7 @@ export type Turn =
   /** Instructions that hold from there on. */
   | { readonly role: 'system'; readonly text: readonly TextPart[] }
   | { readonly role: 'assistant'; readonly text: readonly TextPart[]; readonly calls: readonly ToolCall[] }
-  /** What a tool has returned. */
+  /** The result of a tool call. */
   | ({ readonly role: 'tool'; readonly callId: string; readonly parts: readonly Part[] } & Cached);
 
 export interface Tool extends Cached {
@@ -70,7 +70,7 @@ export interface Conversation extends Cached {
   readonly temperature: JsonNumber | null;
   readonly topP: JsonNumber | null;
   readonly stop: readonly string[];
-  /** Who the end user is, for the provider's abuse detection. */
+  /** Id of the end user, for the provider's abuse detection. */
   readonly user: string | null;
   readonly format: Format | null;
   /** How much the model thinks before it answers. */
@@ -84,7 +84,7 @@ export type StopReason = 'end' | 'length' | 'tools' | 'refusal';
 
 export type Block =
   | { readonly type: 'text'; readonly text: string }
-  /** What the model has thought, or a summary of it; empty where the provider keeps it to itself. */
+  /** The model's reasoning, or a summary of it; empty if the provider withholds it. */
   | { readonly type: 'thinking'; readonly text: string }
   | { readonly type: 'call'; readonly id: string; readonly name: string; readonly input: string };
 

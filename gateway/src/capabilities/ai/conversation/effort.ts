@@ -7,7 +7,7 @@ export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'ma
 
 export type Effort = (typeof EFFORTS)[number];
 
-/** Null where it is absent. Throws AiRefused for any other value. */
+/** Returns null if it is absent. Throws AiRefused for any other value. */
 export function readEffort(object: Members, name: string): Effort | null {
   const value = object.text(name);
   const effort = EFFORTS.find((each) => each === value) ?? null;

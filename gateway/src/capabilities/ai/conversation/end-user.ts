@@ -1,4 +1,4 @@
-/** Who the end user is, for the provider's abuse detection. */
+/** Ids of end users, for the provider's abuse detection. */
 import { hash } from 'node:crypto';
 
 /** The id, or its SHA-256 in hex where a protocol takes no more than `most` characters, 64 at least: the same for each request. */

@@ -47,7 +47,7 @@ export class Members {
     return value;
   }
 
-  /** Null where it is absent. */
+  /** Returns null if it is absent. */
   count(name: string): number | null {
     const value = plainNumber(this.value(name));
     if (value !== null && (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 1))
@@ -61,7 +61,7 @@ export class Members {
     return value;
   }
 
-  /** Empty where it is absent. */
+  /** Returns an empty list if it is absent. */
   list(name: string): readonly unknown[] {
     const value = this.value(name);
     if (value === null) return [];
@@ -74,7 +74,7 @@ export class Members {
     return this.list(name).map((each, i) => new Members(each, `${this.at(name)}[${i}]`));
   }
 
-  /** Null where it is absent. */
+  /** Returns null if it is absent. */
   member(name: string): Members | null {
     return this.has(name) ? new Members(this.value(name), this.at(name)) : null;
   }

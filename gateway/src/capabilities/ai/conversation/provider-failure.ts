@@ -1,19 +1,19 @@
 /** A provider that has not answered, or not well. */
 
-/** What a provider says is wrong. */
+/** An error as a provider reports it. */
 export interface ProviderError {
   /** As HTTP has it. */
   readonly status: number;
   readonly message: string;
-  /** As the provider names it; null where it does not. */
+  /** Code as the provider names it; null if it names none. */
   readonly code: string | null;
 }
 
 /** Another target may do better: no connection, 5xx, no valid answer. Its message is for the log. */
 export class ProviderFailed extends Error {
-  /** Of the answer; 502 where there is none. */
+  /** Status of the answer; 502 without an answer. */
   readonly status: number;
-  /** Seconds until it may be asked again; null where nobody says. */
+  /** Seconds until it may be asked again; null if unknown. */
   readonly retryAfter: number | null;
 
   constructor(message: string, status = 502, retryAfter: number | null = null) {

@@ -41,7 +41,7 @@ export function invalid(param: string, must: string): AiRefused {
   return refused('validation-failed', 'invalid_request', `${param} must be ${must}.`, { param });
 }
 
-/** What the client asks for cannot be said in the provider's protocol. */
+/** Refuses a request that the provider's protocol cannot express. */
 export function unsupported(param: string, what: string): AiRefused {
   return refused('validation-failed', 'unsupported_for_provider', `The provider of this model does not take ${what}.`, {
     param,

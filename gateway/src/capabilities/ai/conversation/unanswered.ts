@@ -1,4 +1,4 @@
-/** What a client is told where no provider has answered. */
+/** Problems for clients when no provider has answered. */
 import type { Problem } from '../../../problems.ts';
 import type { ProviderFailed } from './provider-failure.ts';
 import { aiProblem } from './refusal.ts';
@@ -6,7 +6,7 @@ import { aiProblem } from './refusal.ts';
 /** Statuses by which a provider, or a proxy before it, refuses the gateway's credential, which no client has sent. */
 const CREDENTIAL: readonly number[] = [401, 407];
 
-/** Null where the provider refuses something else. What it says of the credential is not the client's to know. */
+/** Returns null if the provider refuses something else. Its text about the credential is kept from the client. */
 export function credentialRefused(status: number): Problem | null {
   if (!CREDENTIAL.includes(status)) return null;
   const detail = 'The provider refused the credential of the gateway.';

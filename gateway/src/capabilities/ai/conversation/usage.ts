@@ -17,7 +17,7 @@ export interface Usage {
 /** As clients are told where the provider has counted nothing, and the form has a place for it. */
 export const UNCOUNTED: Usage = { prompt: 0, completion: 0, cached: 0, reasoning: 0 };
 
-/** `usage` of a chat completion, or of one of its chunks; null where it is none. */
+/** Reads `usage` of a chat completion, or of one of its chunks; null if it is malformed. */
 export function chatUsage(usage: unknown): Usage | null {
   return usageOf(usage, 'prompt', 'completion');
 }
@@ -34,7 +34,7 @@ export interface RealtimeUsage extends Usage {
   readonly completionAudio: number;
 }
 
-/** `usage` of such a response; null where it is none. */
+/** Reads `usage` of such a response; null if it is malformed. */
 export function realtimeUsage(usage: unknown): RealtimeUsage | null {
   const [sent, received] = [tokens(usage, 'input_tokens'), tokens(usage, 'output_tokens')];
   if (sent === null || received === null) return null;
@@ -113,7 +113,7 @@ const MOST_TOKENS = 1e9;
 /** A file has 50,000 requests at most. */
 const MOST_TOKENS_OF_BATCH = 1e12;
 
-/** Null where it says nothing; NaN where what it says is no count, with which nothing is sane. */
+/** Returns null if the member is absent; NaN if it is not a count, which makes the usage malformed. */
 function tokens(object: unknown, name: string): number | null {
   const value = plainNumber(get(object, name) ?? null);
   if (value === null) return null;

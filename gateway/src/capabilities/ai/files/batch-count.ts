@@ -16,8 +16,8 @@ const DAY = 86_400;
 const COUNTED_FOR = 30 * DAY;
 
 /**
- * Null where it has not ended, where nobody has counted its tokens, or where they were counted before. `baseUrl`: where
- * the batch is. Rejects with StateUnavailable.
+ * Returns null if the batch has not ended, lacks a token count, or was counted before. `baseUrl`: base URL of the
+ * batch's provider. Rejects with StateUnavailable.
  */
 export async function countedOnce(batch: Obj, baseUrl: string, store: ReservationStore): Promise<Usage | null> {
   const endedAt = plainNumber(get(batch, ENDED.get(get(batch, 'status')) ?? ''));

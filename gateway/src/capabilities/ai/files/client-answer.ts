@@ -1,4 +1,4 @@
-/** What a provider says of files and batches, with ids as the client sees them. */
+/** Answers of a provider about files and batches, with ids as the client sees them. */
 
 import { jsonText } from '../../../json/json-text.ts';
 import { MOST_NESTING, nestsTooDeeply } from '../../../json/nesting.ts';
@@ -15,7 +15,7 @@ const IDS: readonly (readonly [member: string, of: FilesSurface | null])[] = [
   ['error_file_id', 'files'],
 ];
 
-/** Throws ProviderFailed where it is no object with an id. */
+/** Throws ProviderFailed if the body is not an object with an id. */
 export function objectOf(body: Uint8Array): Obj {
   let value: unknown;
   try {
@@ -28,7 +28,7 @@ export function objectOf(body: Uint8Array): Obj {
   return value;
 }
 
-/** JSON text. Throws ProviderFailed where one of the ids is none. */
+/** Returns JSON text. Throws ProviderFailed if one of the ids is not a string. */
 export function boundAnswer(value: Obj, surface: FilesSurface, owned: OwnedIds): string {
   const ids = new Map<string, string>();
   for (const [member, of] of IDS) {

@@ -86,7 +86,7 @@ function own(surface: FilesSurface, bound: string, ids: OwnedIds, param: string)
   throw refused('not-found', code, `You have no ${name} with this id.`, { param });
 }
 
-/** Empty where it is not encoded well: no id is. */
+/** Returns an empty string, which no id equals, if the encoding is malformed. */
 function decoded(id: string): string {
   try {
     return decodeURIComponent(id);

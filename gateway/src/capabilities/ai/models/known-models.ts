@@ -1,6 +1,6 @@
 /**
- * What models take that their providers have described, with where and when it was read. The first row whose pattern
- * matches counts. What a row leaves out is as the newest models have it. docs/ai-models.md is generated.
+ * Traits of models that their providers have documented, with source and date. The first row whose pattern matches
+ * counts. Members that a row leaves out are as for the newest models. docs/ai-models.md is generated.
  */
 import type { Effort } from '../conversation/effort.ts';
 import type { ModelTraits } from './model-traits.ts';

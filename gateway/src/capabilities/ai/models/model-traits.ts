@@ -1,4 +1,4 @@
-/** What a request to a model may say, where models of one protocol differ (docs/decisions.md#ai-models). */
+/** Traits by which models of one protocol differ in the requests that they accept (docs/decisions.md#ai-models). */
 import type { Effort } from '../conversation/effort.ts';
 
 export const LIMITS = ['max_completion_tokens', 'max_tokens'] as const;
@@ -23,8 +23,8 @@ export interface ModelTraits {
 }
 
 /**
- * What a model takes that nobody has described: requests have the form of the newest ones, and nothing is refused that
- * an older one may take.
+ * Traits of undocumented models: requests have the form of the newest ones, and parameters that an older model may
+ * accept are passed on.
  */
 export const NEWEST: ModelTraits = {
   limit: 'max_completion_tokens',

@@ -3,14 +3,14 @@ import { get, isObject } from '../../../spec/json.ts';
 import type { StopReason } from '../conversation/conversation.ts';
 import { ProviderFailed } from '../conversation/provider-failure.ts';
 
-/** Throws ProviderFailed where it is no text. */
+/** Throws ProviderFailed if the member is not a string. */
 export function textOf(object: unknown, name: string): string {
   const value = get(object, name);
   if (typeof value !== 'string') throw notValid(`${name} is not a string`);
   return value;
 }
 
-/** The object that an event is. Throws ProviderFailed where it is none. */
+/** Parses the object of an event. Throws ProviderFailed if it is not a JSON object. */
 export function jsonOf(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
@@ -25,7 +25,10 @@ export function notValid(why: string): ProviderFailed {
   return new ProviderFailed(`its answer is not valid: ${why}`);
 }
 
-/** Some models say that they are at their end where they have called a tool, or the reverse: who calls tools would wait, or go on for ever. */
+/**
+ * Corrects the stop reason: some models report their end after a tool call, or a tool call without one, and clients
+ * with tools would wait or loop forever.
+ */
 export function stopWith(hasCalls: boolean, reason: StopReason): StopReason {
   if (reason === 'end' && hasCalls) return 'tools';
   return reason === 'tools' && !hasCalls ? 'end' : reason;

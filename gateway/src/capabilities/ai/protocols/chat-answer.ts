@@ -59,7 +59,7 @@ function contentOf(said: unknown): string {
         .join('');
 }
 
-/** The input of a call that the limit of tokens has cut is none. */
+/** Returns no block if the token limit has cut the input of the call. */
 function callOf(call: unknown, stop: StopReason): readonly Block[] {
   const called = get(call, 'function');
   const input = optionalText(called, 'arguments').trim() || '{}';
@@ -96,7 +96,7 @@ export function completionError(value: unknown, status: number): ProviderError {
   return {
     status,
     message: typeof message === 'string' ? message : 'The provider refused the request.',
-    // Its codes are none of the surface that it is translated to.
+    // The provider's codes differ from those of the surface that it is translated to.
     code: null,
   };
 }
@@ -107,7 +107,7 @@ interface Item {
   readonly index: number | string | null;
   readonly id: string;
   readonly name: string;
-  /** What was not told yet. */
+  /** Pieces not yet reported. */
   pieces: string[];
   /** Nothing has come of it. */
   isEmpty: boolean;
@@ -210,7 +210,10 @@ export class CompletionChunks {
     if (this.#held > MOST_HELD) throw notValid(`calls at once have more than ${MOST_HELD} characters`);
   }
 
-  /** What is new of the first item. A text ends where something follows it; a call may go on until the stream ends. */
+  /**
+   * Returns the new events of the first item. A text ends when another item follows; a call may go on until the stream
+   * ends.
+   */
   #told(): readonly MessageEvent[] {
     const [first, next] = this.#items;
     if (first === undefined) return [];

@@ -51,7 +51,7 @@ export function chatRequest(conversation: Conversation, options: ChatRequestOpti
 function effortOf({ effort, tools }: Conversation, { efforts, effortWithTools }: ModelTraits): Effort | null {
   if (efforts.length === 0) return null;
   if (tools.length > 0 && !effortWithTools) return 'none';
-  // Who wants no thinking at all is not given the least.
+  // A request without thinking is not raised to the lowest effort.
   if (effort === 'none' && !efforts.includes(effort)) return null;
   return effort === null ? null : fittedEffort(effort, efforts);
 }

@@ -38,7 +38,7 @@ function blockOf(block: unknown): readonly Block[] {
   return [{ type: 'call', id: textOf(block, 'id'), name: textOf(block, 'name'), input }];
 }
 
-/** Null where it says none. */
+/** Returns null if there is no stop reason. */
 function stopIn(delta: unknown): StopReason | null {
   const reason = get(delta, 'stop_reason');
   return typeof reason === 'string' ? stopOf(reason) : null;
@@ -113,7 +113,9 @@ export class MessageEvents {
     return this.#ended;
   }
 
-  /** Throws ReportedError for the provider's own, and ProviderFailed where the stream is none of messages. */
+  /**
+   * Throws ReportedError for the provider's own errors, and ProviderFailed if it is not a stream of Messages events.
+   */
   read({ data }: ServerSentEvent): readonly MessageEvent[] {
     if (data === null || this.#ended) return [];
     const value = jsonOf(data);

@@ -1,6 +1,6 @@
 /**
- * Reads the messages of a WebSocket out of its frames as they pass, without holding them up. What is fed to it has been
- * through a FrameScanner: valid frames, whose heads are never cut.
+ * Reads the messages of a WebSocket out of its frames as they pass, without delaying them. Its input comes from a
+ * FrameScanner: valid frames, whose heads are never cut.
  */
 import { CLOSE, FIN, headSize, payloadLength } from '../../../websocket/frame-head.ts';
 

@@ -1,4 +1,4 @@
-/** Events of a realtime session that say what it costs; all others are none of the gateway's. */
+/** Events of a realtime session that report its cost; the gateway ignores all others. */
 import { isQuickJson } from '../../../json/json-scan.ts';
 import { get } from '../../../spec/json.ts';
 import { type RealtimeUsage, realtimeUsage } from '../conversation/usage.ts';
@@ -12,7 +12,7 @@ const [CREATED, DONE] = ['response.created', 'response.done'];
 /** In quotes, as the value of a member is: what a model says has a backslash before them. */
 const NAMES = [CREATED, DONE].map((name) => Buffer.from(`"${name}"`));
 
-/** Null where it is another one, or none. */
+/** Returns null for any other message. */
 export function serverEvent(message: Buffer): ServerEvent | null {
   if (!NAMES.some((name) => message.includes(name))) return null;
   const event = parsed(message);

@@ -23,8 +23,8 @@ const BETA_VALUE = /^realtime=v\d{1,3}$/;
 const PASSED_PROTOCOL = /^(?:realtime|openai-beta\.realtime-v\d{1,3})$/;
 
 /**
- * What a provider gets of the client's handshake. Sub-protocols of browsers have the client's credential and account in
- * them (`openai-insecure-api-key.…`): they are the gateway's concern alone.
+ * Returns the headers of the client's handshake that a provider receives. Sub-protocols of browsers carry the client's
+ * credential and account (`openai-insecure-api-key.…`) and stay with the gateway.
  */
 export function passedHandshake({ headers }: Exchange): HeaderList {
   const offered = (joinedHeader(headers, PROTOCOL) ?? '').split(',').map((each) => each.trim());

@@ -1,4 +1,4 @@
-/** Files within JSON: which bytes are none that a model reads as text, and which are a text after all. */
+/** Files within JSON: tells binary ones from those that a model reads as text. */
 import { isUtf8 } from 'node:buffer';
 import { get, type Obj } from '../../../spec/json.ts';
 
@@ -30,8 +30,8 @@ const BYTES: readonly (readonly [key: string, ...types: string[]])[] = [
 ];
 
 /**
- * Null where the string at a place is a text. `outer`: the object that has `container` as its member `name`. Places are
- * exact, and what stands there counts as a file only if it is Base64 of something that is no text.
+ * Returns null if the string at a place is text. `outer`: the object that has `container` as its member `name`. Places
+ * are exact, and a string there counts as a file only if it is Base64 of binary data.
  */
 export function fileText(container: Obj, key: string, value: string, outer: Obj | null, name: string): FileText | null {
   const type = get(container, 'type');
@@ -62,7 +62,7 @@ function dataUrl(value: string): FileText | null {
   return { ...found, encode: (text) => prefix + found.encode(text) };
 }
 
-/** `mediaType`: empty where nothing declares it. */
+/** `mediaType`: empty if undeclared. */
 function bare(value: string, mediaType: string): FileText | null {
   if (value === '' || !(BASE64.test(value) || BASE64_URL.test(value))) return null;
   const isTyped = TEXT_TYPE.test(mediaType);

@@ -1,7 +1,7 @@
 /**
- * Every string of a request to a model, or of its answer, on every surface, names of members too. All are texts but
- * words of the protocol, names of things at the places for them, and files that are no text: exact places, and what
- * stands there is looked at as well.
+ * Every string of a request to a model, or of its answer, on every surface, including member names. All are texts
+ * except words of the protocol, names of things at the places for them, and binary files: places are exact, and the
+ * value is checked as well.
  */
 import { isWrittenNumber } from '../../../json/exact-json.ts';
 import { parseAsWritten } from '../../../json/parse-as-written.ts';
@@ -21,7 +21,7 @@ export interface TextVisitor {
   text(place: TextPlace): unknown;
   /** The name of something, in one piece, such as an id: it must stay as it is. */
   label?(text: string): unknown;
-  /** A file that is no text, as it stands there. */
+  /** A binary file, as its string. */
   file?(value: string): unknown;
   /** The input of a call, as JSON; else its texts are visited one by one. */
   input?(place: TextPlace): unknown;

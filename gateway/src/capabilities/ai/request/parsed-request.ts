@@ -35,8 +35,8 @@ class ParsedBody implements RequestPart {
 }
 
 /**
- * Numbers keep the digits that they came with (`exact-json.ts`). An empty body is an empty object; that of a realtime session is its query. Throws AiRefused where it is no JSON object,
- * or there is no room for it.
+ * Numbers keep the digits that they came with (`exact-json.ts`). An empty body is an empty object; that of a realtime
+ * session is its query. Throws AiRefused if the body is not a JSON object, or memory for it is lacking.
  */
 export function parsedRequest(x: Exchange): Obj {
   if (surfaceOf(x.path) === 'realtime') return realtimeRequest(x.query);
@@ -65,8 +65,8 @@ function parsedSize(body: Uint8Array): number {
 }
 
 /**
- * What policies look at. Some providers take a name for such a one whatever its case: they would be told what no policy
- * has seen.
+ * Members that policies read. Some providers match member names in any case, and would read values that policies have
+ * not seen.
  */
 const KNOWN: ReadonlySet<string> = new Set([
   ...SAID,
@@ -74,7 +74,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   ...['model', 'max_tokens', 'max_completion_tokens', 'max_output_tokens', 'n', 'stream'],
 ]);
 
-/** What reservations go by: one that cannot be read would be reserved as if it were not there. */
+/** Members that reservations are computed from: an unreadable one would count as absent. */
 const COUNTS = ['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'n'];
 
 /** As they compare names: the long s is an s, and the sign of Kelvin a k. */

@@ -1,8 +1,8 @@
-/** What a client asks a realtime session for: the model, in the query of its handshake. */
+/** The request of a realtime session: the model, in the query of its handshake. */
 import type { Obj } from '../../../spec/json.ts';
 import { refused } from '../conversation/refusal.ts';
 
-/** Throws AiRefused where it says more than one model, or more than a model. */
+/** Throws AiRefused if the query names several models, or has other parameters. */
 export function realtimeRequest(query = ''): Obj {
   const parameters = [...new URLSearchParams(query)];
   const other = parameters.find(([name]) => name !== 'model')?.[0];

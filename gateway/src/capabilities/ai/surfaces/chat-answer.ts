@@ -115,7 +115,7 @@ export class ChatChunks implements EventWriter {
   }
 }
 
-/** What a client of this surface gets of a provider's error. */
+/** Returns the body of a provider's error for clients of this surface. */
 export function chatError({ status, message, code }: ProviderError): object {
   return { error: { message, type: errorType(status), param: null, code } };
 }

@@ -15,7 +15,7 @@ import { Members } from '../conversation/json-reader.ts';
 import { invalid, unsupported } from '../conversation/refusal.ts';
 import { callInput, customTools, functionTool, sourceOf } from './parts.ts';
 
-/** Throws AiRefused where it is not valid, or says what no conversation can. */
+/** Throws AiRefused if the request is not valid, or a conversation cannot express it. */
 export function readChatRequest(body: unknown): Conversation {
   const request = new Members(body, '');
   const messages = request.each('messages');

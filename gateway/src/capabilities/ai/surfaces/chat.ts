@@ -60,7 +60,7 @@ function countedOptions({ parsed }: SurfaceRequest): object {
   return { ...Object(get(parsed, 'stream_options') ?? {}), include_usage: true };
 }
 
-/** Chunks that a gateway reads: of a count (each has a null there where somebody asked for it), an end, or an error. */
+/** Chunks that a gateway reads: a count (if requested, every other chunk has null there), an end, or an error. */
 const TELLING = /"usage"\s*:\s*\{|"finish_reason"\s*:\s*"[^"]|"error"/;
 
 /** Chunks of the same protocol: they pass as they come, except for a count of tokens that the client did not ask for. */

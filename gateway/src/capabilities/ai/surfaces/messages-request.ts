@@ -16,7 +16,7 @@ import { Members } from '../conversation/json-reader.ts';
 import { invalid, unsupported } from '../conversation/refusal.ts';
 import { registeredType } from './parts.ts';
 
-/** Throws AiRefused where it is not valid, or says what no conversation can. */
+/** Throws AiRefused if the request is not valid, or a conversation cannot express it. */
 export function readMessagesRequest(body: unknown): Conversation {
   const request = new Members(body, '');
   for (const name of ['mcp_servers', 'container']) {
@@ -84,7 +84,7 @@ function turnsOf(message: Members): readonly Turn[] {
   return parts.length === 0 && tools.length > 0 ? tools : [...tools, { role, parts }];
 }
 
-/** What a model has thought is for the provider that it came from. */
+/** Thinking blocks are for the provider that they came from. */
 const THOUGHT = ['thinking', 'redacted_thinking'];
 
 function assistantTurn(message: Members): Turn {
@@ -165,7 +165,7 @@ const EFFORTS: readonly (readonly [share: number, effort: Effort])[] = [
   [0.875, 'high'],
 ];
 
-/** What is said of it, else what a budget is worth. */
+/** Returns the effort that the request names, or else the effort that its budget amounts to. */
 function effortOf(request: Members): Effort | null {
   const thinking = request.member('thinking');
   const type = thinking?.text('type') ?? null;

@@ -80,7 +80,7 @@ class PassedMessage implements StreamedAnswer {
 
   push(event: ServerSentEvent): Uint8Array {
     const { data, raw } = event;
-    // What is none of the protocol ends the stream, as an error in it does.
+    // An event outside the protocol ends the stream, as an error in it does.
     if (data !== null) this.#events.read({ ...event, data: Buffer.from(data, 'latin1').toString() });
     return Buffer.from(raw, 'latin1');
   }

@@ -11,7 +11,7 @@ const REALTIME = [
   { name: 'realtime_calls', path: /\/v1\/realtime\/calls(?:\/[^/]+\/[^/]+)?$/ },
 ];
 
-/** What is served, as clients write it. */
+/** Paths that are served, as clients write them. */
 const SERVED: readonly string[] = [
   ...['/v1/chat/completions', '/v1/responses', '/v1/embeddings', '/v1/messages', '/v1/messages/count_tokens'],
   ...['/v1/models', '/v1/realtime', '/v1/files', '/v1/batches'],
@@ -27,7 +27,7 @@ const WITH_MORE = [
 const BELOW = 'chat/completions|responses|messages|models|embeddings';
 const KNOWN = new RegExp(`/v1/(?:(?:${ALONE})|(?:${WITH_MORE})(?:/.+)?|(?:${BELOW})/.+)$`);
 
-/** Why a request to this path is refused; null where it is for a surface, or for a path of one's own. */
+/** Returns the refusal of a request to this path; null if the path belongs to a surface or to the user's own API. */
 export function notServed(path: string): AiRefused | null {
   const routed = asRouted(path);
   const name = REALTIME.find((each) => each.path.test(routed))?.name;

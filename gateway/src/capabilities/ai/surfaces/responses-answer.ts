@@ -5,14 +5,14 @@ import { type ProviderError, ProviderFailed } from '../conversation/provider-fai
 import { UNCOUNTED, type Usage } from '../conversation/usage.ts';
 import type { EventWriter } from './translated-stream.ts';
 
-/** What a response says of itself from its beginning. */
+/** The members of a response that are known from its beginning. */
 export interface ResponseHead {
   readonly id: string;
   /** Seconds since 1970. */
   readonly created: number;
   /** The request as the client sent it, which the response repeats in part. */
   readonly request: Obj;
-  /** What the model thinks is an item as well. */
+  /** Reasoning of the model becomes an item as well. */
   readonly showsThinking: boolean;
 }
 
@@ -106,7 +106,7 @@ function responseUsageOf(usage: Usage | null): object {
 /** Characters of a streamed response, which its last event repeats. */
 const MAX_TEXT = 4 << 20;
 
-/** One stream of events. What it says is held: its last event has all of it. */
+/** One stream of events. Its output is held in memory, since the last event repeats all of it. */
 export class ResponseEvents implements EventWriter {
   readonly #head: ResponseHead;
   #model = '';
@@ -120,7 +120,7 @@ export class ResponseEvents implements EventWriter {
     this.#head = head;
   }
 
-  /** Throws ProviderFailed where there is more than can be held. */
+  /** Throws ProviderFailed if the output is larger than can be held. */
   write(event: MessageEvent): string {
     switch (event.type) {
       case 'start': {

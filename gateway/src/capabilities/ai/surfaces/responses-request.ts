@@ -8,7 +8,7 @@ import { callInput, customTools, functionTool, sourceOf } from './parts.ts';
 
 export interface ResponsesRequest {
   readonly conversation: Conversation;
-  /** What a model had thought in earlier turns is left out: it is for the provider that it came from. */
+  /** Reasoning of earlier turns is left out: it is for the provider that it came from. */
   readonly dropsReasoning: boolean;
 }
 
@@ -19,7 +19,7 @@ export function refuseState(body: unknown): void {
   throw refused('validation-failed', 'previous_response_id_not_supported', detail, { param: 'previous_response_id' });
 }
 
-/** Throws AiRefused where it is not valid, or says what no conversation can. */
+/** Throws AiRefused if the request is not valid, or a conversation cannot express it. */
 export function readResponsesRequest(body: unknown): ResponsesRequest {
   const request = new Members(body, '');
   const items = itemsOf(request);

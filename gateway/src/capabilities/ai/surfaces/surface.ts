@@ -1,4 +1,4 @@
-/** What a surface and a provider make of a request together. */
+/** The translation of requests and answers between a surface and a provider. */
 import type { HeaderList } from '../../../exchange.ts';
 import type { ServerSentEvent } from '../../../server-sent-events.ts';
 import type { Obj } from '../../../spec/json.ts';
@@ -30,15 +30,21 @@ export interface StreamedAnswer {
   readonly begun: boolean;
   /** As counted so far. */
   readonly usage: Usage | null;
-  /** What the client gets for an event. Throws ProviderFailed or ReportedError. */
+  /** Returns the client's bytes for an event. Throws ProviderFailed or ReportedError. */
   push(event: ServerSentEvent): Uint8Array | string;
-  /** The provider's stream has ended well, with this behind its last event. Throws ProviderFailed where it is not whole. */
+  /**
+   * Ends the stream after the provider's last event; `rest` follows that event. Throws ProviderFailed if the stream is
+   * incomplete.
+   */
   end(rest: string): Uint8Array | string;
   /** The event that ends a stream which cannot go on. */
   error(error: ProviderError): Uint8Array | string;
 }
 
-/** What the client is told of its request with the answer: `store` has no effect; items of reasoning, an effort, or marks of what to cache were left out. */
+/**
+ * Warnings to the client in its answer: `store` has no effect; items of reasoning, an effort, or cache marks were left
+ * out.
+ */
 export type Warning = 'store' | 'reasoning' | 'effort' | 'cache';
 
 /** A request in the protocol of a provider, and how its answer becomes the surface's. */
@@ -49,7 +55,7 @@ export interface Translation {
   readonly warnings: readonly Warning[];
   /** Beside those that every provider gets. Default: none. */
   readonly headers?: HeaderList;
-  /** `value`: the answer's body, `bytes` as it came. Throws ProviderFailed where it is none. */
+  /** `value`: the answer's body, `bytes` as it came. Throws ProviderFailed if it is malformed. */
   whole(value: unknown, bytes: Uint8Array): WholeAnswer;
   /** Of a status from 400 to 499. Null: as the provider sent it. */
   error(value: unknown, status: number): object | null;

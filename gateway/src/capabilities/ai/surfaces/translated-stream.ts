@@ -1,4 +1,4 @@
-/** What a stream of messages says, written event by event as a surface has it. */
+/** Translates a stream of messages, event by event, into the events of a surface. */
 import { EventParser, type ServerSentEvent } from '../../../server-sent-events.ts';
 import type { MessageEvent } from '../conversation/conversation.ts';
 import type { ProviderError } from '../conversation/provider-failure.ts';
@@ -11,7 +11,7 @@ export interface EventReader {
   readonly usage: Usage | null;
   /** Throws ProviderFailed or ReportedError. */
   read(event: ServerSentEvent): readonly MessageEvent[];
-  /** What is left where the stream has ended. Throws ProviderFailed where the answer is not whole. */
+  /** Returns the remaining events when the stream has ended. Throws ProviderFailed if the answer is incomplete. */
   end(): readonly MessageEvent[];
 }
 
@@ -26,7 +26,7 @@ export class TranslatedStream implements StreamedAnswer {
   readonly #events: EventReader;
   readonly #writer: EventWriter;
 
-  /** What is no event of the protocol is not written. */
+  /** Events outside the protocol are not written. */
   readonly begun = true;
 
   constructor(writer: EventWriter, events: EventReader = new MessageEvents()) {

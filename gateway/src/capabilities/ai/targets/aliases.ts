@@ -14,7 +14,7 @@ export interface Alias extends AliasedModel {
   readonly fallback: readonly AliasedModel[] | null;
 }
 
-/** Throws where one names a target that is none of `targets`. */
+/** Throws if an alias names a target that `targets` lacks. */
 export function aliasesOf(config: JsonObject, targets: ReadonlyMap<string, Target>): ReadonlyMap<string, Alias> {
   const aliases = Object.entries(objectOf(config['aliases'] ?? {}) ?? {});
   return new Map(

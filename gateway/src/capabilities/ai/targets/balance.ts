@@ -33,7 +33,10 @@ export class Balance {
     }
   }
 
-  /** Null where none can be asked; `tried` have been, for this request. Those that did not do well lately come last. */
+  /**
+   * Returns the next endpoint to ask, except those in `tried`; null if none remains. Those with recent failures come
+   * last.
+   */
   next(model: string, tried: ReadonlySet<Endpoint>): Choice | null {
     const states = this.#endpoints.map((endpoint) => [endpoint, this.stateOf(endpoint, model)] as const);
     const left = states.filter(([endpoint, state]) => isAsked(state) && !tried.has(endpoint));

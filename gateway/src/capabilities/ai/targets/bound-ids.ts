@@ -1,6 +1,6 @@
 /**
  * Ids of files and batches as clients see them: the provider's, sealed for one consumer and one account
- * (docs/decisions.md#ai-file-ids). Nothing is stored: whoever has the key opens them, so all pods do.
+ * (docs/decisions.md#ai-file-ids). They are not stored: the key opens them, so all pods can.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 
@@ -16,9 +16,9 @@ export interface IdOwner {
 
 /** The ids of one owner. */
 export interface OwnedIds {
-  /** Throws where the provider's is none that there can be. */
+  /** Throws if the provider's id is malformed. */
   bind(surface: FilesSurface, id: string): string;
-  /** The provider's id; null where it is not one of this owner's. */
+  /** Returns the provider's id; null if it belongs to another owner. */
   unbind(surface: FilesSurface, bound: string): string | null;
 }
 

@@ -1,4 +1,6 @@
-/** What a process has seen of an endpoint: whether it can be asked, how fast it is, and what is left of its quota. */
+/**
+ * The health of an endpoint as a process has seen it: whether it can be asked, its latency, and the rest of its quota.
+ */
 import type { CircuitBreaker } from '../../../egress/breaker.ts';
 import { type HeaderList, headerOf } from '../../../exchange.ts';
 
@@ -55,7 +57,7 @@ export class EndpointHealth {
     return Math.max(1, Math.ceil(((this.#rests.get(model)?.until ?? 0) - this.#now()) / 1000));
   }
 
-  /** It has answered 429; `forMs` is null where it does not say for how long. */
+  /** Records a 429; `forMs` is null if the answer does not say for how long. */
   limited(model: string, forMs: number | null): void {
     const now = this.#now();
     for (const [each, { until }] of this.#rests) if (until <= now) this.#rests.delete(each);
@@ -76,7 +78,7 @@ export class EndpointHealth {
     this.#latencyMs = this.#latencyMs === null ? ms : this.#latencyMs + NEWEST * (ms - this.#latencyMs);
   }
 
-  /** A decaying average; null where it has not answered yet. */
+  /** A decaying average; null before the first answer. */
   get latencyMs(): number | null {
     return this.#latencyMs;
   }
@@ -87,7 +89,7 @@ export class EndpointHealth {
     if (left !== null) this.#quota = { left, at: this.#now() };
   }
 
-  /** The share of its quota that is left, from 0 to 1; 1 where it is not known. */
+  /** The remaining share of its quota, from 0 to 1; 1 if unknown. */
   get quotaLeft(): number {
     return this.#quota === null || this.#now() - this.#quota.at > QUOTA_AGE ? 1 : this.#quota.left;
   }
@@ -96,7 +98,7 @@ export class EndpointHealth {
 const KINDS = ['requests', 'tokens'];
 const MESSAGES_KINDS = [...KINDS, 'input-tokens', 'output-tokens'];
 
-/** Of the kinds that an answer names, the one that has least left; null where it names none. */
+/** Returns the smallest remaining share among the kinds that an answer names; null if it names none. */
 function quotaLeft(headers: HeaderList): number | null {
   const shares = [
     ...KINDS.map((kind) => shareOf(headers, `x-ratelimit-remaining-${kind}`, `x-ratelimit-limit-${kind}`)),

@@ -10,7 +10,10 @@ const CONVENTIONS = { provider_chat: 'bearer', provider_messages: 'api_key', pro
 /** The revision of the messages protocol that is spoken here. */
 const MESSAGES_VERSION = '2023-06-01';
 
-/** What the endpoints of one config share: a circuit breaker for each base URL, the rest for each credential there. */
+/**
+ * State that the endpoints of one config share: a circuit breaker for each base URL, the rest for each credential
+ * there.
+ */
 export class KnownEndpoints {
   readonly #breakers = new Map<string, CircuitBreaker>();
   readonly #healths = new Map<string, EndpointHealth>();
@@ -67,7 +70,7 @@ function versioned(baseUrl: string): string {
   return /\/v\d[^/]*(\/|$)/.test(URL.parse(base)?.pathname ?? '') ? base : `${base}/v1`;
 }
 
-/** What a header can have; a secret that is none is not quoted. */
+/** Characters of a header value; an invalid secret is not quoted. */
 const KEY = /^[\x21-\x7e]+$/;
 
 function credentialsOf(config: JsonObject, provider: Provider): { headers: HeaderList; query: string } {

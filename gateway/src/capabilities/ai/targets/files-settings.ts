@@ -11,7 +11,10 @@ export interface FilesSettings {
   readonly allowsAnonymous: boolean;
 }
 
-/** `otherwise`: that of requests which nothing else leads to one. Null where the config has none; throws where it cannot be used. */
+/**
+ * `otherwise`: the target of requests that name no other. Returns null if the config has no files; throws if it cannot
+ * be used.
+ */
 export function filesSettings(
   config: JsonObject,
   targets: ReadonlyMap<string, Target>,
@@ -28,7 +31,7 @@ export function filesSettings(
   return { ids: new BoundIds(String(key)), target, allowsAnonymous: anonymous === 'allow' };
 }
 
-/** What a target has that files would get around; null where it has nothing of the kind. */
+/** Returns the feature of a target that files would bypass; null if it has no such feature. */
 export function whyNoFiles(target: Target): string | null {
   if (target.endpoints.length > 1) return 'it has several endpoints, and a file is known at one of them only';
   return target.permitsAll ? null : 'it has allow or deny, and models are named inside of files';

@@ -5,7 +5,7 @@ type Token = { readonly many: true } | { readonly many: false; matches(character
 export class Glob {
   readonly #tokens: readonly Token[];
 
-  /** The schema of the config has refused what is none. */
+  /** The schema of the config has refused malformed patterns. */
   constructor(pattern: string) {
     this.#tokens = partsOf(pattern).map(tokenOf);
   }
@@ -14,7 +14,7 @@ export class Glob {
   matches(name: string): boolean {
     const characters = [...name];
     let [at, token] = [0, 0];
-    /** Where the last `*` stands, and up to where it has taken the name. */
+    /** Position of the last `*`, and the end of the text that it has matched. */
     let [star, taken] = [-1, 0];
     while (at < characters.length) {
       const next = this.#tokens[token];

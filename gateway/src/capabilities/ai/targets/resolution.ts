@@ -5,7 +5,7 @@ import type { Alias, AliasedModel } from './aliases.ts';
 import type { AiSettings } from './settings.ts';
 import type { Target } from './targets.ts';
 
-/** What has led to it; values of a metric's label. */
+/** Ways to a target; values of a metric's label. */
 export const RESOLUTIONS = ['context', 'alias', 'routes', 'default', 'flat'] as const;
 
 export interface Resolved {
@@ -19,7 +19,7 @@ export interface Resolved {
 
 const TARGET_KEY = 'ai.target';
 
-/** Throws AiRefused where nothing leads to a target, and where the target's catalog has not the model. */
+/** Throws AiRefused if the model leads to no target, and if the target's catalog lacks the model. */
 export function resolve(settings: AiSettings, x: Exchange, asked: string): Resolved {
   const resolved = find(settings, x, asked);
   if (resolved === null) {
@@ -44,7 +44,7 @@ export function leadsTo(settings: AiSettings, x: Exchange, model: string, target
   return found !== null && targets.includes(found.target) && found.target.permits(found.model);
 }
 
-/** What is asked in turn where the target fails, as far as each permits its model. */
+/** Returns the targets to ask in turn if the target fails, as far as each permits its model. */
 export function fallbacks(settings: AiSettings, { alias, model }: Resolved): readonly Spare[] {
   const same = settings.fallback.map((target) => ({ target, model }));
   const spares = alias?.fallback?.flatMap((each) => spareOf(settings, each)) ?? same;
@@ -61,7 +61,7 @@ function spareOf(settings: AiSettings, { model, target }: AliasedModel): readonl
   return found ? [{ target: found, model }] : [];
 }
 
-/** Name of a target that a policy has chosen, and that the config does not have; null where there is no such. */
+/** Returns the name of a target that a policy has chosen and that the config lacks; otherwise null. */
 export function unknownTarget({ targets }: AiSettings, x: Exchange): string | null {
   const chosen = x.context?.get(TARGET_KEY);
   return chosen === undefined || targets.has(chosen) ? null : chosen;

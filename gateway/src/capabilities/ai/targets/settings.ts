@@ -19,9 +19,9 @@ export interface AiSettings {
   readonly routes: readonly Route[];
   /** By the name that clients use. */
   readonly aliases: ReadonlyMap<string, Alias>;
-  /** Of `default_target`; null: there is none. */
+  /** Target of `default_target`; null if unset. */
   readonly fallsTo: Target | null;
-  /** That of the config's own `provider`; null: there is none. */
+  /** Target of the config's own `provider`; null if unset. */
   readonly flat: Target | null;
   readonly fallback: readonly Target[];
   readonly timeoutMs: number;
@@ -33,7 +33,7 @@ export interface AiSettings {
   readonly realtime: WebSocketLimits;
   /** Of requests that name none; null: they go without. */
   readonly maxTokens: number | null;
-  /** What models take, where those of one protocol differ. */
+  /** Traits by which models of one protocol differ. */
   readonly models: ModelTable;
   /** Providers are asked for the count of tokens of each stream. */
   readonly streamUsage: boolean;

@@ -64,7 +64,7 @@ export function objectOf(value: Json | undefined): JsonObject | null {
   return typeof value !== 'object' || isList(value) ? null : value;
 }
 
-/** Null where there are none. */
+/** Returns null if the list is absent or empty. */
 function globsOf(value: JsonObject[string] | undefined): readonly Glob[] | null {
   return Array.isArray(value) && value.length > 0 ? value.map((each) => new Glob(String(each))) : null;
 }
