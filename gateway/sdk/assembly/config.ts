@@ -1,5 +1,6 @@
 /** The plugin's config, by JSON pointer (RFC 6901). Read it in `init`, and keep what you need in global variables. */
 import * as host from "./host";
+import { numberOf } from "./json-number";
 import { EMPTY, ROOM, Text, text, TextBuilder } from "./text";
 
 export namespace Config {
@@ -41,7 +42,7 @@ export namespace Config {
   /** A number, or `otherwise`. */
   export function number(pointer: string, otherwise: f64 = 0): f64 {
     const value = at(text(pointer));
-    return value && value.length > 0 ? parseNumber(value) : otherwise;
+    return value && value.length > 0 ? numberOf(value) : otherwise;
   }
 
   /** Elements of an array or members of an object; 0 where there is neither. */
@@ -85,40 +86,4 @@ export namespace Config {
     host.fail(message.ptr, message.length);
     return 1;
   }
-}
-
-/** A JSON number; exact for integers up to 2^53 and for the decimals that configs hold. */
-function parseNumber(value: Text): f64 {
-  let at = 0;
-  const negative = value.byteAt(0) == 0x2d;
-  if (negative) at++;
-  let digits: f64 = 0;
-  let scale: i32 = 0;
-  let fraction = false;
-  for (; at < value.length; at++) {
-    const byte = value.byteAt(at);
-    if (byte == 0x2e) fraction = true;
-    else if (byte >= 0x30 && byte <= 0x39) {
-      digits = digits * 10 + <f64>(byte - 0x30);
-      if (fraction) scale--;
-    } else break;
-  }
-  if (at < value.length && lower(value.byteAt(at)) == 0x65) {
-    let exponent: i32 = 0;
-    let down = false;
-    for (at++; at < value.length; at++) {
-      const byte = value.byteAt(at);
-      if (byte == 0x2d) down = true;
-      else if (byte >= 0x30 && byte <= 0x39) exponent = min(exponent * 10 + <i32>(byte - 0x30), 400);
-    }
-    scale += down ? -exponent : exponent;
-  }
-  let power: f64 = 1;
-  for (let i = 0; i < abs(scale); i++) power *= 10;
-  const result = scale < 0 ? digits / power : digits * power;
-  return negative ? -result : result;
-}
-
-@inline function lower(byte: u8): u8 {
-  return byte | 0x20;
 }

@@ -15,18 +15,12 @@ export const CALL_NO_ROOM: i32 = -5;
 /** The circuit breaker is open; see `HttpCall.useBreaker`. */
 export const CALL_CIRCUIT_OPEN: i32 = -6;
 
-/** Types of `HttpCall.jsonType`. */
+/** `HttpCall.jsonType`: there is no value. */
 export const JSON_ABSENT: i32 = -1;
 /** The gateway has no room in memory for what the answer says. */
 export const JSON_NO_ROOM: i32 = -2;
 /** What the answer says takes too long to parse. */
 export const JSON_TOO_COSTLY: i32 = -3;
-export const JSON_NULL: i32 = 0;
-export const JSON_BOOLEAN: i32 = 1;
-export const JSON_NUMBER: i32 = 2;
-export const JSON_TEXT: i32 = 3;
-export const JSON_ARRAY: i32 = 4;
-export const JSON_OBJECT: i32 = 5;
 
 export class HttpCall {
   private fields: TextBuilder = new TextBuilder();

@@ -1,5 +1,6 @@
 /** Paths with `{param}` in them, which path parameters of the request are filled into (RFC 3986, section 2). */
 import { Config } from "./config";
+import { isUnreserved } from "./percent";
 import { Request } from "./request";
 import { Text, TextBuilder } from "./text";
 
@@ -118,11 +119,6 @@ function addParam(out: TextBuilder, value: Text, greedy: bool): void {
     if (isUnreserved(byte) || (greedy && byte == SLASH)) out.byte(byte);
     else out.percent(byte);
   }
-}
-
-@inline function isUnreserved(byte: u8): bool {
-  const letter = byte | 0x20;
-  return (letter >= 0x61 && letter <= 0x7a) || (byte >= 0x30 && byte <= 0x39) || byte == 0x2d || byte == 0x2e || byte == 0x5f || byte == 0x7e;
 }
 
 /** Whether a segment of the path is `.` or `..`, also percent-encoded, which upstreams resolve. */

@@ -170,6 +170,11 @@ export class TextBuilder {
     return this.used;
   }
 
+  /** Drops what is beyond `length` bytes. */
+  shorten(length: i32): void {
+    this.used = min(this.used, length);
+  }
+
   /** Begins anew in the same memory: what was taken before is overwritten. */
   clear(): TextBuilder {
     this.used = 0;
