@@ -6,16 +6,29 @@ import { Text } from "./text";
 @external("gw_abi_1", "host_cel_compile") declare function host_cel_compile(p: usize, n: i32): i32;
 @external("gw_abi_1", "host_cel_evaluate") declare function host_cel_evaluate(handle: i32): i32;
 
-/** What an evaluation came to. */
+/**
+ * What an evaluation came to.
+ *
+ * @example
+ * const match: Match = Condition.evaluate(0);
+ * if (match < 0) return ANSWERED;
+ */
 export enum Match {
   /** The body is there and cannot be read, or makes the evaluation too long; the host has logged why. */
   Unreadable = -2,
   /** It could not be evaluated; the host has logged why. */
   Failed = -1,
+  /** The condition does not hold. */
   No = 0,
+  /** The condition holds. */
   Yes = 1,
 }
 
+/**
+ * @example
+ * const condition = Condition.compile(text("request.method == 'GET'")); // in init
+ * if (Condition.evaluate(condition) != Match.Yes) return CONTINUE;
+ */
 export namespace Condition {
   /** In `init`: a handle, or -1 where it is not right; then return 1, the host knows why. */
   export function compile(expression: Text): i32 {

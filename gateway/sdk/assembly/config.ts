@@ -3,6 +3,12 @@ import * as host from "./host";
 import { numberOf } from "./json-number";
 import { EMPTY, ROOM, Text, text, TextBuilder } from "./text";
 
+/**
+ * @example
+ * const greeting = Config.get("/greeting", "hello");
+ * const quota = <i32>Config.number("/quota", 100);
+ * if (quota < 1) return Config.refuse("quota must be at least 1");
+ */
 export namespace Config {
   /** The value: strings as they are, all else as JSON text; null where there is none. */
   export function at(pointer: Text): Text | null {
@@ -29,6 +35,7 @@ export namespace Config {
     return value ? value : text(otherwise);
   }
 
+  /** Returns true if there is a value at the pointer. */
   export function has(pointer: string): bool {
     const at = text(pointer);
     return host.config_get(at.ptr, at.length, 0, 0) >= 0;
@@ -50,6 +57,7 @@ export namespace Config {
     return max(0, host.config_count(pointer.ptr, pointer.length));
   }
 
+  /** As `countAt`, for a pointer that is a string. */
   export function count(pointer: string): i32 {
     return countAt(text(pointer));
   }

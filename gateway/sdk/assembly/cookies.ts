@@ -10,7 +10,13 @@ const QUOTE: u8 = 0x22;
 const COOKIE = text("cookie");
 const SET_COOKIE = text("set-cookie");
 
-/** Cookies that the request sends. List `cookie` in `request_headers` of plugin.toml. */
+/**
+ * Cookies that the request sends. List `cookie` in `request_headers` of plugin.toml.
+ *
+ * @example
+ * const session = Cookies.get(text("session"));
+ * if (!session) return CONTINUE;
+ */
 export namespace Cookies {
   /**
    * The value of a cookie of the request, without the quotes around it; null if there is none. Of several with this name,
@@ -24,7 +30,12 @@ export namespace Cookies {
   }
 }
 
-/** The value of a cookie in the value of a header `Cookie`, as `Cookies.get` returns it. */
+/**
+ * The value of a cookie in the value of a header `Cookie`, as `Cookies.get` returns it.
+ *
+ * @example
+ * const theme = cookieOf(text('theme="dark"; lang=en'), text("theme")); // dark
+ */
 export function cookieOf(header: Text, name: Text): Text | null {
   for (let at = 0; at < header.length; ) {
     let end = header.indexOf(SEMICOLON, at);
@@ -46,8 +57,8 @@ function unquoted(value: Text): Text {
  * A cookie for the client. It is a session cookie of this host, for all paths, unless a method says otherwise.
  *
  * @example
- * const cookie = new SetCookie(text("session"), token).httpOnly().secure().sameSite(text("Lax")).maxAge(3600);
- * if (!cookie.send()) return refuse();
+ * const cookie = new SetCookie(text("session"), Uuid.v4()).httpOnly().secure().sameSite(text("Lax")).maxAge(3600);
+ * if (!cookie.send()) Log.error(text("the session is not a valid cookie"));
  */
 export class SetCookie {
   private out: TextBuilder = new TextBuilder();

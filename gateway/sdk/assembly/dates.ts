@@ -13,7 +13,9 @@ const LAST_MS: f64 = 253_402_300_799_999;
  * Reads a date and time of RFC 3339, such as `2026-11-27T04:06:00.5+01:00`. Returns NaN if it is not valid, such as
  * without an offset. Digits beyond milliseconds are cut off; a leap second counts as the one before it.
  *
- * @example const expires = parseRfc3339(token.at(EXPIRES)!.text());
+ * @example
+ * const at = parseRfc3339(text("2026-11-27T04:06:00.5+01:00"));
+ * if (isNaN(at) || at < now()) return ANSWERED;
  */
 export function parseRfc3339(value: Text): f64 {
   if (value.length < 20) return NaN;
@@ -41,6 +43,9 @@ export function parseRfc3339(value: Text): f64 {
 /**
  * Writes a date and time of RFC 3339 in UTC, with milliseconds if there are any: `2026-11-27T04:06:00Z`. Empty for NaN
  * and for years outside 0000 to 9999.
+ *
+ * @example
+ * const sentAt = formatRfc3339(now()); // 2026-11-27T04:06:00.123Z
  */
 export function formatRfc3339(ms: f64): Text {
   const out = new TextBuilder(32);
@@ -66,7 +71,12 @@ export function parseHttpDate(value: Text, now: f64 = 1_790_000_000_000): f64 {
   return rfc850(value, now);
 }
 
-/** Writes a date as HTTP headers have it: `Fri, 27 Nov 2026 04:06:00 GMT`. Empty as `formatRfc3339` is. */
+/**
+ * Writes a date as HTTP headers have it: `Fri, 27 Nov 2026 04:06:00 GMT`. Empty as `formatRfc3339` is.
+ *
+ * @example
+ * Response.setHeader(text("last-modified"), formatHttpDate(now()));
+ */
 export function formatHttpDate(ms: f64): Text {
   const out = new TextBuilder(32);
   if (!(ms >= FIRST_MS && ms < LAST_MS + 1)) return out.take();

@@ -22,6 +22,15 @@ export const JSON_NO_ROOM: i32 = -2;
 /** What the answer says takes too long to parse. */
 export const JSON_TOO_COSTLY: i32 = -3;
 
+/**
+ * A call to another server.
+ *
+ * @example
+ * const call = new HttpCall(text("GET"), text("https://tenants.example/v1/acme"));
+ * call.timeoutMs = 500;
+ * if (call.send() != 200) return CONTINUE; // below 0: no answer, such as CALL_TIMEOUT
+ * const plan = HttpCall.json(text("/plan"));
+ */
 export class HttpCall {
   private fields: TextBuilder = new TextBuilder();
   /** Sent with the call. */
@@ -33,8 +42,11 @@ export class HttpCall {
   /** Redirects to follow. */
   redirects: i32 = 0;
 
+  /** A call that `send` makes. */
   constructor(
+    /** Method, in capitals. */
     public method: Text,
+    /** Absolute, `https:`, or `http:` where the gateway allows plaintext. */
     public url: Text,
   ) {}
 

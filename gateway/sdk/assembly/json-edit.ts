@@ -13,7 +13,13 @@ const QUOTE: u8 = 0x22;
 const COMMA: u8 = 0x2c;
 const END = text("-");
 
-/** Returns true for `application/json` and `…+json`, with or without parameters. */
+/**
+ * Returns true for `application/json` and `…+json`, with or without parameters.
+ *
+ * @example
+ * const type = Request.header(text("content-type"));
+ * if (!type || !isJson(type)) return CONTINUE;
+ */
 export function isJson(contentType: Text): bool {
   const end = contentType.indexOf(0x3b);
   const type = (end < 0 ? contentType : contentType.slice(0, end)).trim().lower();

@@ -12,10 +12,15 @@ const scanner = new JsonScanner(EMPTY);
 
 /** Types of `Json.type` and `HttpCall.jsonType`. */
 export const JSON_NULL: i32 = 0;
+/** `true` or `false`. */
 export const JSON_BOOLEAN: i32 = 1;
+/** A number. */
 export const JSON_NUMBER: i32 = 2;
+/** A string. */
 export const JSON_TEXT: i32 = 3;
+/** A list. */
 export const JSON_ARRAY: i32 = 4;
+/** An object. */
 export const JSON_OBJECT: i32 = 5;
 
 /** Objects and lists within each other that `Json.parse` reads. */
@@ -26,9 +31,9 @@ export const JSON_MOST_DEPTH: i32 = 1000;
  *
  * @example
  * const order = Json.parse(Request.body());
- * if (!order) return refuse();
+ * if (!order) return CONTINUE;
  * const city = order.at(text("/customer/city"));
- * if (city && city.type == JSON_TEXT) Response.setHeader(CITY, city.text());
+ * if (city && city.type == JSON_TEXT) Response.setHeader(text("x-city"), city.text());
  * const emails = order.matches(text("/customers/*\/email"));
  */
 @unmanaged
@@ -105,8 +110,8 @@ export class Json {
    * The elements of a list or the members of an object, in order; none for other values.
    *
    * @example
-   * const lines = order.entries();
-   * for (let i = 0; i < lines.length; i++) check(lines[i].name, lines[i]);
+   * const items = Json.parse(text("[1, 2]"))!.entries();
+   * for (let i = 0; i < items.length; i++) Log.info(items[i].raw);
    */
   entries(): Json[] {
     const entries: Json[] = [];
@@ -144,7 +149,7 @@ export class Json {
    * every member of an object. Returns an empty list if there is none.
    *
    * @example
-   * const numbers = order.matches(text("/users/*\/ssn"));
+   * const numbers = Json.parse(Response.body())!.matches(text("/users/*\/ssn"));
    */
   matches(path: Text): Json[] {
     const found: Json[] = [];

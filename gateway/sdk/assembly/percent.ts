@@ -35,7 +35,12 @@ export function percentDecode(value: Text): Text | null {
   return decoded(value, false);
 }
 
-/** Decodes a name or value of a query as forms encode it: `+` is a space. Returns null as `percentDecode` does. */
+/**
+ * Decodes a name or value of a query as forms encode it: `+` is a space. Returns null as `percentDecode` does.
+ *
+ * @example
+ * const name = formDecode(text("Ann+Lee%21")); // Ann Lee!
+ */
 export function formDecode(value: Text): Text | null {
   return decoded(value, true);
 }

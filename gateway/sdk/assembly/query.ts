@@ -11,11 +11,12 @@ const PLUS: u8 = 0x2b;
  * A query, without `?`. `Request.queryParam` reads that of the request; this is for other URLs, such as `Location`.
  *
  * @example
- * const query = new Query(url.query);
- * const page = query.get(text("page"));
- * const next = query.set(text("page"), text("2")).take();
+ * const query = new Query(text("page=1&sort=name"));
+ * const page = query.get(text("page")); // 1
+ * const next = query.set(text("page"), text("2")).take(); // sort=name&page=2
  */
 export class Query {
+  /** `pairs`: a query without `?`. */
   constructor(private pairs: Text = EMPTY) {}
 
   /** The first value of a parameter, decoded, or as it stands if its encoding is broken; null if there is none. */

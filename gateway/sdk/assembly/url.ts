@@ -15,8 +15,8 @@ const NO_PORT: i32 = -1;
  *
  * @example
  * const url = Url.parse(text("https://shop.example:8443/books?page=1"));
- * if (url && url.host.equals(text("shop.example"))) …
- * const next = url ? url.resolve(text("../authors")) : null; // https://shop.example:8443/authors
+ * if (!url || !url.host.equals(text("shop.example"))) return CONTINUE;
+ * const next = url.resolve(text("../authors")); // https://shop.example:8443/authors
  */
 export class Url {
   private constructor(
