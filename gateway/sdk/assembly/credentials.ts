@@ -2,6 +2,11 @@
 import * as host from "./host";
 import { Text } from "./text";
 
+/**
+ * @example
+ * const key = Request.header(text("x-api-key"));
+ * const index = key ? Credentials.find(text("/keys"), key) : -1;
+ */
 export namespace Credentials {
   /** Index of the entry of the config table at a JSON pointer whose marked property equals `value`, or -1. */
   export function find(table: Text, value: Text): i32 {

@@ -5,6 +5,11 @@ import { Text } from "./text";
 /** Too many passwords wait to be verified. */
 export const PASSWORDS_BUSY: i32 = -2;
 
+/**
+ * @example
+ * const index = Passwords.verify(text("/users"), text("ann"), text("secret"));
+ * if (index == PASSWORDS_BUSY) return ANSWERED;
+ */
 export namespace Passwords {
   /**
    * Index of the entry of the config table at a JSON pointer whose name and password they are, -1, or PASSWORDS_BUSY.
