@@ -6,7 +6,7 @@ export const controlPlaneSchema = {
   type: 'object',
   required: ['url', 'secret'],
   description:
-    'A control plane that shows the specs, revisions and deployments of this project, and from which pods then fetch their artifacts. This cluster owns the specs, plugins and upstreams; what is deployed is decided by whoever deployed last.',
+    'A control plane that shows the specs, revisions and deployments of this project, and from which pods then fetch their artifacts. This cluster owns the specs, plugins and upstreams; the last deployment, from either side, decides which artifact is served.',
   properties: {
     url: {
       type: 'string',

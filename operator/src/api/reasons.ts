@@ -93,12 +93,12 @@ export const REASONS = {
   SourceUnavailable: {
     event: 'Warning',
     meaning:
-      'The registry or URL does not answer, rejects the request, or may not be connected to. What was fetched before stays in use; the operator retries after five minutes at the latest.',
+      'The registry or URL does not answer, rejects the request, or may not be connected to. The last content stays in use; the operator retries after five minutes at the latest.',
     action: 'See the message: the address, the credentials, or --egress-allow of the operator for internal addresses.',
   },
   SignatureInvalid: {
     event: 'Warning',
-    meaning: 'None of the keys of spec.verify has signed the plugin. What was served before stays in service.',
+    meaning: 'None of the keys of spec.verify has signed the plugin. The last version stays in service.',
     action:
       'Sign this exact file or image with one of the keys, or correct the keys; never remove verify to get past this.',
   },
@@ -189,7 +189,7 @@ export const REASONS = {
   Compiled: { event: 'Normal', meaning: 'The specs and plugins compile to the artifact of status.revisions[0].' },
   CompileFailed: {
     event: 'Warning',
-    meaning: 'The specs and plugins do not compile. What was served before stays in service.',
+    meaning: 'The specs and plugins do not compile. The last artifact stays in service.',
     action: 'Correct the first of status.diagnostics; each carries a code, a file, a JSON pointer and a hint.',
   },
   NotCompiled: {
@@ -201,18 +201,18 @@ export const REASONS = {
   Stored: { event: 'Normal', meaning: 'The artifact is stored in immutable ConfigMaps, or in the registry.' },
   Storing: {
     event: 'Normal',
-    meaning: 'The artifact is being pushed to the registry. What was served before stays in service.',
+    meaning: 'The artifact is being pushed to the registry. The last artifact stays in service.',
   },
   RegistryUnavailable: {
     event: 'Warning',
     meaning:
-      'The registry does not answer, or reports a temporary failure. What was served before stays in service; the operator retries after a minute at the latest.',
+      'The registry does not answer, or reports a temporary failure. The last artifact stays in service; the operator retries after a minute at the latest.',
     action: "See the message: the registry's health, its address, DNS and NetworkPolicies.",
   },
   PushRefused: {
     event: 'Warning',
     meaning:
-      'The artifact cannot be pushed because of credentials, permissions, plain HTTP or an internal address. What was served before stays in service; the operator retries after a minute at the latest.',
+      'The artifact cannot be pushed because of credentials, permissions, plain HTTP or an internal address. The last artifact stays in service; the operator retries after a minute at the latest.',
     action:
       'Correct what the message names: spec.storage.oci and its pushSecret, or --egress-allow and --plain-http-registry of the operator.',
   },
@@ -322,7 +322,7 @@ export const REASONS = {
       'Stop that manager from setting them, or set the values that it wants in the GatewayProject; the message names the manager and the fields.',
   },
   // Ready
-  Ready: { event: 'Normal', meaning: 'What the object specifies is being served.' },
+  Ready: { event: 'Normal', meaning: 'The pods serve the specification of the object.' },
   LastGoodServing: {
     event: 'Warning',
     meaning: 'The newest state does not compile or is not accepted; the last good artifact is served.',
@@ -340,7 +340,7 @@ export const REASONS = {
   Drifted: {
     event: 'Warning',
     meaning:
-      'Specs, plugins or upstreams differ at the control plane. What is served does not depend on it; the next change of the GatewayProject reverts it.',
+      'Specs, plugins or upstreams differ at the control plane. Traffic does not depend on it; the next change of the GatewayProject reverts it.',
     action: 'See status.controlPlane.drift; make the change in the cluster, or revert it at the control plane.',
   },
   ControlPlaneAway: {

@@ -20,7 +20,7 @@ export const DataPlane = Named(
     drift_detected: Type.Boolean(),
     gw_version: Type.String({ description: 'Of gw.' }),
     api_key_id: Nullable(Uuid('The key that it last came with.')),
-    address: Nullable(Type.String({ description: 'Where it last connected from.' })),
+    address: Nullable(Type.String({ description: 'Address of its last connection.' })),
     connected_at: Nullable(Timestamp('When it last connected.')),
     disconnected_at: Nullable(Timestamp('When its last connection ended; null while it is connected.')),
     last_seen_at: Nullable(Timestamp('Time of its last message.')),

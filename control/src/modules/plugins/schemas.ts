@@ -42,7 +42,7 @@ export const Plugin = Named(
     id: Uuid('Of this version.'),
     name: PluginName('Under which specs use it.'),
     version: Version('Of the plugin.'),
-    type: OneOf(TYPES, 'Where it may stand in a chain.'),
+    type: OneOf(TYPES, 'Its place in a chain.'),
     description: Type.String(),
     capabilities: Type.Array(Type.String(), { description: 'Host functions that it uses.' }),
     request_body: OneOf(['none', 'stream', 'buffer'], 'How it sees request bodies.'),
@@ -69,7 +69,7 @@ export type PluginQuery = Static<typeof PluginQuery>;
 export const PluginForm = Closed({
   name: PluginName('Under which specs use it.'),
   version: Version('Of the plugin.'),
-  type: OneOf(TYPES, 'Where it may stand in a chain.'),
+  type: OneOf(TYPES, 'Its place in a chain.'),
   description: Type.Optional(
     Type.String({ maxLength: 2000, pattern: '^[^\\u0000]*$', description: 'For people. Default: none.' }),
   ),
@@ -78,7 +78,7 @@ export const PluginForm = Closed({
       maxLength: 10_000,
       contentMediaType: 'application/json',
       description:
-        'JSON: an array of host functions, or an object with what plugin.toml has under [capabilities] and [plugin]: host_functions, request_body, response_body, cpu_ms, request_headers, authenticates, authorizes, preflight. What it leaves out is not granted; an array leaves the bodies to the module.',
+        'JSON: an array of host functions, or an object with the members of [capabilities] and [plugin] in plugin.toml: host_functions, request_body, response_body, cpu_ms, request_headers, authenticates, authorizes, preflight. Members that are absent grant nothing; with an array, the module decides about bodies.',
     }),
   ),
   config_schema: Type.Optional(

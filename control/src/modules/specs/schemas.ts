@@ -54,7 +54,7 @@ export const BindingOutcome = Named(
     ...bindingOperation,
     state: OneOf(
       ['applied', 'conflict', 'changed', 'lost', 'discarded'] as const,
-      '`applied`; `conflict`: applied, and the document has a chain of its own there, which does not count; `changed`: only one of operationId and path fits; `lost`: none does; `discarded`: it was changed or lost, and is gone.',
+      '`applied`; `conflict`: applied, in place of a chain in the document; `changed`: only one of operationId and path fits; `lost`: neither fits; `discarded`: it was changed or lost, and was deleted.',
     ),
     was: Type.String({ description: 'The operation that it was made for: method and path.' }),
     reason: Nullable(Type.String({ description: 'Why it is not simply applied.' })),
@@ -100,7 +100,7 @@ export const SpecUploadForm = Closed({
   bindings: Type.Optional(
     OneOf(
       BINDING_DECISIONS,
-      'What becomes of bindings whose operation is changed or lost: `keep` applies the changed ones and keeps the lost ones until their operation is there again; `discard` deletes both. Default: the upload is refused (409).',
+      'Treatment of bindings whose operation is changed or lost: `keep` applies the changed ones and keeps the lost ones until their operation is there again; `discard` deletes both. Default: the upload is refused (409).',
     ),
   ),
 });
@@ -180,7 +180,7 @@ export const SpecBinding = Named(
     created_by: Type.String({ description: 'Who bound it.' }),
     created_at: Timestamp('When.'),
   },
-  'Plugins that are bound to an operation beside the document. What is absent follows the document; null: the operation has none.',
+  'Plugins that are bound to an operation beside the document. Absent members follow the document; null removes them.',
 );
 export type SpecBinding = Static<typeof SpecBinding>;
 
@@ -214,6 +214,6 @@ export const OperationsPatch = Type.Unsafe<{
     middlewares: Type.Optional(Nullable(Type.Array(BindingInput, { maxItems: 100 }))),
   }),
   description:
-    'By `operationId`, or `METHOD /path` where an operation has none: what its `x-gw-dispatch` and `x-gw-middlewares` become. What is left out stays, null removes it (RFC 7396).',
+    'By `operationId`, or `METHOD /path` if an operation has no id: its new `x-gw-dispatch` and `x-gw-middlewares`. Absent members stay, null removes them (RFC 7396).',
 });
 export type OperationsPatch = Static<typeof OperationsPatch>;

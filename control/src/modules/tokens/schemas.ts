@@ -56,6 +56,6 @@ export const Identity = Named(
     project_id: Nullable(Uuid('The one project that the caller may see; null: all.')),
     expires_at: Nullable(Timestamp('Until when the credentials hold; null: no end is known.')),
   },
-  'Who the caller is.',
+  'Identity of the caller.',
 );
 export type Identity = Static<typeof Identity>;

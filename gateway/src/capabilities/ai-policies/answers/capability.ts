@@ -60,7 +60,7 @@ export const aiAnswers = capability({
       signature: ':i',
       parameters: '() -> refused',
       meaning:
-        'in `on_response`: 1: the answer is withheld, and a problem document has taken its place; 0: it goes on, with what the config says in the place of what it says, also where it streams',
+        'in `on_response`: 1: the answer is withheld, and a problem document has taken its place; 0: it goes on, with replacements by the config, also while it streams',
       waits: true,
       declared: true,
       make:

@@ -13,7 +13,7 @@ import { EMBEDDING_RESULTS } from './embedder.ts';
 const REQUESTS: CounterInfo = {
   help: 'Requests that ai-cache has seen',
   labels: {
-    result: `result of the request: ${CACHE_RESULTS.map((each) => `\`${each}\``).join(', ')} (\`similar\`: it got the answer to a question that means the same; \`request\`: it did not want what is stored, or that its answer is; \`bypass\`: it is none that is cached)`,
+    result: `result of the request: ${CACHE_RESULTS.map((each) => `\`${each}\``).join(', ')} (\`similar\`: it got the answer to a question that means the same; \`request\`: it asked for a fresh answer, or for no storing; \`bypass\`: requests of its kind are not cached)`,
   },
 };
 
