@@ -41,7 +41,7 @@ import type { ListenerOptions } from './webhooks/listener-options.ts';
 import { openWebhooks } from './webhooks/open-webhooks.ts';
 
 export interface RunOptions {
-  /** Namespaces to look at; none means all. */
+  /** Namespaces to watch; empty means all. */
   readonly namespaces: readonly string[];
   /** Of all namespaces those that a label selector selects, in the form of kubectl's `-l`; followed as they change. */
   readonly namespaceSelector?: string;
