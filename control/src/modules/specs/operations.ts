@@ -23,7 +23,7 @@ const tag = 'Specs';
 
 const DESCRIPTION =
   'A name that is there already gets its next revision (201); an upload that equals the latest one changes nothing (200). If-Match is for specs that are there. A document of the base name of another in the project is refused (409). Bindings of plugins that were made here are applied to it by operationId and path; where one of both differs, the upload is refused (409, each binding in `errors`) until `bindings` says what to do.';
-/** Of what is downloaded. */
+/** Media types of downloads. */
 const TYPES = ['application/yaml', 'application/json', 'application/x-tar', 'application/gzip'];
 
 export const specOperations = operations({
