@@ -9,6 +9,6 @@ export interface Context {
   readonly blobs: Blobs;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Of this process, in the table of replicas. */
+  /** Id of this process in the table of replicas. */
   readonly replicaId: string;
 }

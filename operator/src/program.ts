@@ -6,8 +6,8 @@ export interface Program {
   readonly environment: OperatorEnvironment;
   readonly stdout: (text: string) => void;
   /**
-   * For a command that has something to finish: resolves at the first SIGINT, SIGTERM or SIGHUP; a second one ends the
-   * process at once. Until it is called the first one does.
+   * For a command with work to finish: resolves at the first SIGINT, SIGTERM or SIGHUP; a second one ends the process
+   * at once. Before this is called, the first one does.
    */
   readonly stopped: () => Promise<void>;
   /** Sets the exit code if nothing throws. Default: 0. */

@@ -41,11 +41,11 @@ import type { ListenerOptions } from './webhooks/listener-options.ts';
 import { openWebhooks } from './webhooks/open-webhooks.ts';
 
 export interface RunOptions {
-  /** Namespaces to look at; none means all. */
+  /** Namespaces to watch; empty means all. */
   readonly namespaces: readonly string[];
-  /** Of all namespaces those that a label selector selects, in the form of kubectl's `-l`; followed as they change. */
+  /** Label selector of the watched namespaces, in the form of kubectl's `-l`; followed as labels change. */
   readonly namespaceSelector?: string;
-  /** Image of gateway pods where a project names none. */
+  /** Image of gateway pods if a project names none. */
   readonly image: string;
   /** Namespace of the operator: its Lease and its NetworkPolicy peers. Default: the kubeconfig's or the pod's. */
   readonly namespace?: string;
@@ -56,7 +56,7 @@ export interface RunOptions {
   readonly workers: number;
   /** HTTPS listener of webhooks and link; absent: there is neither. */
   readonly listener?: ListenerOptions;
-  /** Where pods reach this replica; default: the first address of this machine, in a pod the pod's. */
+  /** Address at which pods reach this replica; default: the first address of this machine, in a pod the pod's. */
   readonly linkAddress?: string;
   /** Projects whose pods are replaced at once because the operator changed; 0: all. */
   readonly updatesAtOnce: number;
@@ -131,7 +131,7 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
       api,
       listener,
       options: options.listener,
-      // Read from the server: a replica that does not lead watches nothing, and what was just made must be seen.
+      // Reads from the server: a replica that does not lead watches nothing, and must see objects that were just made.
       objects: new CachedObjects(cluster),
       catalog,
       sources: fetcher.sources,
@@ -163,7 +163,7 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
   started.defer(() => webhooks?.close());
   listening.catch((error: unknown) => ended.reject(error));
   started.defer(() => lease.close());
-  // Before all others: nothing of ours may write once another replica leads.
+  // Registered first: nothing may write once another replica leads.
   const led = started.use(new AsyncDisposableStack());
 
   async function lead(): Promise<void> {

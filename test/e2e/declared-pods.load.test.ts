@@ -29,6 +29,8 @@ const keyedSpec = JSON.stringify({
       inline: JSON.stringify({
         openapi: '3.1.0',
         info: { title: 'Keyed', version: '1' },
+        components: { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-API-Key' } } },
+        security: [{ key: [] }],
         paths: {
           '/keyed': {
             get: {

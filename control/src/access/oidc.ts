@@ -5,9 +5,9 @@ import { ControlError } from '../errors.ts';
 import { claimPointer, type Grant, grantOf, type OidcRoles } from './oidc-roles.ts';
 
 export interface OidcOptions {
-  /** `iss` of the tokens, and where discovery begins. */
+  /** `iss` of the tokens, and base URL of discovery. */
   readonly issuer: string;
-  /** One of `aud`. */
+  /** Required value in `aud`. */
   readonly audience: string;
   /** Names with dots between them, or a JSON pointer. */
   readonly roleClaim: string;

@@ -1,4 +1,4 @@
-/** Notices of what opens nothing any more, to all replicas. */
+/** Notifies all replicas of revoked credentials. */
 import type { Kysely } from 'kysely';
 import type { Notifications } from '../db/notifications.ts';
 import type { Schema } from '../db/schema.ts';
@@ -14,7 +14,7 @@ export function notifyRevocation(notifications: Notifications, { kind, id }: Rev
   return notifications.notify('access', `${kind}:${id}`, db);
 }
 
-/** Null for what another version says. */
+/** Returns null for a payload of another version. */
 export function readRevocation(payload: string): Revocation | null {
   const [, kind, id] = /^(api-key|token|project):(.+)$/.exec(payload) ?? [];
   if (id === undefined || (kind !== 'api-key' && kind !== 'token' && kind !== 'project')) return null;

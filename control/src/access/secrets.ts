@@ -8,7 +8,7 @@ export type SecretKind = keyof typeof SECRET_KINDS;
 /** 256 bits: too many to guess, so that a plain hash is as good as a slow one. */
 const RANDOM_BYTES = 32;
 const RANDOM_CHARACTERS = 43;
-/** Of the random characters, those that are shown to tell secrets apart. */
+/** Number of random characters that are shown to tell secrets apart. */
 const SHOWN = 6;
 
 export interface NewSecret {

@@ -1,4 +1,4 @@
-/** Notices where a data plane serves something else than what is wanted, and tells it and the host, once each way. */
+/** Detects that a data plane serves another artifact than desired, and notifies it and the host, once each way. */
 import type { Connection } from './connection.ts';
 import { reads } from './desired-artifact.ts';
 import type { ChannelPorts } from './ports.ts';
@@ -27,7 +27,7 @@ export class DriftWatch {
     if (plane.drifted) this.#say(connection, project, false);
   }
 
-  /** Now and then: where the grace has passed, it is drift, unless a deployment is in progress. */
+  /** Called at intervals: after the grace it is drift, unless a deployment is in progress. */
   async look(connection: Connection, project: Project): Promise<void> {
     const { plane, differsSince } = connection;
     if (plane === null || plane.drifted || differsSince === null) return;
@@ -39,7 +39,7 @@ export class DriftWatch {
     else if (!plane.drifted) this.#say(connection, project, true);
   }
 
-  /** Where the host cannot say, as if there were one: it is asked again after another grace. */
+  /** Returns true if the host cannot answer: it is asked again after another grace. */
   async #deploying(projectId: string): Promise<boolean> {
     try {
       return await this.#ports.deploying(projectId);

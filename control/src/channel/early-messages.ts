@@ -3,7 +3,7 @@ import type { Heartbeat, Status } from '@gw/gateway/link-protocol';
 
 export class EarlyMessages {
   #status: Status | null = null;
-  /** Each is answered; what the last one says holds. */
+  /** Each heartbeat is answered; the last one counts. */
   #beats = 0;
   #beat: Heartbeat | null = null;
 
@@ -17,7 +17,7 @@ export class EarlyMessages {
     this.#beat = message;
   }
 
-  /** In order, once. */
+  /** Returns the messages in order, once. */
   take(): readonly (Status | Heartbeat)[] {
     const beat = this.#beat;
     const beats = beat === null ? [] : Array.from({ length: this.#beats }, () => beat);

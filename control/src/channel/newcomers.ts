@@ -17,7 +17,7 @@ const CROWDED = 'Too many connections are waiting to be admitted: send "hello" a
 export class Newcomers {
   readonly #maxSilent: number;
   readonly #queue: AdmissionQueue;
-  /** They have said nothing, or nothing that counts. */
+  /** Connections without a valid message. */
   readonly #silent = new ByOwner<Connection>();
 
   /** `admit` must not reject. */
@@ -38,12 +38,12 @@ export class Newcomers {
     this.#queue.enter(connection, hello);
   }
 
-  /** It was let in: those with its key are no strangers. */
+  /** It was let in: its key is known from now on. */
   admitted(hello: Hello): void {
     this.#queue.know(hello);
   }
 
-  /** It was refused: until the other end has closed it counts as silent. */
+  /** It was refused: until the other end has closed, it counts as silent. */
   refused(connection: Connection): void {
     this.#queue.leave(connection);
     this.#silent.add(connection);

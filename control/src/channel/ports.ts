@@ -4,9 +4,9 @@
  */
 import type { CloseReason, Hello, Notice, Status } from '@gw/gateway/link-protocol';
 
-/** A data plane that has been let in, as it is now. */
+/** A data plane that has been let in, in its current state. */
 export interface DataPlane {
-  /** Of this connection: another one each time that the data plane connects. UUID. */
+  /** UUID of this connection; each connect has another one. */
   readonly connectionId: string;
   /** The host's id of it, the same each time. */
   readonly dataPlaneId: string;
@@ -15,7 +15,7 @@ export interface DataPlane {
   readonly keyId: string;
   readonly name: string;
   readonly instanceId: string;
-  /** Of gw. */
+  /** Version of gw. */
   readonly version: string;
   /** Artifact formats that it reads (docs/decisions.md#version-skew). */
   readonly artifactVersions: readonly number[];
@@ -32,23 +32,23 @@ export interface DataPlane {
 /** Lets a data plane in. */
 export interface Admission {
   readonly dataPlaneId: string;
-  /** As the host writes it: `announce` and `wanted` use the same. */
+  /** In the host's form: `announce` and `wanted` use the same. */
   readonly projectId: string;
   readonly keyId: string;
 }
 
-/** Does not; the data plane hears both and logs them. */
+/** A refusal, which the data plane receives and logs. */
 export interface Refusal {
   readonly refused: CloseReason;
   /** The error and its remedy; never the key. */
   readonly detail: string;
 }
 
-/** A notice, with what decides who hears it. */
+/** A notice, with the data for its recipients. */
 export interface DesiredArtifact extends Notice {
   /**
-   * Of its format: a data plane that does not read it is not told, and keeps what it has
-   * (docs/decisions.md#version-skew). Default: all hear.
+   * Version of its format: a data plane that cannot read it is not notified, and keeps its artifact
+   * (docs/decisions.md#version-skew). Default: all are notified.
    */
   readonly artifact_version?: number;
 }
@@ -75,12 +75,12 @@ export interface ChannelPorts {
    */
   authenticate(hello: Hello, peer: { readonly address: string | null }): Promise<Admission | Refusal>;
   /**
-   * What all data planes of the project should serve; null: nothing, and each keeps what it has. Asked when one
-   * connects and, for projects that have some connected, every `pollMs`: a notification that was lost delays an update,
-   * and loses none. Calls for one project are not made at once.
+   * Returns the artifact that all data planes of the project should serve; null: none, and each keeps its own. Called
+   * when one connects and, for projects with connected ones, every `pollMs`: a lost notification delays an update, but
+   * loses none. Calls for one project do not overlap.
    */
   wanted(projectId: string): Promise<DesiredArtifact | null>;
-  /** Whether a deployment is in progress: while it is, what differs is no drift. */
+  /** Reports whether a deployment is in progress, during which a difference is not drift. */
   deploying(projectId: string): boolean | Promise<boolean>;
   /**
    * Called once it is let in; `welcome` is sent when this resolves. A host with several replicas records its replica.
@@ -93,8 +93,8 @@ export interface ChannelPorts {
   /** Called once when drift begins and once when it ends; for the audit log. */
   drifted(plane: DataPlane, report: DriftReport): void | Promise<void>;
   /**
-   * It has gone. Another connection of the same data plane may already be there, here or at another replica: compare
-   * `connectionId` before writing that it is away. `reason` is a close reason, `closed` (it closed, or the network
+   * It has gone. Another connection of the same data plane may exist already, here or at another replica: compare
+   * `connectionId` before recording that it is away. `reason` is a close reason, `closed` (it closed, or the network
    * did) or `drained`.
    */
   disconnected(plane: DataPlane, reason: DisconnectReason): void | Promise<void>;
@@ -109,13 +109,13 @@ export interface ChannelOptions {
   readonly heartbeatMs?: number;
   /** Milliseconds for the first message; default 10,000. */
   readonly helloMs?: number;
-  /** Milliseconds that what is served may differ from what is wanted; default 60,000. */
+  /** Milliseconds for which the served artifact may differ from the desired one; default 60,000. */
   readonly driftGraceMs?: number;
-  /** Milliseconds between asking what is wanted again; default 30,000. */
+  /** Milliseconds between calls of `wanted`; default 30,000. */
   readonly pollMs?: number;
   /**
-   * Data planes that are let in; default 10,000. Past it, one of the project that has most makes room for one of another
-   * project, and what does not fit is refused as `too-many`.
+   * Maximum number of admitted data planes; default 10,000. Past it, one of the project that has most makes room for
+   * one of another project; others are refused as `too-many`.
    */
   readonly maxConnections?: number;
   /**
@@ -126,13 +126,13 @@ export interface ChannelOptions {
   readonly maxSilent?: number;
   /** Hellos that the host is asked about at once; default 16. The others wait, and addresses take turns. */
   readonly maxAdmissions?: number;
-  /** Bytes that wait for one data plane to read them; default 65,536. Past it, it is cut off. */
+  /** Bytes that wait for one data plane to read them; default 65,536. Past it, the data plane is cut off. */
   readonly maxWaitingBytes?: number;
   /** Messages that one data plane may send in ten seconds; default 100. */
   readonly maxMessages?: number;
 }
 
-/** For metrics. Those named `…Total` only grow. */
+/** Counts for metrics. Those named `…Total` only grow. */
 export interface ChannelCounts {
   readonly connected: number;
   /** Connections that have not been let in yet. */

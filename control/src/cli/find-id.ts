@@ -1,7 +1,7 @@
-/** Ids as people give them: whole, by name, by hash, or by so much of either as tells one from the others. */
+/** Ids as people write them: whole, by name, by hash, or by a unique beginning of either. */
 import { ApiError } from '../client/api-error.ts';
 
-/** One that may be meant. */
+/** A resource that may match. */
 export interface Candidate {
   readonly id: string;
   /** Exact. */
@@ -17,7 +17,7 @@ export interface Wanted {
   readonly given: string;
   /** The command that lists them. */
   readonly list: string;
-  /** Several of one hash are as good as one: the first is meant. Default: they are too many. */
+  /** Whether the first of several with one hash is chosen. Default: they are ambiguous. */
   readonly firstOfHash?: boolean;
 }
 
@@ -46,7 +46,7 @@ export async function findId(wanted: Wanted, candidates: () => Promise<readonly 
   );
 }
 
-/** By the first way in which any fits: a name may look like the beginning of a hash. */
+/** Returns matches of the first kind that has any: a name may look like the beginning of a hash. */
 function fitting({ given, firstOfHash = false }: Wanted, all: readonly Candidate[]): readonly Candidate[] {
   const named = all.filter(({ name }) => name === given);
   if (named.length > 0) return named;

@@ -5,7 +5,7 @@ import type { Environment } from '../config.ts';
 
 export interface Program {
   readonly env: Environment;
-  /** Standard output, for what is not text. */
+  /** Standard output, for binary data. */
   readonly output: Writable;
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;
@@ -14,8 +14,8 @@ export interface Program {
   /** Standard error is a terminal: progress may be drawn on it. */
   readonly interactive: boolean;
   /**
-   * For a command that has something to finish: resolves at the first SIGINT, SIGTERM or SIGHUP; a second one ends the
-   * process at once. Until it is called the first one does.
+   * For a command with work to finish: resolves at the first SIGINT, SIGTERM or SIGHUP; a second one ends the process
+   * at once. Before this is called, the first one does.
    */
   readonly stopped: () => Promise<void>;
 }

@@ -35,7 +35,7 @@ export async function errorOf(response: Response): Promise<ApiError> {
   return new ApiError(`the server answered ${status} without a problem document: is it gw-control?`, status);
 }
 
-/** Why there was no answer, in the words of who knows it. */
+/** Returns why there was no answer, from the cause of the error. */
 export function reasonOf(error: unknown): string {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   if (cause instanceof AggregateError) return reasonOf(cause.errors[0]);

@@ -1,4 +1,4 @@
-/** A client of the REST API: operations by their ids, with the types of what each takes and answers. */
+/** A client of the REST API: operations by their ids, with the types of their inputs and answers. */
 import { EventParser } from '@gw/gateway/server-sent-events';
 import { ApiError, errorOf, reasonOf } from './api-error.ts';
 import { nextLink } from './next-link.ts';
@@ -56,11 +56,11 @@ export interface Page<T> {
 
 export interface Versioned<T> {
   readonly value: T;
-  /** Null for an operation whose answer has none. */
+  /** Null for an operation whose answer has no ETag. */
   readonly etag: string | null;
 }
 
-/** The input may be left out where all of it may. */
+/** The input is optional if all its members are. */
 type Given<Id extends OperationId, Options> =
   Record<never, never> extends Input<Id>
     ? [input?: Input<Id>, options?: Options]
@@ -100,19 +100,19 @@ export class ControlClient {
     }
   }
 
-  /** As `call`, with what `if-match` of a change may be. */
+  /** As `call`, with the ETag for `if-match` of a change. */
   read<Id extends OperationId>(id: Id, ...given: Given<Id, CallOptions>): Promise<Versioned<Answer<Id>>>;
   read(id: OperationId, input: AnyInput = {}, options: CallOptions = {}): Promise<Versioned<unknown>> {
     return this.#read(id, input, options);
   }
 
-  /** The answer with its body still to be read: what downloads are. */
+  /** Returns the answer with its body unread, as downloads need. */
   response<Id extends OperationId>(id: Id, ...given: Given<Id, CallOptions>): Promise<Response>;
   response(id: OperationId, input: AnyInput = {}, options: CallOptions = {}): Promise<Response> {
     return this.#fetch(id, input, options);
   }
 
-  /** One page of a list. */
+  /** Returns one page of a list. */
   page<Id extends ListId>(id: Id, ...given: Given<Id, CallOptions>): Promise<Page<Item<Id>>>;
   async page(id: OperationId, input: AnyInput = {}, options: CallOptions = {}): Promise<Page<unknown>> {
     return (await this.#page(id, input, options)).page;
@@ -147,7 +147,7 @@ export class ControlClient {
     return eventsOf((await this.#fetch(id, input, { ...options, headers })).body);
   }
 
-  /** What `GET /openapi` answers. */
+  /** Returns the answer of `GET /openapi`. */
   openapi(options: CallOptions = {}): Promise<Response> {
     return this.#request('GET', `${this.server}/openapi`, undefined, options);
   }
@@ -164,7 +164,7 @@ export class ControlClient {
     const items: readonly unknown[] = JSON.parse(text);
     const base = response.url || this.server;
     const next = nextLink(response.headers.get('link'), base);
-    // Only its cursor is used: nothing is sent to where a link leads.
+    // Only its cursor is used: the link itself is not followed.
     if (next && next.origin !== new URL(base).origin) {
       throw new ApiError('the server names a next page that is not its own', response.status);
     }
@@ -216,7 +216,7 @@ export class ControlClient {
   }
 }
 
-/** Events whose data is no JSON are left out. */
+/** Skips events whose data is not JSON. */
 async function* eventsOf(body: Response['body']): AsyncGenerator<{ readonly event: string; readonly data: unknown }> {
   if (!body) return;
   const parser = new EventParser();

@@ -19,7 +19,7 @@ export type EventsId = {
   [Id in OperationId]: [StreamEvent<Id>] extends [never] ? never : Id;
 }[OperationId];
 
-/** One of what an operation lists. */
+/** An item of a list operation. */
 export type Item<Id extends ListId> = Answer<Id> extends readonly (infer T)[] ? T : never;
 
 /**
@@ -33,7 +33,7 @@ export type Input<Id extends OperationId> = Member<'params', ParamsOf<Operations
   Member<'body', BodyOf<Operations[Id]>> &
   Member<'form', FormInput<FormOf<Operations[Id]>>>;
 
-/** None where the operation takes nothing, optional where all of it is. */
+/** Absent if the operation has no such input, optional if all its members are. */
 type Member<Name extends string, T> = T extends undefined
   ? unknown
   : Record<never, never> extends T
@@ -46,7 +46,7 @@ type AbsentOf<T, K extends keyof T> = Record<never, never> extends Pick<T, K> ? 
 type FormInput<T> = T extends undefined
   ? undefined
   : OrUndefined<Omit<T, 'file'>> & {
-      /** Its name goes along. */
+      /** The file, sent with its name. */
       readonly file: File;
     };
 

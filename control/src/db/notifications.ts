@@ -19,8 +19,8 @@ export interface Notifications {
    */
   notify(channel: Channel, payload: string, by?: Kysely<Schema> | Transaction<Schema>): Promise<void>;
   /**
-   * Until the function that it returns is called. `onGap` is called when notifications may have been lost (the
-   * connection broke and is back): look at the tables again.
+   * Listens until the returned function is called. `onGap` is called when notifications may have been lost (the
+   * connection broke and is back): read the tables again.
    */
   listen(channel: Channel, onPayload: (payload: string) => void, onGap: () => void): () => void;
 }
@@ -31,7 +31,7 @@ interface Listener {
   onGap(): void;
 }
 
-/** Sends by a query, and hands on what the connection hears. */
+/** Sends by a query, and delivers notifications that the connection receives. */
 export class NotificationHub implements Notifications {
   readonly #listeners = new Set<Listener>();
   readonly #db: Kysely<Schema>;

@@ -3,7 +3,7 @@ import { Duplex } from 'node:stream';
 import { Worker } from 'node:worker_threads';
 import type { PgliteReply, PgliteRequest } from './pglite-worker.ts';
 
-/** In the source tree this file is TypeScript, in a bundle JavaScript; the worker lies beside it either way. */
+/** In the source tree this file is TypeScript, in a bundle JavaScript; the worker is beside it in both. */
 const WORKER = new URL(import.meta.url.endsWith('.ts') ? './pglite-worker.ts' : './pglite-worker.js', import.meta.url);
 
 /** AuthenticationOk and ReadyForQuery: the thread has no users, and begins no session. */
@@ -41,7 +41,7 @@ export class PgliteThread {
     return stream;
   }
 
-  /** Waits for what runs, writes everything out, and ends the thread. */
+  /** Waits for running queries, writes everything to disk, and ends the thread. */
   close(): Promise<void> {
     this.#ended ??= this.#end();
     return this.#ended;

@@ -96,7 +96,7 @@ function responses(operation: Operation): object {
   ]);
 }
 
-/** As @fastify/swagger is told of a response that has none. */
+/** A response without a body, in the form of @fastify/swagger. */
 const withoutBody = (description: string) => ({ description, type: 'null' });
 
 function describeAnswer(answer: TSchema | OtherContent): object {

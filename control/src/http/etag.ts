@@ -18,7 +18,7 @@ export function mustMatch(expected: Expected, version: number | string, what: st
   throw new ControlError('precondition-failed', `${what} has changed since: read it again, and reapply the change`);
 }
 
-/** Sets the ETag; true where the client has that version, and is to get 304. */
+/** Sets the ETag; returns true if the client has that version, and should get 304. */
 export function notModified(request: FastifyRequest, reply: FastifyReply, version: number | string): boolean {
   reply.header('etag', etagOf(version));
   const known = parse(request.headers['if-none-match'], true);

@@ -1,4 +1,4 @@
-/** The row of one Idempotency-Key: who is at work on its request, and what was answered. */
+/** The row of one Idempotency-Key: the current run of its request, or the stored answer. */
 import { randomUUID } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
 import type { Schema } from '../db/schema.ts';
@@ -9,7 +9,7 @@ export const KEPT_HOURS = 24;
 /** Seconds after its last sign of life that a request may be taken over: its replica has died. */
 const TAKEN_OVER_SECONDS = 60;
 
-/** Of a refusal (status 400 and more), `body` is what its problem document is made of. */
+/** For a refusal (status 400 and more), `body` is the input of its problem document. */
 export interface KeptAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -51,7 +51,7 @@ export class IdempotencyKey {
       const detail = 'this Idempotency-Key was used for another request: use a new one for each request';
       throw new ControlError('idempotency-key-reused', detail);
     }
-    // Without a row its run has just failed.
+    // Without a row, its run has just failed.
     if (!row || row.status === null) return 'under way';
     return { status: row.status, headers: row.headers ?? {}, body: row.body };
   }
@@ -67,7 +67,7 @@ export class IdempotencyKey {
       .execute();
   }
 
-  /** As though there had been no request. */
+  /** Deletes the row, as if there had been no request. */
   async release(): Promise<void> {
     await this.#db
       .deleteFrom('idempotency_keys')

@@ -6,7 +6,7 @@ import { isDiskFull, isTransient } from '../db/transient.ts';
 import { ControlError, PROBLEMS, type ProblemName, RequestEnded } from '../errors.ts';
 import { validationProblem } from './validation.ts';
 
-/** Of every error response. */
+/** Body of every error response. */
 export const Problem = Type.Object(
   {
     type: Type.String({
@@ -78,11 +78,11 @@ const BASIC_CHALLENGE = 'Basic realm="gw-control: any name, and a token as the p
 
 function challengeTo({ headers: { authorization }, routeOptions: { config } }: FastifyRequest): string | string[] {
   const bearer = authorization === undefined ? CHALLENGE : `${CHALLENGE}, error="invalid_token"`;
-  // A line each: browsers look at the first challenge of a line only.
+  // One line each: browsers read only the first challenge of a line.
   return config.browsable ? [BASIC_CHALLENGE, bearer] : bearer;
 }
 
-/** Answers with the problem document of the error, and logs what is the server's own fault. */
+/** Answers with the problem document of the error, and logs the server's own faults. */
 export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const failure = controlErrorOf(error);
   const { status, title } = PROBLEMS[failure.problem];

@@ -1,4 +1,4 @@
-/** Serves operations of the REST API: a route for each, as its value says. */
+/** Serves operations of the REST API: one route for each value. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
 import { JSON_REQUEST_TYPES, JSON_TYPE, MERGE_PATCH_TYPE } from '../api/media-types.ts';
@@ -11,8 +11,8 @@ import { idempotently } from './idempotency.ts';
 import { type Page, sendPage } from './pagination.ts';
 
 /**
- * JSON of the answer, a page of it for a list, or the reply where the handler has sent it. Of an operation that answers
- * without JSON nothing is looked at.
+ * JSON of the answer, a page of it for a list, or the reply if the handler has sent it. The result of an operation
+ * without a JSON answer is ignored.
  */
 type Result<O> =
   AnswerOf<O> extends undefined
@@ -92,7 +92,7 @@ function route(app: FastifyInstance, id: string, operation: Operation, handle: H
       if (reply.sent || reply.raw.headersSent || reply.raw.destroyed || answer === reply) return reply;
       if (answer === undefined) return reply.send();
       if (reply.getHeader('content-type') === undefined) reply.type(JSON_TYPE);
-      // As a string of its own: fastify would add a charset, which JSON has not.
+      // As a string: fastify would add a charset, which JSON does not have.
       return reply.serializer(asJson).send(isPaged ? sendPage(request, reply, answer as Page<unknown>) : answer);
     },
   });

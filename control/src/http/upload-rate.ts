@@ -1,12 +1,12 @@
 /** How fast an upload comes, as far as that is up to its client. */
 import type { IncomingMessage } from 'node:http';
 
-/** As for bodies of the gateway (docs/decisions.md#bodies-in-memory). */
+/** The same as for bodies of the gateway (docs/decisions.md#bodies-in-memory). */
 export const LEAST_RATE = { bytesPerSecond: 1_024, seconds: 10 };
 
 export class UploadRate {
   readonly #request: IncomingMessage;
-  /** Bytes of the last seconds, but for those in which the server read nothing. */
+  /** Bytes of the last seconds, without those in which the server read nothing. */
   readonly #seconds: number[] = [];
   #before: number;
 
@@ -21,7 +21,7 @@ export class UploadRate {
     return this.#seconds.reduce((sum, bytes) => sum + bytes, bytesRead - this.#before);
   }
 
-  /** All of it is there: what it waits for now is the server. */
+  /** The upload has arrived completely: it waits for the server. */
   get isWhole(): boolean {
     return this.#request.complete;
   }

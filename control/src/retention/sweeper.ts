@@ -7,11 +7,11 @@ import type { Context } from '../context.ts';
 import { KEPT_HOURS } from '../http/idempotency-key.ts';
 import { type RetentionOptions, retain } from './retention.ts';
 
-/** Milliseconds between looks at whether it is time, of each replica. */
+/** Milliseconds between checks of each replica whether a sweep is due. */
 const LOOK_MS = 60_000;
 /** Seconds between two sweeps, of whichever replicas. */
 const INTERVAL_SECONDS = 600;
-/** Milliseconds that bytes are left alone: an upload, or what is to refer to it, may be under way. */
+/** Milliseconds for which unreferenced bytes are kept: an upload, or their future reference, may be in progress. */
 const GRACE_MS = 3_600_000;
 
 export class Sweeper {

@@ -2,7 +2,7 @@
 
 /** Seconds, for everything that takes time. */
 const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-/** Seconds, for what data planes and compilations take. */
+/** Buckets in seconds for data planes and compilations. */
 const LONG_BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 
 /** Values of a label: a list; or a text that names their source, which is never the client. */

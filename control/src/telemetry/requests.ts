@@ -29,7 +29,7 @@ export function observeRequests(app: FastifyInstance, metrics: Metrics, spans: R
   app.addHook('onRequestAbort', async (request) => spans?.end(request, 'aborted', 499));
 }
 
-/** Without the query, and without the headers: neither is anybody else's business. */
+/** Without query and headers, which may be private. */
 function logged(request: FastifyRequest, status: number, ms: number, operation: string): void {
   request.log.info(
     {
@@ -61,7 +61,7 @@ function classOf(status: number): '1xx' | '2xx' | '3xx' | '4xx' | '5xx' {
   return status < 500 ? '4xx' : '5xx';
 }
 
-/** One line in ten seconds, however many there are. */
+/** Limits the log to one line in ten seconds. */
 class Refusals {
   #count = 0;
   #saidAt = Number.NEGATIVE_INFINITY;

@@ -1,11 +1,11 @@
 /**
- * The one table of reasons of conditions and Events: what each means, what to do, and which Event tells of it.
- * docs/crds.md is made from it.
+ * The one table of reasons of conditions and Events: the meaning of each, the user's next step, and its Event.
+ * docs/crds.md is generated from it.
  */
 export interface Reason {
   /**
-   * Type of its Event. `WarningOnceStalled`: what is missing may be on its way, since objects of one change are applied
-   * in any order, so that it is Normal until the object stalls for it.
+   * Type of its Event. `WarningOnceStalled`: Normal until the object stalls for the reason, since objects of one change
+   * are applied in any order and a missing one may follow.
    */
   readonly event: 'Normal' | 'Warning' | 'WarningOnceStalled';
   readonly meaning: string;
@@ -383,7 +383,7 @@ export function isReason(name: string): name is ReasonName {
   return Object.hasOwn(REASONS, name);
 }
 
-/** How an Event tells of the reason when it comes up. */
+/** Returns the Event type of the reason when it first appears. */
 export function eventTypeOf(reason: string): 'Normal' | 'Warning' {
   return isReason(reason) && REASONS[reason].event !== 'Warning' ? 'Normal' : 'Warning';
 }

@@ -1,4 +1,4 @@
-/** Every kind that the operator reads or writes: ours whole, the cluster's as far as we look at them. */
+/** Every kind that the operator reads or writes: its own completely, the cluster's as far as it reads them. */
 import type { KubeObject, Resource } from '../kube/kube-object.ts';
 import { type ApiSpecSpec, type ApiSpecStatus, apiSpecKind } from './api-spec.ts';
 import { type DeploymentSpec, type DeploymentStatus, deploymentKind } from './deployment.ts';
@@ -195,6 +195,6 @@ export const networkPolicies = resource('networking.k8s.io/v1', 'NetworkPolicy',
 export const podDisruptionBudgets = resource('policy/v1', 'PodDisruptionBudget', 'poddisruptionbudgets', any);
 export const autoscalers = resource('autoscaling/v2', 'HorizontalPodAutoscaler', 'horizontalpodautoscalers', any);
 export const ingresses = resource('networking.k8s.io/v1', 'Ingress', 'ingresses', any);
-/** Of APIs that a cluster need not have. */
+/** Kinds of APIs that a cluster may lack. */
 export const httpRoutes = resource('gateway.networking.k8s.io/v1', 'HTTPRoute', 'httproutes', any);
 export const podMonitors = resource('monitoring.coreos.com/v1', 'PodMonitor', 'podmonitors', any);

@@ -191,7 +191,7 @@ export const rolloutStatus = {
   },
 } as const satisfies Schema;
 
-/** A revision that failed to roll out, and what had asked for it. */
+/** A revision that failed to roll out, and the request for it. */
 export const failedStatus = {
   type: 'object',
   description:

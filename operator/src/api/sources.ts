@@ -1,6 +1,6 @@
 /**
- * Where documents and plugins come from that are not in the cluster. The operator fetches them, through the egress
- * guard (docs/decisions.md#references-stay-inside).
+ * Sources of documents and plugins outside the cluster. The operator fetches them, through the egress guard
+ * (docs/decisions.md#references-stay-inside).
  */
 import type { Schema } from './schema.ts';
 import { dataKey, objectName } from './shared.ts';

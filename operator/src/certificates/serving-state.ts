@@ -8,7 +8,7 @@ import { issueAuthority, issueServing, type KeyedCertificate, type Lifetime } fr
 
 /** The entries of the Secret, as text: PEM all of them. */
 export interface CertificateFiles {
-  /** Authorities to trust, oldest first: what goes into `caBundle` and into pods. */
+  /** Authorities to trust, oldest first: content of `caBundle` and of pods. */
   readonly ca: string;
   /** Their private keys. */
   readonly caKey: string;
@@ -21,9 +21,12 @@ export interface RenewalPolicy {
   readonly names: readonly string[];
   /** How long an authority lasts; default 10 years. */
   readonly authorityMs?: number;
-  /** Before its end another is published beside it; default 2 years: pods keep what they trusted when they were made. */
+  /**
+   * Milliseconds before its end at which another is published beside it; default 2 years: pods keep the authorities
+   * that they were created with.
+   */
   readonly overlapMs?: number;
-  /** How long a serving certificate lasts; default 90 days. It is renewed when a third is left. */
+  /** Lifetime of a serving certificate in milliseconds; default 90 days. It is renewed when a third is left. */
   readonly servingMs?: number;
 }
 
@@ -40,7 +43,7 @@ export function renew(files: CertificateFiles | undefined, policy: RenewalPolicy
   const authorities = [...kept];
   if (!kept.some(({ certificate }) => lasts(certificate, now) > overlapMs))
     authorities.push(issueAuthority(`gw-operator ${now.toISOString()}`, lifetime(now, authorityMs)));
-  // The oldest that outlives what it signs: a newer one has been in the bundle for as long as possible by then.
+  // The oldest authority that outlives the certificate: a newer one stays in the bundle for longer before its use.
   const issuer =
     authorities.find(({ certificate }) => lasts(certificate, now) >= servingMs) ?? authorities[authorities.length - 1]!;
   const current = files && servingOf(files);

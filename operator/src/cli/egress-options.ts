@@ -22,7 +22,7 @@ export interface EgressFlags extends RegistryFlags {
 
 const more = (text: string, before: readonly string[]) => [...before, text];
 
-/** Those of whatever speaks to registries. */
+/** Adds the options of commands that connect to registries. */
 export function addRegistryOptions(command: Command): Command {
   return command
     .addOption(

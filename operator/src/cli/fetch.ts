@@ -13,7 +13,7 @@ interface Options extends RegistryFlags {
   readonly dockerConfig: readonly string[];
 }
 
-/** `gw-operator fetch`: what the init container of gateway pods runs where a cluster has no image volumes. */
+/** `gw-operator fetch`: run by the init container of gateway pods if a cluster has no image volumes. */
 export const fetchCommand: AddCommand = (parent, { stdout }) => {
   const command = parent
     .command('fetch')

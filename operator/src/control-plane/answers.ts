@@ -37,7 +37,7 @@ export function shownDeployment({
   if (!KINDS.has(kind) || !HASH.test(artifact_hash)) idOf('');
   return {
     deployment_id: idOf(deployment_id),
-    // Of the latest deployment it is never gone.
+    // The latest deployment always has its artifact.
     artifact_id: idOf(artifact_id ?? ''),
     artifact_hash,
     kind,

@@ -1,6 +1,6 @@
 /**
- * Keeps one GatewayProject's project at a control plane: sends what the cluster has, asks once for each thing that it
- * wants deployed, and sees what is deployed there by whomever. Reconciles neither wait for it nor fail with it.
+ * Maintains one GatewayProject's project at a control plane: sends the cluster's state, requests each deployment once,
+ * and reads deployments that others make there. Reconciles neither wait for it nor fail with it.
  */
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
@@ -17,7 +17,7 @@ import { sourcesOf } from './sources.ts';
 
 /** The deployment that the cluster wants. */
 export interface DeploymentRequest extends Publishable {
-  /** Names the request: the revision and who asked for it. Each is asked for once. */
+  /** Names the request: the revision and its requester. Each is sent once. */
   readonly by: string;
 }
 
@@ -31,21 +31,21 @@ export interface DesiredProject extends ProjectOwner {
 /** State of a project at the control plane; its status also keeps it for the next start. */
 export interface Seen {
   readonly projectId?: string;
-  /** artifact_hash of what was sent last. */
+  /** artifact_hash of the last sent inputs. */
   readonly synced?: string;
   /** The request that was last asked for, and the deployment that was made for it. */
   readonly asked?: Asked;
-  /** Null: nothing. */
+  /** Null: no deployment. */
   readonly latest?: LatestDeployment | null;
   readonly drift: readonly string[];
-  /** Why it is not all there. */
+  /** Why it is incomplete. */
   readonly problem?: Problem;
 }
 
 export interface Asked {
   readonly by: string;
   readonly deploymentId: string;
-  /** Somebody had deployed the same already. */
+  /** Somebody else had deployed the same already. */
   readonly found?: boolean;
 }
 
@@ -55,9 +55,9 @@ export interface Problem {
   readonly message: string;
 }
 
-/** Milliseconds between looks at everything. */
+/** Milliseconds between full checks. */
 const LOOK_MS = 60_000;
-/** Where changes are not told. */
+/** Milliseconds between checks without an event stream. */
 const LOOK_WITHOUT_STREAM_MS = 10_000;
 const RETRY_BASE_MS = 1_000;
 const RETRY_MAX_MS = 60_000;
@@ -134,12 +134,12 @@ export class Mirror {
     }
   }
 
-  /** Everything that is not as it should be, from top to bottom; what is costs a look. */
+  /** Corrects all differences, from top to bottom; without differences it costs one check. */
   async #pass(desired: DesiredProject): Promise<void> {
     const { client } = this.#connect(desired.access);
     const found = await ensureProject(client, desired, this.#seen.projectId);
     if (found.id !== this.#seen.projectId) {
-      // Another project, of which nothing is known.
+      // Another project, with unknown state.
       this.#seen = { projectId: found.id, drift: [] };
     }
     this.#follow(found.id);
@@ -237,12 +237,12 @@ export class Mirror {
     } catch {
       // The next request reports the failure.
     }
-    // A stream that ends at once shall not make a loop of looks.
+    // A stream that ends at once must not cause a loop of checks.
     if (performance.now() - began < LOOK_WITHOUT_STREAM_MS) await pause(LOOK_WITHOUT_STREAM_MS, stop);
   }
 }
 
-/** The same again after a crash, and another one where the same is desired once more, after something else was. */
+/** Returns the same key after a crash, and another if the same deployment is requested again after a different one. */
 function onceFor(projectId: string, { by }: DeploymentRequest, after: string | undefined): string {
   return `gw-operator-${createHash('sha256')
     .update(JSON.stringify([projectId, by, after]))

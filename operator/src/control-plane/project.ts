@@ -3,18 +3,18 @@ import type { ControlClient, Project } from '@gw/control/client';
 import { idOf } from './answers.ts';
 
 export interface ProjectOwner {
-  /** Of the project there. */
+  /** Name of the project at the control plane. */
   readonly name: string;
   /** `NAMESPACE/NAME` of the GatewayProject. */
   readonly owner: string;
 }
 
-/** Another GatewayProject has the project of this name. */
+/** Another GatewayProject owns the project of this name. */
 export class ProjectTaken extends Error {}
 
 const MARK = /\n?Managed by GatewayProject (\S+): [^\n]*$/;
 
-/** As people read it there. */
+/** Returns the description for people at the control plane. */
 export function describedBy(description: string, owner: string): string {
   const mark = `Managed by GatewayProject ${owner}: changes of specs, plugins and upstreams here last until its next one.`;
   const own = description.replace(MARK, '').slice(0, 1500);

@@ -1,4 +1,4 @@
-/** Artifacts of the cluster at a control plane, and what it is told to deploy. */
+/** Publishes artifacts of the cluster at a control plane, and requests deployments. */
 import type { ControlClient } from '@gw/control/client';
 import { idOf, type LatestDeployment, shownDeployment } from './answers.ts';
 
@@ -9,7 +9,7 @@ export interface Publishable {
   readonly signedBy?: string;
   /** Built for production (docs/decisions.md#production-builds). */
   readonly production: boolean;
-  /** The .gwa; asked for only where the control plane lacks it. */
+  /** Returns the .gwa; called only if the control plane lacks it. */
   archive(): Promise<Uint8Array>;
 }
 
@@ -49,7 +49,10 @@ export async function latestDeployment(client: ControlClient, id: string): Promi
   return latest ? shownDeployment(latest) : null;
 }
 
-/** `once` names this request: asked for again, as after a crash, it is answered with the same deployment. Gives its id. */
+/**
+ * Requests a deployment and returns its id. `once` names the request: repeated, as after a crash, it returns the same
+ * id.
+ */
 export async function deploy(client: ControlClient, id: string, artifact_id: string, once: string): Promise<string> {
   const headers = { 'idempotency-key': once };
   const input = { params: { id }, body: { artifact_id } };

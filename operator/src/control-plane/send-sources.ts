@@ -11,7 +11,7 @@ export type Registrable = PluginPackage & Required<Pick<PluginPackage, 'manifest
 export interface SendOptions {
   readonly client: ControlClient;
   readonly projectId: string;
-  /** Of the project: what it is for people. */
+  /** Name and description of the project, for people. */
   readonly about: { readonly name: string; readonly description: string };
   readonly sources: Sources;
   readonly plugins: readonly PluginPackage[];
@@ -84,7 +84,7 @@ async function attempt(refused: string[], what: string, call: () => Promise<unkn
   }
 }
 
-/** By REST: a version that is there is never replaced. */
+/** Registers by REST, which never replaces an existing version. */
 export const registerAt =
   (client: ControlClient): Register =>
   async ({ name, manifest, wasm, configSchema }) => {

@@ -1,4 +1,4 @@
-/** When to look again without being called: what is not watched, soon; what is, seldom. */
+/** Intervals of reconciles without a change: short for unwatched objects, long for watched ones. */
 import { secrets } from '../api/resources.ts';
 import type { Condition } from '../api/shared.ts';
 import { type KubeObject, keyText, type ObjectKey, type Resource } from '../kube/kube-object.ts';
@@ -37,7 +37,7 @@ export async function resynced<T extends Using>(
   return Math.min(again, secretsAgain, objects.retryMs, isWaiting(status?.conditions) ? GRACE_MS + 1000 : again);
 }
 
-/** A reconcile that asks pods only for what they have not said yet, unless something is under way. */
+/** Reconciles with queries only to pods that have not answered yet, unless something is in progress. */
 export async function rememberingPods<T extends { readonly probe: ProvenanceProbe }>(
   using: T,
   memory: ProvenanceMemory,

@@ -7,7 +7,7 @@ export interface Rule {
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
   readonly verbs: readonly string[];
-  /** Only objects of these names. */
+  /** Limits the rule to objects of these names. */
   readonly resourceNames?: readonly string[];
   /** Why the operator needs it. */
   readonly why: string;
@@ -15,12 +15,12 @@ export interface Rule {
 
 const OURS = ['gatewayprojects', 'apispecs', 'pluginrefs', 'deployments'];
 
-/** Of users: for who may look at a namespace (aggregated to `view`). */
+/** Rules for users who may view a namespace (aggregated to `view`). */
 export const VIEW_RULES: readonly Rule[] = [
   { why: 'looks at what serves, and why', apiGroups: ['gw.dev'], resources: OURS, verbs: ['get', 'list', 'watch'] },
 ];
 
-/** Of users: for who may change what is in a namespace (aggregated to `edit` and `admin`). */
+/** Rules for users who may change objects of a namespace (aggregated to `edit` and `admin`). */
 export const EDIT_RULES: readonly Rule[] = [
   {
     why: 'says what shall be served; the operator alone writes status',
@@ -30,7 +30,7 @@ export const EDIT_RULES: readonly Rule[] = [
   },
 ];
 
-/** In every namespace that it looks at. */
+/** Rules for every namespace that the operator watches. */
 export const RULES: readonly Rule[] = [
   { why: 'reads what users declare', apiGroups: ['gw.dev'], resources: OURS, verbs: ['list', 'watch'] },
   {
@@ -117,7 +117,7 @@ export const CLUSTER_RULES: readonly Rule[] = [
   },
 ];
 
-/** In its own namespace. */
+/** Rules for its own namespace. */
 export const OWN_RULES: readonly Rule[] = [
   {
     why: 'makes the Lease by which a leader is elected',

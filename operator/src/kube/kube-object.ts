@@ -59,7 +59,7 @@ export function isRecord(value: unknown): value is { readonly [name: string]: un
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Whether `owner` controls the object: then it is ours to change and to delete. */
+/** Reports whether `owner` controls the object: then the operator may change and delete it. */
 export function controlledBy(object: KubeObject, owner: KubeObject): boolean {
   return (object.metadata.ownerReferences ?? []).some(
     (ref) => ref.controller === true && ref.uid === owner.metadata.uid,
@@ -74,7 +74,7 @@ export function ownerReference(owner: KubeObject): OwnerReference {
     name: owner.metadata.name,
     uid: owner.metadata.uid ?? '',
     controller: true,
-    // Blocking would need rights on finalizers, and a deletion shall never wait for us.
+    // Blocking would need rights on finalizers, and would make a deletion wait for the operator.
     blockOwnerDeletion: false,
   };
 }

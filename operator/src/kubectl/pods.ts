@@ -1,4 +1,4 @@
-/** The pods that serve a project, and what is asked of their admin ports, by way of the API server. */
+/** The pods that serve a project, and requests to their admin ports, through the API server. */
 import { type GatewayProject, type Pod, pods } from '../api/resources.ts';
 import { reportsReady } from '../controllers/gateway-project/pods/pod-state.ts';
 import { ADMIN_PORT, podLabels } from '../objects/names.ts';

@@ -1,4 +1,4 @@
-/** Takes out of objects what may be a secret, before they leave the cluster in a support bundle. */
+/** Removes possible secrets from objects before they leave the cluster in a support bundle. */
 import { isRecord } from '../kube/kube-object.ts';
 
 const HIDDEN = '(redacted)';

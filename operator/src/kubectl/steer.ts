@@ -1,4 +1,4 @@
-/** `kubectl gw promote | pause | abort | retry`: what a person asks of the rollout that is under way. */
+/** `kubectl gw promote | pause | abort | retry`: a user's commands for the running rollout. */
 import { randomUUID } from 'node:crypto';
 import { printable } from '@gw/gateway/command-line';
 import { type GatewayProject, gatewayProjects } from '../api/resources.ts';

@@ -1,4 +1,4 @@
-/** `kubectl gw wait`: until a project serves its newest revision, or it is clear that it will not. */
+/** `kubectl gw wait`: waits until a project serves its newest revision, or it is clear that it will not. */
 import { type GatewayProject, gatewayProjects } from '../api/resources.ts';
 import { foreignPlugins, notTakenUp, sourceVersions } from '../controllers/gateway-project/sources/source-versions.ts';
 import type { AddCommand } from '../program.ts';
@@ -59,7 +59,7 @@ interface Outcome {
   readonly message: string;
 }
 
-/** Undefined while it may still change without anybody's doing. */
+/** Returns undefined while the outcome may still change without anybody's action. */
 function outcomeOf(project: GatewayProject): Outcome | undefined {
   const { metadata, status } = project;
   if ((status?.observedGeneration ?? 0) < (metadata.generation ?? 0)) return undefined;

@@ -27,7 +27,7 @@ export async function admit({ objects, namespaces }: AdmitWith, caller: Caller):
   const name = pod.metadata.labels?.[LABEL_PROJECT];
   if (name !== undefined) {
     const project = await objects.get(gatewayProjects, { namespace, name });
-    // Nobody else runs as this service account but by leave of the namespace.
+    // Other pods run as this service account only with permission in the namespace.
     if (project && serviceAccount === gatewayName(project)) return { project, role: 'gateway' };
   }
   const named = projectOfSidecar(pod.metadata);

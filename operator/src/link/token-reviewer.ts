@@ -25,14 +25,14 @@ interface Answer {
 const MOST = 20_000;
 /** A pod connects and then downloads: one question for both. */
 const GOOD_FOR_MS = 60_000;
-/** A stranger who asks again and again is no load on the API server. */
+/** Milliseconds for which a refusal is kept: repeated requests of a stranger do not load the API server. */
 const BAD_FOR_MS = 10_000;
-/** Of a token, in characters. */
+/** Maximum length of a token, in characters. */
 const MAX_TOKEN = 4096;
 
 export class TokenReviewer {
   readonly #api: ApiServer;
-  /** By the hash of the token, which itself is nowhere kept. */
+  /** Answers by the hash of the token, which itself is not stored. */
   readonly #answers = new BoundedMap<Answer>(MOST);
 
   constructor(api: ApiServer) {
@@ -75,7 +75,7 @@ export class TokenReviewer {
   }
 }
 
-/** Of a TokenReview's status. */
+/** Returns the caller from a TokenReview's status. */
 export function callerOf(status: unknown): Caller | undefined {
   if (!isRecord(status) || status['authenticated'] !== true) return undefined;
   const { audiences, user } = status;

@@ -1,6 +1,6 @@
 /**
- * The control plane of local mode, on an embedded database in memory: shows what the folder's projects are and were,
- * and deploys to the gateways that serve them. Nothing waits for it, and nothing fails with it.
+ * The control plane of local mode, on an embedded database in memory: shows the folder's projects and their history,
+ * and deploys to the gateways that serve them. Gateways neither wait for it nor fail with it.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { messageOf } from '@gw/gateway/message-of';
@@ -44,7 +44,7 @@ export class Console {
     this.#started = this.#start();
   }
 
-  /** Starts what takes seconds, once gateways have had the machine for themselves. */
+  /** Starts the control plane, which takes seconds, after the gateways have started. */
   begin(): void {
     this.#begun.resolve();
   }

@@ -1,4 +1,4 @@
-/** A port of this machine that nobody listens on. */
+/** Finds a free port of this machine. */
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 

@@ -84,7 +84,7 @@ export async function startMirror(options: MirrorOptions) {
   };
 }
 
-/** A folder's plugin may change under its version; what is built in is there already, and stays as it is. */
+/** A folder's plugin may change under its version; a built-in one is registered already, and does not change. */
 const replacing =
   ({ context }: ControlPlane): Register =>
   async ({ name, manifest, wasm, configSchema = null }) => {

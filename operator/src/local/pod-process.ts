@@ -10,7 +10,7 @@ import type { Command } from './commands.ts';
 import { freePort } from './free-port.ts';
 import type { Container } from './local-kinds.ts';
 
-/** Runs in the pod, so it is plain JavaScript; ends the pod when we are gone, however we went. */
+/** Runs in the pod, so it is plain JavaScript; ends the pod when this process has ended in any way. */
 const PRELOAD = `
 import dns from 'node:dns';
 import { readFileSync } from 'node:fs';
@@ -65,7 +65,7 @@ export class PodProcess {
   readonly #container: Container;
   readonly #abort = new AbortController();
   readonly #tail: string[] = [];
-  /** Resolves with what it ended with. */
+  /** Resolves with its exit reason. */
   readonly exited: Promise<string>;
 
   private constructor(child: ChildProcess, ports: ReadonlyMap<number, number>, options: PodProcessOptions) {
@@ -124,7 +124,7 @@ export class PodProcess {
     return new PodProcess(child, ports, options);
   }
 
-  /** The port on 127.0.0.1 behind a container port, given by number or name. */
+  /** Returns the port on 127.0.0.1 of a container port, given by number or name. */
   port(of: string | number | undefined): number | undefined {
     const declared = this.#container.ports ?? [];
     const port =
@@ -134,7 +134,7 @@ export class PodProcess {
     return port && this.#ports.get(port.containerPort);
   }
 
-  /** Follows the readiness probe until the process ends; `onChange` hears each change. */
+  /** Follows the readiness probe until the process ends; calls `onChange` for each change. */
   async probe(onChange: (ready: boolean) => void): Promise<void> {
     const { signal } = this.#abort;
     let ready = false;

@@ -1,4 +1,4 @@
-/** What local mode tells as it goes; coloured on a terminal only. */
+/** Progress output of local mode; coloured on a terminal only. */
 import { styleText } from 'node:util';
 import type { StatusDiagnostic } from '../api/shared.ts';
 import { diagnosticText } from '../controllers/status/diagnostic-text.ts';
@@ -27,7 +27,7 @@ export class Report implements EventSink {
   readonly #write: (text: string) => void;
   readonly #colour: boolean;
   readonly #verbose: boolean;
-  /** Diagnostics as they were last shown: Events repeat them, for those who have nothing else to look at. */
+  /** Diagnostics as last shown: Events repeat them, for readers of Events alone. */
   #shown: readonly string[] = [];
 
   constructor(

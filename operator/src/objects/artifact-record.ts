@@ -1,6 +1,6 @@
 /**
- * The record of an artifact that lies in a registry: a ConfigMap of metadata only, which is there before the image is
- * pushed and goes after it was deleted, so that no image of ours is ever unknown. It goes with its project.
+ * The record of an artifact in a registry: a ConfigMap of metadata only. It is created before the image is pushed and
+ * deleted after the image, so that every image is known. It is deleted with its project.
  */
 import { createHash } from 'node:crypto';
 import type { IConfigMap } from 'kubernetes-models/v1/ConfigMap';
@@ -24,7 +24,7 @@ import {
 /** How the registry of an image is reached. */
 export type RegistryAccess = NonNullable<Revision['registry']>;
 
-/** The value of LABEL_PART that tells a record from a part. */
+/** Value of LABEL_PART of a record. */
 const IMAGE_PART = 'image';
 
 export function isImageRecord({ metadata }: KubeObject): boolean {
@@ -36,7 +36,7 @@ export function repositoryOf(image: string): string {
   return image.split('@', 1)[0] ?? '';
 }
 
-/** By archive and repository: the same archive may lie in two while it moves from one to the other. */
+/** Names a record by archive and repository: the same archive may be in two repositories while it moves. */
 export function recordName(project: KubeObject, archive: string, image: string): string {
   const repository = createHash('sha256').update(repositoryOf(image)).digest('hex').slice(0, 8);
   return `${project.metadata.name}-${archive}-${repository}`;
@@ -67,7 +67,7 @@ export function pendingRecord(project: KubeObject, pending: PendingImage): KubeO
   return record(project, pending, {}, {});
 }
 
-/** Of an image that was pushed; the revision has `image`. */
+/** Returns the record of a pushed image; the revision has `image`. */
 export function artifactRecord(project: KubeObject, revision: Revision, pending: PendingImage): KubeObject {
   return record(
     project,

@@ -14,7 +14,7 @@ import { tlsParts } from './tls.ts';
 
 /** Settings of pods beyond their project. */
 export interface PodSettings extends ArtifactSettings {
-  /** Public keys in hex, one of which must have signed what pods load; none: unsigned artifacts are served. */
+  /** Public keys in hex, one of which must have signed the artifact; empty: unsigned artifacts are served. */
   readonly trustedKeys: readonly string[];
   /** Seconds in place of the project's `serve.drainDelay`. */
   readonly drainDelay?: number;
@@ -24,12 +24,12 @@ export interface PodSettings extends ArtifactSettings {
   readonly role?: string;
   /** How far the project may go with its pods; default: not beyond the usual. */
   readonly policy?: PodPolicy;
-  /** Where later artifacts come from; absent: pods are replaced for each. */
+  /** Source of later artifacts; absent: pods are replaced for each. */
   readonly link?: Link;
 }
 
 export const SECRETS_DIR = '/var/run/secrets/gw';
-/** Where the image holds the bundled `gw`. */
+/** Path of the bundled `gw` in the image. */
 export const GW_ENTRY = '/app/gw.js';
 
 /** Name of the container that serves. */

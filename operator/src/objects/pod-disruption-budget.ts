@@ -21,7 +21,7 @@ export function podDisruptionBudget(project: GatewayProject): KubeObject {
     spec: {
       maxUnavailable: project.spec.pods.disruptionBudget.maxUnavailable ?? 1,
       selector: { matchLabels: podLabels(project) },
-      // A pod that cannot become ready serves nobody: it shall not keep a node from being drained.
+      // A pod that cannot become ready must not block the drain of a node.
       unhealthyPodEvictionPolicy: 'AlwaysAllow',
     },
   });

@@ -53,13 +53,13 @@ export interface PodPolicy {
   readonly fields: ReadonlySet<PodField>;
   /** Whether `spec.pods.template` is taken at all (`--template-patches`). */
   readonly templatePatches: boolean;
-  /** A patch of the template of all pods, under what projects say (`--pod-defaults`). */
+  /** A patch of the template of all pods, which projects override (`--pod-defaults`). */
   readonly defaults?: JsonObject;
   /** Whether a Secret must name the projects that use it, in its annotation `gw.dev/projects` (`--require-secret-grants`). */
   readonly secretGrants: boolean;
 }
 
-/** What there is without options. */
+/** The policy without options. */
 export const DEFAULT_POD_POLICY: PodPolicy = {
   images: [],
   fields: new Set(),
@@ -79,7 +79,7 @@ export function allowsImage(image: string, own: string, { images }: Pick<PodPoli
   });
 }
 
-/** Without tag and digest. */
+/** Returns the image without tag and digest. */
 function repositoryOf(image: string): string {
   const [named = ''] = image.split('@', 1);
   const colon = named.lastIndexOf(':');

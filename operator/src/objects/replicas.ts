@@ -1,16 +1,16 @@
-/** How many pods a project has, and who says so: its spec, or its autoscaler. */
+/** Number of a project's pods, from its spec or its autoscaler. */
 import type { GatewayProject, Workload } from '../api/resources.ts';
 import type { KubeObject } from '../kube/kube-object.ts';
 import { ANNOTATION_AUTOSCALED } from './names.ts';
 
-/** The pods that there shall be: the spec's number, or what the autoscaler has made of it. */
+/** Returns the desired number of pods: the spec's, or the autoscaler's. */
 export function wantedReplicas({ spec }: GatewayProject, running: Workload | undefined): number {
   const { autoscaling, replicas } = spec.pods;
   return autoscaling ? (running?.spec?.replicas ?? autoscaling.minReplicas) : replicas;
 }
 
 export interface Scaling {
-  /** Absent: it is not ours to say. */
+  /** Absent: another manager sets it. */
   readonly replicas?: number;
   readonly annotations: { readonly [name: string]: string };
 }

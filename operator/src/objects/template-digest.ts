@@ -7,7 +7,7 @@ import { podTemplate } from './pod-template.ts';
 /** Hexadecimal digits of a digest that stands in an annotation. */
 const DIGITS = 32;
 
-/** In the place of every revision. */
+/** Placeholder for every revision. */
 const ANY: Revision = { revision: 1, artifactHash: 'sha256:any', archive: 'any', createdAt: '', parts: 1 };
 
 /** Returns a digest of the pod template that ignores its revision: pods that take artifacts in place keep theirs. */

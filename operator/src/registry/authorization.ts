@@ -15,15 +15,15 @@ interface Held {
   readonly until: number;
 }
 
-/** When a token server does not say (distribution's token specification). */
+/** Seconds, if a token server sets no lifetime (distribution's token specification). */
 const DEFAULT_LIFE_S = 60;
 const MAX_LIFE_S = 3600;
-/** A token that ends under way costs a round trip; one that is given up early nothing. */
+/** A token that expires during a request costs a round trip; one that is dropped early costs nothing. */
 const MARGIN_MS = 10_000;
 const MAX_TOKEN = 64 << 10;
 const TOKEN_TIMEOUT_MS = 30_000;
 
-/** Of one repository, with one credential. */
+/** Authorization for one repository, with one credential. */
 export class Authorization {
   readonly #registry: string;
   readonly #repository: string;
@@ -42,7 +42,7 @@ export class Authorization {
     this.#call = call;
   }
 
-  /** The header's value; undefined before the first challenge, since a registry may want none. */
+  /** Returns the header's value; undefined before the first challenge, since a registry may require none. */
   current(actions: Actions): string | undefined {
     if (this.#credential?.kind === 'registry-token') return `Bearer ${this.#credential.token}`;
     const held = this.#held.get(actions);
@@ -96,7 +96,7 @@ export class Authorization {
   }
 }
 
-/** A GET for most, an OAuth 2 refresh where the credential is a refresh token. */
+/** Returns a GET, or an OAuth 2 refresh if the credential is a refresh token. */
 function tokenCall(realm: URL, service: string, scope: string, credential: Credential | undefined): HttpCall {
   const bounds = { timeoutMs: TOKEN_TIMEOUT_MS, maxBytes: MAX_TOKEN };
   if (credential?.kind === 'identity') {

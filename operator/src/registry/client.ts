@@ -30,7 +30,7 @@ export class RegistryClient {
     this.#plainHttpRegistries = new Set(plainHttpRegistries.map((host) => host.toLowerCase()));
   }
 
-  /** Connects to nothing yet. Throws RegistryError (`refused`) where plain HTTP is asked for and not allowed. */
+  /** Does not connect yet. Throws RegistryError (`refused`) if plain HTTP is requested and not allowed. */
   repository(name: RepositoryName, { credentials = [], plainHttp = false }: RepositoryAccess = {}): Repository {
     const { registry, repository } = name;
     if (plainHttp && !this.#plainHttpRegistries.has(registry.toLowerCase())) {

@@ -1,4 +1,4 @@
-/** Why a registry did not do what it was asked; the message says what to do, and never holds a credential. */
+/** Why a registry request failed; the message has instructions, and never contains a credential. */
 export type RegistryFailure =
   /** The name of the image, a Secret or an option is wrong: a retry does not help. */
   | 'invalid'
@@ -20,7 +20,7 @@ export type RegistryFailure =
 
 export class RegistryError extends Error {
   readonly failure: RegistryFailure;
-  /** Milliseconds, where an answer says when to come back. */
+  /** Milliseconds, if an answer says when to retry. */
   readonly retryAfterMs: number | undefined;
 
   constructor(failure: RegistryFailure, message: string, options?: ErrorOptions & { readonly retryAfterMs?: number }) {

@@ -11,7 +11,7 @@ export interface Descriptor {
   readonly annotations?: { readonly [name: string]: string };
 }
 
-/** One image or artifact. */
+/** Manifest of an image or artifact. */
 export interface ImageManifest {
   readonly artifactType?: string;
   readonly config: Descriptor;
@@ -19,7 +19,7 @@ export interface ImageManifest {
   readonly annotations: { readonly [name: string]: string };
 }
 
-/** As it was pulled: what its digest is of. */
+/** The manifest as pulled, which its digest covers. */
 export interface PulledManifest {
   /** `sha256:<hex>` of the bytes. */
   readonly digest: string;

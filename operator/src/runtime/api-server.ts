@@ -28,7 +28,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Whether an error needs nobody's attention: somebody else wrote first, or the namespace is being deleted. */
+/** Reports whether an error resolves itself: somebody else wrote first, or the namespace is being deleted. */
 export function isPassing(error: unknown): boolean {
   if (!(error instanceof ApiError)) return false;
   return error.status === 409 || (error.status === 403 && error.message.includes('because it is being terminated'));
@@ -44,7 +44,7 @@ export interface ApiRequest {
   readonly body?: unknown;
   readonly contentType?: string;
   readonly accept?: string;
-  /** Further ones, for what is behind the server's proxies. */
+  /** Additional headers, for servers behind the API server's proxy. */
   readonly headers?: { readonly [name: string]: string };
   readonly signal?: AbortSignal;
   /** Milliseconds that `lines` waits for the next one; 0 for ever. Default: somewhat more than watches are silent. */
@@ -164,7 +164,7 @@ export class ApiServer {
     }
   }
 
-  /** One connection pool, replaced when the credentials on disk have been. */
+  /** Returns the connection pool, replaced when the credentials on disk have changed. */
   async #dispatcher(options: RequestOptions): Promise<Agent> {
     const credentials: Credentials = {
       ca: plain(options.ca),

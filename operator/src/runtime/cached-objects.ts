@@ -1,7 +1,7 @@
 /**
- * The objects of a cluster, read from what the watches have seen wherever they see it, so that a reconcile which has
- * nothing to do costs the API server nothing. What we write is in the store at once: no decision is made on less than
- * our own last write. What no watch covers is read from the API server.
+ * The objects of a cluster, read from watches if a watch covers them, so that a reconcile without changes costs the API
+ * server nothing. Our own writes are in the store at once: every decision includes our last write. Other objects are
+ * read from the API server.
  */
 
 import { type KubeObject, keyOf, keyText, type ObjectKey, type Resource } from '../kube/kube-object.ts';
@@ -87,8 +87,8 @@ export class CachedObjects implements Objects {
   }
 
   /**
-   * Writes nothing while the object is as we applied it last. Fields that another manager has set since are taken
-   * back, at first at once, then ever later (FieldConflict).
+   * Writes nothing while the object is as we applied it last. Retakes fields that another manager has set since, first
+   * at once, then after growing delays (FieldConflict).
    */
   async apply(resource: Resource<KubeObject>, object: KubeObject): Promise<FieldConflict | undefined> {
     const key = keyOf(object);
@@ -115,7 +115,7 @@ export class CachedObjects implements Objects {
         const written = await this.#cluster.apply(resource, object, { metadataOnly, force: from.length > 0 });
         return { written, from };
       } catch (error) {
-        // Fields, then lists: what is refused after that is wrong in itself, or somebody writes at the same time.
+        // Fields, then lists: a later refusal means an invalid object, or a concurrent write.
         const found =
           from.length < 2
             ? (conflictOf(error) ?? (await this.#cluster.takeOver(resource, keyOf(object), duplicateLists(error))))

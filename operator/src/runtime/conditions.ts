@@ -11,7 +11,7 @@ export interface Verdict {
 
 const MAX_MESSAGE = 4096;
 
-/** The conditions of a status: the time of the last transition stays where the status does. */
+/** Returns the conditions of a status: the last transition keeps its time while the status is equal. */
 export function conditions(
   verdicts: readonly Verdict[],
   before: readonly Condition[] | undefined,

@@ -12,7 +12,7 @@ interface Content {
 
 export class ContentCache {
   readonly #max: number;
-  /** In the order of use. */
+  /** Contents in the order of use. */
   readonly #contents = new Map<string, Content>();
   #size = 0;
 

@@ -1,7 +1,7 @@
 /**
- * The operator's HTTPS listener: webhooks on every replica, and what the leader adds, the data-plane link and downloads
- * (docs/reference/kinds.md#webhooks, docs/reference/kinds.md#link). Its certificate is replaced under way; open
- * connections keep the one that they began with.
+ * The operator's HTTPS listener: webhooks on every replica, and on the leader the data-plane link and downloads
+ * (docs/reference/kinds.md#webhooks, docs/reference/kinds.md#link). Its certificate is replaced while it runs; open
+ * connections keep theirs.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
@@ -41,7 +41,7 @@ export interface HttpsRoutes {
 const MAX_HEADER_BYTES = 16 * 1024;
 const HANDSHAKE_MS = 10_000;
 const HEADERS_MS = 10_000;
-/** For the request alone: answers may take as long as they need. */
+/** Milliseconds for the request alone: answers have no limit. */
 const REQUEST_MS = 30_000;
 /** Longer than the API server keeps an idle connection to a webhook. */
 const KEEP_ALIVE_MS = 120_000;
@@ -80,7 +80,7 @@ export class HttpsServer implements HttpsRoutes {
     const server = createServer(
       {
         ...this.#context(certificate),
-        // Data planes show no certificate: who must have one is for each handler to say.
+        // Data planes show no certificate: each handler checks its own clients.
         ...(clientCa === undefined ? {} : { requestCert: true, rejectUnauthorized: false }),
         handshakeTimeout: HANDSHAKE_MS,
         maxHeaderSize: MAX_HEADER_BYTES,
@@ -115,7 +115,7 @@ export class HttpsServer implements HttpsRoutes {
     return { cert, key, minVersion: 'TLSv1.2', ...(ca === undefined ? {} : { ca }) };
   }
 
-  /** Answers what has been asked, for at most `graceMs`; upgraded connections are cut. */
+  /** Answers open requests, for at most `graceMs`; upgraded connections are cut. */
   async close(graceMs = 5000): Promise<void> {
     const server = this.#server;
     if (!server) return;
@@ -143,7 +143,7 @@ export class HttpsServer implements HttpsRoutes {
   }
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    // Without a listener a reset of the connection would end the process.
+    // Without a listener, a reset of the connection would end the process.
     socket.on('error', () => socket.destroy());
     const url = urlOf(request);
     const handler = url && this.#upgrades.get(url.pathname);

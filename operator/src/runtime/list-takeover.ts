@@ -1,7 +1,7 @@
 /**
- * Lists of ours, keyed by something like a port, into which others have put items. Server-side apply leaves such items
- * to them, and where an item of ours is named alike, as after an edit of its key, the API server refuses both. Then the
- * whole list becomes ours: the next apply removes what it does not say.
+ * Lists of the operator, keyed by a field such as a port, to which others have added items. Server-side apply leaves
+ * such items to them, and if one has the key of ours, as after an edit of the key, the API server refuses both. Then
+ * the operator takes over the whole list: the next apply removes all other items.
  */
 
 import { isRecord } from '../kube/kube-object.ts';

@@ -5,13 +5,13 @@ import type { NamespaceFilter } from './selected-namespaces.ts';
 
 /** The operator's view of namespaces. */
 export interface NamespaceView {
-  /** Whether it looks at what is in the namespace. */
+  /** Reports whether the operator watches objects of the namespace. */
   includes(namespace: string): boolean;
   /** Returns the labels of a namespace, undefined if it does not exist; absent if the operator may not read them. */
   readonly labels?: (namespace: string) => Promise<{ readonly [name: string]: string } | undefined>;
 }
 
-/** `watched`: none means all; then labels may be read too. `filter`: of all those that are looked at. */
+/** `watched`: empty means all; then labels may be read too. `filter`: selects among all namespaces. */
 export function namespaceView(
   objects: Objects,
   watched: readonly string[],

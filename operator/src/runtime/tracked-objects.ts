@@ -1,4 +1,4 @@
-/** Objects as they are, and what makes it worth to look again: what no watch tells of, and what was left undone. */
+/** Objects with the reasons to reconcile again: reads that no watch covers, and deferred writes. */
 import type { KubeObject, ObjectKey, Resource } from '../kube/kube-object.ts';
 import type { Change, FieldConflict, ListOptions, Objects, Watch, WatchOptions } from './objects.ts';
 

@@ -13,7 +13,7 @@ import type { Objects } from '../runtime/objects.ts';
 /** Names of GatewayProjects of the Secret's namespace, separated by commas or spaces; `*`: all of them. */
 export const ANNOTATION_PROJECTS = `${GROUP}/projects`;
 
-/** A refusal for each Secret that does not name the project. One that is not there is for others to tell. */
+/** Returns a refusal for each existing Secret that does not name the project. Others report missing ones. */
 export async function ungranted(
   objects: Pick<Objects, 'getMetadata'>,
   { metadata: { name: project, namespace = 'default' } }: GatewayProject,

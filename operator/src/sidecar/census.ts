@@ -1,6 +1,6 @@
 /**
- * Which pods have a sidecar of which project, and which ask for one and have none: those that came up while no API
- * server asked the webhook. Seen by labels alone, in all namespaces that the operator looks at.
+ * Pods that have a sidecar, by project, and pods that request one without having it: those created while no API server
+ * called the webhook. Uses labels alone, in all watched namespaces.
  */
 
 import { namespaces, pods } from '../api/resources.ts';
@@ -12,26 +12,26 @@ import { ANNOTATION_PROJECT, injectedLabel, LABEL_INJECTED, LABEL_SIDECAR, named
 export interface CensusOptions {
   readonly objects: Pick<Objects, 'watch'>;
   readonly events: EventSink;
-  /** Namespaces to look at; none means all. */
+  /** Namespaces to watch; empty means all. */
   readonly namespaces: readonly string[];
-  /** Whether namespaces may be read: else their label asks for nobody. */
+  /** Whether namespaces may be read: else their label has no effect. */
   readonly readsNamespaces: boolean;
-  /** Of all namespaces those that are looked at; default all. */
+  /** Selects the watched namespaces; default all. */
   readonly includes?: (namespace: string) => boolean;
 }
 
-/** Of one project. */
+/** Sidecar pods of one project. */
 export interface SidecarPods {
   /** Pods that have one. */
   readonly pods: number;
-  /** `NAMESPACE/NAME` of those that ask and have none, in order. */
+  /** `NAMESPACE/NAME` of pods that request a sidecar without having it, sorted. */
   readonly missing: readonly string[];
 }
 
 interface Seen {
   readonly project: string | undefined;
   readonly missing: boolean;
-  /** Asks by its own label, whatever its namespace says. */
+  /** Requests by its own label, independent of its namespace. */
   readonly own: boolean;
 }
 
@@ -49,7 +49,7 @@ export class SidecarCensus {
     this.#options = options;
   }
 
-  /** The listener is told the projects of which there is news. */
+  /** Calls the listener with the projects that changed. */
   onChange(listener: (keys: readonly ObjectKey[]) => void): void {
     this.#listener = listener;
   }
@@ -117,7 +117,7 @@ export class SidecarCensus {
     }
   }
 
-  /** The same pod may be told of by several watches: each tells all that is to know. */
+  /** Several watches may report the same pod: each report is complete. */
   #podChanged({ type, object }: Change): void {
     const { metadata } = object;
     const key = keyText({ namespace: metadata.namespace ?? '', name: metadata.name });
@@ -134,7 +134,7 @@ export class SidecarCensus {
     this.#listener([...projects].map(keyOfText));
   }
 
-  /** Undefined for a pod that neither has a sidecar nor asks for one. */
+  /** Returns undefined for a pod that neither has nor requests a sidecar. */
   #judge({ metadata }: KubeObject): Seen | undefined {
     const { namespace = '', labels, annotations } = metadata;
     if (!(this.#options.includes?.(namespace) ?? true)) return undefined;

@@ -73,7 +73,7 @@ export function inject(
   return { ok: true, patch, warnings: [...port.warnings, ...problems] };
 }
 
-/** Marks a pod that its namespace asks for and that can have no sidecar, so that nobody takes it for a missed one. */
+/** Marks a pod whose namespace requests a sidecar that it cannot have, so that it does not count as missed. */
 export function skip(pod: PodToInject, reason: string): readonly PatchOperation[] {
   return [
     ...marked('labels', pod.metadata.labels, LABEL_INJECTED, SKIPPED),

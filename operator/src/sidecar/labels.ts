@@ -1,11 +1,11 @@
-/** How a pod asks for a sidecar, and how it is known that it has one: labels and annotations (docs/sidecars.md). */
+/** Labels and annotations by which a pod requests a sidecar, and shows that it has one (docs/sidecars.md). */
 import { createHash } from 'node:crypto';
 import { GROUP } from '../api/schema.ts';
 import type { ObjectKey, ObjectMeta } from '../kube/kube-object.ts';
 
-/** On a pod or its namespace `"true"` asks for a sidecar; on a pod `"false"` goes without, whatever its namespace says. */
+/** On a pod or its namespace, `"true"` requests a sidecar; on a pod, `"false"` declines its namespace's request. */
 export const LABEL_SIDECAR = `${GROUP}/sidecar`;
-/** On a pod that has been looked at: its project, or SKIPPED. */
+/** On a reviewed pod: its project, or SKIPPED. */
 export const LABEL_INJECTED = `${GROUP}/injected`;
 export const SKIPPED = 'skipped';
 
@@ -26,7 +26,7 @@ export const ANNOTATION_RESOURCES = {
   'limits.cpu': `${GROUP}/cpu-limit`,
   'limits.memory': `${GROUP}/memory-limit`,
 } as const;
-/** Why a pod that its namespace asks for has none. */
+/** Why a pod has no sidecar although its namespace requests one. */
 export const ANNOTATION_SKIPPED = `${GROUP}/sidecar-skipped`;
 
 const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;

@@ -13,7 +13,7 @@ const port = {
   },
 } as const satisfies Schema;
 
-/** `httpGet`, `tcpSocket` and the like: what may name a port. */
+/** `httpGet`, `tcpSocket` and others, which may name a port. */
 const action = {
   type: 'object',
   properties: {

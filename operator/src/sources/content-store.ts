@@ -8,8 +8,8 @@ interface Kept {
 }
 
 /**
- * So many times as much as is left a namespace may hold: alone three quarters of the budget, beside others less. As
- * nothing is ever dropped for something else, the rest is for those that come later.
+ * A namespace may hold this many times the free rest: alone three quarters of the budget, beside others less. Nothing
+ * is ever dropped for new content, so the rest is for later namespaces.
  */
 const TIMES_LEFT = 3;
 

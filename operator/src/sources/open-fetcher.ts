@@ -25,7 +25,7 @@ export interface EgressSettings {
 
 export interface SourceFetcherOptions {
   readonly egress: EgressSettings;
-  /** For the Secrets that sources name, each of its owner's namespace. */
+  /** Reads the Secrets that sources name, in the namespace of the owner. */
   readonly objects: Objects;
   readonly registries: RegistryClient;
   readonly onFetched?: (type: SourceRequest['type'], ok: boolean) => void;
@@ -36,7 +36,7 @@ export interface OpenFetcher {
   close(): Promise<void>;
 }
 
-/** Of answers that are being read. */
+/** Maximum bytes of answers that are being read. */
 const MAX_READING = 4 * MAX_BYTES;
 
 export function openFetcher({ egress, objects, registries, onFetched }: SourceFetcherOptions): OpenFetcher {

@@ -35,7 +35,7 @@ export function joinParts(entries: Files): Files {
   return whole;
 }
 
-/** Unpacks every file that ends in `.gz`, which then goes by the name without it. Rejects with SourceError. */
+/** Unpacks every file that ends in `.gz` under the name without it. Rejects with SourceError. */
 export async function unpackGzipped(entries: Files): Promise<Files> {
   const unpacked = new Map<string, Uint8Array>();
   let left = MAX_UNPACKED;

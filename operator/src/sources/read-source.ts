@@ -1,4 +1,4 @@
-/** Reads what ApiSpecs and PluginRefs point at: keys of ConfigMaps and Secrets, and what has been fetched. */
+/** Reads the sources of ApiSpecs and PluginRefs: keys of ConfigMaps and Secrets, and fetched content. */
 import { type Read, refuse } from '../api/refusal.ts';
 import { configMaps, secrets } from '../api/resources.ts';
 import type { ObjectMeta } from '../kube/kube-object.ts';

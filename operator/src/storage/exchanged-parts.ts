@@ -11,7 +11,7 @@ import { objectNames, storedRevisions } from '../objects/stored-revisions.ts';
 import type { Objects } from '../runtime/objects.ts';
 import { readArchive, readStored } from './read-archive.ts';
 
-/** Revisions that are remembered as looked at. */
+/** Maximum number of remembered revisions. */
 const MOST_LOOKED_AT = 10_000;
 
 export class ExchangedParts {
@@ -25,7 +25,7 @@ export class ExchangedParts {
     this.#objects = objects;
   }
 
-  /** Of the revisions that pods of the project may start with. What cannot be read now is not among them. */
+  /** Returns exchanged parts of the revisions that pods of the project may start with; unreadable ones are left out. */
   async of(project: GatewayProject, parts: readonly KubeObject[]): Promise<readonly KubeObject[]> {
     const { revision, latestRevision, rollout } = project.status ?? {};
     const used = new Set([revision, latestRevision, rollout?.revision, rollout?.from]);

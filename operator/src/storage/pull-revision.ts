@@ -7,7 +7,7 @@ import { fileName } from './artifact-image.ts';
 import { pullArtifact } from './pull-artifact.ts';
 import { digestIn, type OpenWith, openRepository } from './registry-access.ts';
 
-/** Rejects with RegistryError, also where the image holds another archive than the revision says. */
+/** Rejects with RegistryError, also if the image has another archive than the revision. */
 export async function pullRevision(using: OpenWith, project: GatewayProject, revision: Revision): Promise<Uint8Array> {
   const { image = '', archive, registry } = revision;
   const access = registryAccess(project, image, registry);

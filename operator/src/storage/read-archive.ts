@@ -8,7 +8,7 @@ import type { Objects } from '../runtime/objects.ts';
 /** Reads the archive of a revision out of a registry. */
 export type PullArchive = (project: GatewayProject, revision: Revision) => Promise<Uint8Array>;
 
-/** Rejects where a part is not there, and with what `pull` rejects with. */
+/** Rejects if a part is missing, and with the errors of `pull`. */
 export async function readArchive(
   objects: Pick<Objects, 'get'>,
   pull: PullArchive,

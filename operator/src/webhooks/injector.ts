@@ -22,11 +22,11 @@ export interface InjectorWith {
   readonly namespaces: NamespaceView;
   /** Namespace of the operator, whose pods are never touched. */
   readonly operatorNamespace: string;
-  /** Image where the project names none. */
+  /** Image if the project names none. */
   readonly image: string;
   /** How far projects may go with their pods. Default: DEFAULT_POD_POLICY. */
   readonly policy?: PodPolicy;
-  /** Absent: the operator has no link, and sidecars serve what they start with. */
+  /** Absent: the operator has no link, and sidecars keep their first artifact. */
   readonly linkOf?: (project: GatewayProject) => Link;
   readonly version: () => Promise<ClusterVersion>;
 }
@@ -101,7 +101,7 @@ async function beyondPolicy(
   const image = project.spec.pods.image ?? own;
   if (!allowsImage(image, own, policy))
     return 'the image of its GatewayProject must be allowed with --allow-images of the operator';
-  // In another namespace pods get nothing of the project's own but the keys that it trusts.
+  // In another namespace, pods get nothing of the project's own except the keys that it trusts.
   const here = project.metadata.namespace === namespace;
   const variables = here && !policy.fields.has('env') ? (project.spec.secrets?.env ?? []) : [];
   if ((await reservedVariables(objects, namespace, variables)).length > 0)
@@ -129,7 +129,7 @@ async function projectOfNamespace(
   return found?.metadata.annotations?.[ANNOTATION_PROJECT];
 }
 
-/** Absent and not granted are one answer, so that nobody finds out what there is elsewhere. */
+/** Absent and not granted give the same answer, so that nobody can probe other namespaces. */
 async function usableProject(
   { objects, namespaces: view }: InjectorWith,
   key: ObjectKey,

@@ -1,4 +1,4 @@
-/** The HTTPS listener of webhooks and link, as `gw-operator run` is told of it. */
+/** Settings of the HTTPS listener of webhooks and link, from the options of `gw-operator run`. */
 import type { SecureListenerOptions } from '../certificates/secure-listener.ts';
 import type { WebhookConfigurations } from './configurations.ts';
 

@@ -23,7 +23,7 @@ export interface OpenWebhooksWith {
   readonly objects: Objects;
   readonly catalog: PluginCatalog;
   readonly sources: SourceFetcher;
-  /** That the operator looks at; none: all. */
+  /** Watched namespaces; empty: all. */
   readonly namespaces: readonly string[];
   readonly operatorNamespace: string;
   readonly image: string;
@@ -41,7 +41,7 @@ export function openWebhooks(using: OpenWebhooksWith): WebhookRegistration | und
     api,
     names,
     paths: pathSecret(api, { namespace, configured: () => configuredPath(api, names) }),
-    // Mounted certificates are somebody else's, and so is what says whom to trust.
+    // With mounted certificates, another program also publishes the authorities.
     ca: () => (folder === undefined ? listener.ca : undefined),
     onError: (error) => log.error({ err: error }, 'could not update the webhook configurations; retrying'),
   });

@@ -1,4 +1,4 @@
-/** Keeps webhook configurations and paths as they shall be: looks again and again, and at once when asked to. */
+/** Maintains webhook configurations and paths: at intervals, and at once on request. */
 import { messageOf } from '@gw/gateway/message-of';
 import type { ApiServer } from '../runtime/api-server.ts';
 import { backoff, pause } from '../runtime/backoff.ts';
@@ -85,7 +85,7 @@ export class WebhookRegistration {
     }
   }
 
-  /** API servers repeat what they refuse; the path is a secret. */
+  /** API servers repeat refused content, and the path is a secret. */
   #redacted(error: unknown): Error {
     const secrets = [this.#paths?.path, this.#paths?.before].filter(
       (path) => path !== undefined && path !== FIXED_PATH,
@@ -105,7 +105,7 @@ export class WebhookRegistration {
     };
     const differed = await publish(api, names, wanted);
     this.#wanted = wanted;
-    // A path of ours that somebody took away is drift until it is found in its place again.
+    // A path that somebody removed counts as drift until it is found in place again.
     const taken = differed && before?.path === wanted.path;
     this.#drift = taken ? 'something else changes the path of the webhooks; the operator has restored it' : undefined;
   }

@@ -1,7 +1,7 @@
 /** Plugins that are bound to operations beside the document (docs/decisions.md#kept-bindings). */
 import { type Kysely, sql } from 'kysely';
 
-/** Of revisions that a patch made before bindings were kept. */
+/** Note on revisions that a patch made before bindings were stored. */
 const NOTE =
   'A patch made this revision before bindings were stored separately: its bindings are part of the document, and an upload without them removes them.';
 

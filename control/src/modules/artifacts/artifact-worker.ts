@@ -5,7 +5,7 @@ import { answerTasks } from '../../task-process.ts';
 
 export interface ArtifactTask {
   readonly bytes: Uint8Array;
-  /** Its tools are asked for. */
+  /** Whether to list its tools. */
   readonly tools: boolean;
 }
 
@@ -20,7 +20,7 @@ export type ArtifactReply =
 
 answerTasks<ArtifactTask, ArtifactReply>(verify);
 
-/** As a gateway reads it; a signature must be by the key that the manifest names. */
+/** Verifies as a gateway does; a signature must be by the key that the manifest names. */
 async function verify({ bytes, tools }: ArtifactTask): Promise<ArtifactReply> {
   try {
     const artifact = await readArtifact(bytes);

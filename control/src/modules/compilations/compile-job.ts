@@ -25,7 +25,7 @@ export interface JobSettings extends CompileSettings {
 
 export type Ended = Extract<Job['status'], 'succeeded' | 'failed'>;
 
-/** Throws JobLost where another replica has it now, and what the database throws. */
+/** Throws JobLost if another replica has the job now, and errors of the database. */
 export async function runJob(
   context: Context,
   job: Job,

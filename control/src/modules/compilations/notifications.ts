@@ -18,7 +18,7 @@ export function notifyCompilation(
   return notifications.notify('compilations', JSON.stringify({ id, project_id, status }), by);
 }
 
-/** Of what `compilations` carries, which only `notifyCompilation` writes. */
+/** Reads a payload of the channel `compilations`, which only `notifyCompilation` writes. */
 export function readCompilationNotification(payload: string): CompilationNotification {
   return JSON.parse(payload);
 }

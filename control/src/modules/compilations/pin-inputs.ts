@@ -58,7 +58,7 @@ export async function pinProject(db: Db, projectId: string): Promise<readonly Pi
 }
 
 /**
- * With the plugins and upstreams of the project; without one plugin defaults, and no upstreams
+ * Pins the plugins and upstreams of the project; without a project default plugins, and no upstreams
  * (docs/reference/control-plane.md#compilations).
  */
 export async function pinInputs(

@@ -1,6 +1,6 @@
 /**
- * Takes compilations from the queue, as many at once as it has processes, until it is closed. Woken by notifications;
- * polling finds what those missed and what replicas that died left lying.
+ * Takes compilations from the queue, as many at once as it has processes, until it is closed. Notifications wake it;
+ * polling finds missed ones and jobs of dead replicas.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '@gw/gateway/message-of';
@@ -19,7 +19,7 @@ export interface RunnerOptions extends CompileSettings {
 /** A job is another replica's when it was not renewed for this long. */
 const LEASE_MS = 10_000;
 const RENEW_MS = 2_500;
-/** Between looks without a notification, give or take half. */
+/** Milliseconds between polls, give or take half. */
 const POLL_MS = 2_000;
 /** After an error of the database. */
 const RETRY_MS = 500;
@@ -28,7 +28,7 @@ export class JobRunner {
   readonly #context: Context;
   readonly #options: RunnerOptions;
   readonly #closing = new AbortController();
-  /** Aborted when the time for what was under way is over. */
+  /** Aborted when the time for running jobs is over. */
   readonly #cutOff = new AbortController();
   readonly #compilers: readonly CompileProcess[];
   readonly #atWork = new Map<string, Job>();
@@ -51,7 +51,7 @@ export class JobRunner {
     this.#loops = this.#compilers.map((compiler) => this.#loop(compiler));
   }
 
-  /** Takes no more, and waits `drainMs` for what is under way; the rest is for other replicas, at once. */
+  /** Takes no more jobs, and waits `drainMs` for running ones; other replicas get the rest at once. */
   async close(drainMs: number): Promise<void> {
     this.#closing.abort();
     this.#stopListening();

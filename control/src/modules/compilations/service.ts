@@ -85,7 +85,7 @@ export class Compilations {
     yield* changesOf(this.#context, await this.get(actor, id), signal);
   }
 
-  /** The record; the artifact stays. Throws a conflict while it is at work. */
+  /** Deletes the record; the artifact stays. Throws a conflict while it runs. */
   async delete(actor: Actor, id: string): Promise<void> {
     const { db } = this.#context;
     await db.kysely.transaction().execute(async (tx) => {
@@ -127,7 +127,7 @@ export class Compilations {
   }
 }
 
-/** Of a project. */
+/** Maximum waiting compilations of a project. */
 const MOST_WAITING = 100;
 
 async function mustHaveRoom(db: Db, projectId: string | null): Promise<void> {

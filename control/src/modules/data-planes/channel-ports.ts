@@ -92,7 +92,7 @@ async function unknownKey(db: Kysely<Schema>, key: string): Promise<Refusal> {
     : { refused: 'bad-key', detail: 'No project has this API key: check GW_API_KEY.' };
 }
 
-/** Its id; undefined where the project has too many. */
+/** Returns its id; undefined if the project has too many. */
 async function findOrMake(db: Kysely<Schema>, projectId: string, keyId: string, hello: Hello) {
   const { name, instance_id, gw_version, artifact_versions } = hello;
   const known = await db
@@ -155,8 +155,8 @@ async function writeConnected(db: Kysely<Schema>, replicaId: string, plane: Data
 }
 
 /**
- * Closes connections of this replica whose data planes have connected at another one since: of one instance id one
- * connection is open, on whichever replica. `ids`: those to look at; default all that are connected here.
+ * Closes connections of this replica whose data planes have since connected to another one: an instance id has one open
+ * connection over all replicas. `ids`: those to check; default all that are connected here.
  */
 export async function closeMoved(
   db: Kysely<Schema>,
@@ -172,7 +172,7 @@ export async function closeMoved(
   for (const { id, connection_id } of rows) if (connection_id !== null) channel.replaced(id, connection_id);
 }
 
-/** Of a row of data_planes whose data plane is connected and reads these formats. */
+/** Status of a row of data_planes whose data plane is connected and reads these formats. */
 function statusOf(formats: string) {
   return sql<'connected' | 'drifted' | 'incompatible'>`case
     when not coalesce((

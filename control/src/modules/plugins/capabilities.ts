@@ -16,7 +16,7 @@ const KNOWN: ReadonlySet<string> = new Set([...OF_PLUGIN, ...OF_CAPABILITIES]);
 
 type Given = Readonly<Record<string, unknown>>;
 
-/** Of the form's text: an array of host functions, which cannot say `bodies`, or an object. Throws 422. */
+/** Parses the form's text: an array of host functions, which cannot declare `bodies`, or an object. Throws 422. */
 export function readCapabilities(text: string | undefined, bodies: Bodies): Given {
   if (text === undefined) return {};
   const given = readJson(text, 'capabilities');

@@ -1,4 +1,4 @@
-/** Configs without their secrets: for the audit log, and for who may only look. */
+/** Redacts secrets in configs: for the audit log, and for viewers. */
 import type { ProjectPlugin } from '@gw/gateway/compiler';
 import { isReference, marksOf, replaceMarked } from '@gw/gateway/plugin-config';
 import { hideCredentials } from '@gw/gateway/spec';

@@ -15,10 +15,10 @@ import {
 const TYPES = ['middleware', 'dispatcher'] as const;
 /** Bytes of a config schema. */
 export const MAX_SCHEMA = 200_000;
-/** Bytes of a WASM module: what a gateway loads (sdk/ABI.md). */
+/** Maximum bytes of a WASM module, as in a gateway (sdk/ABI.md). */
 export const MAX_MODULE = 8 << 20;
 
-/** As plugin.toml has it (docs/reference/plugins.md#packages). */
+/** Name as in plugin.toml (docs/reference/plugins.md#packages). */
 const PluginName = (description: string) =>
   Type.String({
     minLength: 1,

@@ -42,7 +42,7 @@ export function versionsOf(db: Db, name: string): Promise<PluginRow[]> {
   return db.selectFrom('plugins').selectAll().where('name', '=', name).execute();
 }
 
-/** Those of all versions of each name. */
+/** Returns the config schemas of all versions of each name. */
 export async function configSchemasOf(
   db: Db,
   names: readonly string[],

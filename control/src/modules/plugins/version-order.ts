@@ -6,7 +6,7 @@ interface Parts {
   readonly prerelease: readonly string[];
 }
 
-/** Negative where `a` is older. Build metadata says nothing of age; it only makes the order the same always. */
+/** Returns a negative number if `a` is older. Build metadata does not affect age; it only makes the order stable. */
 export function compareVersions(a: string, b: string): number {
   const [first, second] = [partsOf(a), partsOf(b)];
   return (

@@ -1,4 +1,4 @@
-/** Rows of the plugins that projects use, each with what its plugin says of configs. */
+/** Rows of the plugins that projects use, each with the config schema of its plugin. */
 import type { PluginManifest, ProjectPlugin } from '@gw/gateway/compiler';
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { ProjectPluginsTable, Schema } from '../../db/schema.ts';

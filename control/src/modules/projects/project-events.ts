@@ -13,7 +13,7 @@ import { presentDeployment } from '../deployments/present.ts';
 import type { Deployment } from '../deployments/schemas.ts';
 import { findDeployments } from '../deployments/store.ts';
 
-/** A resource as it is after a change. */
+/** A resource after a change. */
 export type ProjectEvent =
   | { readonly event: 'compilation'; readonly data: Compilation }
   | { readonly event: 'deployment'; readonly data: Deployment }
@@ -25,8 +25,8 @@ const PAUSE_MS = 200;
 const BATCH = 200;
 
 /**
- * From now on, and not what was before. Each resource at most five times a second, as it is then. Ends when `signal`
- * aborts, and where changes may have been missed: read the lists, and begin again.
+ * Yields changes from now on. Each resource at most five times a second, in its current state. Ends when `signal`
+ * aborts, and if changes may have been missed: then read the lists, and begin again.
  */
 export async function* projectEvents(
   { db }: Context,
@@ -108,7 +108,7 @@ class Changes {
   #ids = noIds();
   #wake = new AbortController();
 
-  /** Aborted where notifications were lost. */
+  /** Aborted if notifications were lost. */
   get lost(): AbortSignal {
     return this.#lost.signal;
   }

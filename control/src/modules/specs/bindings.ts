@@ -7,7 +7,7 @@ import type { DescribedOperation } from '@gw/gateway/compiler';
 export const BOUND_FIELDS = ['dispatch', 'middlewares'] as const;
 export type BoundField = (typeof BOUND_FIELDS)[number];
 
-/** An absent field follows the document; null: the operation has none, whatever the document says. */
+/** An absent field follows the document; null: the operation has no chain, independent of the document. */
 export type BoundChain = { readonly [F in BoundField]?: unknown };
 
 export interface Binding {
@@ -17,7 +17,7 @@ export interface Binding {
   readonly method: string;
   readonly path: string;
   readonly chain: BoundChain;
-  /** Somebody has said that it is kept although no operation fits. */
+  /** Whether a person decided to keep it although no operation matches. */
   readonly isDormant: boolean;
 }
 
@@ -38,7 +38,7 @@ export interface PlacedBinding {
 export const placeOf = ({ method, path }: { readonly method: string; readonly path: string }): string =>
   `${method} ${path}`;
 
-/** No two at one operation: those that fit in full come first, then those by operationId. */
+/** Places at most one binding at an operation: full matches first, then matches by operationId. */
 export function placeBindings(
   bindings: readonly Binding[],
   operations: readonly DescribedOperation[],

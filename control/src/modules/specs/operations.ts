@@ -23,7 +23,7 @@ const tag = 'Specs';
 
 const DESCRIPTION =
   'An existing name gets its next revision (201); an upload that equals the latest one changes nothing (200). If-Match applies to existing specs. A document with the base name of another one in the project is refused (409). Stored bindings of plugins are applied to it by operationId and path; if either differs, the upload is refused (409, each binding in `errors`) until `bindings` says what to do.';
-/** Of what is downloaded. */
+/** Media types of downloads. */
 const TYPES = ['application/yaml', 'application/json', 'application/x-tar', 'application/gzip'];
 
 export const specOperations = operations({

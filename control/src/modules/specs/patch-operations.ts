@@ -28,7 +28,7 @@ export interface PatchTask extends Pick<Upload, 'filename' | 'name'> {
 }
 
 export interface PatchedDocument {
-  /** With all bindings. */
+  /** The document with all bindings. */
   readonly bytes: Uint8Array;
   readonly outcomes: readonly BindingOutcome[];
 }

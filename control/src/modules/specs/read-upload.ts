@@ -19,9 +19,9 @@ export type UploadForm = 'document' | 'archive';
 
 export interface Upload {
   readonly bytes: Uint8Array;
-  /** As it was uploaded. */
+  /** File name as uploaded. */
   readonly filename: string;
-  /** Of the spec: names a document (docs/decisions.md#spec-name-rules). */
+  /** Name of the spec, which names a document (docs/decisions.md#spec-name-rules). */
   readonly name: string;
   /** Which file of an archive is the document; undefined: the only one. */
   readonly entry?: string | undefined;
@@ -59,8 +59,8 @@ export async function readUpload({ bytes, filename, name, entry: wanted }: Uploa
 }
 
 /**
- * The files of the project that the upload is. Of an archive what `gw compile` takes of a folder: YAML and JSON, nothing
- * hidden. Rejects with ArchiveError.
+ * Returns the project files of an upload. Of an archive those that `gw compile` takes of a folder: YAML and JSON,
+ * without hidden files. Rejects with ArchiveError.
  */
 export async function projectFiles(form: UploadForm, filename: string, bytes: Uint8Array): Promise<ProjectFile[]> {
   if (form === 'document') return [{ name: filename, bytes }];
@@ -75,12 +75,12 @@ export function specFiles(files: ReadonlyMap<string, Uint8Array>): ProjectFile[]
 
 function isSpecFile(name: string): boolean {
   const parts = name.split('/');
-  // A name that climbs is kept here, so that it is refused and not overlooked.
+  // A name that leaves the folder is kept here, so that it is refused later.
   const isHidden = parts.some((part) => (part.startsWith('.') && part !== '..') || part === 'node_modules');
   return /\.(ya?ml|json)$/i.test(name) && !isHidden;
 }
 
-/** By their first bytes, which no YAML or JSON has. */
+/** Formats by their first bytes, which YAML and JSON never have. */
 const FORMATS: readonly (readonly [bytes: string, name: string])[] = [
   ['504b0304', 'a zip archive'],
   ['504b0506', 'an empty zip archive'],
@@ -112,7 +112,7 @@ function credentialsIn({ operations }: SpecDescription): readonly Diagnostic[] {
   );
 }
 
-/** An upload of one file has no other, whichever name it is asked for by. */
+/** An upload of one file has only that document, under any requested name. */
 function documentOf([document]: readonly ProjectFile[], filename: string, wanted: string | undefined): string {
   if (wanted === undefined || wanted === filename || wanted === document?.name) return document?.name ?? '';
   throw new ArchiveError(`the upload is the single file "${filename}": it does not contain "${wanted}"`);

@@ -1,4 +1,4 @@
-/** Chains of plugins without the secrets of their configs: for who may only look. */
+/** Redacts secrets in configs of plugin chains: for viewers. */
 import { hideCredentials } from '@gw/gateway/spec';
 import type { Kysely } from 'kysely';
 import type { Schema } from '../../db/schema.ts';
@@ -8,7 +8,7 @@ import type { SpecOperation } from './schemas.ts';
 
 type Binding = SpecOperation['middlewares'][number];
 
-/** Of an operation, or of a binding. */
+/** Chain of an operation, or of a binding. */
 interface Chain {
   readonly dispatch?: Binding | null;
   readonly middlewares?: readonly Binding[] | null;

@@ -1,4 +1,4 @@
-/** A spec's next revision, in one transaction: what an upload, a patch and a new project have in common. */
+/** A spec's next revision, in one transaction: shared by uploads, patches and new projects. */
 import { randomUUIDv7 } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { Kysely } from 'kysely';
@@ -26,21 +26,21 @@ import {
 } from './store.ts';
 import { storableText } from './stored-operations.ts';
 
-/** Of `info.title` and `info.version`, which lists show. */
+/** Maximum length of `info.title` and `info.version`, which lists show. */
 const MAX_TITLE = 500;
 
 export interface Revision {
   readonly projectId: string | null;
   readonly name: string;
   readonly filename: string;
-  /** As uploaded. */
+  /** The document as uploaded. */
   readonly document: BlobInfo;
-  /** With its bindings. */
+  /** The document with its bindings. */
   readonly blob: BlobInfo;
   readonly reading: ReadSpec;
   /** All that are kept from now on. */
   readonly outcomes: readonly BindingOutcome[];
-  /** Those that the outcomes were made of. */
+  /** Bindings from which the outcomes were made. */
   readonly bindings: readonly BindingRow[];
   /** The operation, for the audit log. */
   readonly action: string;
@@ -51,9 +51,9 @@ export class BindingsChanged extends Error {}
 
 export interface Revised {
   readonly spec: SpecRow;
-  /** False where the latest revision is the same. */
+  /** False if the latest revision is the same. */
   readonly isNew: boolean;
-  /** Of the revision before; null for most. */
+  /** Note of the previous revision; null for most. */
   readonly note: string | null;
 }
 
@@ -73,7 +73,7 @@ export async function revise(
     title: storableText(reading.spec.title, MAX_TITLE),
     api_version: storableText(reading.spec.apiVersion, MAX_TITLE),
   };
-  // Uploads to one project take turns: what two of them would collide in, neither sees of the other.
+  // Uploads to one project take turns, since neither sees collisions with the other.
   if (projectId !== null) await lockProject(db, projectId);
   let before = await lockSpecNamed(db, projectId, name);
   const id = before?.id ?? randomUUIDv7();

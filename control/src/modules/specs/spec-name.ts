@@ -4,7 +4,7 @@
  */
 import { ControlError } from '../../errors.ts';
 
-/** What `/__gw/specs/NAME` serves by itself. */
+/** Names that `/__gw/specs/NAME` serves itself. */
 const TAKEN = ['openapi', 'asyncapi'];
 
 /**

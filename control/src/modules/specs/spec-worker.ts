@@ -11,7 +11,7 @@ import { operationsText } from './stored-operations.ts';
 type Accepted = Extract<UploadReading, { readonly ok: true }>;
 type Refused = Extract<UploadReading, { readonly ok: false }>;
 
-/** An upload, read, with what the database keeps of its operations. */
+/** A read upload, with its operations in stored form. */
 export interface ReadSpec extends Pick<Accepted, 'form' | 'entry'> {
   readonly spec: Omit<SpecDescription, 'operations'> & {
     /** JSON of a list of StoredOperation. */
@@ -20,7 +20,7 @@ export interface ReadSpec extends Pick<Accepted, 'form' | 'entry'> {
 }
 
 export type SpecTask =
-  /** `bindings`: those that are kept for the spec; `discard`: without those that somebody would have to decide about. */
+  /** `bindings`: the spec's stored ones; `discard`: without those that need a person's decision. */
   | {
       readonly kind: 'read';
       readonly upload: Upload;
@@ -31,7 +31,7 @@ export type SpecTask =
 
 /** A document with its bindings. */
 export interface BoundSpec {
-  /** Of the document with its bindings. */
+  /** Result of reading the document with its bindings. */
   readonly reading: ReadSpec;
   /** The document with its bindings; null if they change nothing. */
   readonly bytes: Uint8Array | null;

@@ -8,7 +8,7 @@ import type { TokenQuery } from './schemas.ts';
 
 export type TokenRow = Selectable<ApiTokensTable>;
 
-/** By the clock of the database, the one that all replicas go by. */
+/** Remaining time by the clock of the database, which all replicas share. */
 interface Remaining {
   readonly expires_in_ms: number | null;
 }
@@ -32,7 +32,7 @@ export async function findToken(db: Db, token: string): Promise<(TokenRow & Rema
   return row;
 }
 
-/** By the clock of the database. */
+/** Compares with the clock of the database. */
 export async function isInFuture(db: Db, time: Date): Promise<boolean> {
   const { rows } = await sql<{ ahead: boolean }>`select ${time}::timestamptz > clock_timestamp() as ahead`.execute(db);
   return rows[0]?.ahead === true;

@@ -1,4 +1,6 @@
-/** All effects of a reconcile: objects, first what others need, then the status; registry, control plane and data planes. */
+/**
+ * All effects of a reconcile: objects in order of dependency, then the status; registry, control plane and data planes.
+ */
 import type { Project } from '@gw/gateway/compiler';
 import { messageOf } from '@gw/gateway/message-of';
 import type { GatewayProjectStatus } from '../../api/gateway-project.ts';
@@ -31,11 +33,11 @@ function resourceOf(object: KubeObject): Resource<KubeObject> {
   return found;
 }
 
-/** Milliseconds after which to look at a push again. */
+/** Milliseconds after which to check a push again. */
 const PUSHING_MS = 1000;
 const FAILED_MS = 10_000;
 
-/** An object that the API server refuses is told in the status, and tried again with back-off. */
+/** Applies the decision. An object that the API server refuses is reported in the status, and retried with back-off. */
 export async function act(
   objects: Objects,
   events: EventSink,
@@ -120,7 +122,7 @@ export interface TellWith {
   readonly link?: ProjectLink;
 }
 
-/** Tells registry, control plane and data planes what was decided, once the status says it. */
+/** Informs registry, control plane and data planes of the decision, once it is in the status. */
 export function tell(
   { registries, controlPlanes, readArchive, keptConnections, link }: TellWith,
   observed: Observed,
@@ -140,11 +142,11 @@ export function tell(
 interface Failure {
   readonly error: unknown;
   readonly what: string;
-  /** There is no gateway without it. */
+  /** The gateway cannot exist without the object. */
   readonly vital: boolean;
 }
 
-/** The status with Ready taken back: pods serve what they should, only something around them is missing. */
+/** Returns the status with Ready false: pods serve the right artifact, but an object around them is missing. */
 function notReady(
   project: GatewayProject,
   decided: GatewayProjectStatus,

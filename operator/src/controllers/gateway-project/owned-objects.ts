@@ -1,4 +1,4 @@
-/** Which of the objects that a project owns are there, and what stands in the way of the others. */
+/** Existing objects of a project, and obstacles to the missing ones. */
 import type { GatewayProject } from '../../api/resources.ts';
 import { controlledBy, type KubeObject, type Resource } from '../../kube/kube-object.ts';
 import { LABEL_PROJECT } from '../../objects/names.ts';
@@ -30,7 +30,7 @@ export async function readOwned(objects: Objects, project: GatewayProject): Prom
   const labelled = await Promise.all(
     ownedResources.map((resource) =>
       objects.listMetadata(resource, mine).catch((error: unknown) => {
-        // A role that someone has narrowed, or that is older than the operator, shall not stop what it does allow.
+        // A role that is narrowed, or older than the operator, must not stop actions that it allows.
         if (!dispensable(resource) || !(error instanceof ApiError) || error.status !== 403) throw error;
         forbidden.add(resource);
         return [];

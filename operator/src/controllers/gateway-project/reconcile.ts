@@ -21,7 +21,7 @@ export interface GatewayProjectWith extends ObserveWith, TellWith, FingerprintsW
   readonly updatePace?: UpdatePace;
 }
 
-/** Milliseconds after which to reconcile again, undefined when the project is gone. */
+/** Returns the milliseconds after which to reconcile again, undefined when the project was deleted. */
 export async function reconcileGatewayProject(using: GatewayProjectWith, key: ObjectKey): Promise<number | undefined> {
   const seen = await observe(using, key);
   if (!seen) {

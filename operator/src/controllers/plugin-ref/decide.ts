@@ -13,7 +13,7 @@ import type { LoadedPlugin } from './plugin-package.ts';
 export interface ObservedPluginRef {
   readonly ref: PluginRef;
   readonly read: Read<LoadedPlugin>;
-  /** Of a plugin that is fetched. */
+  /** State of the fetch of a fetched plugin. */
   readonly fetch?: SourceState | undefined;
   /** Whether the operator may read labels of namespaces, which grants by selector need. */
   readonly readsLabels: boolean;

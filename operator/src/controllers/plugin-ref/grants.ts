@@ -12,7 +12,7 @@ export function allows(ref: PluginRef, namespace: string, view: NamespaceView): 
 
 type Grant = PluginRef['spec']['allowedNamespaces'];
 
-/** Whether what is in the namespace `own`, and grants that, may be used from another. */
+/** Reports whether an object in the namespace `own` with these grants may be used from another. */
 export async function admits(
   own: string | undefined,
   grant: Grant,

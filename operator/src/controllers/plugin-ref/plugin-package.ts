@@ -9,7 +9,7 @@ import { ownerOfPlugin, pluginRequest } from '../../sources/request.ts';
 import type { SourceRequest } from '../../sources/source.ts';
 import { type Signed, signedBy } from './verify.ts';
 
-/** Where plugins come from that the project does not bring along, and what reads the packages that it does. */
+/** Plugins that come with gw, and the reader of packages that projects bring. */
 export interface PluginCatalog {
   /** Returns a plugin that comes with gw; undefined if no plugin has that name. */
   builtin(name: string): Promise<ProjectPlugin | undefined>;
@@ -23,9 +23,9 @@ export interface ReadPluginWith extends ReadWith {
 
 export interface LoadedPlugin {
   readonly plugin: ProjectPlugin;
-  /** Of the module, in hex. */
+  /** SHA-256 of the module, in hex. */
   readonly sha256: string;
-  /** Fingerprint of the key that has signed it, where spec.verify asks for one. */
+  /** Fingerprint of the key that has signed it, if spec.verify requires one. */
   readonly verifiedBy?: string;
 }
 
@@ -39,7 +39,7 @@ export function sha256(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** Reads what the PluginRef points at, and checks the signature, version and hash that it asks for. */
+/** Reads the plugin that the PluginRef names, and checks the signature, version and hash that it requires. */
 export async function readPlugin(using: ReadPluginWith, ref: PluginRef): Promise<Read<LoadedPlugin>> {
   const name = ref.spec.plugin ?? ref.metadata.name;
   const read = await load(using, ref, name);
@@ -137,14 +137,14 @@ function remotePackage({ sources }: ReadWith, ref: PluginRef, request: SourceReq
   }
 }
 
-/** The files of an image: a package, or nothing but a module. */
+/** Reads the files of an image: a package, or only a module. */
 function imagePackage(files: Entries, name: string): PluginPackage {
   const module = moduleKey(files, undefined);
   const wasm = module === undefined || files.size > 1 ? undefined : files.get(module);
   return wasm ? { wasm, name } : pluginPackageOf(files, name);
 }
 
-/** By its magic number. */
+/** Checks the magic number. */
 function isModule(bytes: Uint8Array): boolean {
   return Buffer.from(bytes.subarray(0, 4)).toString('latin1') === '\0asm';
 }

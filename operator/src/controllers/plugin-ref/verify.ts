@@ -1,4 +1,4 @@
-/** Whether one of the keys of a PluginRef's `verify` has signed what its source gave. */
+/** Checks whether one of the keys of a PluginRef's `verify` has signed the content of its source. */
 
 import { type Read, refuse } from '../../api/refusal.ts';
 import type { PluginRef } from '../../api/resources.ts';
@@ -12,7 +12,7 @@ export type Signed =
   | {
       readonly bytes: Uint8Array;
       readonly signature?: string;
-      /** As it lies in a key. */
+      /** The signature file from a key. */
       readonly file?: Uint8Array | undefined;
       readonly unsigned?: string;
     }

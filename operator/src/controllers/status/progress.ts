@@ -1,7 +1,7 @@
 /**
- * The two conditions by which kstatus (Flux, Argo CD, kpt) tells who has to act while an object is not Ready:
- * Reconciling, the operator is at it or waits for another object; Stalled, nothing goes on without the user. Each is
- * there only while it holds. Pure.
+ * The two conditions by which kstatus (Flux, Argo CD, kpt) shows who must act while an object is not Ready:
+ * Reconciling, the operator works on it or waits for another object; Stalled, the user must act. Each exists only while
+ * it holds. Pure.
  */
 
 import { REASONS, type ReasonName, warnsOnceStalled } from '../../api/reasons.ts';
@@ -33,7 +33,7 @@ export function withProgress(
   const others = conditions.filter(({ type }) => type !== RECONCILING && type !== STALLED);
   const ready = others.find(({ type }) => type === 'Ready');
   if (!ready || ready.status === 'True') return others;
-  // What Ready repeats: the first thing that does not hold.
+  // The cause that Ready repeats: the first condition that does not hold.
   const cause =
     others.find(
       ({ status, type, message }) => status !== 'True' && type !== 'Ready' && ready.message.includes(message),

@@ -29,14 +29,14 @@ export async function writeStatus<S extends WithConditions>(
       : {}),
     ...shortHashOf(decided),
   };
-  // By way of JSON: what is left out and what is undefined are the same there.
+  // Compared as JSON, in which undefined members are absent.
   if (isDeepStrictEqual(JSON.parse(JSON.stringify(object.status ?? null)), JSON.parse(JSON.stringify(status))))
     return [];
   const { apiVersion, kind, metadata } = object;
   const applied = {
     apiVersion,
     kind,
-    // With the uid, so that the status of a deleted project never lands on its namesake.
+    // Includes the uid, so that the status of a deleted project never reaches its namesake.
     metadata: {
       name: metadata.name,
       ...(metadata.namespace ? { namespace: metadata.namespace } : {}),

@@ -1,4 +1,4 @@
-/** Reads what opens the control plane that a project names, and what is known of the project there. */
+/** Reads the credentials of the control plane that a project names, and the state of the project there. */
 import type { EgressGuard } from '@gw/gateway/egress';
 import { type Refusal, refuse } from '../../../api/refusal.ts';
 import type { GatewayProject } from '../../../api/resources.ts';

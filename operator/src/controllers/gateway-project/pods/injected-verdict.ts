@@ -1,7 +1,7 @@
 import type { Verdict } from '../../../runtime/conditions.ts';
 import type { SidecarPods } from '../../../sidecar/census.ts';
 
-/** So many pods are named. */
+/** Maximum number of pods in a message. */
 const MAX_NAMED = 5;
 
 /** Reports whether the pods that request a sidecar of the project have one. Does not affect what is served. */

@@ -15,7 +15,7 @@ interface Answer {
 
 export class ProvenanceMemory {
   readonly #probe: ProvenanceProbe;
-  /** By project, then by the uid of the pod. */
+  /** Answers by project, then by the uid of the pod. */
   readonly #answers = new Map<string, Map<string, Answer>>();
 
   constructor(probe: ProvenanceProbe) {
@@ -38,7 +38,7 @@ export class ProvenanceMemory {
     };
   }
 
-  /** The project is not programmed, or is gone: what its pods said is asked for again. */
+  /** Drops the answers of a project that is not programmed, or was deleted: its pods are queried again. */
   forget(key: string): void {
     this.#answers.delete(key);
   }

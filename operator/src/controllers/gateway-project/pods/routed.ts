@@ -1,4 +1,4 @@
-/** Whether the Service is routed to the pods that serve the artifact, and to no others, as its EndpointSlices say. */
+/** Whether the Service routes to the pods that serve the artifact, and only to them, from its EndpointSlices. */
 import { type EndpointSlice, endpointSlices, type GatewayProject } from '../../../api/resources.ts';
 import { ApiError } from '../../../runtime/api-server.ts';
 import { conditionOf, type Verdict } from '../../../runtime/conditions.ts';
@@ -25,7 +25,7 @@ export function routedOf(slices: readonly EndpointSlice[]): Routed {
   if (slices.length === 0) return {};
   const ready = slices
     .flatMap(({ endpoints }) => endpoints ?? [])
-    // Kubernetes takes one that does not say for ready.
+    // Kubernetes treats an endpoint without the condition as ready.
     .filter(({ conditions }) => conditions?.ready !== false)
     .flatMap(({ targetRef }) => (targetRef?.kind === 'Pod' && targetRef.name !== undefined ? [targetRef.name] : []));
   return { routed: new Set(ready) };
@@ -44,7 +44,7 @@ export function routedVerdict(
   const stood = conditionOf(project, 'Programmed')?.status === 'True' && project.status?.artifactHash === artifactHash;
   if (stood) return verdict;
   const serving = new Set(pods.filter((pod) => pod.ready && !pod.terminating).map(({ name }) => name));
-  // One that is not known to be ready yet has just become so.
+  // A pod that is not yet known as ready has just become so.
   const staying = new Set(pods.filter((pod) => !pod.terminating).map(({ name }) => name));
   const [gone] = [...routed].filter((name) => !staying.has(name));
   const [missing] = [...serving].filter((name) => !routed.has(name));

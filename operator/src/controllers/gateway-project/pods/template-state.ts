@@ -7,7 +7,7 @@ import type { PodState } from './pod-state.ts';
 
 /** Pods of the declared template are still to come. */
 export interface PendingTemplate {
-  /** Why they do not start, as far as anybody says; undefined while they may. */
+  /** Why the pods do not start, if known; undefined while they may still start. */
   readonly stuck?: string;
   readonly message: string;
 }

@@ -1,4 +1,4 @@
-/** How many pods a canary has, and what may be read of how it does. Pure. */
+/** Number of pods of a canary, and results that its measurements allow. Pure. */
 import type { RolloutSpec, RolloutStatus } from '../../../api/rollout.ts';
 
 export interface CanaryStep {
@@ -14,8 +14,8 @@ export function canarySteps({ canary }: RolloutSpec): readonly CanaryStep[] {
 }
 
 /**
- * Pods beside so many others which make that share of all. The others are not touched, so that an abort takes nothing
- * away from what serves: there are at most as many beside them, and at least one.
+ * Returns the number of canary pods beside `others` that makes their share of all. The others stay, so that an abort
+ * removes no stable pod: at most as many canary pods as others, and at least one.
  */
 export function canaryPods(weight: number, others: number): number {
   const exact = (others * weight) / (100 - weight);

@@ -1,4 +1,4 @@
-/** A project's rollout, from what was observed of it: which revision is served by which pods. Pure. */
+/** Decides a project's rollout from its observed state: which pods serve which revision. Pure. */
 import type { Revision } from '../../../api/gateway-project.ts';
 import type { Deployment, GatewayProject, Workload } from '../../../api/resources.ts';
 import type { PodSettings } from '../../../objects/gateway-container.ts';
@@ -33,11 +33,11 @@ export interface Rollout extends RolloutDecision {
   readonly template?: Revision;
   /** A Deployment holds it to another artifact than the newest. */
   readonly pinned: boolean;
-  /** Stable pods that shall be there. */
+  /** Desired number of stable pods. */
   readonly wanted: number;
   /** Pods that are declared are still to come. */
   readonly pending?: PendingTemplate;
-  /** Its pods are not as this operator makes them, for no reason that lies with the project: they can wait. */
+  /** Its pods differ from this operator's for reasons outside the project: they can wait. */
   readonly outdated: boolean;
 }
 
@@ -50,7 +50,7 @@ export interface RolloutBasis extends ObservedRollout {
   readonly pods: readonly PodState[];
   readonly secrets: Pick<PodSecrets, 'seen'>;
   readonly controlPlane?: ObservedControlPlane;
-  /** Of the artifacts that can be rolled out, by `artifact_hash`; those that could not be read are not there. */
+  /** Fingerprints of the artifacts that can be rolled out, by `artifact_hash`; unreadable artifacts are missing. */
   readonly fingerprints?: ReadonlyMap<string, Fingerprints>;
 }
 
@@ -143,7 +143,7 @@ function pendingOf(
   return pendingTemplate(workload, pods, wanted, declared);
 }
 
-/** Phases in which the pods have what they shall have, but for what the operator adds. */
+/** Phases in which the pods are as desired, except for the operator's additions. */
 const SETTLED: ReadonlySet<string> = new Set(['Succeeded', 'Aborted']);
 
 function isOutdated(workload: Workload | undefined, project: GatewayProject, settings: PodSettings): boolean {
@@ -180,7 +180,7 @@ function isInPlace({ spec }: GatewayProject, { link }: PodSettings): boolean {
   return link !== undefined && (spec.rollout.strategy === 'InPlace' || spec.controlPlane !== undefined);
 }
 
-/** Whether its pods differ from those that we would make in nothing but the revision that they start with. */
+/** Reports whether its pods differ from the desired ones only in their first revision. */
 function hasTemplate(workload: Workload | undefined, project: GatewayProject, settings: PodSettings): boolean {
   return workload?.metadata.annotations?.[ANNOTATION_TEMPLATE] === templateDigest(project, settings);
 }
@@ -189,7 +189,7 @@ function revisionOf(workload: Workload | undefined): number | undefined {
   return Number(workload?.metadata.annotations?.[ANNOTATION_REVISION]) || undefined;
 }
 
-/** Its pods of that revision have made no progress for `progressDeadlineSeconds`. */
+/** Reports whether its pods of that revision have made no progress for `progressDeadlineSeconds`. */
 function hasStalled(workload: Workload | undefined, revision: Revision | undefined): boolean {
   if (revision === undefined || revisionOf(workload) !== revision.revision) return false;
   // The status still describes the previous template.

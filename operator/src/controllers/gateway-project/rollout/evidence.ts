@@ -14,7 +14,7 @@ export type FingerprintOf = (artifactHash: string, operation: string) => string 
 const MOST_FAULTS = 100;
 const MAX_NAMED = 3;
 
-/** Those of `faults` that a revision has again. A fault or artifact without a fingerprint counts as the same. */
+/** Returns the `faults` that a revision repeats. A fault or artifact without a fingerprint counts as the same. */
 export function faultsIn(
   faults: readonly MeasuredFault[],
   { artifactHash }: Revision,
@@ -26,7 +26,7 @@ export function faultsIn(
   });
 }
 
-/** Those for which the canary's step has had too few requests to say that they are gone. */
+/** Returns the faults for which the canary's step has had too few requests to disprove them. */
 export function unproven(
   faults: readonly MeasuredFault[],
   analysis: AnalysisResult | undefined,
@@ -35,7 +35,7 @@ export function unproven(
   return faults.filter(({ operation }) => (analysis?.requests.get(operation) ?? 0) < minRequests);
 }
 
-/** With what an analysis has found of a revision, newest first. */
+/** Returns the faults with an analysis' new findings about a revision, newest first. */
 export function withMeasured(
   faults: readonly MeasuredFault[],
   { worse, message }: AnalysisResult,

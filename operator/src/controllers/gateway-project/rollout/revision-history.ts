@@ -14,7 +14,7 @@ export interface RevisionOutcome {
   readonly pinned: boolean;
 }
 
-/** The kept revisions with what is known of them, from the status before and from how the rollout stands. */
+/** Returns the kept revisions with their history, from the status before and the state of the rollout. */
 export function withHistory(
   revisions: readonly Revision[],
   before: GatewayProjectStatus | undefined,
@@ -68,8 +68,8 @@ type ServedStatus = {
 };
 
 /**
- * The revision that was served before the present one, and did not fail. `rolledBack`: a person has gone back to the
- * present one, so that what it replaced is no candidate.
+ * Returns the revision that was served before the present one, and did not fail. `rolledBack`: a user has rolled back
+ * to the present one, so that the one it replaced does not count.
  */
 export function servedBefore(
   { revisions = [], revision, rollout }: ServedStatus,

@@ -26,17 +26,17 @@ export interface UpdatePaceOptions {
   /** Projects at once; 0: all. */
   readonly atOnce: number;
   readonly objects: Pick<Objects, 'list'>;
-  /** Namespaces that are watched; none means all. */
+  /** Watched namespaces; empty means all. */
   readonly namespaces: readonly string[];
-  /** Failures have all the places: no other project goes on. Told once for each time. */
+  /** Called once each time that failures take all places, so that no other project continues. */
   readonly onStop?: (failed: readonly string[]) => void;
 }
 
 export class UpdatePace {
   readonly #options: UpdatePaceOptions;
-  /** In the order in which they asked. */
+  /** In the order of their requests. */
   readonly #waiting = new Map<string, ObjectKey>();
-  /** That have been told to go on, and of whose workload nothing is to be seen yet. */
+  /** Projects that have a turn, but whose workload does not show it yet. */
   readonly #taken = new Set<string>();
   #call: (keys: readonly ObjectKey[]) => void = () => undefined;
   #stopped = false;
@@ -50,7 +50,7 @@ export class UpdatePace {
     this.#call = call;
   }
 
-  /** Whether the pods of this project may be replaced now; if so, `reconciled` says when that has been written. */
+  /** Reports whether the pods of this project may be replaced now; if so, call `reconciled` after the write. */
   async turn(key: ObjectKey): Promise<Turn> {
     const id = keyText(key);
     const seen = await this.#workloads();
@@ -79,13 +79,13 @@ export class UpdatePace {
     this.#call([...this.#waiting.values()].slice(0, Math.max(0, free)));
   }
 
-  /** At the time of a scrape. */
+  /** Counts at the time of a scrape. */
   async counts(): Promise<UpdateCounts> {
     const { updating, failed } = this.#places(await this.#workloads());
     return { waiting: this.#waiting.size, updating: updating.size, failed: failed.length };
   }
 
-  /** Projects whose pods are being replaced, whose could not be, and places that are free: as if `but` had none. */
+  /** Projects with running and failed updates, and free places, as if `but` had none. */
   #places(running: readonly Workload[], but?: string) {
     const { atOnce } = this.#options;
     const seen = running
@@ -139,7 +139,7 @@ export function updatedVerdict(
 
 const AS_BEFORE = 'the pods are still those of an earlier operator, and keep serving';
 
-/** Names none: they are of other namespaces. */
+/** Names no projects: they are of other namespaces. */
 function othersText({ updating, failed }: Exclude<Turn, { readonly taken: true }>): string {
   const failures = failed > 0 ? `, ${failed} failed` : '';
   return `; ${updating} GatewayProject(s) are being updated${failures}`;

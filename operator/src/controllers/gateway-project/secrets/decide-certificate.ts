@@ -26,7 +26,7 @@ function renewalDue(from: Date, until: Date): number {
   return Math.min(LEFT_MOST_MS, (until.getTime() - from.getTime()) / LEFT_SHARE);
 }
 
-/** Milliseconds until what is said of it changes; undefined when that has nothing more to change to. */
+/** Returns the milliseconds until the verdict changes; undefined if it does not change any more. */
 export function certificateChanges({ from, until }: CertificateTimes, now: Date): number | undefined {
   const times = [from.getTime(), until.getTime() - renewalDue(from, until), until.getTime()];
   const next = times.map((time) => time - now.getTime()).filter((left) => left > 0);

@@ -11,7 +11,7 @@ import type { UsedSecret } from '../../../objects/used-secrets.ts';
 import type { Objects } from '../../../runtime/objects.ts';
 import { type Entries, readSecret } from '../../../sources/read-source.ts';
 
-/** When a certificate is good. */
+/** Validity of a certificate. */
 export interface CertificateTimes {
   readonly secret: string;
   readonly from: Date;
@@ -102,11 +102,11 @@ function reserved({ secret, variable }: ReservedVariable): Refusal {
 
 interface SecretVersion {
   readonly name: string;
-  /** Undefined: there is no such Secret. */
+  /** Undefined: the Secret does not exist. */
   readonly version: string | undefined;
 }
 
-/** The version changes with each write, also of labels: the price of telling nobody what the Secret holds. */
+/** The version changes with each write, also of labels: the price of not revealing the Secret's content. */
 async function readVersion(objects: Objects, namespace: string, name: string): Promise<SecretVersion> {
   const found = await objects.getMetadata(secrets, { namespace, name });
   return { name, version: found && `${found.metadata.uid}/${found.metadata.resourceVersion}` };
@@ -139,7 +139,7 @@ async function readCertificate(
   }
 }
 
-/** Undefined where clients are asked for no certificate. */
+/** Undefined if clients are not asked for a certificate. */
 async function readClientCa(
   objects: Objects,
   { metadata, spec: { tls } }: GatewayProject,

@@ -5,7 +5,7 @@ import type { Refusal } from '../../../api/refusal.ts';
 import type { GatewayProject } from '../../../api/resources.ts';
 import { conditionOf, type Verdict } from '../../../runtime/conditions.ts';
 
-/** The status there is, which holds until they are there; undefined where something else is to be said. */
+/** Returns the current status, which holds until the fetch ends; undefined if another status applies. */
 export function statusWhileFetching(
   project: GatewayProject,
   problems: readonly Refusal[],

@@ -1,4 +1,4 @@
-/** Which revisions of a project are kept, and where its newest artifact goes. Pure. */
+/** Decides which revisions of a project are kept, and where its newest artifact is stored. Pure. */
 
 import type { Revision } from '../../../api/gateway-project.ts';
 import { controlledBy, type KubeObject } from '../../../kube/kube-object.ts';
@@ -52,7 +52,7 @@ export function decideStorage(
   };
 }
 
-/** Whether the compilation's artifact belongs into the registry, and does not lie there. */
+/** Reports whether the compilation's artifact belongs into the registry, and is not there. */
 export function wantsImage(observed: ObservedStorage, compilation: Compilation | undefined): compilation is Compiled {
   if (!compilation?.ok || observed.project.spec.storage.type !== 'OCI') return false;
   const same = sameArtifact(observed, keptRevisions(observed), compilation);
@@ -86,7 +86,7 @@ function keptRevisions({ project, parts, registry }: ObservedStorage): readonly 
   return storedRevisions(project, parts).filter(({ image }) => image === undefined || !missing?.has(image));
 }
 
-/** By hash, not by archive: `compiled_at` differs from one compilation to the next, what is served does not. */
+/** Compares by hash, not by archive: `compiled_at` differs between compilations of the same content. */
 function sameArtifact(
   { signedBy }: ObservedStorage,
   revisions: readonly Revision[],
@@ -107,7 +107,7 @@ function place(observed: ObservedStorage, kept: readonly Revision[], compilation
   const { project, signedBy } = observed;
   const same = sameArtifact(observed, kept, compilation);
   if (same && inPlace(project, same)) return { revision: same, write: [] };
-  // One that lost its ConfigMaps or image is made again under its number.
+  // A revision that lost its ConfigMaps or image is created again under its number.
   const known = same ?? sameArtifact(observed, project.status?.revisions ?? [], compilation);
   const taken = kept.some((revision) => revision !== same && revision.revision === known?.revision);
   const highest = Math.max(0, project.status?.latestRevision ?? 0, ...kept.map(({ revision }) => revision));

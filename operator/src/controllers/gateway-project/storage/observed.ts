@@ -11,7 +11,7 @@ export interface ObservedStorage {
   readonly parts: readonly KubeObject[];
   /** State of the registry that stores artifacts, if there is one. */
   readonly registry?: RegistryView;
-  /** Nothing limits what ConfigMaps hold: local mode. */
+  /** The content of ConfigMaps is not limited: local mode. */
   readonly unlimited?: true;
   readonly workload?: Workload;
 }
