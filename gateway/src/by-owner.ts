@@ -46,7 +46,7 @@ export class ByOwner<T extends Held> {
     this.#size++;
   }
 
-  /** Whether it was there. */
+  /** Reports whether it was there. */
   delete(item: T): boolean {
     const name = siteOf(item.owner);
     const site = this.#sites.get(name);

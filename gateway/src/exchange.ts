@@ -64,7 +64,7 @@ export interface Responder {
   inform?(x: Exchange, status: number, headers: HeaderList, received: () => void): void;
   /**
    * Answers that the protocol of `Exchange.upgrade` begins, and gives up the connection, or stream, behind that answer;
-   * null where the client has gone. `stopping` is called when the gateway stops: the connection is to be ended, and is
+   * null if the client has gone. `stopping` is called when the gateway stops: the connection is to be ended, and is
    * cut when the time for that is up.
    */
   upgrade?(x: Exchange, headers: HeaderList, stopping: () => void): Duplex | null;
@@ -93,21 +93,21 @@ export interface MatchedOperation {
   readonly admitted: readonly string[];
   /** Names of path parameters, in the order of `Exchange.params`. */
   readonly paramNames: readonly string[];
-  /** Null where its dispatcher does not answer with what the description says. */
+  /** Null if its dispatcher does not answer with what the description says. */
   readonly examples: DescribedAnswers | null;
-  /** Null where any message of a broker may reach its clients. */
+  /** Null if any message of a broker may reach its clients. */
   readonly streamed: DescribedMessages | null;
 }
 
 /** Messages as an API description has them. */
 export interface DescribedMessages {
-  /** Null if it is one of them. A message that takes too long to validate is refused. */
+  /** Returns null if it is one of them. A message that takes too long to validate is refused. */
   errorsNow(message: Uint8Array): readonly ProblemError[] | null;
 }
 
 /** Answers that an API description is made into. */
 export interface DescribedAnswers {
-  /** `status`: that of a config. Null where the description has no response for it. */
+  /** `status`: that of a config. Null if the description has no response for it. */
   answer(x: Exchange, status: number): Answer | null;
 }
 
@@ -161,7 +161,7 @@ export interface EngineResponse {
    */
   webSocket(x: Exchange, stopping: () => void, begins: (opened: OpenWebSocket) => void): Promise<boolean>;
   /**
-   * Relays a WebSocket between the client and an upstream that has accepted the handshake; false where the client has got
+   * Relays a WebSocket between the client and an upstream that has accepted the handshake; false if the client has got
    * another answer, or has gone.
    */
   relay(x: Exchange, accepted: AcceptedWebSocket): Promise<boolean>;
@@ -210,7 +210,7 @@ export interface RequestPart {
   readonly logged: string;
   /** Attributes of the request's span; asked when that ends. */
   spanAttributes?(): Readonly<Record<string, string>>;
-  /** Whether the access log is to have no line of the request; asked after `finished`. */
+  /** Reports whether the access log is to have no line of the request; asked after `finished`. */
   unlogged?(ended: EndedRequest): boolean;
   /** The request is valid, no middleware has answered it, and its dispatcher is next. */
   dispatched?(x: Exchange): void;
@@ -245,7 +245,7 @@ export class Exchange {
   responseHeaderBytes = 0;
   /** Verified certificate of the client; null without one. */
   clientCertificate: ClientCertificate | null = null;
-  /** Null where the client asks for no protocol that is spoken here, or its connection cannot leave HTTP. */
+  /** Null if the client asks for no protocol that is spoken here, or its connection cannot leave HTTP. */
   upgrade: UpgradeOffer | null = null;
   /** Bytes that the client has sent in another protocol than HTTP. */
   receivedUpgraded = 0;
@@ -257,7 +257,7 @@ export class Exchange {
   readonly rawHeaders: HeaderList;
   /** After admission: what plugins and upstreams see, names in lower case. */
   headers: HeaderList;
-  /** The request's body as it arrives; null where the request has none. */
+  /** The request's body as it arrives; null if the request has none. */
   bodyStream: BodyStream | null;
   /** Reads, limits and validates the body once; set by the pipeline. Rejects with `Interrupted` when `answer` says why. */
   readBody: () => Promise<Uint8Array>;

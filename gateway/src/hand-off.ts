@@ -27,7 +27,7 @@ export interface HandOff {
   /** Milliseconds until the upstream's response head must have arrived. */
   readonly timeoutMs: number;
   /**
-   * Makes what is sent out of what would be, anew for each attempt. Default: as it is. Rejects with NotSendable where the
+   * Makes what is sent out of what would be, anew for each attempt. Default: as it is. Rejects with NotSendable if the
    * request cannot be sent so.
    */
   readonly compose?: (request: UpstreamRequest) => Promise<UpstreamRequest>;

@@ -3,7 +3,7 @@
 /** Default limit of one event, in characters: its sender may be untrusted. */
 const MAX_EVENT = 1 << 20;
 
-/** A byte order mark, which a stream may begin with, also where each byte is a character. */
+/** A byte order mark, which a stream may begin with, also if each byte is a character. */
 const MARK = /^(?:\ufeff|\u00ef\u00bb\u00bf)/;
 
 export interface ServerSentEvent {

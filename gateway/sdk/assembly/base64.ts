@@ -35,7 +35,10 @@ export function decodeBase64(text: Text): Text | null {
   return held < 6 && (bits & ((1 << held) - 1)) == 0 ? new Text(ptr, length) : null;
 }
 
-/** Whether the bytes are UTF-8 (RFC 3629): without overlong forms, surrogates, and what is past the last character. */
+/**
+ * Reports whether the bytes are UTF-8 (RFC 3629): without overlong forms, surrogates, and what is past the last
+ * character.
+ */
 export function isUtf8(text: Text): bool {
   let i = 0;
   while (i < text.length) {

@@ -81,7 +81,7 @@ export namespace Bearer {
   }
 }
 
-/** Whether every name in `required` is in `granted`; both separated by spaces. */
+/** Reports whether every name in `required` is in `granted`; both separated by spaces. */
 export function grants(granted: Text, required: Text): bool {
   let start = 0;
   for (let i = 0; i <= required.length; i++) {

@@ -454,7 +454,7 @@ function forget(node: Node): void {
   }
 }
 
-/** Whether something is set at a node or below it. */
+/** Reports whether something is set at a node or below it. */
 function sets(node: Node): bool {
   if (node.value) return true;
   let child = node.child;

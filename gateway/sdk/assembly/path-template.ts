@@ -32,7 +32,9 @@ export class PathTemplate {
     this.inQuery = false;
   }
 
-  /** Null where braces do not pair. A parameter that the operation declares as `{name+}` is `{name}` or `{name+}`. */
+  /**
+   * Returns null if braces do not pair. A parameter that the operation declares as `{name+}` is `{name}` or `{name+}`.
+   */
   static parse(path: Text): PathTemplate | null {
     const template = new PathTemplate();
     let from = 0;
@@ -101,7 +103,7 @@ export function encoded(literal: Text): Text {
   return out.take();
 }
 
-/** Whether the operation declares the parameter as `{name+}`: then its slashes are its own. */
+/** Reports whether the operation declares the parameter as `{name+}`: then its slashes are its own. */
 function isGreedy(name: Text): bool {
   const path = Request.operationPath();
   for (let at = path.indexOf(OPEN); at >= 0; at = path.indexOf(OPEN, at + 1)) {
@@ -125,7 +127,7 @@ function addParam(out: TextBuilder, value: Text, greedy: bool): void {
   return (letter >= 0x61 && letter <= 0x7a) || (byte >= 0x30 && byte <= 0x39) || byte == 0x2d || byte == 0x2e || byte == 0x5f || byte == 0x7e;
 }
 
-/** Whether a segment of the path is `.` or `..`, also percent-encoded, which upstreams resolve. */
+/** Reports whether a segment of the path is `.` or `..`, also percent-encoded, which upstreams resolve. */
 export function climbs(path: Text): bool {
   const mark = path.indexOf(0x3f);
   const end = mark < 0 ? path.length : mark;

@@ -4,7 +4,7 @@ import { Text } from "./text";
 
 @unmanaged
 export class RateLimitResult {
-  /** False where the store is away: then nothing was counted, and the rest says nothing. */
+  /** False if the store is away: then nothing was counted, and the rest says nothing. */
   available: bool = true;
   allowed: bool = false;
   /** Requests left in the window. */

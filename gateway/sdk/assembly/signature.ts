@@ -3,7 +3,10 @@ import * as host from "./host";
 import { Text } from "./text";
 
 export namespace Signature {
-  /** Whether it is the signature of `data` by a public key in PEM; `alg`: RS256, RS384, RS512, ES256, ES384 or ES512. */
+  /**
+   * Reports whether it is the signature of `data` by a public key in PEM; `alg`: RS256, RS384, RS512, ES256, ES384 or
+   * ES512.
+   */
   export function holds(alg: Text, key: Text, data: Text, signature: Text): bool {
     return (
       host.host_verify_signature(

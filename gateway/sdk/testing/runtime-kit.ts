@@ -19,7 +19,7 @@ export interface RuntimeKit extends PluginKit {
 
 const outcomes: Readonly<Record<Outcome, HookResult['outcome']>> = { 0: 'continue', 1: 'answered', 2: 'handed-off' };
 
-/** Loads the plugin in `folder`. Throws PluginLoadError where the gateway would refuse it. */
+/** Loads the plugin in `folder`. Throws PluginLoadError if the gateway would refuse it. */
 export async function openKit(folder: string, options: KitOptions = {}): Promise<RuntimeKit> {
   const { plugin, wasm, complete } = await readPluginFolder(folder);
   const logs: LogLine[] = [];

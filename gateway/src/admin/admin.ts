@@ -18,7 +18,7 @@ export interface AdminState extends ConnectionsState, LogLevelState, TraceState 
   /** The artifact being served, or null before one is loaded. */
   artifact(): Artifact | null;
   draining(): boolean;
-  /** False when no more connections are taken. */
+  /** Returns false when no more connections are taken. */
   accepting(): boolean;
   /** Readiness waits for what the control plane wants; false without one. */
   awaiting(): boolean;

@@ -40,7 +40,7 @@ export interface SourceSpec {
 }
 
 export interface PluginCapabilities {
-  /** True where either body is not `none` (docs/decisions.md#plugin-declarations). */
+  /** True if either body is not `none` (docs/decisions.md#plugin-declarations). */
   readonly body_access: boolean;
   readonly host_functions: readonly string[];
   readonly request_body: BodyAccess;

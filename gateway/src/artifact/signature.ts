@@ -45,7 +45,7 @@ export function parsePublicKey(hex: string): KeyObject {
   return createPublicKey({ key: Buffer.concat([SPKI_PREFIX, Buffer.from(hex, 'hex')]), format: 'der', type: 'spki' });
 }
 
-/** Whether the hex signature over the text is by the key. */
+/** Reports whether the hex signature over the text is by the key. */
 export function verifySignature(key: KeyObject, text: string, signature: string): boolean {
   if (!/^[0-9a-f]{128}$/i.test(signature)) return false;
   return verify(null, Buffer.from(text), key, Buffer.from(signature, 'hex'));

@@ -68,7 +68,7 @@ interface Definition<Opened, Loaded, Bound, State> {
   open?(process: ProcessServices): Opened;
   /** Once for an artifact; default: what `open` has made. */
   load?(opened: Opened, artifact: ArtifactServices): Loaded;
-  /** Once for a config, before the plugin's `init`. Throws where the config cannot be used. */
+  /** Once for a config, before the plugin's `init`. Throws if the config cannot be used. */
   bind?(loaded: Loaded, config: ConfigView): Bound;
   /** Once for an instance. */
   call?(): State;

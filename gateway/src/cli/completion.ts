@@ -33,7 +33,7 @@ interface CompletedOption {
   readonly description: string;
   /** The next word is its value. */
   readonly takesValue: boolean;
-  /** Values that it takes; empty where any, then files are offered. */
+  /** Values that it takes; empty if any, then files are offered. */
   readonly choices: readonly string[];
 }
 

@@ -65,7 +65,7 @@ export class DevServer {
     });
   }
 
-  /** Rejects where the gateway cannot start for a reason that no change of the project's files mends. */
+  /** Rejects if the gateway cannot start for a reason that no change of the project's files mends. */
   async start(): Promise<void> {
     this.#building = this.#build();
     await this.#building;

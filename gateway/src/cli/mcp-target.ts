@@ -31,7 +31,7 @@ export function mcpUrl(text: string): string {
   return at.href;
 }
 
-/** Null after one line on stderr and the exit code: it cannot be read, or has no tools. */
+/** Returns null after one line on stderr and the exit code: it cannot be read, or has no tools. */
 export async function openTools(command: string, path: string, program: Program): Promise<Artifact | null> {
   const artifact = await openArtifact(command, path, [], program);
   if (artifact === null || artifact.tools !== null) return artifact;

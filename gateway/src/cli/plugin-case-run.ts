@@ -15,7 +15,7 @@ export interface Difference {
 export interface CaseRun {
   /** None where the case holds. */
   readonly differences: readonly Difference[];
-  /** What came of the call; null where the config was refused. */
+  /** What came of the call; null if the config was refused. */
   readonly result: HookResult | null;
 }
 

@@ -6,7 +6,7 @@ import type { PluginManifest } from '../compiler/project.ts';
 import { messageOf } from '../message-of.ts';
 import { PluginPackageError, readPluginManifest, wasmFileOf } from '../plugins/package.ts';
 
-/** Rejects with PluginPackageError where the folder holds no plugin. */
+/** Rejects with PluginPackageError if the folder holds no plugin. */
 export async function manifestOf(folder: string): Promise<Buffer> {
   return readFile(join(folder, 'plugin.toml')).catch((error: unknown) => {
     throw new PluginPackageError(`${folder} holds no plugin: ${messageOf(error)}`);
@@ -29,7 +29,7 @@ export async function checkLoads(folder: string): Promise<void> {
   (await testPlugin(folder)).close();
 }
 
-/** Rejects with PluginPackageError where the module is missing. */
+/** Rejects with PluginPackageError if the module is missing. */
 export async function checkBuilt(folder: string): Promise<void> {
   const path = await modulePathOf(folder);
   if (!existsSync(path)) throw new PluginPackageError(`${path} is missing: run gw plugin build`);

@@ -145,7 +145,7 @@ async function specFiles(paths: readonly string[], folders: readonly string[], r
   return { specs: paths.map(nameOf), files: [...files.values()] };
 }
 
-/** Whether some reference of a document, or what a discriminator maps to, may lead out of it. */
+/** Reports whether some reference of a document, or what a discriminator maps to, may lead out of it. */
 function refersToOthers({ bytes }: ProjectFile): boolean {
   const text = Buffer.from(bytes).toString('latin1');
   const maps = /\bmapping["']?\s*:/.test(text) && /\.(?:ya?ml|json)\b/i.test(text);

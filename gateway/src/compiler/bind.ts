@@ -43,13 +43,13 @@ export class Binder {
     this.#readCondition = readCondition;
   }
 
-  /** Whether there is such a plugin, which uses one of these host functions. */
+  /** Reports whether there is such a plugin, which uses one of these host functions. */
   knowsUser(name: unknown, functions: readonly string[]): boolean {
     const plugin = typeof name === 'string' ? this.#plugins.find(name) : null;
     return plugin ? usesAny(plugin, functions) : false;
   }
 
-  /** Whether a use decides by who calls, and by nothing else of a request. */
+  /** Reports whether a use decides by who calls, and by nothing else of a request. */
   decidesByCaller({ name, config }: PluginUse): boolean {
     const plugin = this.#plugins.use(name);
     return plugin ? decidesByCaller(plugin, config, this.#readCondition) : false;

@@ -103,7 +103,7 @@ interface Attempt {
   readonly specs: readonly Document[];
 }
 
-/** Null where the documents cannot be judged at all. */
+/** Returns null if the documents cannot be judged at all. */
 function judge(project: Project, deps: JudgeDeps): Attempt | null {
   const { sources, documents, diagnostics, readCondition, omitted } = deps;
   try {

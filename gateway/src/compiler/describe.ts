@@ -18,7 +18,7 @@ export interface DescribedUse {
 }
 
 export interface DescribedOperation {
-  /** Null where the document gives none; of AsyncAPI the operation's name. */
+  /** Null if the document gives none; of AsyncAPI the operation's name. */
   readonly operationId: string | null;
   /** Upper case. */
   readonly method: string;

@@ -149,7 +149,7 @@ function contentOf(
   return type === undefined || !media ? null : { type: mediaTypeOf(type), at: media };
 }
 
-/** Whether any text is valid, so that there is nothing to check. */
+/** Reports whether any text is valid, so that there is nothing to check. */
 export function isAnyString(schema: unknown): boolean {
   if (!isObject(schema) || get(schema, 'type') !== 'string') return false;
   const validating = [

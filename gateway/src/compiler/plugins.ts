@@ -23,7 +23,7 @@ export interface PreparedPlugin {
   readonly config: JsonObject;
 }
 
-/** Whether it declares one of these host functions. */
+/** Reports whether it declares one of these host functions. */
 export function usesAny({ manifest }: PreparedPlugin, functions: readonly string[]): boolean {
   return functions.some((each) => manifest.host_functions.includes(each));
 }

@@ -124,7 +124,7 @@ function reaches(schema: Json, table: Table, circle: ReadonlySet<string>): boole
   return false;
 }
 
-/** Whether no value gets past what is checked first: types, and values of a property that is required. */
+/** Reports whether no value gets past what is checked first: types, and values of a property that is required. */
 function areExclusive(one: Part, other: Part): boolean {
   return one.given.some((mine) => other.given.some((theirs) => mine !== theirs && exclude(mine, theirs)));
 }

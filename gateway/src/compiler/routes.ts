@@ -43,7 +43,7 @@ export interface RouteDeps {
 }
 
 /**
- * Null where the operation emits no route: it has no dispatch (docs/decisions.md#no-dispatch-no-route), is taken out
+ * Null if the operation emits no route: it has no dispatch (docs/decisions.md#no-dispatch-no-route), is taken out
  * (docs/decisions.md#extensions-inherited), or is wrong.
  */
 export function routeOf(declared: DeclaredOperation, file: string, deps: RouteDeps): Omit<Operation, 'index'> | null {
@@ -130,7 +130,7 @@ function carriesMessages({ at, channel, operationId }: DeclaredOperation, { plug
   return false;
 }
 
-/** Whether what it answers with has no end: messages of brokers, or a WebSocket. */
+/** Reports whether what it answers with has no end: messages of brokers, or a WebSocket. */
 export function isEndless(
   { channel }: DeclaredOperation,
   { dispatch }: Pick<Operation, 'dispatch'>,
@@ -146,12 +146,12 @@ function dropsOthers(dispatcher: BoundUse | null): boolean {
   );
 }
 
-/** Whether requests to it become WebSockets of its channel, on which messages go both ways. */
+/** Reports whether requests to it become WebSockets of its channel, on which messages go both ways. */
 function isWebSocket({ channel }: DeclaredOperation, dispatcher: BoundUse | null): boolean {
   return channel?.action === 'receive' && dispatcher !== null && usesAny(dispatcher.plugin, UPGRADES);
 }
 
-/** Whether its messages come over the WebSocket of another operation. */
+/** Reports whether its messages come over the WebSocket of another operation. */
 function isPartOfWebSocket({ channel }: DeclaredOperation, { binder }: RouteDeps): boolean {
   if (channel?.action !== 'send') return false;
   return channel.others.some(({ dispatcher }) => binder.knowsUser(dispatcher, UPGRADES));
@@ -173,7 +173,7 @@ function fitsAction({ channel }: DeclaredOperation, { name }: InheritedUse, { bi
   return !channel || binder.knowsUser(name, [...SUBSCRIBES, ...UPGRADES]) === (channel.action === 'receive');
 }
 
-/** Whether the dispatcher answers with what the description says (docs/reference/plugins.md#examples). */
+/** Reports whether the dispatcher answers with what the description says (docs/reference/plugins.md#examples). */
 function answersByExample({ plugin, use }: BoundUse): boolean {
   if (!usesAny(plugin, RESPONDS_BY_EXAMPLE)) return false;
   return plugin.marks.replacesExamples.every((pointer) => marked(use.config, pointer).length === 0);

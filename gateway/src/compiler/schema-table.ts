@@ -66,7 +66,7 @@ export class SchemaTable {
     this.#vocabularies = new Vocabularies(documents);
   }
 
-  /** Undefined where everything is valid, so that there is nothing to check. */
+  /** Returns undefined if everything is valid, so that there is nothing to check. */
   add(located: Located, dialect: Dialect, direction: Direction = 'request'): SchemaRef | undefined {
     return this.#keep(this.#outermost(located, dialect, direction, 'none'));
   }
@@ -320,7 +320,7 @@ export class SchemaTable {
     this.#diagnostics.add('E1074', placeOf(at), `pattern "${pattern}": ${longer}; ${advice}`);
   }
 
-  /** Whether a pattern can be matched; what is to be known of it is reported. */
+  /** Reports whether a pattern can be matched; what is to be known of it is reported. */
   #isRead(pattern: string, at: Located): boolean {
     const verdict = patternKind(pattern);
     if (verdict.kind === 'unreadable') {

@@ -11,7 +11,7 @@ const knownTypes = new WeakMap<object, readonly string[]>();
 const knownItems = new WeakMap<object, readonly string[]>();
 const knownProperties = new WeakMap<object, Readonly<Record<string, readonly string[]>>>();
 
-/** Numbers and booleans before strings, in the order in which text is tried; empty where the schema does not say. */
+/** Numbers and booleans before strings, in the order in which text is tried; empty if the schema does not say. */
 export function typesOf(schema: Located, documents: Documents): readonly string[] {
   const at = documents.follow(schema);
   return at && isObject(at.value) ? once(knownTypes, at.value, [], () => readTypes(at, documents)) : [];

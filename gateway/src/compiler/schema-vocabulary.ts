@@ -16,7 +16,7 @@ export class Vocabularies {
     this.#documents = documents;
   }
 
-  /** Whether `type`, `minimum` and the like are more than annotations at this schema. */
+  /** Reports whether `type`, `minimum` and the like are more than annotations at this schema. */
   validates(schema: Located): boolean {
     const resource = this.#documents.resourceAt(schema);
     const known = this.#known.get(resource);

@@ -32,7 +32,7 @@ export interface BodySource {
 export interface PlainObject {
   readonly properties: ReadonlyMap<string, Json>;
   readonly required: ReadonlySet<string>;
-  /** The schema of other properties; false where the document does not say that there are any. */
+  /** The schema of other properties; false if the document does not say that there are any. */
   readonly others: Json;
   /** Properties that are bytes, given as base64. */
   readonly binary: readonly string[];

@@ -287,7 +287,7 @@ function hintOf(known: readonly string[]): string {
   return `Settings here are ${known.join(', ')}.`;
 }
 
-/** Whether the document makes a tool of such an operation. */
+/** Reports whether the document makes a tool of such an operation. */
 export function selects({ enabled, include, exclude }: SpecTools, path: string, tags: readonly string[]): boolean {
   const among = (some: Selection) =>
     tags.some((tag) => some.tags.includes(tag)) || some.paths.some((pattern) => covers(pattern, path));

@@ -32,7 +32,7 @@ export function diffRequestBody(
   ];
 }
 
-/** Content types of all; schemas only where the operation checks responses, since the artifact has no others. */
+/** Content types of all; schemas only if the operation checks responses, since the artifact has no others. */
 export function diffResponses(
   subject: string,
   before: Operation,

@@ -38,7 +38,7 @@ function diffParameter(subject: string, before: Parameter, after: Parameter, sch
   return [...changes, ...inRequest(subject, name, schemas.compare(before.schema, after.schema))];
 }
 
-/** Whether some text is no value of it. */
+/** Reports whether some text is no value of it. */
 function isChecked({ schema, content_type: type, types }: Parameter): boolean {
   return schema !== undefined || type !== undefined || types.some((each) => each !== 'string');
 }

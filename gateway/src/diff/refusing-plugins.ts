@@ -23,7 +23,7 @@ const OTHER_BUILT_IN: ReadonlySet<string> = new Set([
   ...['apikey-auth', 'basic-auth', 'hmac-auth', 'jwt-auth', 'ldap-auth', 'mtls-auth', 'oauth2-auth', 'oidc-auth'],
 ]);
 
-/** Whether nothing is known of what a middleware does. */
+/** Reports whether nothing is known of what a middleware does. */
 export function isCustom(name: string): boolean {
   return !REFUSING.has(name) && !OTHER_BUILT_IN.has(name);
 }

@@ -14,7 +14,7 @@ export class InformationalLimit {
   #count = 0;
   #bytes = 0;
 
-  /** Whether another one of so many bytes is one too many. */
+  /** Reports whether another one of so many bytes is one too many. */
   exceededBy(bytes: number): boolean {
     this.#bytes += bytes;
     return ++this.#count > MOST_RESPONSES || this.#bytes > MOST_BYTES;

@@ -98,7 +98,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler, UpstreamCall {
   #offClose: (() => void) | null = null;
   /** The connection in the protocol that was asked for; it keeps the place of the call. */
   #upgraded: Duplex | null = null;
-  /** Of the call under way; null where the request is not traced. */
+  /** Of the call under way; null if the request is not traced. */
   #span: Span | null = null;
 
   constructor(request: ProxyRequest, events: ProxyEvents) {

@@ -39,14 +39,14 @@ export class ExampleResponses {
     this.#place = place;
   }
 
-  /** Null where the dispatcher does not answer with examples. */
+  /** Returns null if the dispatcher does not answer with examples. */
   static of(operation: Operation, table: JsonObject, schemas: Schemas): ExampleResponses | null {
     const { described_responses: described, path, method } = operation;
     const place = pointer('paths', path, method.toLowerCase());
     return described ? new ExampleResponses(described, new ValueMaker(table, schemas), place) : null;
   }
 
-  /** `status`: that of the plugin's config. Null where the description has no response for it. */
+  /** `status`: that of the plugin's config. Null if the description has no response for it. */
   answer(x: Exchange, status: number): Answer | null {
     const preference = preferenceOf(joinedHeader(x.headers, 'prefer'));
     const chosen = this.#choose(preference, status);

@@ -91,7 +91,7 @@ export class Making {
     return this.#schemas[ref.slice('gw:'.length)] ?? true;
   }
 
-  /** Whether a name matches a pattern. Throws Unmakeable. */
+  /** Reports whether a name matches a pattern. Throws Unmakeable. */
   matches(pattern: string, name: string): boolean {
     this.step(0);
     return this.#test(pattern, name);

@@ -40,7 +40,7 @@ function including(part: Obj, making: Making, depth: number): Json[] {
   return others;
 }
 
-/** Undefined if it is not a reference. */
+/** Returns undefined if it is not a reference. */
 const refOf = (schema: unknown) => get(schema, '$ref');
 
 /** Reports whether the schema is a compiled discriminator's: if the property has this value, this branch applies. */
@@ -75,7 +75,7 @@ function conditional(part: Obj, { manner }: Making): Json[] {
 
 const NUMBERS: ReadonlySet<string> = new Set(['number', 'integer']);
 
-/** Null where any will do. */
+/** Returns null if any will do. */
 function typesIn(schema: Json | Obj): readonly string[] | null {
   const type = get(schema, 'type');
   if (typeof type === 'string') return [type];

@@ -19,7 +19,7 @@ const RECORD_SEPARATOR = '\u001e';
 
 const isTextSequence = (type: string) => type === 'application/json-seq' || type.endsWith('+json-seq');
 
-/** Whether bodies of the type are items, one after the other (OpenAPI 3.2, "Sequential Media Types"). */
+/** Reports whether bodies of the type are items, one after the other (OpenAPI 3.2, "Sequential Media Types"). */
 export function isSequential(type: string): boolean {
   return type === EVENTS || LINES.has(type) || isTextSequence(type);
 }

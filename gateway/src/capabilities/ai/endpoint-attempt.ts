@@ -32,7 +32,7 @@ export interface AttemptAt {
   readonly isShared: boolean;
   /** Seconds until an endpoint can be asked; null if one can be asked now. */
   retryAfter(): number | null;
-  /** Whether another one of them would be asked now. */
+  /** Reports whether another one of them would be asked now. */
   movesOn(): boolean;
 }
 
@@ -51,7 +51,9 @@ export class EndpointAttempt {
     this.count = new TokenCount(asked.x, at.provider, asked.model);
   }
 
-  /** Null where the client has an answer, or has gone; else nothing was sent to it. `ask` throws what has failed. */
+  /**
+   * Returns null if the client has an answer, or has gone; else nothing was sent to it. `ask` throws what has failed.
+   */
   async run(ask: () => Promise<void>): Promise<ProviderFailed | null> {
     const { provider, endpoint } = this.#at;
     const { breaker } = endpoint.health;
@@ -94,7 +96,7 @@ export class EndpointAttempt {
     return usableAnswer(answer);
   }
 
-  /** Whether another endpoint is asked in place of this one, which says with 429 that its quota is used up. */
+  /** Reports whether another endpoint is asked in place of this one, which says with 429 that its quota is used up. */
   #limited(waitMs: number | null): boolean {
     const { endpoint, isShared, movesOn } = this.#at;
     if (isShared) endpoint.health.limited(this.#asked.request.model, waitMs);
@@ -123,7 +125,7 @@ export class EndpointAttempt {
     return response.whole({ problem: problemFor(x, problem) });
   }
 
-  /** Null where the client got an answer of it. */
+  /** Returns null if the client got an answer of it. */
   async #failure(error: unknown): Promise<ProviderFailed | null> {
     if (error instanceof ProviderFailed) return error;
     if (error instanceof ReportedError) {

@@ -44,7 +44,7 @@ export function warningHeaders(warnings: readonly Warning[]): HeaderList {
   return warnings.flatMap((each) => ['warning', `299 gw "${TEXTS[each]}"`]);
 }
 
-/** Null where a client does not get it. */
+/** Returns null if a client does not get it. */
 function passedValue(name: string, value: string): string | null {
   const read = Object.hasOwn(READ, name) ? READ[name] : undefined;
   if (read) return read(value);

@@ -25,7 +25,7 @@ export class RealtimeAttempt {
     this.#attempt = new EndpointAttempt(asked, at, services);
   }
 
-  /** Null where the session is open, the client has another answer, or has gone; else nothing was sent to it. */
+  /** Returns null if the session is open, the client has another answer, or has gone; else nothing was sent to it. */
   run(): Promise<ProviderFailed | null> {
     return this.#attempt.run(() => this.#open());
   }

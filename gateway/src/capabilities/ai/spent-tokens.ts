@@ -6,7 +6,7 @@ import { TokenCount } from './token-count.ts';
 import { TokenEstimate } from './token-estimate.ts';
 
 export interface SpentTokens {
-  /** `provider_chat`, …; empty where another dispatcher than ai-proxy has answered. */
+  /** `provider_chat`, …; empty if another dispatcher than ai-proxy has answered. */
   readonly provider: string;
   readonly model: string;
   readonly prompt: number;

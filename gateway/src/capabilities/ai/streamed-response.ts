@@ -35,7 +35,7 @@ export class StreamedResponse {
   readonly #turns = new Turns();
   /** Pieces to be written next. */
   #pieces: Buffer[] = [];
-  /** Undefined until the head was sent; null where a response hook answered in its place. */
+  /** Undefined until the head was sent; null if a response hook answered in its place. */
   #sink: ResponseSink | null | undefined;
   #bytes = 0;
   readonly #from = performance.now();

@@ -14,7 +14,7 @@ const MOST_ATTEMPTS = 4;
 /** Milliseconds. */
 const ROUNDED = 100;
 
-/** Asks an endpoint: null where the client has an answer, or has gone; else nothing was sent to it. */
+/** Asks an endpoint: null if the client has an answer, or has gone; else nothing was sent to it. */
 export type Attempt = (asked: Asked, at: AttemptAt) => Promise<ProviderFailed | null>;
 
 export class TargetRun {
@@ -37,7 +37,7 @@ export class TargetRun {
     this.#until = performance.now() + settings.timeoutMs;
   }
 
-  /** Null where the client has an answer, or has gone; else nothing was sent to it. */
+  /** Returns null if the client has an answer, or has gone; else nothing was sent to it. */
   async run(): Promise<ProviderFailed | null> {
     const { x, request } = this.#asked;
     while (!x.closed && this.#mayAsk()) {
@@ -96,7 +96,7 @@ export class TargetRun {
     return this.#target.endpoints.some(({ health }) => health.breaker.refuses);
   }
 
-  /** Seconds; null where the target has one endpoint, which says itself. */
+  /** Seconds; null if the target has one endpoint, which says itself. */
   #retryAfter(): number | null {
     return this.#target.endpoints.length === 1 ? null : this.#target.retryAfter(this.#asked.request.model);
   }

@@ -7,7 +7,7 @@ const OF_NOT_MODIFIED = new Set([
   ...['cache-control', 'content-location', 'date', 'etag', 'expires', 'last-modified', 'vary', 'set-cookie'],
 ]);
 
-/** Whether the client has the stored response already: it gets 304. */
+/** Reports whether the client has the stored response already: it gets 304. */
 export function clientHas(request: HeaderList, stored: HeaderList): boolean {
   const wanted = joinedHeader(request, 'if-none-match');
   if (wanted !== undefined) {

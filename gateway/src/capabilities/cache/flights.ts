@@ -44,7 +44,7 @@ export class Flights {
     return this.#under.get(key);
   }
 
-  /** Whether a fetch of this key is worth waiting for. */
+  /** Reports whether a fetch of this key is worth waiting for. */
   mayStore(key: string): boolean {
     const until = this.#unstorable.get(key);
     if (until === undefined) return true;

@@ -57,7 +57,7 @@ export class ResponseCache {
     this.#log = log;
   }
 
-  /** True where `Exchange.answer` is what is stored, or says that nothing is; `partition`: who else may see it. */
+  /** Returns true if `Exchange.answer` is what is stored, or says that nothing is; `partition`: who else may see it. */
   lookup(x: Exchange, owner: object | null, partition: string): Maybe<boolean> {
     if (TRANSACTION.of(x) !== null) return false;
     const { rules } = this;
@@ -79,7 +79,7 @@ export class ResponseCache {
     return this.#look(x, transaction, 0);
   }
 
-  /** In the response hook. True where another answer stands in the response's place. */
+  /** In the response hook. True if another answer stands in the response's place. */
   settle(x: Exchange): Maybe<boolean> {
     const transaction = TRANSACTION.of(x);
     if (transaction === null || transaction.cache !== this || transaction.settled) return false;

@@ -35,7 +35,7 @@ export class ResponseStore {
     this.#longest = rules.maxTtl + Math.max(rules.keepStale, MOST_STALE);
   }
 
-  /** Null where the store is away. */
+  /** Returns null if the store is away. */
   find(transaction: Transaction): Maybe<Found | null> {
     const first = this.#store.get(transaction.key);
     const epoch = this.#rules.invalidate ? this.#store.get(transaction.epochKey) : null;

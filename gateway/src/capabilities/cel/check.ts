@@ -216,7 +216,7 @@ function isNumber(type: CelType): boolean {
   return type === INT || type === UINT || type === DOUBLE;
 }
 
-/** Whether a value of one type may be one of the other. */
+/** Reports whether a value of one type may be one of the other. */
 function fits(type: CelType, wanted: CelType): boolean {
   if (type === DYN || wanted === DYN) return true;
   if (type.kind === 'list' && wanted.kind === 'list') return fits(type.element, wanted.element);

@@ -94,7 +94,10 @@ const PARTS: Readonly<Record<RequestPart, (x: Exchange) => CelInput>> = {
   time: () => timestampFromMs(Date.now()),
 };
 
-/** Null for no body. Read as validation reads it (docs/decisions.md#one-reading); as long as `--max-body-size` allows. */
+/**
+ * Returns null for no body. Read as validation reads it (docs/decisions.md#one-reading); as long as `--max-body-size`
+ * allows.
+ */
 function bodyValue({ body, headers }: Exchange): unknown {
   if (body === null || body.length === 0) return null;
   const encoding = headerOf(headers, 'content-encoding') ?? 'identity';

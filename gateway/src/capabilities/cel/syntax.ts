@@ -36,7 +36,7 @@ export function fail(id: bigint, message: string): never {
   throw new NodeError(id, message);
 }
 
-/** Throws ExpressionError where the text is no expression, is too long or too deep. */
+/** Throws ExpressionError if the text is no expression, is too long or too deep. */
 export function parseExpression(text: string): ParsedExpr {
   if (text.length > MOST_TEXT) throw new ExpressionError(`longer than ${MOST_TEXT} characters`, 1, 1);
   try {

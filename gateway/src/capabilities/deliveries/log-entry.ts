@@ -3,7 +3,7 @@ import { type EndedRequest, headerOf } from '../../exchange.ts';
 import { text, timestamp } from '../../telemetry/access-log.ts';
 import { observedValues } from '../observations/observed-request.ts';
 
-/** The member's value as JSON; null where the request has none. */
+/** The member's value as JSON; null if the request has none. */
 type Field = (ended: EndedRequest) => string | null;
 
 function optional(value: string | undefined): string | null {

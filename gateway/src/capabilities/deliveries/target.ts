@@ -24,7 +24,7 @@ const LONGEST_WAIT_MS = 15_000;
 /** Statuses that say that the same call may succeed later. */
 const LATER = new Set([408, 425, 429]);
 
-/** What came of an attempt: null where another may succeed, `waitMs` after this one at least. */
+/** What came of an attempt: null if another may succeed, `waitMs` after this one at least. */
 interface Attempt {
   readonly outcome: Delivered | null;
   readonly waitMs: number;

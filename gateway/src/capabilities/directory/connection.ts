@@ -86,7 +86,7 @@ export class DirectoryConnection {
     else this.#socket.once('close', listener);
   }
 
-  /** Whether the directory accepts the password of this entry. Rejects with DirectoryUnavailable. */
+  /** Reports whether the directory accepts the password of this entry. Rejects with DirectoryUnavailable. */
   async bind(dn: string, password: string): Promise<boolean> {
     // An empty one of the two makes it anonymous, which succeeds (RFC 4513, section 5.1).
     if (dn === '' || password === '') throw new DirectoryUnavailable('a bind needs a name and a password');

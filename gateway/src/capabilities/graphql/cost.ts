@@ -37,7 +37,7 @@ export interface Cost {
   readonly varies: boolean;
 }
 
-/** `variables`: null where the request has none. */
+/** `variables`: null if the request has none. */
 export function costOf(
   operation: OperationDefinitionNode,
   { fragments }: GraphQLDocument,

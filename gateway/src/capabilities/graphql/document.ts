@@ -28,7 +28,7 @@ const MOST_NESTING = 256;
 /** Characters of a parser's message: it quotes the document. */
 const MOST_MESSAGE = 200;
 
-/** Throws Refused where the text is too long, no document, or one that readers could take in several ways. */
+/** Throws Refused if the text is too long, no document, or one that readers could take in several ways. */
 export function readDocument(text: string, { maxDocumentBytes, maxTokens }: TextLimits): GraphQLDocument {
   if (Buffer.byteLength(text) > maxDocumentBytes) {
     throw new Refused('MAX_DOCUMENT_LIMIT', `The document has more than ${maxDocumentBytes} bytes.`);
@@ -58,7 +58,7 @@ function nestsTooDeeply(text: string, maxTokens: number): boolean {
   return false;
 }
 
-/** Whether more than so many open, strings and comments included. */
+/** Reports whether more than so many open, strings and comments included. */
 function hasBrackets(text: string, most: number): boolean {
   let count = 0;
   for (let i = 0; i < text.length; i++) {

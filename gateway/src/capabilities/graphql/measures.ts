@@ -43,7 +43,7 @@ export function measureFragments(fragments: readonly FragmentDefinitionNode[]): 
   return measured;
 }
 
-/** Throws Refused where a fragment is spread that is not there. */
+/** Throws Refused if a fragment is spread that is not there. */
 export function measureSelections(set: SelectionSetNode | undefined, fragments: FragmentMeasures): Measures {
   if (set === undefined) return NOTHING;
   const sum = { ...NOTHING };

@@ -13,7 +13,7 @@ export class FrameLimit {
   #have = 0;
   #left = 0;
 
-  /** False where a frame announces less than an answer has, or more than the client library may gather. */
+  /** Returns false if a frame announces less than an answer has, or more than the client library may gather. */
   admits(chunk: Buffer): boolean {
     for (let at = 0; at < chunk.length; ) {
       if (this.#left > 0) {

@@ -29,7 +29,7 @@ export interface NatsServers {
   /** `host:port` of each. */
   readonly servers: readonly string[];
   readonly credentials: NatsCredentials;
-  /** Null: TLS only where the server offers it. */
+  /** Null: TLS only if the server offers it. */
   readonly tls: BrokerTls | null;
   /** Passwords and tokens may be sent without TLS. */
   readonly allowPlaintext: boolean;

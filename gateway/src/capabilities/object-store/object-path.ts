@@ -33,7 +33,7 @@ export function escaped(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
-/** Null where an encoding is broken, or what it says is not UTF-8. */
+/** Returns null if an encoding is broken, or what it says is not UTF-8. */
 export function percentDecoded(text: string): string | null {
   try {
     return decodeURIComponent(text);

@@ -10,7 +10,10 @@ export interface StoreQuery {
 
 export const NO_QUERY: StoreQuery = { text: '', values: {} };
 
-/** Null where the query has an encoding that is broken, or not UTF-8, or a value without a name, which stores sign in ways of their own. A `+` is a space, as stores read it. */
+/**
+ * Returns null if the query has an encoding that is broken, or not UTF-8, or a value without a name, which stores sign
+ * in ways of their own. A `+` is a space, as stores read it.
+ */
 export function storeQuery(query: string | undefined): StoreQuery | null {
   if (query === undefined || query === '') return NO_QUERY;
   const values: Record<string, string[]> = Object.create(null);

@@ -42,7 +42,7 @@ interface Payload {
   body(signed: Signed): UpstreamRequest['body'];
 }
 
-/** Makes and signs it. Rejects with NotSendable where the body is one that S3 does not take. */
+/** Makes and signs it. Rejects with NotSendable if the body is one that S3 does not take. */
 export async function storeRequest(request: UpstreamRequest, target: StoreTarget): Promise<UpstreamRequest> {
   const { signer, address, x, query } = target;
   const payload = await payloadOf(request, target);

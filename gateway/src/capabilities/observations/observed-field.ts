@@ -25,7 +25,7 @@ export interface ObservedField {
   readonly traced: boolean;
   /** Null if it is not counted. */
   readonly labels: LabelValues | null;
-  /** As log and trace have it; undefined where the request has none. */
+  /** As log and trace have it; undefined if the request has none. */
   shown(x: Exchange): string | undefined;
   /** As it is. */
   read: Source;

@@ -29,7 +29,7 @@ const BCRYPT = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/;
 /** Modular crypt format, and LDAP's `{SSHA}`: nobody's password begins so. */
 const HASH_LIKE = /^(\$[a-z0-9-]{1,16}\$|\{[A-Z0-9-]{3,16}\})/;
 
-/** Whether a config value is a hash, and no secret in plain text (E1070). */
+/** Reports whether a config value is a hash, and no secret in plain text (E1070). */
 export function isPasswordHash(text: string): boolean {
   return ARGON2.test(text) || SCRYPT.test(text) || BCRYPT.test(text);
 }

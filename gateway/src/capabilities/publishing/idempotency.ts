@@ -20,7 +20,7 @@ export interface IdempotencySettings {
   readonly required: boolean;
 }
 
-/** Null where the config has none. */
+/** Returns null if the config has none. */
 export function readIdempotency(config: JsonObject): IdempotencySettings | null {
   const given = config['idempotency'];
   if (!isObject(given)) return null;
@@ -48,7 +48,7 @@ const PRINTABLE = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
 /** They differ from one attempt to the next. */
 const OF_ATTEMPT = new Set(['traceparent', 'tracestate']);
 
-/** Null where the message need not be published once only. Throws PublishError for a key that cannot be used. */
+/** Returns null if the message need not be published once only. Throws PublishError for a key that cannot be used. */
 export function onceKeyOf(x: Exchange, settings: IdempotencySettings | null, parts: MessageParts): OnceKey | null {
   if (settings === null) return null;
   const given = joinedHeader(x.headers, HEADER);

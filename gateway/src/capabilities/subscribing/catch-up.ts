@@ -66,7 +66,7 @@ export class CatchUp {
     if (earliest !== null) this.#position = earliest;
   }
 
-  /** True where the client has what the shared reader has read, and gets what that reads. */
+  /** Returns true if the client has what the shared reader has read, and gets what that reads. */
   async #meets(): Promise<boolean> {
     const { topic, client, outbox } = this.#options;
     const live = topic.position;
@@ -125,7 +125,7 @@ export class CatchUp {
     if (told.length > 0) await outbox.write({ bytes: Buffer.concat(told), messages: 0 });
   }
 
-  /** As often as it takes; null where the client has left meanwhile. */
+  /** As often as it takes; null if the client has left meanwhile. */
   async #answer<T>(ask: () => Promise<T>): Promise<T | null> {
     while (!this.#ended) {
       try {

@@ -32,7 +32,7 @@ export class Outbox {
     return !this.#full && !this.#held && this.#kept.length === 0;
   }
 
-  /** False where more waits than may. */
+  /** Returns false if more waits than may. */
   offer(frames: Frames): boolean {
     if (this.#closed) return true;
     if (!this.#full && !this.#held) {

@@ -89,7 +89,7 @@ export class Subscribers {
     }
   }
 
-  /** Null where its operation lets all messages through. */
+  /** Returns null if its operation lets all messages through. */
   #checkOf({ operation }: Exchange, plugin: string): MessageCheck | null {
     const described = operation?.streamed ?? null;
     if (described === null) return null;

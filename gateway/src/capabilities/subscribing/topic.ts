@@ -51,7 +51,7 @@ export class Topic implements Reading {
     this.#outage = new Outage(source.name, log);
   }
 
-  /** Of what clients have got that have all; null where the broker numbers no messages. */
+  /** Of what clients have got that have all; null if the broker numbers no messages. */
   get position(): Position | null {
     return this.#position;
   }

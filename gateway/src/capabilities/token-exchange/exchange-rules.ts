@@ -14,7 +14,7 @@ export interface ExchangeRules {
   /** The token endpoint. */
   readonly url: string;
   readonly clientId: string;
-  /** Empty where the client has none. */
+  /** Empty if the client has none. */
   readonly clientSecret: string;
   readonly clientAuthentication: ClientAuthentication;
   /** Parameters of each request but the subject's token, in the words of RFC 8693, section 2.1. */

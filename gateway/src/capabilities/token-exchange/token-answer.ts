@@ -11,7 +11,7 @@ import { ACCESS_TOKEN } from './exchange-rules.ts';
 
 export interface IssuedToken {
   readonly token: string;
-  /** Milliseconds from the answer on; 0 where the server does not say. */
+  /** Milliseconds from the answer on; 0 if the server does not say. */
   readonly lifetimeMs: number;
 }
 

@@ -116,7 +116,7 @@ export class Introspector implements TokenVerifier {
   }
 }
 
-/** Throws TokenRefused where the token is not active, or by its expiry cannot be. */
+/** Throws TokenRefused if the token is not active, or by its expiry cannot be. */
 function activity(answer: Obj): Validity {
   if (get(answer, 'active') !== true) throw new TokenRefused('the token is not active');
   const exp = get(answer, 'exp');

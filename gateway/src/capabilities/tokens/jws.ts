@@ -15,7 +15,7 @@ export function isAlgorithm(value: unknown): value is Algorithm {
 
 export interface ReadToken {
   readonly alg: Algorithm;
-  /** Undefined where the token names no key. */
+  /** Undefined if the token names no key. */
   readonly kid: string | undefined;
   readonly claims: Obj;
 }

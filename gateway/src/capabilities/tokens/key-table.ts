@@ -47,12 +47,12 @@ export class KeyTable {
     return new KeyTable([{ kid: undefined, algorithms, import: (alg) => importSPKI(spki, alg) }]);
   }
 
-  /** Whether a key is called so. */
+  /** Reports whether a key is called so. */
   names(kid: string): boolean {
     return this.#keys.some((key) => key.kid === kid);
   }
 
-  /** Whether `candidates` takes the keys of this name, and not all of a type. */
+  /** Reports whether `candidates` takes the keys of this name, and not all of a type. */
   chooses(kid: string | undefined): boolean {
     return kid !== undefined && this.named;
   }

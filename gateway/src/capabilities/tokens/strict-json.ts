@@ -10,7 +10,7 @@ import { isObject, type Obj } from '../../spec/json.ts';
 const SURROGATE = /\\u[dD][89a-fA-F]/;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Null where the bytes are not such an object. */
+/** Returns null if the bytes are not such an object. */
 export function strictObject(bytes: Uint8Array): Obj | null {
   if (!isQuickJson(bytes)) return null;
   try {

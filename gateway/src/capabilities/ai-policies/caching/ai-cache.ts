@@ -52,7 +52,7 @@ export class AiCache {
   readonly #similar: SimilarQuestions | null;
   readonly files: FilesRule;
 
-  /** Throws where the config cannot be used. */
+  /** Throws if the config cannot be used. */
   constructor(config: JsonObject, deps: AiCacheDeps) {
     this.#settings = cacheSettings(config);
     this.#deps = deps;
@@ -145,7 +145,10 @@ export class AiCache {
     return { status: stored.status, headers, body: stored.body };
   }
 
-  /** Whether the answer is stored now; else `CachedRequest.detail` says what is known of it before its body has passed. */
+  /**
+   * Reports whether the answer is stored now; else `CachedRequest.detail` says what is known of it before its body has
+   * passed.
+   */
   #stores(x: Exchange, cached: CachedRequest): boolean {
     if (cached.question === null) return false;
     cached.detail = this.#unstorable(x, cached, cached.question) ?? '';

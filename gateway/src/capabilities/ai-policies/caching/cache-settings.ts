@@ -25,7 +25,7 @@ export interface AiCacheSettings {
   readonly semantic: SimilaritySettings | null;
 }
 
-/** Throws where the config cannot be used. */
+/** Throws if the config cannot be used. */
 export function cacheSettings(config: JsonObject): AiCacheSettings {
   return {
     id: digest(canonicalJson(withoutKey(config))),

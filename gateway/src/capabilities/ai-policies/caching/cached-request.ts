@@ -15,7 +15,7 @@ export type CacheResult = (typeof CACHE_RESULTS)[number];
 export class CachedRequest implements RequestPart {
   /** Where in the chain the cache stands. */
   readonly owner: object | null;
-  /** Null where its answer is not stored. */
+  /** Null if its answer is not stored. */
   question: Question | null = null;
   key = '';
   /** Null if unknown. */

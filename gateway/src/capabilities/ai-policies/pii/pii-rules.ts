@@ -24,7 +24,7 @@ export class PiiRules implements PiiReplacing {
   readonly kinds: PiiReplacing['kinds'];
   readonly #hashKey: string;
 
-  /** Throws where something is to be hashed, and there is no key. */
+  /** Throws if something is to be hashed, and there is no key. */
   constructor(actions: Json | undefined, hashKey: Json | undefined) {
     const wanted = objectOf(actions);
     const order = Object.keys(DETECTORS);

@@ -41,7 +41,7 @@ export class PromptGuard {
   readonly #events: GuardEvents;
   readonly files: FilesRule;
 
-  /** Throws where the config cannot be used. */
+  /** Throws if the config cannot be used. */
   constructor(config: JsonObject, events: GuardEvents) {
     this.#profiles = new Profiles(
       config,

@@ -52,7 +52,7 @@ export class CostTracker {
   /** A batch costs what its provider has counted, when that is known: until then, one that is new needs budgets with anything left. */
   readonly files: FilesRule;
 
-  /** Throws where the config cannot be used. */
+  /** Throws if the config cannot be used. */
   constructor(config: JsonObject, spending: Spending, events: CostEvents) {
     this.#prices = new Prices(config);
     this.#profiles =

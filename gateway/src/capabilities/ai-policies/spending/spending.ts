@@ -158,7 +158,7 @@ export class Spending {
     this.#store = store;
   }
 
-  /** Null where the store is away: nothing is reserved then. */
+  /** Returns null if the store is away: nothing is reserved then. */
   async reserve(x: Exchange, budgeted: Budgeted): Promise<BudgetResult | null> {
     const ledger = this.#ledgerOf(x);
     const owner = [budgeted.policy, ...ownerOf(x)];

@@ -46,7 +46,7 @@ export class TokenLimit {
   /** A batch takes what its provider has counted, when that is known: until then, one that is new needs a quota with anything left. */
   readonly files: FilesRule;
 
-  /** Throws where the config cannot be used. */
+  /** Throws if the config cannot be used. */
   constructor(config: JsonObject, spending: Spending, events: LimitEvents) {
     this.#events = events;
     this.#profiles = new Profiles(config, quotaOf, (message, x) => events.log(message, x));

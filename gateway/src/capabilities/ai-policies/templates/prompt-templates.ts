@@ -50,7 +50,7 @@ export class PromptTemplates {
   readonly #events: TemplateEvents;
   readonly files: FilesRule;
 
-  /** Throws where the config cannot be used. */
+  /** Throws if the config cannot be used. */
   constructor(config: JsonObject, events: TemplateEvents) {
     const templates = new Map(
       Object.entries(objectOf(config['templates'])).map(([name, each]) => [
@@ -105,7 +105,7 @@ export class PromptTemplates {
     return filled === null ? 'untemplated' : 'filled';
   }
 
-  /** Null where the request names none. */
+  /** Returns null if the request names none. */
   #templateOf(request: Obj, surface: ConversationSurface, settings: Around): Template | null {
     const member = memberOf(surface);
     const said = get(request, member);

@@ -95,7 +95,7 @@ export interface Message {
   readonly model: string;
   readonly blocks: readonly Block[];
   readonly stop: StopReason;
-  /** Null where the provider has counted nothing. */
+  /** Null if the provider has counted nothing. */
   readonly usage: Usage | null;
 }
 

@@ -100,7 +100,7 @@ export interface MessageCounts {
 
 export const NO_COUNTS: MessageCounts = { input: 0, created: 0, createdLong: 0, read: 0, output: 0, thinking: 0 };
 
-/** Null where the provider has counted nothing, or what cannot be. */
+/** Returns null if the provider has counted nothing, or what cannot be. */
 export function totalOf({ input, created, createdLong, read, output, thinking }: MessageCounts): Usage | null {
   return sane({
     ...{ prompt: input + created + read, completion: output, cached: read, reasoning: thinking },

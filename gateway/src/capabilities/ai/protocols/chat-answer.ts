@@ -14,7 +14,7 @@ export function checkCompletion(value: unknown): void {
   if (!choices.every((choice) => isObject(get(choice, 'message')))) throw notValid('a choice has no message');
 }
 
-/** Throws ReportedError where an answer, a chunk or one of its choices reports an error, whatever it has beside. */
+/** Throws ReportedError if an answer, a chunk or one of its choices reports an error, whatever it has beside. */
 export function refuseError(value: unknown): void {
   const failed = [value, ...listOf(get(value, 'choices'))].find((each) => get(each, 'error'));
   if (failed !== undefined) throw new ReportedError(completionError(failed, reportedStatus(get(failed, 'error'))));

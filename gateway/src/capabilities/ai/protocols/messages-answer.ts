@@ -6,7 +6,7 @@ import { notWhole, type ProviderError, ReportedError } from '../conversation/pro
 import { type MessageCounts, messageUsage, NO_COUNTS, totalOf, type Usage } from '../conversation/usage.ts';
 import { jsonOf, notValid, stopWith, textOf } from './answer-parts.ts';
 
-/** Throws ReportedError where a provider reports an error in place of an answer. */
+/** Throws ReportedError if a provider reports an error in place of an answer. */
 export function refuseReport(value: unknown): void {
   if (get(value, 'error')) throw new ReportedError(messageError(value, null));
 }

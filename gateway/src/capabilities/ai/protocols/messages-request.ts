@@ -10,7 +10,7 @@ import { forcesCall, type ThinkingMember, thinkingOf } from './thinking.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * `maxTokens`: of the config, where the client says nothing. Throws AiRefused where neither says it, and for what the
+ * `maxTokens`: of the config, where the client says nothing. Throws AiRefused if neither says it, and for what the
  * model does not take.
  */
 export function messageRequest(conversation: Conversation, maxTokens: number | null, traits: ModelTraits): Json {

@@ -20,7 +20,7 @@ export interface SurfaceRequest {
 /** A whole answer, as the client gets it. */
 export interface WholeAnswer {
   readonly body: Uint8Array | string;
-  /** Null where the provider has counted nothing. */
+  /** Null if the provider has counted nothing. */
   readonly usage: Usage | null;
 }
 
@@ -63,7 +63,7 @@ export interface Translation {
 }
 
 export interface Surface {
-  /** Throws AiRefused where the provider cannot be asked for it. */
+  /** Throws AiRefused if the provider cannot be asked for it. */
   translate(request: SurfaceRequest, provider: Provider, settings: AiSettings): Translation;
   /** A provider's error, as the body of an answer. */
   error(error: ProviderError): object;

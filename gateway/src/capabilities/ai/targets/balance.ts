@@ -23,7 +23,7 @@ export class Balance {
   /** How far each is behind its share; all of them together are at 0. */
   readonly #behind: Map<Endpoint, number>;
 
-  /** Throws where the config cannot be used. */
+  /** Throws if the config cannot be used. */
   constructor(config: JsonObject, endpoints: readonly Endpoint[]) {
     this.#name = BALANCES.find((each) => each === config['balance']) ?? 'weight';
     this.#endpoints = endpoints;
@@ -46,7 +46,7 @@ export class Balance {
     return endpoint && { endpoint, why: this.#why(endpoint, candidates.length, states, tried) };
   }
 
-  /** Whether `next` would have one. */
+  /** Reports whether `next` would have one. */
   hasNext(model: string, tried: ReadonlySet<Endpoint>): boolean {
     return this.#endpoints.some((each) => !tried.has(each) && isAsked(this.stateOf(each, model)));
   }

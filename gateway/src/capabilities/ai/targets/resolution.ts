@@ -12,7 +12,7 @@ export interface Resolved {
   readonly target: Target;
   /** The model's own name, where the client asked for an alias. */
   readonly model: string;
-  /** Null where the client named a model. */
+  /** Null if the client named a model. */
   readonly alias: Alias | null;
   readonly resolution: (typeof RESOLUTIONS)[number];
 }
@@ -38,7 +38,7 @@ export function permittedAliases(settings: AiSettings, x: Exchange): readonly st
   });
 }
 
-/** Whether a request that names this model would be let through to one of these targets. */
+/** Reports whether a request that names this model would be let through to one of these targets. */
 export function leadsTo(settings: AiSettings, x: Exchange, model: string, targets: readonly Target[]): boolean {
   const found = find(settings, x, model);
   return found !== null && targets.includes(found.target) && found.target.permits(found.model);

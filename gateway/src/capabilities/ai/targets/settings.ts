@@ -41,7 +41,7 @@ export interface AiSettings {
   readonly files: FilesSettings | null;
 }
 
-/** Throws where the config cannot be used. */
+/** Throws if the config cannot be used. */
 export function aiSettings(config: JsonObject): AiSettings {
   const known = new KnownEndpoints();
   const target = (name: string, each: JsonObject) => new Target(name, each, known);

@@ -15,7 +15,7 @@ export class Target {
   readonly #allow: readonly Glob[] | null;
   readonly #deny: readonly Glob[];
 
-  /** Throws where the config cannot be used. */
+  /** Throws if the config cannot be used. */
   constructor(name: string, config: JsonObject, known: KnownEndpoints) {
     this.name = name;
     this.provider = providerOf(config);
@@ -32,7 +32,7 @@ export class Target {
     return this.#allow === null && this.#deny.length === 0;
   }
 
-  /** Whether its catalog has the model. */
+  /** Reports whether its catalog has the model. */
   permits(model: string): boolean {
     if (this.#deny.some((glob) => glob.matches(model))) return false;
     return this.#allow === null || this.#allow.some((glob) => glob.matches(model));
