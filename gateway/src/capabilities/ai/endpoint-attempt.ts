@@ -1,4 +1,4 @@
-/** One attempt at one endpoint of a provider: what its answer says of the endpoint, and what is counted. */
+/** One attempt at one endpoint of a provider: records the endpoint's health, and counts. */
 
 import { HttpCallError } from '../../egress/http-call-error.ts';
 import { CLIENT_CLOSED, type HeaderList, headerOf } from '../../exchange.ts';
@@ -41,7 +41,7 @@ export class EndpointAttempt {
   readonly #at: AttemptAt;
   readonly #services: AiServices;
   readonly count: TokenCount;
-  /** Of the provider's answer. */
+  /** Status of the provider's answer. */
   #status = NO_ANSWER;
 
   constructor(asked: Asked, at: AttemptAt, services: AiServices) {
@@ -51,9 +51,7 @@ export class EndpointAttempt {
     this.count = new TokenCount(asked.x, at.provider, asked.model);
   }
 
-  /**
-   * Returns null if the client has an answer, or has gone; else nothing was sent to it. `ask` throws what has failed.
-   */
+  /** Returns null if the client has an answer, or has left; otherwise nothing was sent to it. `ask` throws failures. */
   async run(ask: () => Promise<void>): Promise<ProviderFailed | null> {
     const { provider, endpoint } = this.#at;
     const { breaker } = endpoint.health;
@@ -103,7 +101,7 @@ export class EndpointAttempt {
     return movesOn();
   }
 
-  /** The provider refuses the request. `error`: what the client is told in the form of its surface; null: as it came. */
+  /** The provider refuses the request. `error`: for the client, in the form of its surface; null: as it came. */
   refused(status: number, headers: HeaderList, body: Uint8Array, error: object | null): Promise<void> {
     this.count.failed();
     const problem = credentialRefused(status);
@@ -117,7 +115,7 @@ export class EndpointAttempt {
     });
   }
 
-  /** For who runs the gateway: the log. */
+  /** Logs the refusal for the operator. */
   #credentialRefused(status: number, problem: Problem): Promise<void> {
     const { x, response } = this.#asked;
     const { provider, endpoint } = this.#at;

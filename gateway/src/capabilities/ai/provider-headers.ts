@@ -1,4 +1,6 @@
-/** Headers of a provider's answer that a client gets: none that name the account, or that are cookies of the provider. */
+/**
+ * Headers of a provider's answer for clients: without those that name the account, and without cookies of the provider.
+ */
 import { type HeaderList, headerOf } from '../../exchange.ts';
 import { retryAfterMs } from '../../retry-after.ts';
 import type { Warning } from './surfaces/surface.ts';

@@ -7,7 +7,7 @@ export function isKeyHash(text: string): boolean {
   return KEY_HASH.test(text);
 }
 
-/** Hex of the SHA-256; null if the text is no hash. */
+/** Returns the SHA-256 in hex; null if the text is not a hash. */
 export function hashedKey(text: string): string | null {
   return KEY_HASH.exec(text)?.[1]?.toLowerCase() ?? null;
 }

@@ -6,7 +6,7 @@ import { type FragmentDefinitionNode, Kind, type SelectionNode, type SelectionSe
 import { noFragment } from './document.ts';
 
 export interface Measures {
-  /** Fields within each other. */
+  /** Nesting of fields. */
   readonly depth: number;
   readonly fields: number;
   /** Fields side by side in the selection set itself. */

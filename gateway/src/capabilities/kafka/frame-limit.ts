@@ -1,4 +1,7 @@
-/** Watches the frames of Kafka's protocol as they come: a length of four bytes, then so many, of which the first four say whose answer it is. */
+/**
+ * Watches the frames of Kafka's protocol as they come: a length of four bytes, then so many, of which the first four
+ * identify the request that is answered.
+ */
 
 /** Least bytes of a frame; the client library throws an uncaught error for a shorter answer. */
 const LEAST = 4;

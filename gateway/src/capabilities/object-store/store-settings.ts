@@ -1,11 +1,11 @@
-/** Where a store is, and how its buckets are addressed, out of the config of `object-store`. */
+/** Address of a store, and the form of its bucket URLs, from the config of `object-store`. */
 import type { JsonObject } from '../../artifact/format.ts';
 
 export interface StoreSettings {
   readonly region: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** Of temporary credentials. */
+  /** Session token of temporary credentials. */
   readonly sessionToken: string | undefined;
   /** Base URL; undefined for AWS. */
   readonly endpoint: string | undefined;

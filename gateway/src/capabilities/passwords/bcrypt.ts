@@ -1,4 +1,4 @@
-/** bcrypt in a thread of its own: Node.js has none that leaves the event loop alone. */
+/** bcrypt in a thread of its own: Node.js has no version of it that leaves the event loop free. */
 import { Worker } from 'node:worker_threads';
 import type { BcryptJob, BcryptReply } from './bcrypt-worker.ts';
 

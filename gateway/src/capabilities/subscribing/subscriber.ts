@@ -25,9 +25,9 @@ export type SubscriptionEnd = 'client' | 'lag' | 'duration' | 'share' | 'stoppin
 export interface SubscriberOptions {
   readonly topic: Topic;
   readonly settings: SubscriptionSettings;
-  /** Whose stream it is. */
+  /** Owner of the stream. */
   readonly owner: OwnerPath;
-  /** Of the messages that it wants; null: all. */
+  /** Key of the messages that it wants; null: all. */
   readonly key: Buffer | null;
   /** Null if it gets all messages. */
   readonly check: MessageCheck | null;

@@ -13,7 +13,7 @@ export interface SurfaceRequest {
   readonly parsed: Obj;
   readonly model: string;
   readonly stream: boolean;
-  /** `anthropic-beta`, where the description of the API has that header; null: none. */
+  /** `anthropic-beta`, if the description of the API has that header; otherwise null. */
   readonly beta: string | null;
 }
 
@@ -53,11 +53,11 @@ export interface Translation {
   readonly path: string;
   readonly body: Uint8Array | string;
   readonly warnings: readonly Warning[];
-  /** Beside those that every provider gets. Default: none. */
+  /** Headers beside those that every provider gets. Default: none. */
   readonly headers?: HeaderList;
   /** `value`: the answer's body, `bytes` as it came. Throws ProviderFailed if it is malformed. */
   whole(value: unknown, bytes: Uint8Array): WholeAnswer;
-  /** Of a status from 400 to 499. Null: as the provider sent it. */
+  /** Returns the error for a status from 400 to 499. Null: as the provider sent it. */
   error(value: unknown, status: number): object | null;
   streamed(): StreamedAnswer;
 }

@@ -1,4 +1,4 @@
-/** Where requests can go: what the config says of a provider, ready to be called. */
+/** Targets of requests: the config of a provider, ready to be called. */
 import type { Json, JsonObject } from '../../../artifact/format.ts';
 import { isList } from '../../../spec/json.ts';
 import { Balance } from './balance.ts';
@@ -44,7 +44,9 @@ export class Target {
   }
 }
 
-/** Endpoints have what the target says, but for what they say themselves; without a list, the target is its only one. */
+/**
+ * Returns the configs of endpoints, which inherit from the target's; without a list, the target is its only endpoint.
+ */
 export function endpointConfigs(config: JsonObject): readonly JsonObject[] {
   const { provider, base_url, api_key, auth, endpoints } = config;
   const said = { provider, base_url, api_key, auth };
