@@ -1,6 +1,6 @@
 /** `Retry-After` (RFC 9110, section 10.2.3), as other servers send it. */
 
-/** Milliseconds; nobody is told to wait for longer. */
+/** Longest delay that clients are told, in milliseconds. */
 const MOST = 86_400_000;
 const DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 

@@ -4,7 +4,7 @@
  */
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 
-/** A key that cannot be used; the message says why and what to give. */
+/** A key that cannot be used; the message names the reason and the remedy. */
 export class KeyError extends Error {}
 
 /** Before the 32 bytes of a raw public key in its SubjectPublicKeyInfo (RFC 8410). */

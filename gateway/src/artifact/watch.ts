@@ -5,7 +5,7 @@ import { stat } from 'node:fs/promises';
 import { pollForChange } from '../poll-for-change.ts';
 import { sourceFiles } from './source.ts';
 
-/** Device, inode, size and time of each file: what a replacement changes. Rejects if a file cannot be read. */
+/** Returns device, inode, size and time of each file, which a replacement changes. Rejects if a file cannot be read. */
 async function fingerprint(source: string): Promise<string> {
   const files = await sourceFiles(source);
   const stats = await Promise.all(files.map((file) => stat(file)));

@@ -1,4 +1,4 @@
-/** `gw completion`: what a shell can complete, generated from the commands themselves. */
+/** `gw completion`: a shell's completions, generated from the commands themselves. */
 import { Argument, Command } from 'commander';
 import type { Program } from './program.ts';
 
@@ -87,7 +87,9 @@ function merged(options: readonly CompletedOption[]): readonly CompletedOption[]
   }));
 }
 
-/** In single quotes, as all three shells read them; fish also reads backslashes there, which none of ours has. */
+/**
+ * Quotes with single quotes, as all three shells read them; fish also reads backslashes there, which these texts lack.
+ */
 function quoted(text: string): string {
   return `'${text.replaceAll('\\', '').replaceAll("'", '’')}'`;
 }

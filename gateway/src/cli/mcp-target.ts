@@ -1,4 +1,7 @@
-/** What `gw mcp` asks: a server by its URL, or an artifact that is served on this machine for as long as that takes. */
+/**
+ * The target of `gw mcp`: a server by its URL, or an artifact that is served on this machine for the duration of the
+ * command.
+ */
 import { existsSync } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
 import type { Artifact } from '../artifact/read.ts';

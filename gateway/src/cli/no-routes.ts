@@ -1,4 +1,4 @@
-/** A project without a route: what to do (docs/decisions.md#one-verdict). */
+/** Advice for a project without a route (docs/decisions.md#one-verdict). */
 import type { CompileResult, LeftOutOperation } from '../compiler/index.ts';
 
 /**

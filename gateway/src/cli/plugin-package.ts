@@ -22,7 +22,7 @@ export async function modulePathOf(folder: string): Promise<string> {
   return join(folder, wasmFileOf((await manifestOf(folder)).toString()));
 }
 
-/** Loads it as a gateway would: rejects where the module, its imports or exports are not what they must be. */
+/** Loads it as a gateway would: rejects if the module, its imports or exports are not valid. */
 export async function checkLoads(folder: string): Promise<void> {
   await checkBuilt(folder);
   const { testPlugin } = await import('../../sdk/testing/index.ts');

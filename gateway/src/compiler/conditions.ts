@@ -62,7 +62,8 @@ export function checkConditions(
 }
 
 /**
- * Reports whether a use of the plugin decides by who calls, so that its decision is known before there is a request.
+ * Reports whether a use of the plugin decides by the caller alone, so that its decision is known before there is a
+ * request.
  */
 export function decidesByCaller(plugin: PreparedPlugin, config: JsonObject, read: ReadCondition | null): boolean {
   if (!plugin.manifest.authorizes) return false;

@@ -10,7 +10,7 @@ import { NAMED_BY } from '../validation/named-branch.ts';
 import type { Annotations } from './schema-annotations.ts';
 import { typesOf } from './schema-types.ts';
 
-/** A branch, with what stands for it in the table of schemas. */
+/** A branch, with its schema in the table. */
 interface Branch {
   readonly at: Located;
   readonly normal: Json;

@@ -15,7 +15,7 @@ export interface LeftOutOperation {
   readonly path: string;
   readonly code: Code;
   readonly reason: string;
-  /** Where the error stands: a file of the project, and the pointer in it. */
+  /** Place of the error: a file of the project, and the pointer in it. */
   readonly file: string;
   readonly pointer: string;
 }

@@ -28,7 +28,7 @@ export function usesAny({ manifest }: PreparedPlugin, functions: readonly string
   return functions.some((each) => manifest.host_functions.includes(each));
 }
 
-/** Prepares a plugin when an operation first uses it. What none uses is checked all the same, but not bundled. */
+/** Prepares a plugin when an operation first uses it. Unused plugins are checked all the same, but not bundled. */
 export class Plugins {
   readonly #declared: ReadonlyMap<string, ProjectPlugin>;
   readonly #diagnostics: Diagnostics;

@@ -28,7 +28,7 @@ export interface BodySource {
   value(): Json;
 }
 
-/** An object whose properties may be arguments by themselves. */
+/** An object with properties that may be arguments by themselves. */
 export interface PlainObject {
   readonly properties: ReadonlyMap<string, Json>;
   readonly required: ReadonlySet<string>;

@@ -72,7 +72,7 @@ function diffStatuses(
   ];
 }
 
-/** By what documents describe, where the artifact has no schemas of answers. */
+/** Compares the documents' descriptions, if the artifact has no schemas of answers. */
 export function diffDescribed(
   subject: string,
   before: readonly string[] | undefined,

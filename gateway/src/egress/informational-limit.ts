@@ -21,7 +21,7 @@ export class InformationalLimit {
   }
 }
 
-/** To be composed with what sends the requests of a program's own: a call that gets too many fails. */
+/** To be composed with the dispatcher of a program's own requests: a call that gets too many fails. */
 export function limitInformational(dispatch: Dispatcher.Dispatch): Dispatcher.Dispatch {
   return (options, handler) => dispatch(options, new LimitedHandler(handler));
 }

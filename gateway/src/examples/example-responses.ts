@@ -20,7 +20,7 @@ import { type Preference, preferenceOf } from './prefer.ts';
 import { isSequential, itemsOf, renderBody } from './render.ts';
 import { ValueMaker } from './valid-value.ts';
 
-/** Items of a sequence that nobody has given an example of. */
+/** Items of a sequence without an example. */
 const MADE_ITEMS = 2;
 /** Statuses whose responses have no body. */
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
@@ -29,7 +29,7 @@ export class ExampleResponses {
   readonly #described: Described;
   readonly #maker: ValueMaker;
   readonly #place: string;
-  /** Of a media type, the example that its own schema admits; null without one. */
+  /** The example of a media type that its own schema admits; null without one. */
   readonly #admitted = new WeakMap<DescribedValue, Given | null>();
 
   /** `place`: of the operation in its document, as a JSON pointer. */
@@ -97,7 +97,7 @@ export class ExampleResponses {
     return names.map(documentName);
   }
 
-  /** Documents hold examples that do not fit; what is answered with does. */
+  /** Documents hold examples that do not fit their schema; answers must fit. */
   #exampleOf(media: DescribedValue, type: string): Given | null {
     const known = this.#admitted.get(media);
     if (known !== undefined) return known;

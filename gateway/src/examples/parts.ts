@@ -57,7 +57,7 @@ function branchOf(branches: readonly Json[], part: Obj, making: Making, depth: n
   return (making.manner.branches === 'first' ? among[0] : making.random.pick(among)) ?? true;
 }
 
-/** From here on null is as good as a value that holds others. */
+/** Depth from which null is preferred to a value that holds others. */
 export const DEEP = 8;
 
 const isNull = (branch: Json) => get(branch, 'type') === 'null';

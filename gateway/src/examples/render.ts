@@ -24,7 +24,7 @@ export function isSequential(type: string): boolean {
   return type === EVENTS || LINES.has(type) || isTextSequence(type);
 }
 
-/** `given`: it is an example, whose text is the body as it stands. */
+/** `given`: it is an example, whose text is the body, unchanged. */
 export function renderBody(type: string, value: Json, given: boolean): Buffer | string {
   if (isJson(type)) return JSON.stringify(value);
   if (typeof value === 'string' && given) return value;
