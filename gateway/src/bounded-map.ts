@@ -16,7 +16,7 @@ export class BoundedMap<V> {
     this.#most = most;
   }
 
-  /** Of all that is kept. */
+  /** Weight of all entries. */
   get weight(): number {
     return this.#weight;
   }
@@ -25,7 +25,7 @@ export class BoundedMap<V> {
     return this.#entries.get(key)?.value;
   }
 
-  /** As `get`, and it is kept longer than what was not used since. */
+  /** As `get`, and keeps the entry longer than those unused since. */
   use(key: string): V | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;

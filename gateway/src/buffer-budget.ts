@@ -6,7 +6,7 @@ import { clientNetwork, siteOf } from './client-network.ts';
 
 /** Something held that may be ended early: because its client is slow, or because it is large. */
 export interface Evictable {
-  /** Bytes a millisecond, lately; or any number that is lower for what is to end sooner. */
+  /** Bytes a millisecond, lately; or any lower number for something that is to end sooner. */
   rate(now: number): number;
   /** It ends for clients that hold less, and not for more of its own client. Default false. */
   readonly onlyForOthers?: boolean;
@@ -105,7 +105,10 @@ export class BufferBudget {
   }
 }
 
-/** Of the client of a site that holds most; `own`: of one that holds as much as this client would, or of its own. */
+/**
+ * Returns the slowest item of the client that holds most in a site; `own`: of one that holds as much as this client
+ * would, or of its own.
+ */
 function slowestWithin(
   clients: Iterable<Client>,
   wanting: Holding,
@@ -164,7 +167,7 @@ export class Holding {
     this.#budget.give(this, this.#client, this.bytes);
   }
 
-  /** Ends what is held, for others. */
+  /** Ends the holding, for others. */
   giveWay(): void {
     this.release();
     this.evictable?.evict();

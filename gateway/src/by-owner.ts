@@ -11,7 +11,7 @@ interface Held {
 
 /** Owners that count as one against others. */
 interface Site<T> {
-  /** Who came first is first, and so is what each holds. */
+  /** Owners in the order of their arrival, and so the items of each. */
   readonly owners: Map<string, Set<T>>;
   size: number;
 }
@@ -46,7 +46,7 @@ export class ByOwner<T extends Held> {
     this.#size++;
   }
 
-  /** Whether it was there. */
+  /** Reports whether it was there. */
   delete(item: T): boolean {
     const name = siteOf(item.owner);
     const site = this.#sites.get(name);
@@ -63,14 +63,14 @@ export class ByOwner<T extends Held> {
     return this.#taken(this.#busiest());
   }
 
-  /** As `takeOldestOfBusiest`, of what was added last. */
+  /** As `takeOldestOfBusiest`, for the newest item. */
   takeLatestOfBusiest(): T | undefined {
     const latest = [...(this.#busiest() ?? [])].at(-1);
     if (latest) this.delete(latest);
     return latest;
   }
 
-  /** The oldest of whose turn it is, of those that `may`, taken out; then it is the next one's turn. */
+  /** Takes out the oldest item of the next owner in turn, of those that `may`. */
   takeInTurn(may: (owner: string) => boolean = () => true): T | undefined {
     for (const [name, site] of this.#sites) {
       for (const [owner, held] of site.owners) {

@@ -5,12 +5,12 @@ const LEAST_ROOM = 1024;
 const MOST_ROOM = 64 << 10;
 
 /**
- * Collects what arrives in pieces. A Buffer takes some 140 bytes beside its content, so small pieces are copied
+ * Collects bytes that arrive in pieces. A Buffer takes some 140 bytes besides its content, so small pieces are copied
  * together: a million pieces of one byte take a megabyte, and not 140 of them.
  */
 export class ByteCollector {
   #pieces: Uint8Array[] = [];
-  /** Small pieces that were copied together; null if there is no room to fill. */
+  /** Buffer into which small pieces are copied; null if there is no room to fill. */
   #room: Buffer | null = null;
   #filled = 0;
   #length = 0;
@@ -34,7 +34,7 @@ export class ByteCollector {
 
   #copy(piece: Uint8Array): void {
     if (this.#room !== null && this.#filled + piece.length > this.#room.length) this.#closeRoom();
-    // Rooms grow with what there is, so that few small pieces take little.
+    // Rooms grow with the content, so that few small pieces take little.
     this.#room ??= Buffer.allocUnsafeSlow(Math.min(MOST_ROOM, Math.max(LEAST_ROOM, this.#length)));
     this.#room.set(piece, this.#filled);
     this.#filled += piece.length;

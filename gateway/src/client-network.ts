@@ -1,4 +1,4 @@
-/** Whom an address belongs to: what one client holds or spends is counted by its network. */
+/** Networks of addresses: the holdings and spending of a client are counted by its network. */
 import ipaddr from 'ipaddr.js';
 import { BoundedMap } from './bounded-map.ts';
 
@@ -7,7 +7,7 @@ const IPV4_PREFIXES = ['0:0:0:0:0:ffff', '64:ff9b:0:0:0:0'];
 
 const IPV6_NETWORK = '::/64';
 
-/** Of addresses seen lately: to read one takes microseconds. */
+/** Networks of recent addresses: reading one takes microseconds. */
 const known = new BoundedMap<string>(4096);
 
 /**

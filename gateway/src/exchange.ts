@@ -1,6 +1,6 @@
 /**
- * The neutral request and response: what transport/ makes of a connection's bytes, and all that the pipeline,
- * the plugins and the dispatchers see of them. One object per request, its fields filled as the request proceeds.
+ * The neutral request and response: transport/ makes them from a connection's bytes, and the pipeline, the plugins and
+ * the dispatchers see nothing else of it. One object per request, its fields filled as the request proceeds.
  */
 import type { Duplex, Readable, Writable } from 'node:stream';
 import type { BufferBudget, Holding } from './buffer-budget.ts';
@@ -18,7 +18,7 @@ export type HeaderList = string[];
 /** Receives a body as it is read, without delaying it. */
 export interface BodyCopy {
   chunk(bytes: Uint8Array): void;
-  /** There is no more. Not called where the body breaks off. */
+  /** The body is complete. Not called if it breaks off. */
   whole(): void;
 }
 
@@ -36,7 +36,7 @@ export interface BodyStream extends Readable {
   copyTo(copy: BodyCopy): void;
 }
 
-/** Where a streaming response's body goes. */
+/** Sink for a streaming response's body. */
 export interface ResponseSink extends Writable {
   /** Ends with a body that is whole, as cheaply as the transport can. */
   endWith?(body: Uint8Array): void;
@@ -55,16 +55,16 @@ export interface UpgradeOffer {
 export interface Responder {
   /** Sends a whole response. */
   send(x: Exchange, status: number, headers: HeaderList, body: Uint8Array | string | null): void;
-  /** Sends the head, and returns where the body goes. */
+  /** Sends the head, and returns the sink for the body. */
   stream(x: Exchange, status: number, headers: HeaderList): ResponseSink;
   /**
-   * Sends an informational response (1xx) before the answer, where the client's protocol has them. Calls `received` when
+   * Sends an informational response (1xx) before the answer, if the client's protocol has them. Calls `received` when
    * it is no longer in memory, at the latest when the exchange closes.
    */
   inform?(x: Exchange, status: number, headers: HeaderList, received: () => void): void;
   /**
    * Answers that the protocol of `Exchange.upgrade` begins, and gives up the connection, or stream, behind that answer;
-   * null where the client has gone. `stopping` is called when the gateway stops: the connection is to be ended, and is
+   * null if the client has gone. `stopping` is called when the gateway stops: the connection is to be ended, and is
    * cut when the time for that is up.
    */
   upgrade?(x: Exchange, headers: HeaderList, stopping: () => void): Duplex | null;
@@ -73,13 +73,13 @@ export interface Responder {
    * listener.
    */
   whenStopping?(listener: () => void): () => void;
-  /** Fields behind a streamed body, set before its end; left out where the client does not take them (`TE`). */
+  /** Fields behind a streamed body, set before its end; left out if the client does not take them (`TE`). */
   trailers?(fields: HeaderList): void;
   /** Whether the response has begun. */
   readonly headSent: boolean;
   /** Cuts the connection (or resets the stream): the response can no longer be completed honestly. */
   abort(): void;
-  /** Ends the request, whose memory others need: answers with 503, or cuts off an answer that has begun. */
+  /** Ends the request, since others need its memory: answers with 503, or cuts off an answer that has begun. */
   giveWay?(x: Exchange): void;
 }
 
@@ -93,21 +93,21 @@ export interface MatchedOperation {
   readonly admitted: readonly string[];
   /** Names of path parameters, in the order of `Exchange.params`. */
   readonly paramNames: readonly string[];
-  /** Null where its dispatcher does not answer with what the description says. */
+  /** Null if its dispatcher does not answer from the description. */
   readonly examples: DescribedAnswers | null;
-  /** Null where any message of a broker may reach its clients. */
+  /** Null if any message of a broker may reach its clients. */
   readonly streamed: DescribedMessages | null;
 }
 
 /** Messages as an API description has them. */
 export interface DescribedMessages {
-  /** Null if it is one of them. A message that takes too long to validate is refused. */
+  /** Returns null if it is one of them. A message that takes too long to validate is refused. */
   errorsNow(message: Uint8Array): readonly ProblemError[] | null;
 }
 
 /** Answers that an API description is made into. */
 export interface DescribedAnswers {
-  /** `status`: that of a config. Null where the description has no response for it. */
+  /** `status`: that of a config. Null if the description has no response for it. */
   answer(x: Exchange, status: number): Answer | null;
 }
 
@@ -116,30 +116,30 @@ export type Answer =
   | { readonly status: number; readonly body: Uint8Array | string | null; readonly headers?: HeaderList }
   | { readonly problem: Problem };
 
-/** A dispatcher's wish that a part of the host answers: the instance is free, and the engine owns what follows. */
+/** A part of the host that a dispatcher lets answer: the instance is free, and the engine owns the rest. */
 export interface Engine {
   /**
-   * Calls `whole` or `bodyFailed` of the response once; or `relay`; or one of `head`, `endless` and `webSocket`, and, where
-   * that gave something, `done` or `broken`. Rejecting is a defect: 500.
+   * Calls `whole` or `bodyFailed` of the response once; or `relay`; or one of `head`, `endless` and `webSocket`, and,
+   * if that succeeded, `done` or `broken`. Rejecting is a defect: 500.
    */
   answer(x: Exchange, response: EngineResponse): Promise<void>;
   /** It is not asked after all: the request has got another answer. Default: there is nothing to give up. */
   close?(): void;
 }
 
-/** A WebSocket that is open, and where what passes is counted. */
+/** An open WebSocket, with the counts of its traffic. */
 export interface OpenWebSocket {
   readonly connection: Duplex;
   readonly figures: WebSocketFigures;
 }
 
-/** A WebSocket that an upstream has accepted, and what the client gets of it. */
+/** A WebSocket that an upstream has accepted, and the client's part of the answer. */
 export interface AcceptedWebSocket {
-  /** Of the upstream's answer, for the client. */
+  /** Headers of the upstream's answer, for the client. */
   readonly headers: HeaderList;
   readonly connection: Duplex;
   readonly limits: WebSocketLimits;
-  /** Gets frames of the upstream as they pass, whose heads are never cut. Default: nobody reads them. */
+  /** Receives frames of the upstream as they pass, whose heads are never cut. Default: they are not read. */
   read?(frames: readonly Buffer[]): void;
   /** It is open; `close` ends it, and tells both sides why. */
   opened?(close: (closing: Closing) => void): void;
@@ -148,7 +148,10 @@ export interface AcceptedWebSocket {
 /** The pipeline's handlers for the answer of an engine. */
 export interface EngineResponse {
   whole(answer: Answer): Promise<void>;
-  /** The head is made. Returns where the body goes, at once or when response hooks are done; null: nowhere. */
+  /**
+   * The head is made. Returns the sink for the body, at once or when response hooks are done; null: the body is
+   * dropped.
+   */
   head(x: Exchange, status: number, headers: HeaderList): ResponseSink | Promise<ResponseSink | null>;
   /**
    * As `head`, with status 200, for a body that has no end of its own. Resolves with false if the response does not
@@ -161,7 +164,7 @@ export interface EngineResponse {
    */
   webSocket(x: Exchange, stopping: () => void, begins: (opened: OpenWebSocket) => void): Promise<boolean>;
   /**
-   * Relays a WebSocket between the client and an upstream that has accepted the handshake; false where the client has got
+   * Relays a WebSocket between the client and an upstream that has accepted the handshake; false if the client has got
    * another answer, or has gone.
    */
   relay(x: Exchange, accepted: AcceptedWebSocket): Promise<boolean>;
@@ -172,7 +175,7 @@ export interface EngineResponse {
   broken(x: Exchange, cause: string): void;
 }
 
-/** How a plugin ended a request: with an answer of its own, by failing, or because there was no instance of it. */
+/** How a plugin ended a request: with an answer of its own, by failing, or for lack of an instance. */
 export type PluginDecision = 'answered' | 'failed' | 'overloaded';
 
 export type HeaderOp = 'set' | 'add' | 'remove';
@@ -186,7 +189,7 @@ export interface StagedHeader {
 /** How a request has ended, as the access log has it. */
 export interface EndedRequest {
   readonly x: Exchange;
-  /** Of the operation, as metrics have it. */
+  /** Method of the operation, as metrics have it. */
   readonly method: string;
   /** Path template, or `unmatched`. */
   readonly route: string;
@@ -206,11 +209,11 @@ export interface RequestPart {
   readonly stored: Uint8Array | null;
   /** Set if it reads a body that streams past `owner`: puts itself before the sink. */
   readonly tap: ((sink: ResponseSink) => ResponseSink) | null;
-  /** Members of the line in the access log, each with a comma before it; empty for none. */
+  /** Members of the line in the access log, each with a comma before it; or empty. */
   readonly logged: string;
   /** Attributes of the request's span; asked when that ends. */
   spanAttributes?(): Readonly<Record<string, string>>;
-  /** Whether the access log is to have no line of the request; asked after `finished`. */
+  /** Reports whether the access log is to have no line of the request; asked after `finished`. */
   unlogged?(ended: EndedRequest): boolean;
   /** The request is valid, no middleware has answered it, and its dispatcher is next. */
   dispatched?(x: Exchange): void;
@@ -221,7 +224,7 @@ export interface RequestPart {
 /** Thrown out of a plugin's wait when the request has got its answer meanwhile (an invalid body, a client that left). */
 export class Interrupted extends Error {}
 
-/** Counted where the client left, or reads nothing, before it had its answer. */
+/** Counted if the client left, or stopped reading, before it had its answer. */
 export const CLIENT_CLOSED = 499;
 
 export class Exchange {
@@ -245,7 +248,7 @@ export class Exchange {
   responseHeaderBytes = 0;
   /** Verified certificate of the client; null without one. */
   clientCertificate: ClientCertificate | null = null;
-  /** Null where the client asks for no protocol that is spoken here, or its connection cannot leave HTTP. */
+  /** Null if the client asks for no protocol that is spoken here, or its connection cannot leave HTTP. */
   upgrade: UpgradeOffer | null = null;
   /** Bytes that the client has sent in another protocol than HTTP. */
   receivedUpgraded = 0;
@@ -255,15 +258,15 @@ export class Exchange {
   readonly startedAt = performance.now();
   /** As they arrived, names in any case; until admission `headers` is the same list. */
   readonly rawHeaders: HeaderList;
-  /** After admission: what plugins and upstreams see, names in lower case. */
+  /** After admission: the headers for plugins and upstreams, names in lower case. */
   headers: HeaderList;
-  /** The request's body as it arrives; null where the request has none. */
+  /** The request's body as it arrives; null if the request has no body. */
   bodyStream: BodyStream | null;
   /** Reads, limits and validates the body once; set by the pipeline. Rejects with `Interrupted` when `answer` says why. */
   readBody: () => Promise<Uint8Array>;
   /** The body in memory, once something has read or replaced it. */
   body: Uint8Array | null = null;
-  /** Budget of what the request holds in memory; null outside the pipeline. */
+  /** Budget of the request's memory; null outside the pipeline. */
   memory: BufferBudget | null = null;
   #held: Holding | null = null;
   /**
@@ -289,7 +292,7 @@ export class Exchange {
   patternSteps = 0;
   /** Messages between plugins; made on first use. */
   context: Map<string, string> | null = null;
-  /** What one plugin, as it is bound, keeps for itself between its hooks of this request. */
+  /** State of one plugin, as it is bound, between its hooks of this request. */
   states: Map<object, Map<string, Uint8Array>> | null = null;
 
   /** The plugin that made the answer, or in whose call it was made; null if it is the upstream's, or the gateway's. */
@@ -305,27 +308,29 @@ export class Exchange {
   staged: StagedHeader[] | null = null;
   answer: Answer | null = null;
   handOff: HandOff | null = null;
-  /** Set where the dispatcher has handed the request off to a part of the host. */
+  /** Set if the dispatcher has handed the request off to a part of the host. */
   engine: Engine | null = null;
 
   /** The problem that is about to be sent, with all known details; null if the response is not a problem. */
   problem: Problem | null = null;
-  /** Set for response hooks: what is about to be sent. */
+  /** Status that is about to be sent; set for response hooks. */
   responseStatus = 0;
   responseHeaders: HeaderList = [];
   /** Body of the response if it is in memory; null while it streams. */
   responseBody: Uint8Array | string | null = null;
   /** The body of the response is not in memory, but on its way from the upstream. */
   responseStreams = false;
-  /** Nothing but the end of the upstream's connection says where that body ends. */
+  /** Only the end of the upstream's connection marks the end of that body. */
   endsByClosing = false;
 
   /** The claims of its token are too long for `x-auth-claims`. */
   claimsLeftOut = false;
 
-  /** The client has gone, or the response is complete: nobody waits for anything any more. */
+  /** The client has gone, or the response is complete: waiting is pointless. */
   closed = false;
-  /** Status to count where the transport ended the request by itself: 408, 400, 499 of a client that reads nothing; or 0. */
+  /**
+   * Status to count if the transport ended the request by itself: 408, 400, 499 of a client that does not read; or 0.
+   */
   closedWith = 0;
   #closeListeners: Set<() => void> | null = null;
 
@@ -366,7 +371,9 @@ export class Exchange {
     return () => this.#closeListeners?.delete(listener);
   }
 
-  /** Returns what the request holds of the budget, in its client's share, until it ends. `budget`: the same each time. */
+  /**
+   * Returns the request's holding in the budget, in its client's share, until it ends. `budget`: the same each time.
+   */
   heldIn(budget: BufferBudget): Holding {
     if (this.#held !== null) return this.#held;
     const held = holdFor(budget, this);
@@ -375,7 +382,7 @@ export class Exchange {
     return held;
   }
 
-  /** Ends the request, whose memory others need, with 503; an answer that has begun is cut off. */
+  /** Ends the request with 503, since others need its memory; an answer that has begun is cut off. */
   giveWay(): void {
     if (this.closed) return;
     if (this.responder.giveWay) this.responder.giveWay(this);
@@ -388,7 +395,7 @@ export class Exchange {
     return this.heldIn(this.memory).take(bytes);
   }
 
-  /** Lets go of the headers, which nobody reads any more. */
+  /** Drops the headers once they are useless. */
   forgetHeaders(): void {
     this.rawHeaders.length = 0;
     this.headers = [];

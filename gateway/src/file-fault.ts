@@ -3,8 +3,9 @@ import { realpathSync, statSync } from 'node:fs';
 import { sep } from 'node:path';
 
 /**
- * Null for a plain file, and for a link to one that lies in the folder, as volumes of ConfigMaps have them. Else what is
- * wrong: a link would show what lies elsewhere, and a pipe would be read for ever. Throws the file system's error.
+ * Returns null for a plain file, and for a link to one in the folder, as volumes of ConfigMaps have them. Otherwise
+ * returns the fault: a link could expose files elsewhere, and a pipe would be read forever. Throws the file system's
+ * error.
  */
 export function fileFault(folder: string, path: string): string | null {
   const root = realpathSync(folder);

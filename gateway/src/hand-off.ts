@@ -8,7 +8,7 @@ export interface Upstream {
   readonly name: string;
 }
 
-/** What one attempt at an upstream sends. */
+/** The request of one attempt at an upstream. */
 export interface UpstreamRequest {
   /** Path and query, that of the base URL included. */
   readonly path: string;
@@ -27,13 +27,13 @@ export interface HandOff {
   /** Milliseconds until the upstream's response head must have arrived. */
   readonly timeoutMs: number;
   /**
-   * Makes what is sent out of what would be, anew for each attempt. Default: as it is. Rejects with NotSendable where the
-   * request cannot be sent so.
+   * Makes the final request from the planned one, anew for each attempt. Default: unchanged. Rejects with NotSendable
+   * if the request cannot be sent so.
    */
   readonly compose?: (request: UpstreamRequest) => Promise<UpstreamRequest>;
   /** Sent once, without a body, in place of an answer 404. Default: that is the answer. */
   readonly fallback?: HandOff;
-  /** Set where the request becomes a WebSocket. Default: it does not. */
+  /** Set if the request becomes a WebSocket. Default: it does not. */
   readonly webSocket?: WebSocketLimits;
 }
 

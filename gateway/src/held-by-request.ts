@@ -1,7 +1,7 @@
 /** Memory of an open request: it gives way to other clients only (docs/decisions.md#bodies-in-memory). */
 import type { BufferBudget, Evictable, Holding } from './buffer-budget.ts';
 
-/** An exchange, as far as what it holds is concerned. */
+/** The parts of an exchange that concern its memory. */
 export interface OpenRequest {
   readonly clientIp: string;
   /** Milliseconds, on the monotonic clock. */

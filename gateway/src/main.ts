@@ -27,7 +27,7 @@ try {
   await gw.parseAsync();
 } catch (error) {
   if (!(error instanceof CommanderError)) throw error;
-  // Usage errors exit with 1, and with 2 for `gw compile` (docs/decisions.md#exit-codes); --help and --version are
-  // none.
+  // Usage errors exit with 1, and with 2 for `gw compile` (docs/decisions.md#exit-codes); --help and --version are not
+  // errors.
   if (error.exitCode !== 0) process.exitCode = process.argv[2] === 'compile' ? 2 : 1;
 }

@@ -14,11 +14,11 @@ export interface MemoryBudgets {
   readonly bodies: number;
   readonly responses: number;
   readonly headers: number;
-  /** Of plugin instances whose calls wait. */
+  /** Memory of plugin instances whose calls wait. */
   readonly plugins: number;
 }
 
-/** Returns the bytes that this process may use: what its container has, else what the machine has. */
+/** Returns the bytes that this process may use: the container's limit, else the machine's memory. */
 export function usableMemory(): number {
   const constrained = process.constrainedMemory();
   return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();

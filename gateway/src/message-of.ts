@@ -3,7 +3,7 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The same where clients of others wrap texts, which may be long: its first line, of 300 characters at most. */
+/** As above for clients of libraries that wrap texts, which may be long: the first line, of 300 characters at most. */
 export function firstLineOf(error: unknown): string {
   const [line = ''] = messageOf(error).split('\n');
   return line.slice(0, 300);

@@ -1,4 +1,4 @@
-/** Names that somebody may have meant. */
+/** Names similar to a misspelt one. */
 
 /** At most this many are offered. */
 const MOST_OFFERED = 3;

@@ -1,7 +1,7 @@
 /** How many files and connections this process may have open. */
 import { readFileSync } from 'node:fs';
 
-/** Parts of the limit: the rest is for kept connections to upstreams, and for what the gateway itself opens. */
+/** Parts of the limit: the rest is for kept connections to upstreams, and for the gateway's own files. */
 const FOR_CLIENTS = 1 / 2;
 const FOR_UPSTREAMS = 1 / 5;
 

@@ -6,9 +6,9 @@
 const LOOK_EVERY_MS = 1000;
 
 /**
- * Calls `changed` when the fingerprint is another one than before, and the same at two looks in a row: what is still
- * being written is left alone. The next look comes when `changed` is done. A fingerprint that rejects is no change:
- * between two versions there may be none. Returns the function that ends it.
+ * Calls `changed` when the fingerprint differs from the last one, and is the same in two polls in a row: files still
+ * being written are left alone. The next poll comes when `changed` is done. A rejection is not a change: between two
+ * versions the files may be missing. Returns the function that ends it.
  */
 export function pollForChange(fingerprint: () => Promise<string>, changed: () => Promise<void>): () => void {
   let known: string | null = null;

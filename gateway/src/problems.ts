@@ -168,7 +168,7 @@ export type ProblemName = keyof typeof table;
 export const PROBLEMS: Readonly<Record<ProblemName, ProblemType>> = table;
 export const PROBLEM_PREFIX = 'urn:gw:error:';
 
-/** One finding of a validation: where, what and why; shown in dev mode only (docs/reference/gateway.md#problems). */
+/** One finding of a validation: place, kind and reason; shown in dev mode only (docs/reference/gateway.md#problems). */
 export interface ProblemError {
   /** Part of the request, or of a response that was withheld: `path`, `query`, `header`, `cookie` or `body`; `document`: the API description. */
   readonly in: string;
@@ -180,7 +180,7 @@ export interface ProblemError {
 export interface Problem {
   /** URN. */
   readonly type: string;
-  /** `type` of the document, where the clients of a protocol want another one than the URN. */
+  /** `type` of the document, if the clients of a protocol need another one than the URN. */
   readonly writtenType?: string;
   readonly title: string;
   readonly status: number;

@@ -1,19 +1,19 @@
-/** What another process uses, seen from outside (proc(5)). */
+/** Resource use of another process, seen from outside (proc(5)). */
 import { readFileSync } from 'node:fs';
 
 /** Milliseconds of a clock tick in /proc (USER_HZ is 100 on every Linux). */
 const TICK_MS = 10;
-/** Bytes of a page: what Node.js runs on in containers has pages of 4 KiB, or says more than there is. */
+/** Bytes of a page: systems that Node.js runs on in containers have pages of 4 KiB, or report too much. */
 const PAGE = 4096;
 
-/** CPU milliseconds of all threads of a process. Returns null if there is no such process, or no /proc. */
+/** Returns CPU milliseconds of all threads of a process; null if the process, or /proc, does not exist. */
 export function cpuMsOf(pid: number | undefined): number | null {
   // Fields 14 and 15, counted behind the name of the program, which may hold anything (proc_pid_stat(5)).
   const fields = fieldsOf(pid);
   return fields === null ? null : (Number(fields[11]) + Number(fields[12])) * TICK_MS;
 }
 
-/** Bytes of memory that a process has in use. Returns null if there is no such process, or no /proc. */
+/** Returns bytes of memory that a process uses; null if the process, or /proc, does not exist. */
 export function residentBytesOf(pid: number | undefined): number | null {
   const fields = fieldsOf(pid);
   return fields === null ? null : Number(fields[21]) * PAGE;

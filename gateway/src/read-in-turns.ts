@@ -4,7 +4,7 @@
  */
 import type { Duplex } from 'node:stream';
 
-/** Bytes that are read at a time where each frame or line costs. */
+/** Bytes that are read at a time if each frame or line is costly. */
 export const SLICE = 4 << 10;
 /** Milliseconds of a connection in one turn of the event loop. */
 const TURN_MS = 2;

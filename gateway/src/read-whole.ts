@@ -1,6 +1,6 @@
 import { ByteCollector } from './byte-collector.ts';
 
-/** Returns all bytes of a stream. Throws what `tooLong` makes if there are more than `most`. */
+/** Returns all bytes of a stream. Throws the error of `tooLong` if there are more than `most`. */
 export async function readWhole(input: AsyncIterable<Uint8Array>, most: number, tooLong: () => Error): Promise<Buffer> {
   const collected = new ByteCollector();
   for await (const chunk of input) {

@@ -3,11 +3,11 @@
 /** Default limit of one event, in characters: its sender may be untrusted. */
 const MAX_EVENT = 1 << 20;
 
-/** A byte order mark, which a stream may begin with, also where each byte is a character. */
+/** A byte order mark, which a stream may begin with, also if each byte is a character. */
 const MARK = /^(?:\ufeff|\u00ef\u00bb\u00bf)/;
 
 export interface ServerSentEvent {
-  /** `message` where the stream names none. */
+  /** `message` if the stream names none. */
   readonly event: string;
   /** Null for comments, which keep a connection alive. */
   readonly data: string | null;
@@ -16,9 +16,9 @@ export interface ServerSentEvent {
 }
 
 export class EventParser {
-  /** Of the event that is not whole yet. */
+  /** Text of the incomplete event. */
   #raw = '';
-  /** Of its line that is not whole yet. */
+  /** Text of its incomplete line. */
   #line = '';
   #afterReturn = false;
   #event = '';
@@ -43,7 +43,7 @@ export class EventParser {
   push(text: string): readonly ServerSentEvent[] {
     const events: ServerSentEvent[] = [];
     if (text === '') return events;
-    // The other half of a line's end whose first half ended the piece before.
+    // The second half of a line end whose first half ended the piece before.
     let from = this.#afterReturn && text.startsWith('\n') ? 1 : 0;
     this.#raw += text.slice(0, from);
     const ends = /\r\n|\n|\r/g;

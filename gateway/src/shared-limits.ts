@@ -6,7 +6,7 @@
 import type { SERVE_OPTIONS } from './options/options.ts';
 
 export interface SharedLimit {
-  /** What there is so much of. */
+  /** The limited resource. */
   readonly what: string;
   readonly unit: 'connections' | 'streams' | 'bytes' | 'characters' | 'calls' | 'entries' | 'messages' | 'clients';
   /** How much: an option, or a constant of the code, with its value, which each file of `files` may hold. */
@@ -18,7 +18,7 @@ export interface SharedLimit {
   /** Scope of the limit: all clients of a process, of all workers, of a config, of a state server; or a connection. */
   readonly scope: 'process' | 'workers' | 'config' | 'issuer' | 'upstream' | 'connection' | 'state';
   /**
-   * Whose shares are, the outermost owner first: `client network` is an IPv4 address, or an IPv6 /64, those of a /48
+   * Owners of shares, the outermost first: `client network` is an IPv4 address, or an IPv6 /64, those of a /48
    * together.
    */
   readonly owner: string;
@@ -26,7 +26,7 @@ export interface SharedLimit {
   readonly yields: string;
   /** The answer to those that give way. */
   readonly answer: string;
-  /** Where that is counted; null: nowhere. */
+  /** Metrics that count it; null: it is not counted. */
   readonly metric: string | readonly string[] | null;
   /** Files that enforce it, from gateway/src. */
   readonly files: readonly [string, ...string[]];

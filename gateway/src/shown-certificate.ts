@@ -2,7 +2,7 @@
 export interface ClientCertificate {
   /** Distinguished name as RFC 4514 writes it, the most particular part first. */
   readonly subject: string;
-  /** Undefined where the subject has none, or several. */
+  /** Undefined if the subject lacks it, or has several. */
   readonly commonName: string | undefined;
   readonly issuer: string;
   /** Hex, in upper case. */

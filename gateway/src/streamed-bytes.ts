@@ -1,14 +1,14 @@
 /**
- * Frees what has been streamed: each read of a socket takes up to 64 KiB outside of V8's heap, and V8 collects the young
- * generation by what is in it, which chunks hardly fill. Without this, a long download holds a hundred megabytes of
- * chunks that have been written long ago (docs/performance.md, large downloads).
+ * Frees chunks that have been streamed: each read of a socket takes up to 64 KiB outside of V8's heap, and V8 collects
+ * the young generation by its own size, which chunks hardly fill. Without this, a long download holds a hundred
+ * megabytes of chunks that have been written long ago (docs/performance.md, large downloads).
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /** Bytes of a chunk; smaller ones are those of small messages, which V8's own collections keep up with. */
 const LARGE = 32 << 10;
-/** Bytes of large chunks after which what is dead of them is freed. */
+/** Bytes of large chunks after which dead ones are freed. */
 const COLLECT_AFTER = 8 << 20;
 
 type CollectGarbage = (options: { readonly type: 'minor'; readonly execution: 'sync' }) => void;
@@ -16,7 +16,7 @@ type CollectGarbage = (options: { readonly type: 'minor'; readonly execution: 's
 let collect: CollectGarbage | null = null;
 let uncollected = 0;
 
-/** Of each chunk of a body that is passed on, with its length. */
+/** Called for each chunk of a body that is passed on, with its length. */
 export function streamed(bytes: number): void {
   if (bytes < LARGE) return;
   uncollected += bytes;

@@ -1,6 +1,6 @@
 /** How much heap a worker thread may have. */
 
-/** Of the process's memory: what is ended for taking too much must be the thread, and not the process. */
+/** Share of the process's memory: when memory runs out, the thread must end, and not the process. */
 const SHARE = 1 / 2;
 
 /** Returns MiB: as many as wanted, and at most half of the limit of the process's container, if it has one. */

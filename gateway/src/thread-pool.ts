@@ -1,10 +1,10 @@
 /**
  * The threads of libuv's pool, in which the system's resolver and files block (docs/decisions.md#name-lookups). Node.js
- * starts it with its first use, and with what the environment says then: a program calls this before it loads what uses
+ * starts it on first use, with the environment of that moment: a program calls this before it loads modules that use
  * files or names.
  */
 
-/** Of a process. They are idle but for their stacks. */
+/** Threads of a process. They are idle except for their stacks. */
 const THREADS = 24;
 const NODE_DEFAULT = 4;
 /** libuv's own limit. */

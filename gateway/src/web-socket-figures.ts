@@ -2,7 +2,7 @@
 
 export interface DirectionFigures {
   messages: number;
-  /** Of frames, heads too. */
+  /** Bytes of frames, with their heads. */
   bytes: number;
 }
 

@@ -51,7 +51,7 @@ function readValues(kind: i32, pointer: string, behind: Change | null): Change |
   return changes;
 }
 
-/** Null where the request lacks a value that it is made of. */
+/** Returns null if the request lacks a value that it is made of. */
 function valueOf(change: Change, form: i32): Text | null {
   const template = change.value;
   return template ? template.resolve(form) : null;

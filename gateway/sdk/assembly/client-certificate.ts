@@ -33,12 +33,12 @@ export namespace ClientCertificate {
     return new Text(ptr, length);
   }
 
-  /** Distinguished name (RFC 4514); null where the client has shown no certificate. */
+  /** Distinguished name (RFC 4514); null if the client has shown no certificate. */
   export function subject(): Text | null {
     return field(0);
   }
 
-  /** Null also where the subject has several. */
+  /** Returns null also if the subject has several. */
   export function commonName(): Text | null {
     return field(1);
   }

@@ -108,7 +108,10 @@ export class HttpCall {
     return new Text(ptr, length);
   }
 
-  /** Type of the value at a JSON pointer of the last answer; `JSON_ABSENT` also where that is not JSON, or repeats a member; `JSON_NO_ROOM`, `JSON_TOO_COSTLY`. */
+  /**
+   * Type of the value at a JSON pointer of the last answer; `JSON_ABSENT` also if that is not JSON, or repeats a
+   * member; `JSON_NO_ROOM`, `JSON_TOO_COSTLY`.
+   */
   static jsonType(pointer: Text): i32 {
     return host.http_call_json_type(pointer.ptr, pointer.length);
   }

@@ -364,7 +364,7 @@ class Editor {
   }
 }
 
-/** Whether something is set at a node or below it. */
+/** Reports whether something is set at a node or below it. */
 function sets(node: Node): bool {
   if (node.value) return true;
   let child = node.child;

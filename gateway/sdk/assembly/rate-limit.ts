@@ -11,7 +11,7 @@ import { Text } from "./text";
  */
 @unmanaged
 export class RateLimitResult {
-  /** False where the store is away: then nothing was counted, and the rest says nothing. */
+  /** False if the store is away: then nothing was counted, and the rest says nothing. */
   available: bool = true;
   /** The request is within the quota. */
   allowed: bool = false;

@@ -154,7 +154,7 @@ export namespace Request {
     host.request_query_change(1, name.ptr, name.length, value.ptr, value.length);
   }
 
-  /** A path parameter, decoded; null where the operation has none of this name. */
+  /** A path parameter, decoded; null if the operation has none of this name. */
   export function pathParam(name: Text): Text | null {
     let ptr = heap.alloc(ROOM);
     const length = host.path_param_get(name.ptr, name.length, ptr, ROOM);
@@ -166,7 +166,7 @@ export namespace Request {
     return new Text(ptr, length);
   }
 
-  /** A path parameter as the client sent it, still encoded; null where the operation has none of this name. */
+  /** A path parameter as the client sent it, still encoded; null if the operation has none of this name. */
   export function pathParamSent(name: Text): Text | null {
     let ptr = heap.alloc(ROOM);
     const length = host.path_param_sent(name.ptr, name.length, ptr, ROOM);

@@ -9,7 +9,10 @@ import { Text } from "./text";
  * const holds = signature !== null && Signature.holds(text("HS256"), key, Request.body(), signature);
  */
 export namespace Signature {
-  /** Whether it is the signature of `data` by a public key in PEM; `alg`: RS256, RS384, RS512, ES256, ES384 or ES512. */
+  /**
+   * Reports whether it is the signature of `data` by a public key in PEM; `alg`: RS256, RS384, RS512, ES256, ES384 or
+   * ES512.
+   */
   export function holds(alg: Text, key: Text, data: Text, signature: Text): bool {
     return (
       host.host_verify_signature(

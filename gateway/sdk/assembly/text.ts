@@ -47,7 +47,7 @@ export class Text {
     return this.length == other.length && memory.compare(this.ptr, other.ptr, this.length) == 0;
   }
 
-  /** Whether both are equal but for the case of ASCII letters. */
+  /** Reports whether both are equal but for the case of ASCII letters. */
   equalsIgnoreCase(other: Text): bool {
     if (this.length != other.length) return false;
     for (let i = 0; i < this.length; i++) {

@@ -38,7 +38,7 @@ export type {
 } from './kit.ts';
 
 /**
- * Loads the plugin in `folder`. Rejects where a file is missing or not valid, and where the gateway would refuse the
+ * Loads the plugin in `folder`. Rejects if a file is missing or not valid, and if the gateway would refuse the
  * module.
  */
 export function testPlugin(folder: string, options: KitOptions = {}): Promise<PluginKit> {

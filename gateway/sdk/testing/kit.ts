@@ -210,7 +210,7 @@ export interface HookResult {
   readonly query: string | undefined;
   /** The request's body as they see it; null if absent. */
   readonly requestBody: string | null;
-  /** Bytes past which the gateway would refuse the body; null where the plugin has set no limit. */
+  /** Bytes past which the gateway would refuse the body; null if the plugin has set no limit. */
   readonly bodyLimit: number | null;
   /** Values that plugins have set so far. */
   readonly context: Readonly<Record<string, string>>;
@@ -260,7 +260,7 @@ export interface PluginKit {
   /** Passes chunks through the chunk hooks of a direction; resolves to what comes out. */
   stream(direction: 'request' | 'response', chunks: readonly string[], request?: HookRequest): Promise<string>;
   /**
-   * Rejects where the schema or the plugin refuses the config.
+   * Rejects if the schema or the plugin refuses the config.
    *
    * @example await assert.rejects(kit.bind({ quota: 0 }), /schema/)
    */

@@ -14,11 +14,11 @@ import {
 export interface PluginFolder {
   readonly plugin: ArtifactPlugin;
   readonly wasm: Uint8Array;
-  /** Fills in the schema's defaults. Throws where the schema refuses the config. */
+  /** Fills in the schema's defaults. Throws if the schema refuses the config. */
   complete(config: JsonObject): JsonObject;
 }
 
-/** Throws where the folder lacks plugin.toml, config-schema.json or the module, or one is not valid. */
+/** Throws if the folder lacks plugin.toml, config-schema.json or the module, or one is not valid. */
 export async function readPluginFolder(folder: string): Promise<PluginFolder> {
   const manifestBytes = await readFile(join(folder, 'plugin.toml'));
   const { name, wasm, manifest, configSchema } = readPluginPackage({

@@ -22,7 +22,7 @@ const NO_NETWORK = 'the testing kit makes no connections: allow them with { netw
 
 const outcomes: Readonly<Record<Outcome, HookResult['outcome']>> = { 0: 'continue', 1: 'answered', 2: 'handed-off' };
 
-/** Loads the plugin in `folder`. Throws PluginLoadError where the gateway would refuse it. */
+/** Loads the plugin in `folder`. Throws PluginLoadError if the gateway would refuse it. */
 export async function openKit(folder: string, options: KitOptions = {}): Promise<RuntimeKit> {
   const { plugin, wasm, complete } = await readPluginFolder(folder);
   const logs: LogLine[] = [];

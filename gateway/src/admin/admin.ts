@@ -18,9 +18,9 @@ export interface AdminState extends ConnectionsState, LogLevelState, TraceState 
   /** The artifact being served, or null before one is loaded. */
   artifact(): Artifact | null;
   draining(): boolean;
-  /** False when no more connections are taken. */
+  /** Returns false when no more connections are taken. */
   accepting(): boolean;
-  /** Readiness waits for what the control plane wants; false without one. */
+  /** Readiness waits for the artifact that the control plane wants; false without one. */
   awaiting(): boolean;
   /** The control plane said that another artifact should be served; false without one. */
   drifted(): boolean;
@@ -63,7 +63,7 @@ const ACTIONS: { readonly [request: string]: (x: Exchange, state: AdminState) =>
 };
 const ONLY_ACTIONS: ReadonlySet<string> = new Set(['/connections/close', '/trace']);
 
-/** Other methods than GET, by path: what to say, and `Allow`. */
+/** Answers to other methods than GET, by path: detail and `Allow`. */
 const METHODS: { readonly [path: string]: readonly [detail: string, allow: string] } = {
   '/log-level': ['The log level is read with GET and changed with PUT.', 'GET, HEAD, PUT'],
   '/connections/close': ['Connections are closed with POST.', 'POST'],

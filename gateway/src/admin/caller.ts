@@ -12,8 +12,8 @@ import { mediaTypeOf } from '../validation/media-type.ts';
 const OPEN = new Set(['/health', '/ready', '/metrics']);
 
 /**
- * Set by programs whose way to the gateway does not keep its name: the API server's proxy of pods sends on the name that
- * it was asked by itself. No page can set a header that begins with `Sec-` (Fetch standard, forbidden request-headers).
+ * Set by programs whose way to the gateway changes its name: the API server's proxy of pods passes on the name that it
+ * was called by itself. Pages cannot set a header that begins with `Sec-` (Fetch standard, forbidden request-headers).
  */
 export const ADMIN_CLIENT = 'sec-gw-admin';
 
@@ -49,13 +49,13 @@ export class AdminCallers {
   }
 }
 
-/** Of a request that does something. */
+/** Refuses a request that changes something. */
 function changeRefusal(headers: HeaderList, host: string | undefined, scheme: string): Problem | null {
   const origin = headerOf(headers, 'origin');
   if (origin !== undefined && origin.toLowerCase() !== `${scheme}://${host?.toLowerCase()}`) {
     return problem('forbidden', 'The admin port accepts no requests from pages of other origins.');
   }
-  // Pages may send text and forms anywhere, and ask nobody before.
+  // Pages may send text and forms anywhere, without a preflight.
   if (mediaTypeOf(headerOf(headers, 'content-type')) === 'application/json') return null;
   return problem('unsupported-media-type', 'Content-Type must be application/json.');
 }

@@ -7,7 +7,7 @@ import { type Page, problemPage } from './page.ts';
 
 export const INSPECTOR_PATH = '/inspector';
 
-/** As it was built: in the source tree, or beside the bundle that this file has become a part of. */
+/** The built page: in the source tree, or beside the bundle that contains this file. */
 const FOLDER = import.meta.filename.endsWith('.ts')
   ? join(import.meta.dirname, '..', '..', 'dist', 'inspector')
   : join(import.meta.dirname, 'inspector');
@@ -18,7 +18,7 @@ const FILES: { readonly [path: string]: readonly [file: string, type: string] } 
   [`${INSPECTOR_PATH}/inspector.css`]: ['inspector.css', 'text/css; charset=utf-8'],
 };
 
-/** Nothing from elsewhere, and no script but ours: what tools and servers say is anybody's. */
+/** Only the page's own resources and scripts: texts of tools and servers are untrusted. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",

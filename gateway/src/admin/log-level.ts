@@ -1,4 +1,4 @@
-/** `/log-level` of the admin port: reads and changes what is logged, until the process ends. */
+/** `/log-level` of the admin port: reads and changes the level of logs, until the process ends. */
 import type { Exchange } from '../exchange.ts';
 import { problem } from '../problems.ts';
 import { type Level, LOG_LEVELS, type Log } from '../telemetry/log.ts';

@@ -1,4 +1,4 @@
-/** `/trace` of the admin port: sends a request through the pipeline and answers with what each stage decided. */
+/** `/trace` of the admin port: sends a request through the pipeline and answers with the decision of each stage. */
 import type { Exchange } from '../exchange.ts';
 import { problem } from '../problems.ts';
 import type { TraceReport } from '../trace/report.ts';

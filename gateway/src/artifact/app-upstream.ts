@@ -1,5 +1,5 @@
 /**
- * The upstream that a document names to reach the app whose sidecar serves it, without knowing its port
+ * The upstream by which a document names the app of a sidecar, without knowing its port
  * (docs/decisions.md#app-upstream).
  */
 export const APP_UPSTREAM = 'upstream://app';

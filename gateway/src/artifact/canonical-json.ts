@@ -1,4 +1,4 @@
-/** JSON in one form only, for hashing: RFC 8785 for the values that we hash (no numbers beyond what doubles hold). */
+/** JSON in one form only, for hashing: RFC 8785 for the values that are hashed here (no numbers beyond doubles). */
 import { isList } from '../spec/json.ts';
 import type { Json, JsonObject } from './format.ts';
 

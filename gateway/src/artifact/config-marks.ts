@@ -1,5 +1,5 @@
 /**
- * Marks in a plugin's config-schema.json that the gateway goes by (docs/reference/plugins.md#config): keywords of ours
+ * Marks in a plugin's config-schema.json that the gateway uses (docs/reference/plugins.md#config): keywords of gw
  * beside the schema's.
  */
 
@@ -25,7 +25,7 @@ export interface Marks {
   readonly replacesExamples: readonly string[];
   /** `writeOnly: true`. */
   readonly secrets: readonly string[];
-  /** `x-gw-path-params: "<kind>"`, or `{kind, unless}`: what names path parameters of the operation. */
+  /** `x-gw-path-params: "<kind>"`, or `{kind, unless}`: values that name path parameters of the operation. */
   readonly pathParams: readonly PathParamsMark[];
   /** `x-gw-member-of: "<pointer>"`: the name of a member of the object there. */
   readonly members: readonly MemberMark[];
@@ -56,7 +56,7 @@ const MAX_PLACES = 100_000;
 const SAME_VALUE = ['allOf', 'anyOf', 'oneOf'];
 const BRANCHES = ['if', 'then', 'else', 'not'];
 
-/** Throws an Error where the schema has more places than can be looked at. */
+/** Throws an Error if the schema has too many places to search. */
 export function marksOf(schema: JsonObject | undefined): Marks {
   const upstreams = new Set<string>();
   const headers = new Set<string>();

@@ -1,5 +1,6 @@
 /**
- * Why an artifact does not load; one line that says what is wrong and what to do (docs/reference/gateway.md#loading).
+ * Reasons for which an artifact does not load; one line with the fault and its remedy
+ * (docs/reference/gateway.md#loading).
  */
 export type ArtifactErrorReason =
   | 'unreadable'

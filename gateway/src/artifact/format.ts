@@ -40,7 +40,7 @@ export interface SourceSpec {
 }
 
 export interface PluginCapabilities {
-  /** True where either body is not `none` (docs/decisions.md#plugin-declarations). */
+  /** True if either body is not `none` (docs/decisions.md#plugin-declarations). */
   readonly body_access: boolean;
   readonly host_functions: readonly string[];
   readonly request_body: BodyAccess;
@@ -95,7 +95,7 @@ export interface CredentialsMark {
   readonly property: string;
   /** Default `key`: found by that property. `password` and `hmac`: found by `name`. */
   readonly kind?: (typeof CREDENTIAL_KINDS)[number];
-  /** The property that says whose it is. */
+  /** The property that names the owner. */
   readonly name?: string;
 }
 
@@ -161,7 +161,7 @@ export interface Parameter {
   /** For arrays and objects: the types of the items and of the properties. */
   readonly item_types?: readonly string[];
   readonly property_types?: { readonly [name: string]: readonly string[] };
-  /** Of a `querystring` that is written as a form. */
+  /** Fields of a `querystring` that is written as a form. */
   readonly fields?: readonly FormField[];
   readonly schema?: SchemaRef;
 }
@@ -169,12 +169,12 @@ export interface Parameter {
 /** How the text of one field of a form becomes a value of its property. */
 export interface FormField {
   readonly name: string;
-  /** Of `application/x-www-form-urlencoded`; not used where `content_type` is there. */
+  /** Style in `application/x-www-form-urlencoded`; not used with `content_type`. */
   readonly style: ParameterStyle;
   readonly explode: boolean;
   /** The value is text of this type, `application/json` for objects, and not written in a style. */
   readonly content_type?: string;
-  /** Media types and ranges that a part of `multipart/form-data` may have; absent where any. */
+  /** Media types and ranges that a part of `multipart/form-data` may have; absent if any may. */
   readonly part_types?: readonly string[];
   readonly types: readonly string[];
   readonly item_types?: readonly string[];
@@ -183,9 +183,9 @@ export interface FormField {
 
 export interface MediaType {
   readonly schema?: SchemaRef;
-  /** Of forms with a schema. */
+  /** Fields of forms with a schema. */
   readonly fields?: readonly FormField[];
-  /** Of `text/*`: JSON types that the schema admits, so that the text can be read as one of them. */
+  /** JSON types that the schema of `text/*` admits, so that the text can be read as one of them. */
   readonly types?: readonly string[];
 }
 
@@ -197,7 +197,7 @@ export interface DescribedValue {
   readonly examples?: { readonly [name: string]: Json };
   /** Names of those examples that are texts to be sent as they stand (`serializedValue`). */
   readonly serialized?: readonly string[];
-  /** Of a sequential media type (`itemSchema`): what each of its items may hold. */
+  /** Schema of each item of a sequential media type (`itemSchema`). */
   readonly items?: SchemaRef;
 }
 
@@ -217,7 +217,7 @@ export interface Content {
 export interface WebSocketContent {
   /** From clients. */
   readonly received?: Content;
-  /** To clients; present where responses are validated. */
+  /** Messages to clients; present if responses are validated. */
   readonly sent?: Content;
 }
 
@@ -248,11 +248,11 @@ export interface Operation {
   readonly api: string;
   readonly parameters: readonly Parameter[];
   readonly request_body?: RequestBody;
-  /** Present where `x-gw-validate-response` is `log` or `enforce`. */
+  /** Present if `x-gw-validate-response` is `log` or `enforce`. */
   readonly validate_response?: ResponseValidation;
-  /** Content by status code, `4XX` or `default`; present where responses are validated. */
+  /** Content by status code, `4XX` or `default`; present if responses are validated. */
   readonly responses?: { readonly [status: string]: Content };
-  /** By status code, `4XX` or `DEFAULT`; present where the dispatcher answers with examples of them. */
+  /** By status code, `4XX` or `DEFAULT`; present if the dispatcher answers with examples of them. */
   readonly described_responses?: { readonly [status: string]: DescribedResponse };
   /** Schemas of the messages of its WebSockets, by content type; absent if any message may pass. */
   readonly messages?: WebSocketContent;
@@ -274,6 +274,6 @@ export interface Operation {
 
 export interface RoutesFile {
   readonly operations: readonly Operation[];
-  /** JSON Schemas 2020-12, shared; each refers to others as `{"$ref": "gw:<id>"}`, with nothing beside it lost. */
+  /** JSON Schemas 2020-12, shared; each refers to others as `{"$ref": "gw:<id>"}`, whose neighbours apply as well. */
   readonly schemas: { readonly [id: string]: Json };
 }

@@ -11,7 +11,7 @@ export function sha256(data: Uint8Array | string): string {
   return `sha256:${hash('sha256', data, 'hex')}`;
 }
 
-/** What of a manifest `artifact_hash` goes by. */
+/** Members of a manifest that `artifact_hash` covers. */
 export type ArtifactHashInput = Pick<
   Manifest,
   'source_specs' | 'checksums' | 'plugins' | 'capabilities_enforced' | 'mcp'

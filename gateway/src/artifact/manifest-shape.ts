@@ -1,4 +1,7 @@
-/** Reads `manifest.json`, `routes.json` and `mcp.json` as what format.ts and tools.ts say: shapes are checked before anything trusts them. */
+/**
+ * Reads `manifest.json`, `routes.json` and `mcp.json` into the types of format.ts and tools.ts: shapes are checked
+ * first.
+ */
 import { isObject, type Obj } from '../spec/json.ts';
 import { ArtifactError } from './error.ts';
 import {

@@ -47,7 +47,7 @@ export interface ReadOptions {
 export interface Artifact {
   readonly manifest: Manifest;
   readonly routes: RoutesFile;
-  /** Null where MCP is not enabled, or the compiler was one that made no tools. */
+  /** Null if MCP is not enabled, or the compiler made no tools yet. */
   readonly tools: ToolsFile | null;
   /** Modules by plugin name. */
   readonly plugins: ReadonlyMap<string, Uint8Array>;
@@ -99,8 +99,8 @@ export async function readArtifact(source: string | Uint8Array, options: ReadOpt
 }
 
 /**
- * Keeps the archive as it is, compressed, so that the specs which belong to what serves are there also when the file
- * has been replaced. Made in a scope of its own: a closure in the reader's would keep it unpacked.
+ * Keeps the archive compressed, so that the specs of the served artifact remain readable when the file has been
+ * replaced. Made in a scope of its own: a closure in the reader's would keep it unpacked.
  */
 function specReader(archive: Uint8Array, limit: number, sums: ReadonlyMap<string, string>): Artifact['readSpec'] {
   return async (name) => {

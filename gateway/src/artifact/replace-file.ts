@@ -1,4 +1,4 @@
-/** Writes a file so that who reads it meanwhile sees the old one or the new one. */
+/** Writes a file so that concurrent readers see the old one or the new one. */
 import { randomUUID } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
 

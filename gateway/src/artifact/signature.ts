@@ -4,7 +4,7 @@
  */
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 
-/** A key that cannot be used; the message says why and what to give. */
+/** A key that cannot be used; the message names the reason and the remedy. */
 export class KeyError extends Error {}
 
 /** Before the 32 bytes of a raw public key in its SubjectPublicKeyInfo (RFC 8410). */
@@ -45,7 +45,7 @@ export function parsePublicKey(hex: string): KeyObject {
   return createPublicKey({ key: Buffer.concat([SPKI_PREFIX, Buffer.from(hex, 'hex')]), format: 'der', type: 'spki' });
 }
 
-/** Whether the hex signature over the text is by the key. */
+/** Reports whether the hex signature over the text is by the key. */
 export function verifySignature(key: KeyObject, text: string, signature: string): boolean {
   if (!/^[0-9a-f]{128}$/i.test(signature)) return false;
   return verify(null, Buffer.from(text), key, Buffer.from(signature, 'hex'));

@@ -1,13 +1,11 @@
-/**
- * Where an artifact comes from: a file, a folder of parts (docs/decisions.md#artifact-in-parts), or bytes in memory.
- */
+/** Sources of an artifact: a file, a folder of parts (docs/decisions.md#artifact-in-parts), or bytes in memory. */
 
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../message-of.ts';
 import { ArtifactError } from './error.ts';
 
-/** Compressed bytes of an artifact; what unpacks from them has its own limit. */
+/** Compressed bytes of an artifact; the unpacked content has its own limit. */
 export const MAX_ARCHIVE_BYTES = 256 << 20;
 const MAX_PARTS = 1000;
 

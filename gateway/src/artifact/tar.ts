@@ -60,7 +60,7 @@ export function readTar(tar: Buffer): Map<string, Buffer> {
     if (entries.size >= MAX_ENTRIES) throw new ArtifactError('too-large', `it has more than ${MAX_ENTRIES} entries`);
     entries.set(full, body);
   }
-  // Two blocks of zeros, and more where a tool fills up its last record.
+  // Two blocks of zeros, and more if a tool fills up its last record.
   const end = tar.length - at;
   const isWhole = end === 2 * BLOCK || (end > 2 * BLOCK && end <= RECORD + BLOCK && tar.length % RECORD === 0);
   if (longName !== null || !isWhole || !isZero(tar.subarray(at))) {

@@ -1,7 +1,7 @@
 /** `mcp.json` of an artifact: the tools that its operations are (docs/decisions.md#tools-in-the-artifact). */
 import type { Json, JsonObject } from '../spec/json.ts';
 
-/** The archive's entry, present where MCP is enabled. */
+/** The archive's entry, present if MCP is enabled. */
 export const TOOLS_PATH = 'mcp.json';
 
 /** Hints to clients about a tool's effects, as MCP names them; absent ones have MCP's default. */
@@ -27,13 +27,13 @@ export interface ToolBody {
   readonly content_type: string;
   readonly encoding: ToolBodyEncoding;
   readonly required: boolean;
-  /** The argument that is the whole body; absent where its properties are arguments themselves. */
+  /** The argument that is the whole body; absent if its properties are arguments themselves. */
   readonly argument?: string;
   /** Properties of the body that are arguments of the same name. */
   readonly properties?: readonly string[];
   /** Arguments that are nothing else are properties of the body. */
   readonly open?: boolean;
-  /** Properties of a form whose text is the base64 of bytes. */
+  /** Properties of a form that hold base64 of bytes. */
   readonly binary?: readonly string[];
 }
 
@@ -61,11 +61,11 @@ export interface Tool {
   readonly scopes?: readonly string[];
   /** JSON Schema of an object; refers to `ToolsFile.schemas`, else to those of routes.json, as `{"$ref": "gw:<id>"}`. */
   readonly input: JsonObject;
-  /** JSON Schema of what a call answers with; absent where that is open, or its schema too large to be sent. */
+  /** JSON Schema of a call's answer; absent if that is open, or its schema too large to be sent. */
   readonly output?: Json;
 }
 
-/** Middlewares of an operation that decide by who calls. */
+/** Middlewares of an operation that decide by the caller. */
 export interface AccessRule {
   /** `index` of the operation. */
   readonly operation: number;
@@ -82,7 +82,7 @@ export interface Authorization {
   readonly scopes: readonly string[];
 }
 
-/** An upstream MCP server, whose tools are offered beside those of operations (docs/mcp.md#upstreams). */
+/** An upstream MCP server with tools that are offered beside those of operations (docs/mcp.md#upstreams). */
 export interface McpUpstream {
   readonly name: string;
   readonly url: string;
@@ -94,7 +94,7 @@ export interface McpUpstream {
   readonly prompts: readonly string[];
   /** The same of URIs of resources, and of their templates. */
   readonly resources: readonly string[];
-  /** Of each request; values may be references to secrets. */
+  /** Headers of each request; values may be references to secrets. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Calls carry the caller's `Authorization`. */
   readonly forward_authorization?: boolean;
@@ -102,7 +102,7 @@ export interface McpUpstream {
   readonly authorize?: number;
   /** Seconds for a call. */
   readonly timeout: number;
-  /** Seconds between looks at what it offers. */
+  /** Seconds between refreshes of its lists. */
   readonly refresh: number;
   /** Digests of the tools that are offered, by name without prefix; absent: tools are taken as they are. */
   readonly pin?: Readonly<Record<string, string>>;
@@ -111,11 +111,14 @@ export interface McpUpstream {
 export interface ToolsFile {
   /** Instructions of the server for models. */
   readonly instructions?: string;
-  /** Origins of web pages that may call, such as `https://chat.example`; pages of this machine may where the gateway is on it. */
+  /**
+   * Origins of web pages that may call, such as `https://chat.example`; pages of this machine may if the gateway is on
+   * it.
+   */
   readonly origins?: readonly string[];
   /** Clients get tools that find, describe and call the others. */
   readonly search?: boolean;
-  /** By operation; present where clients are told only of tools that these middlewares do not refuse to them. */
+  /** By operation; present if clients are told only of tools that these middlewares do not refuse to them. */
   readonly access?: readonly AccessRule[];
   /** Absent if no issuer of tokens is known. */
   readonly authorization?: Authorization;

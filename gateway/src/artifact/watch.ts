@@ -1,9 +1,11 @@
-/** Notices that an artifact has been replaced: a file, or a folder of parts, also where a Kubernetes volume swaps a link. */
+/**
+ * Notices that an artifact has been replaced: a file, or a folder of parts, also if a Kubernetes volume swaps a link.
+ */
 import { stat } from 'node:fs/promises';
 import { pollForChange } from '../poll-for-change.ts';
 import { sourceFiles } from './source.ts';
 
-/** Device, inode, size and time of each file: what a replacement changes. Rejects where a file cannot be read. */
+/** Returns device, inode, size and time of each file, which a replacement changes. Rejects if a file cannot be read. */
 async function fingerprint(source: string): Promise<string> {
   const files = await sourceFiles(source);
   const stats = await Promise.all(files.map((file) => stat(file)));

@@ -6,7 +6,7 @@ import { artifactHash, asJson, manifestHash } from './hash.ts';
 import type { Signer } from './signature.ts';
 import { type TarEntry, writeTar } from './tar.ts';
 
-/** A manifest without what seals it. */
+/** A manifest without its seals. */
 export type UnsealedManifest = Omit<
   Manifest,
   'artifact_hash' | 'signature' | 'signing_public_key' | 'manifest_hash' | 'manifest_signature'

@@ -22,7 +22,7 @@ export function renderSdkImports(): string {
   ).join('');
 }
 
-/** A pointer is what has its length, or its room, behind it, or is written to. */
+/** A pointer is followed by its length or capacity, or is written to. */
 function parametersOf({ parameters, signature }: CapabilityFunctionInfo): string {
   const names = /^\((.*?)\)/.exec(parameters)?.[1]?.split(', ').filter(Boolean) ?? [];
   return names

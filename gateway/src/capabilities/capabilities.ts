@@ -65,7 +65,7 @@ export const CAPABILITIES: readonly Capability[] = [
   aiCaching,
 ];
 
-/** Host functions by which dispatchers answer with what another server says. */
+/** Host functions by which dispatchers answer with another server's response. */
 export const RELAYING_FUNCTIONS: ReadonlySet<string> = new Set(
   CAPABILITIES.flatMap(({ functions }) => Object.entries(functions))
     .filter(([, { relays }]) => relays)
@@ -75,7 +75,7 @@ export const RELAYING_FUNCTIONS: ReadonlySet<string> = new Set(
 /** Those of a process, open until it ends. */
 export interface OpenCapabilities {
   load(artifact: ArtifactServices): LoadedCapabilities;
-  /** The process ends: what is left to do of requests that have ended is done, within that many milliseconds. */
+  /** Completes the remaining work of ended requests within that many milliseconds, since the process ends. */
   drain(withinMs: number): Promise<void>;
 }
 

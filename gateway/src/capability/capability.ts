@@ -1,6 +1,6 @@
 /**
- * A capability of the host: an engine that plugins declare. Its folder says what it keeps for a process, an artifact, a
- * config and a call, each of a type of its own, and which host functions lead to it; `capabilities.ts` lists it.
+ * A capability of the host: an engine that plugins declare. Its folder holds its state for a process, an artifact, a
+ * config and a call, each of a type of its own, and its host functions; `capabilities.ts` lists it.
  */
 
 import type { EgressGuard } from '../egress/guard.ts';
@@ -22,7 +22,7 @@ export interface ProcessServices {
   readonly guard: EgressGuard;
   /** Registers a counter out of `metrics`; once a process. */
   counter(name: string, info: CounterInfo): LabelledCounter;
-  /** Registers a metric out of `metrics` whose values the capability keeps; once a process. */
+  /** Registers a metric from `metrics` whose values the capability keeps; once a process. */
   sampled(name: string, info: SampledInfo, values: () => LabelledValue[]): void;
   /** The same for a histogram. */
   histogram(name: string, info: HistogramInfo): LabelledHistogram;
@@ -31,7 +31,7 @@ export interface ProcessServices {
 
 /** Services of the loaded artifact for a capability. */
 export interface ArtifactServices {
-  /** Of files that its secrets may be in. */
+  /** Reads files that its secrets may be in. */
   readonly readPem: ReadPem;
   log(level: 'info' | 'error', plugin: string, message: string): void;
 }
@@ -66,15 +66,15 @@ interface Definition<Opened, Loaded, Bound, State> {
   readonly functions: { readonly [name: string]: CapabilityFunction<Own<Loaded, Bound, State>, Loaded> };
   /** Once for a process. */
   open?(process: ProcessServices): Opened;
-  /** Once for an artifact; default: what `open` has made. */
+  /** Called once for an artifact; default: the result of `open`. */
   load?(opened: Opened, artifact: ArtifactServices): Loaded;
-  /** Once for a config, before the plugin's `init`. Throws where the config cannot be used. */
+  /** Once for a config, before the plugin's `init`. Throws if the config cannot be used. */
   bind?(loaded: Loaded, config: ConfigView): Bound;
   /** Once for an instance. */
   call?(): State;
   /** The artifact's last request has ended. */
   close?(loaded: Loaded): void;
-  /** The process ends: finishes what requests that have ended have left to do, within that many milliseconds. */
+  /** The process ends: completes the remaining work of ended requests, within that many milliseconds. */
   drain?(opened: Opened, withinMs: number): Promise<void>;
 }
 
@@ -84,7 +84,7 @@ export interface LoadedCapability extends HostCapability {
 
 export interface OpenedCapability {
   load(artifact: ArtifactServices): LoadedCapability;
-  /** Ends what it has left to do, at the latest after that many milliseconds. */
+  /** Completes its remaining work, at the latest after that many milliseconds. */
   drain(withinMs: number): Promise<void>;
 }
 

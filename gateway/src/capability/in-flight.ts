@@ -35,12 +35,12 @@ export class InFlight {
     return this.#bytes;
   }
 
-  /** Of one broker; holds nothing yet. */
+  /** Returns a new share for one broker. */
   share(): Share {
     return new Share(this);
   }
 
-  /** For `Share`: what is left to it. */
+  /** For `Share`: returns the room left to it. */
   free(share: Share): InFlightLimits {
     const { messages, bytes } = this.#limits;
     return { messages: messages - this.#messages - share.messages, bytes: bytes - this.#bytes - share.bytes };

@@ -2,7 +2,7 @@
 import type { Call } from '../wasm/call/call.ts';
 import { HostCallError } from '../wasm/call/host-call-error.ts';
 
-/** Throws HostCallError where the function `name` is called in another hook than the one it is for. */
+/** Throws HostCallError if the function `name` is called in another hook than the one it is for. */
 export function onlyIn(call: Call, hook: Call['hook'], name: string): void {
   if (call.hook !== hook) throw new HostCallError(`${name} is for ${hook}`);
 }

@@ -1,4 +1,4 @@
-/** Where a capability keeps what it knows of a request, from one hook of its plugin to the next and to the end. */
+/** A slot for a capability's state of a request, from one hook of its plugin to the next and to the end. */
 import type { Exchange, RequestPart } from '../exchange.ts';
 
 let places = 0;

@@ -120,13 +120,13 @@ async function run(flags: Flags, program: Program): Promise<void> {
   program.exit(result.ok ? 0 : exitCodeOf(result));
 }
 
-/** For who has no project yet. */
+/** Returns a hint for users without a project. */
 function manifestHint({ manifest }: Flags): string {
   if (existsSync(manifest)) return '';
   return '\n  a project from a document: gw init --from openapi.yaml my-api; a manifest elsewhere: --manifest';
 }
 
-/** A plugin or key that cannot be used is no fault of the specs. */
+/** An unusable plugin or key is not a fault of the specs. */
 function exitCodeOf({ diagnostics }: CompileResult): number {
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   return errors.every(({ code }) => code === 'E1042' || code === 'E1043') ? EXIT_MANIFEST : EXIT_COMPILE;

@@ -1,4 +1,4 @@
-/** `gw completion`: what a shell can complete, generated from the commands themselves. */
+/** `gw completion`: a shell's completions, generated from the commands themselves. */
 import { Argument, Command } from 'commander';
 import type { Program } from './program.ts';
 
@@ -33,7 +33,7 @@ interface CompletedOption {
   readonly description: string;
   /** The next word is its value. */
   readonly takesValue: boolean;
-  /** Values that it takes; empty where any, then files are offered. */
+  /** Values that it takes; empty if any, then files are offered. */
   readonly choices: readonly string[];
 }
 
@@ -87,7 +87,9 @@ function merged(options: readonly CompletedOption[]): readonly CompletedOption[]
   }));
 }
 
-/** In single quotes, as all three shells read them; fish also reads backslashes there, which none of ours has. */
+/**
+ * Quotes with single quotes, as all three shells read them; fish also reads backslashes there, which these texts lack.
+ */
 function quoted(text: string): string {
   return `'${text.replaceAll('\\', '').replaceAll("'", '’')}'`;
 }

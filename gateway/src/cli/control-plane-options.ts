@@ -12,7 +12,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const LABEL = /^([A-Za-z0-9._/-]{1,63})=([^\p{Cc}]{1,253})$/u;
 const MOST_LABELS = 32;
 
-/** Undefined without a control plane. Throws an Error that names the option to change, and never the key. */
+/** Returns undefined without a control plane. Throws an Error that names the option to change, and never the key. */
 export function controlPlaneOptions(flags: ControlPlaneFlags): ControlPlaneOptions | undefined {
   const { controlPlane: url, projectId, apiKeyFile, controlPlaneCa: ca, cacheDir } = flags;
   const apiKey = flags.apiKey || undefined;

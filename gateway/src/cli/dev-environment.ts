@@ -27,7 +27,7 @@ export class DevEnvironment {
   }
 
   /**
-   * The document may be anybody's: it gets neither variables nor files of secrets, which its plugins could send anywhere.
+   * Withholds variables and files of secrets from an untrusted document, since its plugins could send them anywhere.
    */
   get isWithheld(): boolean {
     return this.#isWithheld;

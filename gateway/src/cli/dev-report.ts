@@ -1,4 +1,4 @@
-/** What `gw dev` prints. */
+/** Output of `gw dev`. */
 import type { AddressInfo } from 'node:net';
 import type { Operation, RoutesFile } from '../artifact/format.ts';
 import type { CompileResult, Diagnostic } from '../compiler/index.ts';
@@ -7,7 +7,7 @@ import type { CompileResult, Diagnostic } from '../compiler/index.ts';
 const MOST_OF_A_KIND = { error: 20, warning: 3 };
 const MOST_ROUTES = 40;
 
-/** Without those that the list of what is left out says. */
+/** Leaves out those that the list of left-out operations shows. */
 export function devDiagnostics(result: CompileResult): string {
   const said = new Set(result.ok ? result.leftOut.map(({ code, file, pointer }) => `${code} ${file}#${pointer}`) : []);
   const hasRoutes = !result.ok || result.manifest.routes_count > 0;

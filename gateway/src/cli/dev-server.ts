@@ -1,4 +1,4 @@
-/** What `gw dev` does: one build after the other, and a gateway that serves the last one that compiles. */
+/** The server of `gw dev`: one build after the other, and a gateway that serves the last one that compiles. */
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { INSPECTOR_PATH } from '../admin/inspector.ts';
@@ -65,7 +65,7 @@ export class DevServer {
     });
   }
 
-  /** Rejects where the gateway cannot start for a reason that no change of the project's files mends. */
+  /** Rejects if the gateway cannot start for a reason that no change of the project's files mends. */
   async start(): Promise<void> {
     this.#building = this.#build();
     await this.#building;
@@ -87,7 +87,7 @@ export class DevServer {
     await this.#log.flush();
   }
 
-  /** Compiles; where that succeeds, serves the result. Diagnostics are printed, not thrown. */
+  /** Compiles; on success, serves the result. Diagnostics are printed, not thrown. */
   async #build(): Promise<void> {
     const started = performance.now();
     const { stderr } = this.#program;

@@ -1,4 +1,4 @@
-/** `gw diff`: what a newer artifact changes for those who call the API. */
+/** `gw diff`: changes in a newer artifact, for callers of the API. */
 import { Command } from 'commander';
 import { openArtifact } from './open-artifact.ts';
 import { EXIT_FAILURE, type Program } from './program.ts';

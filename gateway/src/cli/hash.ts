@@ -9,7 +9,7 @@ interface Flags {
   readonly algorithm: HashAlgorithm;
 }
 
-/** More than anybody's password, and than any request header may hold. */
+/** More than passwords and request headers hold. */
 const MOST_BYTES = 8192;
 
 const HELP = `

@@ -102,8 +102,8 @@ function templateFiles(template: Template, title: string, hasPlugins: boolean): 
 }
 
 /**
- * With its parents. `mkdir` of Node.js, asked to make them, goes on for ever where the system says of a folder that is
- * there that it is not, as below /proc.
+ * Makes a folder with its parents. The recursive `mkdir` of Node.js loops forever if the system denies that an existing
+ * folder exists, as below /proc.
  */
 async function makeFolder(folder: string): Promise<void> {
   const missing: string[] = [];

@@ -1,4 +1,4 @@
-/** `gw inspect`: what an artifact is and what it was made of (docs/reference/gateway.md#artifact). */
+/** `gw inspect`: an artifact's properties and sources (docs/reference/gateway.md#artifact). */
 import { Command } from 'commander';
 import { type Manifest, VERSION_FIELD } from '../artifact/format.ts';
 import type { Artifact } from '../artifact/read.ts';

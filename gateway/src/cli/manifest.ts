@@ -11,11 +11,11 @@ import type { RemotePlugin } from '../plugins/remote.ts';
 import { isObject, kindOf, type Obj } from '../spec/json.ts';
 import { parseText } from '../spec/parse.ts';
 
-/** The manifest, or what it names, cannot be used: exit 2 for `gw compile`. */
+/** The manifest, or a file that it names, cannot be used: exit 2 for `gw compile`. */
 export class ManifestError extends Error {}
 
 export interface ManifestPlugin {
-  /** Of a `.wasm` file, relative to the manifest; absent for a built-in or a remote plugin. */
+  /** Path of a `.wasm` file, relative to the manifest; absent for a built-in or a remote plugin. */
   readonly path?: string;
   readonly remote?: RemotePlugin;
   readonly version?: string;
@@ -90,7 +90,10 @@ function pluginOf(name: string, entry: Obj, fail: Fail): ManifestPlugin {
   };
 }
 
-/** `url` and `sha256` go together: what is fetched is what was reviewed (docs/decisions.md#references-stay-inside). */
+/**
+ * `url` and `sha256` go together: the fetched module must be the reviewed one
+ * (docs/decisions.md#references-stay-inside).
+ */
 function remoteOf(name: string, { url, sha256, path }: Obj, fail: Fail): RemotePlugin | undefined {
   const what = `plugin "${name}"`;
   if (url === undefined) {
@@ -126,7 +129,7 @@ function upstreamsOf(value: unknown, fail: Fail): ProjectManifest['upstreams'] {
   );
 }
 
-/** `of`: what its members are. */
+/** `of`: kind of its members. */
 function objectOf(value: unknown, what: string, fail: Fail, of = ''): Obj {
   return isObject(value) ? value : fail(`${what} is ${kindOf(value)}: it must be an object${of}`);
 }

@@ -5,16 +5,16 @@ import { listAll } from '../mcp/upstreams/catalogue.ts';
 import { messageOf } from '../message-of.ts';
 import type { Obj } from '../spec/json.ts';
 
-/** Bytes of an answer: a server may be anybody's. */
+/** Bytes of an answer: a server may be untrusted. */
 const MOST_ANSWER = 16 << 20;
 
 export interface McpServer {
   readonly url: string;
-  /** Of each request, such as credentials. */
+  /** Headers of each request, such as credentials. */
   readonly headers: readonly (readonly [string, string])[];
   /** For all requests together. */
   readonly signal: AbortSignal;
-  /** Is given what the server says before an answer. Default: that is thrown away. */
+  /** Receives messages of the server before an answer. Default: they are ignored. */
   readonly onMessage?: (message: Obj) => void;
 }
 
@@ -24,7 +24,7 @@ export interface Connection {
   readonly asking: Asking;
 }
 
-/** In a session where the server speaks earlier revisions only, which ends afterwards. */
+/** Uses a session if the server speaks earlier revisions only, and ends it afterwards. */
 export async function withServer<T>(server: McpServer, use: (connection: Connection) => Promise<T>): Promise<T> {
   const { url, headers, signal, onMessage } = server;
   const client = new McpClient(transportTo(url));

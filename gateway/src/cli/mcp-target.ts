@@ -1,4 +1,7 @@
-/** What `gw mcp` asks: a server by its URL, or an artifact that is served on this machine for as long as that takes. */
+/**
+ * The target of `gw mcp`: a server by its URL, or an artifact that is served on this machine for the duration of the
+ * command.
+ */
 import { existsSync } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
 import type { Artifact } from '../artifact/read.ts';
@@ -31,7 +34,7 @@ export function mcpUrl(text: string): string {
   return at.href;
 }
 
-/** Null after one line on stderr and the exit code: it cannot be read, or has no tools. */
+/** Returns null after one line on stderr and the exit code: it cannot be read, or has no tools. */
 export async function openTools(command: string, path: string, program: Program): Promise<Artifact | null> {
   const artifact = await openArtifact(command, path, [], program);
   if (artifact === null || artifact.tools !== null) return artifact;

@@ -79,7 +79,7 @@ async function awaitedSchema(connection: Connection, { name, patienceMs }: ToolC
   }
 }
 
-/** Of the arguments; undefined where the server lists no such tool. */
+/** Returns the schema of the arguments; undefined if the server does not list the tool. */
 async function schemaOf(connection: Connection, name: string): Promise<unknown> {
   const tools = await toolsOfServer(connection);
   const listed = tools.find((each) => each['name'] === name);

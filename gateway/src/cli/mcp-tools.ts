@@ -1,4 +1,4 @@
-/** `gw mcp tools`: what agents are offered, and what it costs a model's context (docs/mcp.md). */
+/** `gw mcp tools`: the tools offered to agents, and their cost in a model's context (docs/mcp.md). */
 import { Command } from 'commander';
 import { printable } from '../mcp/client/server-messages.ts';
 import { messageOf } from '../message-of.ts';
@@ -19,7 +19,7 @@ interface Flags {
 
 interface ListedTool {
   readonly definition: { readonly name?: unknown; readonly title?: unknown };
-  /** Of its operation; absent where a server does not say. */
+  /** Method of its operation; absent if a server does not say. */
   readonly method?: string;
   readonly path?: string;
   readonly tokens: number;

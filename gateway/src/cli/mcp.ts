@@ -1,4 +1,4 @@
-/** `gw mcp`: what agents are offered, and calling it (docs/mcp.md). */
+/** `gw mcp`: lists the tools offered to agents, and calls them (docs/mcp.md). */
 import { Command } from 'commander';
 import { callCommand } from './mcp-call.ts';
 import { pinCommand } from './mcp-pin.ts';

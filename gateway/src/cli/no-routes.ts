@@ -1,7 +1,10 @@
-/** A project without a route: what to do (docs/decisions.md#one-verdict). */
+/** Advice for a project without a route (docs/decisions.md#one-verdict). */
 import type { CompileResult, LeftOutOperation } from '../compiler/index.ts';
 
-/** Null if something is served: an operation, or tools of an upstream MCP server. `document`: one of the project's. */
+/**
+ * Returns null if something is served: an operation, or tools of an upstream MCP server. `document`: one of the
+ * project's.
+ */
 export function withoutRoutes(
   { manifest, leftOut }: CompileResult & { readonly ok: true },
   document = 'openapi.yaml',

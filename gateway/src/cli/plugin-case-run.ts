@@ -1,4 +1,4 @@
-/** Runs one case against a plugin, and says where what came of it differs from what was expected. */
+/** Runs one case against a plugin, and reports differences between its result and the expectations. */
 import { isDeepStrictEqual } from 'node:util';
 import {
   type HookCall,
@@ -12,16 +12,16 @@ import { isObject } from '../spec/json.ts';
 import type { CaseHook, Expected, PluginCase } from './plugin-cases.ts';
 
 export interface Difference {
-  /** Of what was expected: `answer.status`. */
+  /** Place in the expectations: `answer.status`. */
   readonly at: string;
   readonly expected: unknown;
   readonly actual: unknown;
 }
 
 export interface CaseRun {
-  /** None where the case holds. */
+  /** Empty if the case passes. */
   readonly differences: readonly Difference[];
-  /** What came of the call; null where the config was refused. */
+  /** Result of the call; null if the config was refused. */
   readonly result: HookResult | null;
 }
 
@@ -117,7 +117,7 @@ export function firstDifference(one: HookResult, other: HookResult): Difference 
   return found ? { ...found, at: found.at.slice(1) } : null;
 }
 
-/** What came of a call, as cases name it. */
+/** Returns the result of a call, as cases name it. */
 function observed(result: HookResult): Readonly<Record<keyof Omit<Expected, 'config_error'>, unknown>> {
   return {
     outcome: result.outcome,

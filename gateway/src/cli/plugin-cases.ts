@@ -17,7 +17,9 @@ type ExpectedTexts = Readonly<Record<string, string | null>>;
 
 export interface PluginCase {
   readonly name: string;
-  /** Default: `dispatch` for dispatchers; `on_response` for middlewares where the case has a response, else `on_request`. */
+  /**
+   * Default: `dispatch` for dispatchers; for middlewares `on_response` if the case has a response, else `on_request`.
+   */
   readonly hook?: CaseHook;
   readonly config?: JsonObject;
   readonly request?: {
@@ -48,13 +50,13 @@ export interface Expected {
   };
   /** Headers that were staged for whatever the response will be. */
   readonly response_headers?: ExpectedTexts;
-  /** The request as what comes next sees it. */
+  /** The request as the next plugin or the upstream sees it. */
   readonly request_headers?: ExpectedTexts;
   readonly request_body?: string;
   readonly query?: string | null;
   readonly context?: ExpectedTexts;
   readonly hand_off?: { readonly upstream?: string; readonly path?: string };
-  /** After `on_response`: what would be sent. */
+  /** After `on_response`: the response to be sent. */
   readonly response?: {
     readonly status?: number;
     readonly headers?: ExpectedTexts;
@@ -165,7 +167,7 @@ export async function caseFilesOf(folder: string): Promise<readonly string[]> {
   return files.map((name) => join(folder, 'tests', name));
 }
 
-/** Rejects with PluginPackageError, and the place, where the file holds no cases. */
+/** Rejects with PluginPackageError, and the place, if the file holds no cases. */
 export async function readCases(file: string): Promise<readonly PluginCase[]> {
   const bytes = await readFile(file).catch((error: unknown) => {
     throw new PluginPackageError(`cannot read ${file}: ${messageOf(error)}`);

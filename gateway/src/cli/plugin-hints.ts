@@ -1,4 +1,4 @@
-/** What `gw plugin test` says beside a case: what does in a plugin not what it does elsewhere. */
+/** Hints of `gw plugin test` beside a case: on things that work elsewhere, but not in a plugin. */
 import { isDeepStrictEqual } from 'node:util';
 import type { HookCall, HookResult, PluginKit } from '../../sdk/testing/index.ts';
 import { HOST_FUNCTIONS } from '../capabilities/host-functions.ts';
@@ -6,7 +6,7 @@ import { CLOCK, LOG, NOTHING_TO_AWAIT, STATE } from '../wasm/instead.ts';
 import { type CaseRun, firstDifference } from './plugin-case-run.ts';
 
 export interface CaseHint {
-  /** Of this case. */
+  /** Finding about this case. */
   readonly finding: string;
   /** The same for every case with such a finding. */
   readonly advice: string;
@@ -21,7 +21,7 @@ const SILENT: CaseHint = {
   advice: `It does not declare host_log, and println! and other ways to print lead nowhere. ${LOG}`,
 };
 
-/** Of a case that does not hold. */
+/** Returns hints for a failed case. */
 export function hintsOfFailure({ differences, result }: CaseRun, declared: readonly string[]): readonly CaseHint[] {
   const hints: CaseHint[] = [];
   if (result?.logs.some(({ message }) => message.endsWith('failed: trapped: unreachable'))) hints.push(PANIC);
@@ -51,7 +51,7 @@ export async function hintOfMemory(
 ): Promise<CaseHint | null> {
   if (declared.some((name) => HOST_FUNCTIONS.get(name)?.waits)) return null;
   const [first, second] = await kit.twiceInSameMemory(call);
-  // Else it goes by the time, or by chance.
+  // Otherwise its result depends on the time, or on chance.
   if (!isDeepStrictEqual(result, await kit.call(call))) return null;
   const difference = firstDifference(first, second);
   if (difference === null) return null;

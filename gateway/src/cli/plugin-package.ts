@@ -6,7 +6,7 @@ import type { PluginManifest } from '../compiler/project.ts';
 import { messageOf } from '../message-of.ts';
 import { PluginPackageError, readPluginManifest, wasmFileOf } from '../plugins/package.ts';
 
-/** Rejects with PluginPackageError where the folder holds no plugin. */
+/** Rejects with PluginPackageError if the folder holds no plugin. */
 export async function manifestOf(folder: string): Promise<Buffer> {
   return readFile(join(folder, 'plugin.toml')).catch((error: unknown) => {
     throw new PluginPackageError(`${folder} holds no plugin: ${messageOf(error)}`);
@@ -22,14 +22,14 @@ export async function modulePathOf(folder: string): Promise<string> {
   return join(folder, wasmFileOf((await manifestOf(folder)).toString()));
 }
 
-/** Loads it as a gateway would: rejects where the module, its imports or exports are not what they must be. */
+/** Loads it as a gateway would: rejects if the module, its imports or exports are not valid. */
 export async function checkLoads(folder: string): Promise<void> {
   await checkBuilt(folder);
   const { testPlugin } = await import('../../sdk/testing/index.ts');
   (await testPlugin(folder)).close();
 }
 
-/** Rejects with PluginPackageError where the module is missing. */
+/** Rejects with PluginPackageError if the module is missing. */
 export async function checkBuilt(folder: string): Promise<void> {
   const path = await modulePathOf(folder);
   if (!existsSync(path)) throw new PluginPackageError(`${path} is missing: run gw plugin build`);

@@ -38,7 +38,7 @@ interface CaseResult {
   readonly name: string;
   readonly passed: boolean;
   readonly differences: readonly Difference[];
-  /** Of a case that does not hold. */
+  /** Logs of a failed case. */
   readonly logs: readonly LogLine[];
   readonly hints: readonly CaseHint[];
 }

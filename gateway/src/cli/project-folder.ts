@@ -1,6 +1,6 @@
 /**
- * A project from a folder: `gw.yaml`, its specs and what they may refer to, its plugins (docs/decisions.md#one-project,
- * docs/decisions.md#references-stay-inside, docs/decisions.md#plugins-declared).
+ * A project from a folder: `gw.yaml`, its specs and files that they may refer to, its plugins
+ * (docs/decisions.md#one-project, docs/decisions.md#references-stay-inside, docs/decisions.md#plugins-declared).
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
@@ -22,7 +22,7 @@ import { ManifestError, type ManifestPlugin, readManifest, reasonOf } from './ma
 import { ReadPaths } from './read-paths.ts';
 
 const SPEC_FILE = /\.(ya?ml|json)$/i;
-/** Of a spec, less its extension: of the merged documents. */
+/** Name of a spec, without its extension, that is reserved for merged documents. */
 const RESERVED_NAME = /^(?:openapi|asyncapi)\.[^.]+$/i;
 /** Files below the specs folder; a folder with more is not one of specs. */
 const MAX_FILES = 10_000;
@@ -30,12 +30,12 @@ const MAX_FILES = 10_000;
 export interface ProjectFolderOptions {
   /** Path of gw.yaml. */
   readonly manifest: string;
-  /** Spec files instead of the manifest's folder; none: that folder. */
+  /** Spec files instead of the manifest's folder; empty: that folder. */
   readonly specs: readonly string[];
   readonly flags: CompileFlags;
   /** Fetches the plugins that the manifest names by URL. */
   readonly remotePlugins: RemotePlugins;
-  /** Notes what is read, and what is not there. */
+  /** Notes files that are read, and missing ones. */
   readonly reads?: ReadPaths;
   /**
    * Documents go as they are: without a manifest, with the built-in plugins that they name, and with names that specs of
@@ -82,7 +82,9 @@ export async function readProjectFolder({
   };
 }
 
-/** Spec files without a manifest, and what they may refer to: what lies beside each. Rejects with SpecFileError. */
+/**
+ * Reads spec files without a manifest, and the files beside each, which they may refer to. Rejects with SpecFileError.
+ */
 export async function readSpecs(
   given: readonly string[],
   reads = new ReadPaths(),
@@ -99,7 +101,7 @@ function dispatchersOf({ mock, upstream }: CompileFlags): readonly string[] {
   return [...(mock ? [MOCK] : []), ...(upstream === undefined ? [] : [HTTP_UPSTREAM])];
 }
 
-/** Those that flags ask for, and those whose names are in the documents: all, if they refer to other files. */
+/** Returns the built-in plugins that flags or the documents name: all, if documents refer to other files. */
 function builtinPluginsOf({ specs, files }: SpecFiles, flags: CompileFlags): readonly ProjectPlugin[] {
   const documents = files.filter(({ name }) => specs.includes(name));
   const texts = documents.map(({ bytes }) => Buffer.from(bytes).toString('latin1'));
@@ -145,7 +147,7 @@ async function specFiles(paths: readonly string[], folders: readonly string[], r
   return { specs: paths.map(nameOf), files: [...files.values()] };
 }
 
-/** Whether some reference of a document, or what a discriminator maps to, may lead out of it. */
+/** Reports whether some reference of a document, or a discriminator's mapping, may lead out of it. */
 function refersToOthers({ bytes }: ProjectFile): boolean {
   const text = Buffer.from(bytes).toString('latin1');
   const maps = /\bmapping["']?\s*:/.test(text) && /\.(?:ya?ml|json)\b/i.test(text);
@@ -168,7 +170,7 @@ async function specFilesOf(folder: string, manifest: string, reads: ReadPaths): 
   }
 }
 
-/** Throws SpecFileError for a link out of the folder: what it shows would be published as a spec. */
+/** Throws SpecFileError for a link out of the folder: its target would be published as a spec. */
 function mustBeOf(folder: string, spec: string): void {
   let fault: string | null;
   try {
@@ -277,8 +279,8 @@ async function readPlugin(
 }
 
 /**
- * plugin.toml and config-schema.json beside the module are the module's, unless plugin.toml names another module that
- * is there, too.
+ * plugin.toml and config-schema.json beside the module belong to it, unless plugin.toml names another module that
+ * exists, too.
  */
 function readLocal(name: string, path: string, reads: ReadPaths): ProjectPlugin {
   reads.file(path);

@@ -4,7 +4,9 @@ import type { ReadPaths } from './read-paths.ts';
 
 /** Milliseconds from an event to the look that it causes: one look for many events. */
 const LOOK_AFTER_MS = 20;
-/** Milliseconds between looks where the file system sends no events: network file systems, shared folders of containers. */
+/**
+ * Milliseconds between polls if the file system sends no events: network file systems, shared folders of containers.
+ */
 const LOOK_EVERY_MS = 2000;
 
 export class ProjectWatcher {

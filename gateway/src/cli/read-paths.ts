@@ -1,10 +1,13 @@
-/** What reading a project looked at, so that `gw dev` watches it (docs/decisions.md#dev-watches-reads). */
+/**
+ * Notes the paths that reading a project looked at, so that `gw dev` watches them
+ * (docs/decisions.md#dev-watches-reads).
+ */
 import { readdirSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
 /** Files and folders as they were when the project was read. */
 export class ReadPaths {
-  /** By path; what identifies a state of it. */
+  /** State of each path. */
   readonly #states = new Map<string, { readonly kind: Kind; readonly state: string }>();
   #root = '/';
 
@@ -13,7 +16,7 @@ export class ReadPaths {
     this.#note(path, 'file');
   }
 
-  /** A folder whose names are about to be listed. */
+  /** Notes a folder whose names are about to be listed. */
   folder(path: string): void {
     this.#note(path, 'folder');
   }
@@ -38,7 +41,7 @@ export class ReadPaths {
     return [...this.#states].map(([path, { kind }]) => stateOf(path, kind)).join('\n');
   }
 
-  /** Existing folders in which each change of what was noted shows. */
+  /** Existing folders in which each change of a noted path shows. */
   get folders(): ReadonlySet<string> {
     const found = new Set<string>();
     for (const [path, { kind }] of this.#states) {
@@ -51,7 +54,7 @@ export class ReadPaths {
 
   #note(path: string, kind: Kind): void {
     const at = resolve(path);
-    // The first look counts: what changes before the last one is a change.
+    // The first look counts: a change between two looks is a change.
     if (!this.#states.has(at)) this.#states.set(at, { kind, state: stateOf(at, kind) });
   }
 }

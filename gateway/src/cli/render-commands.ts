@@ -56,7 +56,7 @@ function defaultOf({ mandatory, defaultValue, defaultValueDescription, negate }:
   return defaultValue === undefined ? '' : `\`${String(defaultValue)}\``;
 }
 
-/** What `--help` adds after the options: examples, exit codes. */
+/** Returns the text of `--help` after the options: examples, exit codes. */
 function afterHelp(command: Command): string {
   let text = '';
   command.configureOutput({

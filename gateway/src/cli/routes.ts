@@ -1,4 +1,4 @@
-/** `gw routes`: what an artifact serves. */
+/** `gw routes`: the routes of an artifact. */
 import { Command } from 'commander';
 import { openArtifact } from './open-artifact.ts';
 import type { Program } from './program.ts';

@@ -9,7 +9,7 @@ import { controlPlaneOptions } from './control-plane-options.ts';
 import { adminAddress, list, listenAddress, secondsFrom, share, wholeNumber, yesOrNo } from './options.ts';
 import { flag, listOption, option } from './variables.ts';
 
-/** What `egressAllow` has besides, where a developer serves: upstreams are on the machine in front of it. */
+/** Additions to `egressAllow` for developers: upstreams are on their machine. */
 export const THIS_MACHINE = ['127.0.0.0/8', '::1'];
 
 /** In the order of the table. */
@@ -85,7 +85,7 @@ function auditKey(key: string | undefined): string | undefined {
   throw new Error(`GW_AUDIT_KEY has less than ${LEAST_KEY} characters: make one with "openssl rand -hex 32"`);
 }
 
-/** Of a command line that names no option. */
+/** Returns the options of a command line without flags. */
 export function serveDefaults(): ServeFlags {
   const values = Object.entries(SERVE_OPTIONS).map(([name, entry]) => [name, defaultOf(entry)]);
   return Object.fromEntries(values.filter(([, value]) => value !== undefined));

@@ -85,9 +85,7 @@ async function finish(gateway: RunningGateway, log: Log): Promise<number> {
   return code;
 }
 
-/**
- * `RUST_LOG` overrides the level (docs/decisions.md#precedence); of its directives only a plain level is meant for us.
- */
+/** `RUST_LOG` overrides the level (docs/decisions.md#precedence); of its directives only a plain level applies. */
 function levelOf(level: Level, override: string | undefined): Level {
   return LOG_LEVELS.find((each) => each === override?.toLowerCase()) ?? level;
 }

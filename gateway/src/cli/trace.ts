@@ -1,4 +1,4 @@
-/** `gw trace`: sends a request through a gateway that runs, and shows what each stage decided. */
+/** `gw trace`: sends a request through a running gateway, and shows the decision of each stage. */
 import { Command } from 'commander';
 import { messageOf } from '../message-of.ts';
 import { get } from '../spec/json.ts';

@@ -1,4 +1,4 @@
-/** What another program uses that asks a gateway for traces. */
+/** Functions for other programs that ask a gateway for traces. */
 
 export type { TraceReport } from '../trace/report.ts';
 export { addTraceOptions, type TraceFlags, traceRequestOf } from './trace-options.ts';

@@ -88,7 +88,9 @@ function keyOf({ code, file, pointer }: Diagnostic): string {
   return JSON.stringify([code, file, pointer]);
 }
 
-/** Of specs compiled together, without what only a manifest can settle; files are named as they were given. */
+/**
+ * Returns diagnostics of specs compiled together, without those that depend on a manifest; files are named as given.
+ */
 async function diagnosticsOf(given: readonly string[]): Promise<readonly Diagnostic[]> {
   const [
     { builtinPlugins, compile, loadBuiltinPlugin },
@@ -99,7 +101,7 @@ async function diagnosticsOf(given: readonly string[]): Promise<readonly Diagnos
   try {
     sources = withPlainNames(await readSpecs(given));
   } catch (error) {
-    // The latter where a spec lies in a folder of too many files.
+    // The latter if a spec lies in a folder with too many files.
     if (!(error instanceof SpecFileError || error instanceof ManifestError)) throw error;
     const hint = 'Give the path of a file that can be read.';
     return [

@@ -9,7 +9,10 @@ import type { Program } from './program.ts';
 /** Variables that a command reads for an option by itself, because commander would not read them as it wants. */
 const ownVariables = new WeakMap<Option, string>();
 
-/** An option whose variable is its name: `--max-body-size` from GW_MAX_BODY_SIZE; another where that means something else. */
+/**
+ * Makes an option with the variable of its name: `--max-body-size` from GW_MAX_BODY_SIZE; another if that means
+ * something else.
+ */
 export function option(flags: string, description: string, variable = variableFor(flags)): Option {
   return new Option(flags, description).env(variable);
 }
@@ -38,7 +41,7 @@ export function readBy(given: Option, variable: string): Option {
   return given;
 }
 
-/** Repeatable, and comma-separated. `standard`: what the default is, in words. */
+/** Repeatable, and comma-separated. `standard`: the default, in words. */
 export function listOption(flags: string, description: string, standard: string): Option {
   return option(flags, `${description} (repeatable)`).argParser(list).default([], standard);
 }
@@ -47,7 +50,7 @@ export function formatOption<const F extends string>(formats: readonly [F, ...F[
   return option('--format <format>', 'output format').choices(formats).default(formats[0]);
 }
 
-/** Returns the variable that sets the option; undefined if it has none. */
+/** Returns the variable that sets the option; undefined if it has no variable. */
 export function variableOf(given: Option): string | undefined {
   return given.envVar ?? ownVariables.get(given);
 }

@@ -43,23 +43,23 @@ export class Binder {
     this.#readCondition = readCondition;
   }
 
-  /** Whether there is such a plugin, which uses one of these host functions. */
+  /** Reports whether there is such a plugin, which uses one of these host functions. */
   knowsUser(name: unknown, functions: readonly string[]): boolean {
     const plugin = typeof name === 'string' ? this.#plugins.find(name) : null;
     return plugin ? usesAny(plugin, functions) : false;
   }
 
-  /** Whether a use decides by who calls, and by nothing else of a request. */
+  /** Reports whether a use decides by the caller alone. */
   decidesByCaller({ name, config }: PluginUse): boolean {
     const plugin = this.#plugins.use(name);
     return plugin ? decidesByCaller(plugin, config, this.#readCondition) : false;
   }
 
-  /** Null, and a diagnostic, where the plugin cannot be used so. */
+  /** Returns null, with a diagnostic, if the plugin cannot be used so. */
   bind(declared: DeclaredUse, type: PluginType): BoundUse | null {
     const { name, at } = declared;
     const plugin = this.#plugins.use(name);
-    // What nobody may see needs no plugin to be found: doors judge documents alone.
+    // Credentials are reported without looking the plugin up: some servers check documents alone.
     for (const { pointer, message } of credentialPlaces(declared.config)) {
       this.#diagnostics.add(
         'E1030',
@@ -183,7 +183,9 @@ export class Binder {
   }
 }
 
-/** Hashes of passwords and keys are no secrets in plain text; elsewhere a hash would be one. */
+/**
+ * Reports whether the value is a hash, as passwords and keys may be; elsewhere a hash would be a secret in plain text.
+ */
 function isHashed({ marks }: PreparedPlugin, pointer: string, value: string): boolean {
   const tokens = pointerTokens(pointer) ?? [];
   const table = tokens.slice(0, -2).reduce(child, '');
@@ -192,7 +194,7 @@ function isHashed({ marks }: PreparedPlugin, pointer: string, value: string): bo
   return mark.kind === 'password' ? isPasswordHash(value) : isKeyHash(value);
 }
 
-/** What would stop the gateway's start, or null. */
+/** Returns the fault that would stop the gateway's start, or null. */
 function faultOfUrl(text: string): string | null {
   const url = URL.parse(text);
   return url === null || url.host === '' ? `upstream "${withoutCredentials(text)}" is not a URL` : null;

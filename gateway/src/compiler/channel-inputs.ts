@@ -44,7 +44,7 @@ function namesIn(path: string): readonly string[] {
   try {
     return parseTemplate(path).names;
   } catch (error) {
-    // Reported where paths are checked (E1022).
+    // The check of paths reports it (E1022).
     if (error instanceof TemplateError) return [];
     throw error;
   }
@@ -71,7 +71,7 @@ export function streamedContentOf(channel: DeclaredChannel, deps: Deps): Content
   return checkable(bodyOf(channel.messages, deps));
 }
 
-/** A message does not say of which type it is: where those of one type may be anything, so may all. */
+/** A message does not name its type: if those of one type may be anything, all may. */
 function checkable(body: RequestBody | undefined): Content | undefined {
   if (!body || Object.values(body.content).some(({ schema }) => schema === undefined)) return undefined;
   return body.content;

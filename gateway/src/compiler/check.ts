@@ -37,12 +37,12 @@ export interface InheritedRoute {
   readonly path: string;
   /** Name of the operation's tool; null if it is not a tool. */
   readonly tool: string | null;
-  /** Where the dispatcher is named: a file of the project, and the pointer in it. */
+  /** Place of the dispatcher's name: a file of the project, and the pointer in it. */
   readonly file: string;
   readonly pointer: string;
 }
 
-/** All that the artifact is made of. */
+/** Content of the artifact. */
 export interface Compiled extends CompiledTools {
   readonly specs: readonly { readonly spec: Spec; readonly source: SourceFile }[];
   /** Files that specs refer to. */

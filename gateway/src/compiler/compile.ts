@@ -1,6 +1,6 @@
 /**
- * The compiler: a project in, an artifact or diagnostics out (docs/reference/gateway.md#project).
- * read → parse → resolve → check → bind → emit; nothing is thrown for what the inputs hold.
+ * The compiler: a project in, an artifact or diagnostics out (docs/reference/gateway.md#project). read → parse →
+ * resolve → check → bind → emit; faults of the inputs are never thrown.
  */
 
 import type { Manifest } from '../artifact/format.ts';
@@ -27,24 +27,24 @@ export type CompileResult =
       /** Hex sha256 of the tar. */
       readonly tarSha256: string;
       readonly manifest: Manifest;
-      /** What became a route, or a tool, by an `x-gw-dispatch` around its operation. */
+      /** Operations that became a route, or a tool, by an inherited `x-gw-dispatch`. */
       readonly inherited: readonly InheritedRoute[];
       /** Operations that are not served because of an error (`CompileFlags.leaveOut`). */
       readonly leftOut: readonly LeftOutOperation[];
-      /** Warnings; with `leaveOut` also what was an error. */
+      /** Warnings; with `leaveOut` also former errors. */
       readonly diagnostics: readonly Diagnostic[];
     }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
 export interface CompileOptions {
   /**
-   * Loads the modules as serving does, so that what serving would refuse is a diagnostic. Default: true.
+   * Loads the modules as serving does, so that a module that serving would refuse is a diagnostic. Default: true.
    *
    * @example { loadsPlugins: false } // for quick feedback on documents: modules are trusted as they are
    */
   readonly loadsPlugins?: boolean;
   /**
-   * Told of each file that a reference names, and that the project does not hold, by its name there. Default: nobody.
+   * Called with the name of each file that a reference names, and that the project lacks. Default: no call.
    *
    * @example (name) => watch(join(folder, name))
    */
@@ -103,7 +103,7 @@ interface Attempt {
   readonly specs: readonly Document[];
 }
 
-/** Null where the documents cannot be judged at all. */
+/** Returns null if the documents cannot be judged at all. */
 function judge(project: Project, deps: JudgeDeps): Attempt | null {
   const { sources, documents, diagnostics, readCondition, omitted } = deps;
   try {

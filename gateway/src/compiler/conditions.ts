@@ -61,7 +61,10 @@ export function checkConditions(
   return { headers: [...headers], errors };
 }
 
-/** Whether a use of the plugin decides by who calls, so that its decision is known before there is a request. */
+/**
+ * Reports whether a use of the plugin decides by the caller alone, so that its decision is known before there is a
+ * request.
+ */
 export function decidesByCaller(plugin: PreparedPlugin, config: JsonObject, read: ReadCondition | null): boolean {
   if (!plugin.manifest.authorizes) return false;
   return plugin.marks.conditions

@@ -69,7 +69,7 @@ export function schemaFault(schema: JsonObject): string | null {
   }
 }
 
-/** Throws an Error with the reason where the schema is not one. */
+/** Throws an Error with the reason if the schema is not valid. */
 export function configValidator(schema: JsonObject): ConfigValidator {
   mustBeSchema(schema);
   const steps = new StepBudget(DEFAULT_STEPS);
@@ -129,7 +129,7 @@ function asJson(value: unknown): Json | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** `if` and `propertyNames` fail because what they lead to does, which has its own error. */
+/** Leaves out `if` and `propertyNames`: their subschemas have their own errors. */
 function isTelling({ keyword }: ErrorObject): boolean {
   return keyword !== 'if' && keyword !== 'propertyNames';
 }

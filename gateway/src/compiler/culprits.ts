@@ -1,6 +1,6 @@
 /**
- * Which operations an error concerns (docs/decisions.md#left-out-operations): those during whose compilation it was
- * found, and those that hold its place or refer to what holds it, over however many references.
+ * The operations that an error concerns (docs/decisions.md#left-out-operations): those in whose compilation it was
+ * found, and those that hold its place or refer to the holder, over any number of references.
  */
 import type { FoundError } from '../spec/diagnostic.ts';
 import type { Document, Documents } from '../spec/documents.ts';
@@ -20,10 +20,10 @@ export function operationKey({ at }: Pick<DeclaredOperation, 'at'>): string {
 }
 
 export class References {
-  /** By file and pointer of the target: where references to it stand. */
+  /** Places of references, by file and pointer of the target. */
   readonly #to = new Map<string, At[]>();
 
-  /** Of documents, and of those that they refer to. */
+  /** Collects the references of documents, and of those that they refer to. */
   constructor(roots: readonly Document[], documents: Documents) {
     const seen = new Set<Document>();
     const waiting = [...roots];

@@ -18,7 +18,7 @@ export interface DescribedUse {
 }
 
 export interface DescribedOperation {
-  /** Null where the document gives none; of AsyncAPI the operation's name. */
+  /** Null if the document has none; for AsyncAPI the operation's name. */
   readonly operationId: string | null;
   /** Upper case. */
   readonly method: string;
@@ -31,14 +31,14 @@ export interface DescribedOperation {
   readonly dispatch: DescribedUse | null;
   /** Those that are well-formed, with inherited ones. */
   readonly middlewares: readonly DescribedUse[];
-  /** Where the operation is written: a file of the project, and the pointer in it. */
+  /** Place of the operation: a file of the project, and the pointer in it. */
   readonly file: string;
   readonly pointer: string;
 }
 
 export interface SpecDescription {
   readonly type: SpecType;
-  /** Of the specification, such as `3.1.0`. */
+  /** Version of the specification, such as `3.1.0`. */
   readonly specVersion: string;
   readonly title: string;
   readonly apiVersion: string;
@@ -81,7 +81,7 @@ export function specsAmong(files: readonly ProjectFile[]): readonly string[] {
     new Diagnostics({ production: false }),
   );
   return files.flatMap(({ name, bytes }) => {
-    // Reading is what costs.
+    // Parsing is expensive.
     if (!/openapi|asyncapi|swagger/.test(Buffer.from(bytes).toString('latin1'))) return [];
     const document = documents.open(name);
     return document && claims(document) ? [name] : [];

@@ -1,4 +1,4 @@
-/** Responses with all that an answer can be made of: examples, and schemas with the examples in them. */
+/** Responses with everything for answering by example: examples, and schemas with the examples in them. */
 import type { DescribedResponse, DescribedValue, Json } from '../artifact/format.ts';
 import { type Located, member, placeOf } from '../spec/documents.ts';
 import { followed, followedPart } from '../spec/follow-object.ts';
@@ -6,7 +6,7 @@ import { isObject } from '../spec/json.ts';
 import type { Dialect } from '../spec/recognise.ts';
 import { type Deps, mediaTypeOf } from './parameters.ts';
 
-/** Places in a document that say what a value is: media types and headers. */
+/** Places in a document that describe a value: media types and headers. */
 type Place = readonly [name: string, at: Located];
 
 export function describedResponsesOf(
@@ -49,8 +49,8 @@ function describedValue(at: Located, dialect: Dialect, deps: Deps): DescribedVal
 }
 
 /**
- * `example`, and those of `examples` whose value stands in the document. Of several forms of one, the text counts that is
- * to be sent (OpenAPI 3.2, Example Object).
+ * Returns `example`, and those of `examples` whose value is in the document. Of several forms of one, the serialized
+ * text counts (OpenAPI 3.2, Example Object).
  */
 function examplesOf(at: Located, deps: Deps): Pick<DescribedValue, 'examples' | 'serialized'> {
   const example = member(at, 'example');

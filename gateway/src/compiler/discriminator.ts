@@ -10,7 +10,7 @@ import { NAMED_BY } from '../validation/named-branch.ts';
 import type { Annotations } from './schema-annotations.ts';
 import { typesOf } from './schema-types.ts';
 
-/** A branch, with what stands for it in the table of schemas. */
+/** A branch, with its schema in the table. */
 interface Branch {
   readonly at: Located;
   readonly normal: Json;
@@ -61,7 +61,7 @@ function choicesOf(schema: Located, property: string, named: readonly Branch[], 
   return [...choices, ...(standard ? [{ if: unnamed, then: standard.normal }] : [])];
 }
 
-/** Null where a branch for objects has no name. `others`: branches that are for no object, such as null. */
+/** Returns null if a branch for objects has no name. `others`: branches that are for no object, such as null. */
 function branchesOf(
   schema: Located,
   keyword: string,
@@ -96,7 +96,7 @@ function namesOf(at: Located, mapping: Located, property: string, documents: Doc
   return [...new Set([...mapped, ...(implicit === undefined ? [] : [implicit])])];
 }
 
-/** Whether a value of `mapping`, which is the name of a schema or a reference, leads to the branch. */
+/** Reports whether a value of `mapping`, which is the name of a schema or a reference, leads to the branch. */
 function isMappedTo(mapped: Located, branch: Located, documents: Documents): boolean {
   const ref = get(branch.value, '$ref');
   const { value } = mapped;

@@ -7,12 +7,12 @@ import type { Json } from '../artifact/format.ts';
 import type { Diagnostics, Place } from '../spec/diagnostic.ts';
 import type { BoundUse } from './admitted-headers.ts';
 
-/** A bound plugin and where the document names it. */
+/** A bound plugin and its place in the document. */
 export interface PlacedUse extends BoundUse {
   readonly place: Place;
 }
 
-/** E1030 where two instances say the same. */
+/** Reports E1030 if two instances have the same value. */
 export function checkDistinct(uses: readonly PlacedUse[], diagnostics: Diagnostics): void {
   const seen = new Set<string>();
   for (const { plugin, use, place } of uses) {

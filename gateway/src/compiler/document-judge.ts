@@ -25,7 +25,7 @@ export class DocumentJudge {
     this.#deps = { documents, diagnostics: this.#found, schemas: this.#schemas };
   }
 
-  /** Where findings go. */
+  /** Diagnostics that collect findings. */
   get found(): Diagnostics {
     return this.#found;
   }
@@ -43,7 +43,7 @@ export class DocumentJudge {
     responsesOf(declared, this.#deps, true);
   }
 
-  /** Reports what was found. */
+  /** Reports the findings. */
   finish(): void {
     this.#schemas.finish();
     for (const { code, file, pointer, message, hint } of this.#found.errors) {

@@ -1,4 +1,4 @@
-/** The public entry of the compiler for the other parts of gw; what users import is in `public/compiler.ts`. */
+/** The entry of the compiler for the other parts of gw; users import `public/compiler.ts`. */
 
 export { pluginPackageOf, readPluginArchive } from '../plugins/archive.ts';
 export { builtinPluginFiles, builtinPlugins, loadBuiltinPlugin } from '../plugins/builtin.ts';

@@ -15,7 +15,7 @@ export interface LeftOutOperation {
   readonly path: string;
   readonly code: Code;
   readonly reason: string;
-  /** Where the error stands: a file of the project, and the pointer in it. */
+  /** Place of the error: a file of the project, and the pointer in it. */
   readonly file: string;
   readonly pointer: string;
 }
@@ -52,7 +52,7 @@ function isOfAllAlike({ pointer }: FoundError): boolean {
   return pointer !== undefined && /^\/(?:security|servers|tags|externalDocs)(?:\/|$)/.test(pointer);
 }
 
-/** Whether the place of an error may be missing: no setting of the document or the project. */
+/** Reports whether the place of an error may be missing: no setting of the document or the project. */
 function isDispensable(error: FoundError, specs: ReadonlySet<string>): boolean {
   const { file, pointer } = error;
   if (file === undefined) return false;

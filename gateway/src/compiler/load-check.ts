@@ -1,7 +1,7 @@
 /**
  * Whether `gw serve` would load the plugins of a project: each module is loaded, and each config bound to it, within
- * the gateway's limits, and what serving would say is E1042 (docs/decisions.md#compiling-loads-modules). Nothing
- * outside the project is asked or read.
+ * the gateway's limits, and serving's errors are E1042 (docs/decisions.md#compiling-loads-modules). The check stays
+ * within the project.
  */
 import { hash } from 'node:crypto';
 import type { Json, JsonObject } from '../artifact/format.ts';

@@ -8,7 +8,7 @@ import { LabelledHistogram } from '../telemetry/labelled-histogram.ts';
 import { createPluginRuntime, type PluginRuntime } from '../wasm/index.ts';
 
 /**
- * Plugins may open in `init` what they may open in a gateway, with nothing behind it: no network, no file
+ * Lets plugins open in `init` whatever they may open in a gateway, without a network or files behind it
  * (docs/decisions.md#references-stay-inside).
  */
 export function loadOnlyRuntime(): { readonly runtime: PluginRuntime; readonly close: () => void } {

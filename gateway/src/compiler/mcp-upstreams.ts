@@ -51,7 +51,7 @@ function plainCredentials(settings: McpUpstreamSettings): string[] {
   ].map((what) => `${what} is a credential in plain text: send it in "headers", by reference (env:// or file://)`);
 }
 
-/** Of a project; more would be listed and refreshed without end. */
+/** Most upstreams of a project; more would be listed and refreshed without end. */
 const { maxProperties: MOST_UPSTREAMS } = mcpSchema.properties.upstreams;
 const { properties } = mcpUpstreamSchema;
 /** The schema refuses unknown members, and states its patterns in words. */

@@ -16,11 +16,11 @@ import { placeInConfig } from './place-in-config.ts';
 const FROM_PATH = '$request.path.';
 const IN_BRACES = /\{([^{}]+)\}/g;
 
-/** Of an operation, what plugins must fit. */
+/** The parts of an operation that plugins must fit. */
 export interface FittedOperation {
   readonly method: string;
   readonly path: string;
-  /** Of the path's parameters. */
+  /** Names of the path's parameters. */
   readonly names: readonly string[];
 }
 
@@ -61,7 +61,7 @@ function hintOf(names: readonly string[]): string {
   return 'Declare the parameter in the path, or remove its name from the config.';
 }
 
-/** The path parameters that a config names, and where. */
+/** Returns the path parameters that a config names, with their places. */
 function paramsNamed({ plugin, use }: BoundUse): readonly { readonly pointer: string; readonly param: string }[] {
   return plugin.marks.pathParams
     .filter(({ unless }) => unless === null || valueAt(use.config, unless) === undefined)

@@ -21,8 +21,8 @@ const STYLES: Readonly<Record<ParameterIn, readonly ParameterStyle[]>> = {
 };
 
 /**
- * Headers that OpenAPI says are not described as parameters: such declarations are ignored. It says so of `Accept`, too,
- * which documents declare all the same, with the value that their API asks for (docs/decisions.md#accept-of-answers).
+ * Headers that OpenAPI excludes from parameters: such declarations are ignored. It excludes `Accept`, too, but
+ * documents declare it all the same, with the value that their API requires (docs/decisions.md#accept-of-answers).
  */
 export const NOT_PARAMETERS = new Set(['content-type', 'authorization']);
 
@@ -107,7 +107,7 @@ export function textValueOf(
   };
 }
 
-/** Of a type whose values are parsed, and have types of their own. */
+/** Returns the types of values that are parsed, and have types of their own. */
 function parsedValueOf(schema: Located, dialect: Dialect, { schemas }: Deps): Pick<Parameter, 'types' | 'schema'> {
   const ref = schema.value === undefined ? undefined : schemas.add(schema, dialect);
   return { types: [], ...(ref ? { schema: ref } : {}) };
@@ -149,7 +149,7 @@ function contentOf(
   return type === undefined || !media ? null : { type: mediaTypeOf(type), at: media };
 }
 
-/** Whether any text is valid, so that there is nothing to check. */
+/** Reports whether any text is valid, so that no check is needed. */
 export function isAnyString(schema: unknown): boolean {
   if (!isObject(schema) || get(schema, 'type') !== 'string') return false;
   const validating = [

@@ -23,12 +23,12 @@ export interface PreparedPlugin {
   readonly config: JsonObject;
 }
 
-/** Whether it declares one of these host functions. */
+/** Reports whether it declares one of these host functions. */
 export function usesAny({ manifest }: PreparedPlugin, functions: readonly string[]): boolean {
   return functions.some((each) => manifest.host_functions.includes(each));
 }
 
-/** Prepares a plugin when an operation first uses it. What none uses is checked all the same, but not bundled. */
+/** Prepares a plugin when an operation first uses it. Unused plugins are checked all the same, but not bundled. */
 export class Plugins {
   readonly #declared: ReadonlyMap<string, ProjectPlugin>;
   readonly #diagnostics: Diagnostics;

@@ -1,4 +1,7 @@
-/** Operations whose schemas take long to compile, as a gateway does before the first value is validated (E1075). */
+/**
+ * Finds operations with schemas that take long to compile, as a gateway does before the first value is validated
+ * (E1075).
+ */
 import type { Content, Operation, RoutesFile, SchemaRef } from '../artifact/format.ts';
 import type { Diagnostics } from '../spec/diagnostic.ts';
 import { placeOf } from '../spec/documents.ts';

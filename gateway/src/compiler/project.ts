@@ -8,14 +8,14 @@ import type { McpSettings } from './mcp-upstream-schema.ts';
 
 export type { PluginManifest, ProjectPlugin };
 
-/** A file of the project: what specs are and what they `$ref`. Names are relative, with `/`, and never climb out. */
+/** A file of the project: a spec, or the target of a `$ref`. Names are relative, with `/`, and never climb out. */
 export interface ProjectFile {
   /** @example 'shop.yaml', 'schemas/book.yaml' */
   readonly name: string;
   readonly bytes: Uint8Array;
 }
 
-/** The built-in dispatcher that answers with what a document says. */
+/** The built-in dispatcher that answers from the document. */
 export const MOCK = 'mock';
 /** The built-in dispatcher that proxies to a server. */
 export const HTTP_UPSTREAM = 'http-upstream';
@@ -29,7 +29,7 @@ export interface CompileFlags {
    */
   readonly mock?: boolean;
   /**
-   * URL that every operation is proxied to, by the plugin `http-upstream`, whatever its `x-gw-dispatch` names, as with
+   * URL that every operation is proxied to, by the plugin `http-upstream`, in place of its `x-gw-dispatch`, as with
    * `gw dev --upstream`. Default: none.
    *
    * @example 'http://localhost:3000'
@@ -52,7 +52,7 @@ export interface CompileFlags {
    */
   readonly provenanceCommit?: string;
   /**
-   * Where the build ran, for `/provenance`. Default: none.
+   * Place of the build, for `/provenance`. Default: none.
    *
    * @example 'ci/github-actions'
    */

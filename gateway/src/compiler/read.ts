@@ -18,7 +18,7 @@ export interface SourceSpecFile {
   readonly base: string;
 }
 
-/** A base name is a file's, a URL's and a ConfigMap's: what is not plain is refused rather than mapped. */
+/** A base name is a file's, a URL's and a ConfigMap's: other characters are refused rather than mapped. */
 const BASE = /^[A-Za-z0-9_][-A-Za-z0-9_.@+ ]{0,199}$/;
 
 export function read(project: Project, diagnostics: Diagnostics): Sources {

@@ -49,7 +49,7 @@ interface Part {
   readonly given: readonly JsonObject[];
 }
 
-/** Returns what two schemas that may both apply to one value go through to the circle, or null. */
+/** Returns the step by which two schemas that may both apply to one value lead to the circle, or null. */
 function repeatedWay(schema: Json, table: Table, circle: ReadonlySet<string>): string | null {
   const parts = partsOf(schema, table, { given: [], seen: new Set() }).slice(0, MOST_PARTS);
   const ways = parts.map(({ schema: part }) => waysOf(part, table, circle));
@@ -124,7 +124,7 @@ function reaches(schema: Json, table: Table, circle: ReadonlySet<string>): boole
   return false;
 }
 
-/** Whether no value gets past what is checked first: types, and values of a property that is required. */
+/** Reports whether cheap checks rule out that a value fits both: types, and values of a required property. */
 function areExclusive(one: Part, other: Part): boolean {
   return one.given.some((mine) => other.given.some((theirs) => mine !== theirs && exclude(mine, theirs)));
 }

@@ -43,7 +43,7 @@ export function resolve({ specs, parts }: Parsed, documents: Documents, diagnost
 
 /** Extensions, judged once it is known which places references make operations of. */
 class Operations {
-  /** Operations by place, and to what the reference at each place leads. */
+  /** Operations by place, and the target of the reference at each place. */
   readonly #places = new Set<string>();
   readonly #targets = new Map<string, string>();
   readonly #extensions: { document: Document; name: string; pointer: string; within: readonly string[] }[] = [];
@@ -59,7 +59,7 @@ class Operations {
   }
 
   check(diagnostics: Diagnostics): void {
-    // A set goes on to what is added while it is read.
+    // Iterating over a set includes entries that are added meanwhile.
     for (const place of this.#places) {
       const target = this.#targets.get(place);
       if (target !== undefined) this.#places.add(target);

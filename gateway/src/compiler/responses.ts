@@ -37,7 +37,7 @@ export function responsesOf(
 /** By status, upper case. */
 export type Declared = readonly [status: string, at: Located];
 
-/** Of an operation. */
+/** Returns the declared responses of an operation. */
 export function declaredResponses(at: Located, { documents, diagnostics }: Deps): readonly Declared[] {
   const responses = followedPart(member(at, 'responses'), '"responses"', documents, diagnostics);
   const statuses = isObject(responses.value) ? Object.keys(responses.value) : [];

@@ -36,14 +36,14 @@ export interface RouteDeps {
   readonly diagnostics: Diagnostics;
   readonly schemas: SchemaTable;
   readonly binder: Binder;
-  /** Null where operations with an error are left out. */
+  /** Null unless operations with an error are left out. */
   readonly judge: DocumentJudge | null;
   /** The dispatcher of every operation (`CompileFlags.mock`, `CompileFlags.upstream`); null: the one that it names. */
   readonly instead: Pick<DeclaredUse, 'name' | 'config'> | null;
 }
 
 /**
- * Null where the operation emits no route: it has no dispatch (docs/decisions.md#no-dispatch-no-route), is taken out
+ * Null if the operation emits no route: it has no dispatch (docs/decisions.md#no-dispatch-no-route), is taken out
  * (docs/decisions.md#extensions-inherited), or is wrong.
  */
 export function routeOf(declared: DeclaredOperation, file: string, deps: RouteDeps): Omit<Operation, 'index'> | null {
@@ -66,7 +66,7 @@ export function routeOf(declared: DeclaredOperation, file: string, deps: RouteDe
   checkAuthentication(declared, middlewares, security, diagnostics);
   const deprecatedAt = dateOf(at, 'x-deprecated-at', diagnostics);
   const sunset = dateOf(at, 'x-sunset', diagnostics);
-  // Schemas of what is not served would only fill the table.
+  // Schemas of unserved operations would only fill the table.
   if (dispatch === undefined) {
     if (deps.judge !== null && !isPartOfWebSocket(declared, deps)) {
       const parameters = deps.judge.operation(declared);
@@ -117,7 +117,7 @@ export function routeOf(declared: DeclaredOperation, file: string, deps: RouteDe
   };
 }
 
-/** Of an operation that receives: whether its dispatcher streams messages; else a diagnostic. */
+/** For an operation that receives: reports whether its dispatcher streams messages; else adds a diagnostic. */
 function carriesMessages({ at, channel, operationId }: DeclaredOperation, { plugin, use }: BoundUse, deps: RouteDeps) {
   if (channel?.action !== 'receive' || (deps.instead && use.name === MOCK)) return true;
   if (usesAny(plugin, [...SUBSCRIBES, ...UPGRADES])) return true;
@@ -130,7 +130,7 @@ function carriesMessages({ at, channel, operationId }: DeclaredOperation, { plug
   return false;
 }
 
-/** Whether what it answers with has no end: messages of brokers, or a WebSocket. */
+/** Reports whether its answer is endless: messages of brokers, or a WebSocket. */
 export function isEndless(
   { channel }: DeclaredOperation,
   { dispatch }: Pick<Operation, 'dispatch'>,
@@ -146,12 +146,12 @@ function dropsOthers(dispatcher: BoundUse | null): boolean {
   );
 }
 
-/** Whether requests to it become WebSockets of its channel, on which messages go both ways. */
+/** Reports whether requests to it become WebSockets of its channel, on which messages go both ways. */
 function isWebSocket({ channel }: DeclaredOperation, dispatcher: BoundUse | null): boolean {
   return channel?.action === 'receive' && dispatcher !== null && usesAny(dispatcher.plugin, UPGRADES);
 }
 
-/** Whether its messages come over the WebSocket of another operation. */
+/** Reports whether its messages come over the WebSocket of another operation. */
 function isPartOfWebSocket({ channel }: DeclaredOperation, { binder }: RouteDeps): boolean {
   if (channel?.action !== 'send') return false;
   return channel.others.some(({ dispatcher }) => binder.knowsUser(dispatcher, UPGRADES));
@@ -168,12 +168,15 @@ function dispatchedTo(declared: DeclaredOperation, deps: RouteDeps): InheritedUs
   return found?.isInherited && !fitsAction(declared, found, deps) ? undefined : found;
 }
 
-/** Operations of AsyncAPI inherit what fits their action: those that receive are streams, the others are not. */
+/**
+ * Reports whether the inherited dispatcher fits the action of an AsyncAPI operation: those that receive are streams,
+ * the others are not.
+ */
 function fitsAction({ channel }: DeclaredOperation, { name }: InheritedUse, { binder }: RouteDeps): boolean {
   return !channel || binder.knowsUser(name, [...SUBSCRIBES, ...UPGRADES]) === (channel.action === 'receive');
 }
 
-/** Whether the dispatcher answers with what the description says (docs/reference/plugins.md#examples). */
+/** Reports whether the dispatcher answers from the description (docs/reference/plugins.md#examples). */
 function answersByExample({ plugin, use }: BoundUse): boolean {
   if (!usesAny(plugin, RESPONDS_BY_EXAMPLE)) return false;
   return plugin.marks.replacesExamples.every((pointer) => marked(use.config, pointer).length === 0);
@@ -190,7 +193,7 @@ export function slug(title: string): string {
   );
 }
 
-/** Null, and a diagnostic, where the path cannot be served. */
+/** Returns null, with a diagnostic, if the path cannot be served. */
 function templateOf({ path, pathAt }: DeclaredOperation, diagnostics: Diagnostics): PathTemplate | null {
   if (path === '/__gw' || path.startsWith('/__gw/')) {
     diagnostics.add('E1021', pathAt, `${path} is under /__gw/`);

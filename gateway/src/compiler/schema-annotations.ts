@@ -1,14 +1,14 @@
-/** Annotations of schemas: what they say about values beside their constraints. */
+/** Annotations of schemas: their descriptions of values besides the constraints. */
 import type { Json, JsonObject } from '../artifact/format.ts';
 import { isObject, type Obj } from '../spec/json.ts';
 
 /**
- * Which annotations a schema keeps: none where values are only checked, those that values are made by (`examples`,
- * `default`, `writeOnly`), or all that a reader is told.
+ * Which annotations a schema keeps: none for validation, those for generating values (`examples`, `default`,
+ * `writeOnly`), or all, for readers.
  */
 export type Annotations = 'none' | 'examples' | 'all';
 
-/** Kept as they stand where their value has the type that JSON Schema asks for. */
+/** Kept unchanged if their value has the type that JSON Schema requires. */
 const TOLD: Readonly<Record<string, string>> = {
   title: 'string',
   description: 'string',

@@ -5,7 +5,7 @@ import { isList } from '../spec/json.ts';
 /** Keywords whose schemas apply to the same value. */
 const IN_PLACE = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'dependentSchemas'];
 
-/** Replaces each reference that closes a circle by `true`, in place in the table; the ids whose circle it was. */
+/** Replaces each reference that closes a circle by `true`, in place in the table; returns the ids of these circles. */
 export function breakCycles(table: Map<string, Json>): readonly string[] {
   const state = new Map<string, 'open' | 'done'>();
   const broken: string[] = [];

@@ -23,7 +23,7 @@ function dialectOf(format: unknown): Dialect | undefined {
   return FORMATS.find(([pattern]) => pattern.test(text))?.[1];
 }
 
-/** Whether a place lies within a schema of a format that is not read: what a reference means there is for others to say. */
+/** Reports whether a place lies within a schema of an unsupported format, whose references have their own meaning. */
 export function isWithinUnread(root: unknown, pointer: string): boolean {
   let at: unknown = root;
   for (const token of pointerTokens(pointer) ?? []) {

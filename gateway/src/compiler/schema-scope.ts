@@ -25,7 +25,7 @@ export class Scopes {
     this.#nameOf = nameOf;
   }
 
-  /** The scope within the resource of a schema: what is outside of it comes first. Null past the limit. */
+  /** Returns the scope within the resource of a schema: outer anchors come first. Null past the limit. */
   enter(outer: Scope, schema: Located): Scope | null {
     const { document, dynamicAnchors } = this.#documents.resourceAt(schema);
     const added = [...dynamicAnchors].filter(([name]) => !outer.targets.has(name));

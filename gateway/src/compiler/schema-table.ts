@@ -27,7 +27,7 @@ import { Vocabularies } from './schema-vocabulary.ts';
 /** Requests need not hold what is `readOnly`, responses not what is `writeOnly`. */
 export type Direction = 'request' | 'response';
 
-/** Where a schema is read, and how. */
+/** The place of a schema, and the way of reading it. */
 export interface Context {
   readonly dialect: Dialect;
   readonly direction: Direction;
@@ -66,12 +66,12 @@ export class SchemaTable {
     this.#vocabularies = new Vocabularies(documents);
   }
 
-  /** Undefined where everything is valid, so that there is nothing to check. */
+  /** Returns undefined if everything is valid, so that no check is needed. */
   add(located: Located, dialect: Dialect, direction: Direction = 'request'): SchemaRef | undefined {
     return this.#keep(this.#outermost(located, dialect, direction, 'none'));
   }
 
-  /** As `add`, of a value that must be well formed even where everything is valid. */
+  /** As `add`, for a value that must be well formed even if everything is valid. */
   addRead(located: Located, dialect: Dialect, direction: Direction): SchemaRef {
     const ref = this.add(located, dialect, direction);
     if (ref !== undefined) return ref;
@@ -79,7 +79,7 @@ export class SchemaTable {
     return { $ref: `gw:${ANYTHING}` };
   }
 
-  /** Of a response, with the examples and defaults in it, as values are made by. */
+  /** Adds a schema of a response, with its examples and defaults, which generated values use. */
   addExemplary(located: Located, dialect: Dialect): SchemaRef | undefined {
     return this.#keep(this.#outermost(located, dialect, 'response', 'examples'));
   }
@@ -89,7 +89,7 @@ export class SchemaTable {
     return this.#keep(this.#outermost(located, dialect, direction, 'all'));
   }
 
-  /** One schema that admits in a request what any of these does. */
+  /** Adds one schema that admits in a request whatever any of these does. */
   addAny(
     schemas: readonly { readonly located: Located; readonly dialect: Dialect }[],
     annotations: Annotations = 'none',
@@ -115,7 +115,7 @@ export class SchemaTable {
     return { $ref: `gw:${id}` };
   }
 
-  /** All that was added and what it refers to, by id, sorted. */
+  /** Returns everything that was added, with all references, by id, sorted. */
   finish(): { readonly [id: string]: Json } {
     for (let next = this.#waiting.pop(); next !== undefined; next = this.#waiting.pop()) {
       this.#schemas.set(next.id, this.#normalise(next.located, next.context));
@@ -133,7 +133,7 @@ export class SchemaTable {
     return Object.fromEntries(sorted);
   }
 
-  /** Returns where a schema of the table stands, or undefined if nothing refers to it. */
+  /** Returns the place of a schema of the table, or undefined if nothing refers to it. */
   placeOf(id: string): Located | undefined {
     return this.#places.get(id);
   }
@@ -183,7 +183,7 @@ export class SchemaTable {
       return ref ?? translate30(value, this.#described(located, value, outer));
     }
     if (outer.dialect === 'draft-07') {
-      // There, a reference replaces what stands beside it.
+      // There, a reference replaces its neighbours.
       const ref = this.#reference('$ref', located, value, outer);
       if (ref !== undefined) {
         this.#warnOfKeywordsBeside(located, value, 'draft 07');
@@ -320,7 +320,7 @@ export class SchemaTable {
     this.#diagnostics.add('E1074', placeOf(at), `pattern "${pattern}": ${longer}; ${advice}`);
   }
 
-  /** Whether a pattern can be matched; what is to be known of it is reported. */
+  /** Reports whether a pattern can be matched; adds its diagnostics. */
   #isRead(pattern: string, at: Located): boolean {
     const verdict = patternKind(pattern);
     if (verdict.kind === 'unreadable') {
@@ -349,7 +349,7 @@ const shown = (pattern: string) => (pattern.length > 80 ? `${pattern.slice(0, 79
 const NAMES_PROPERTY = 'Write discriminator: { propertyName: <name> }, here and not by reference.';
 const UNREAD = 'Write it as ECMA-262 or RE2 has it; in production builds this is an error.';
 
-/** Keywords whose numbers JavaScript cannot hold, as the document has written them. */
+/** Returns keywords with numbers that JavaScript cannot represent, as the document has written them. */
 function writtenKeywords(schema: Obj, normal: readonly [string, Json][]): readonly [string, Json][] {
   const texts = normal.flatMap(([name]): [string, string][] => {
     const text = keywordOf(name)?.kind === 'plain' ? writtenJson(schema, name) : undefined;

@@ -1,4 +1,4 @@
-/** Which JSON types a schema admits at its top: what the text of a parameter is read as. */
+/** The JSON types that a schema admits at its top: the text of a parameter is read as one of them. */
 import { type Documents, type Located, member } from '../spec/documents.ts';
 import { get, isObject } from '../spec/json.ts';
 import { schemaMapAt } from '../spec/merged-reference.ts';
@@ -11,7 +11,7 @@ const knownTypes = new WeakMap<object, readonly string[]>();
 const knownItems = new WeakMap<object, readonly string[]>();
 const knownProperties = new WeakMap<object, Readonly<Record<string, readonly string[]>>>();
 
-/** Numbers and booleans before strings, in the order in which text is tried; empty where the schema does not say. */
+/** Numbers and booleans before strings, in the order in which text is tried; empty if the schema does not say. */
 export function typesOf(schema: Located, documents: Documents): readonly string[] {
   const at = documents.follow(schema);
   return at && isObject(at.value) ? once(knownTypes, at.value, [], () => readTypes(at, documents)) : [];
@@ -40,7 +40,7 @@ function readTypes(at: Located, documents: Documents): readonly string[] {
   return get(at.value, 'items') === undefined ? [] : ['array'];
 }
 
-/** Of an array's items. */
+/** Returns the types of an array's items. */
 export function itemTypes(schema: Located, documents: Documents): readonly string[] {
   const at = documents.follow(schema);
   return at && isObject(at.value) ? once(knownItems, at.value, [], () => readItemTypes(at, documents)) : [];
@@ -56,7 +56,7 @@ function readItemTypes(at: Located, documents: Documents): readonly string[] {
   return [];
 }
 
-/** Of an object's properties, by name. */
+/** Returns the types of an object's properties, by name. */
 export function propertyTypes(schema: Located, documents: Documents): Readonly<Record<string, readonly string[]>> {
   const at = documents.follow(schema);
   return at && isObject(at.value) ? once(knownProperties, at.value, {}, () => readPropertyTypes(at, documents)) : {};

@@ -5,7 +5,7 @@ import { valueAt } from '../spec/pointer.ts';
 import type { Resource } from '../spec/resources.ts';
 
 const VALIDATION = 'https://json-schema.org/draft/2020-12/vocab/validation';
-/** Dialects that are known to validate, and are no files of a project. */
+/** Dialects that are known to validate, and are not files of a project. */
 const PUBLISHED = /^https?:\/\/(json-schema\.org|spec\.openapis\.org)\//;
 
 export class Vocabularies {
@@ -16,7 +16,7 @@ export class Vocabularies {
     this.#documents = documents;
   }
 
-  /** Whether `type`, `minimum` and the like are more than annotations at this schema. */
+  /** Reports whether `type`, `minimum` and the like are more than annotations at this schema. */
   validates(schema: Located): boolean {
     const resource = this.#documents.resourceAt(schema);
     const known = this.#known.get(resource);

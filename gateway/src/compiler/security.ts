@@ -1,5 +1,5 @@
 /**
- * Security requirements of an operation: which schemes it names, and where their credentials travel
+ * Security requirements of an operation: the schemes that it names, and the places of their credentials
  * (docs/reference/gateway.md#header-admission).
  */
 import type { Diagnostics } from '../spec/diagnostic.ts';
@@ -17,7 +17,7 @@ export interface Security {
 }
 
 const TYPES = ['apiKey', 'http', 'oauth2', 'openIdConnect', 'mutualTLS'];
-/** Of AsyncAPI 3. */
+/** Types of AsyncAPI 3. */
 const ASYNC_TYPES = [
   ...['userPassword', 'apiKey', 'X509', 'symmetricEncryption', 'asymmetricEncryption', 'httpApiKey', 'http'],
   ...['oauth2', 'openIdConnect', 'plain', 'scramSha256', 'scramSha512', 'gssapi'],

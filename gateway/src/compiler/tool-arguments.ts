@@ -22,7 +22,7 @@ export interface ToolInputs {
   readonly required: ReadonlySet<string>;
   /** Values of arguments that callers do not see. */
   readonly fixed: ReadonlyMap<string, Json>;
-  /** Of arguments that have no property; false: there are no others. */
+  /** Schema of arguments without a property; false: they are refused. */
   readonly others: Json;
 }
 
@@ -34,7 +34,7 @@ export function toolInputs(routed: RoutedOperation, deps: Deps): ToolInputs {
     if (isCredential(parameter, credentials)) return;
     const isAccept = parameter.in === 'header' && parameter.name === 'accept';
     const accepted = isAccept ? defaultOf(parameter, declared, deps) : undefined;
-    // The gateway says what it reads of an answer, unless the document asks for something.
+    // The gateway chooses `Accept` itself, unless the document sets it.
     if (isAccept && accepted === undefined && !parameter.required) return;
     const schema = parameterSchema(parameter, declared, deps);
     const argument = inputs.add(parameter.name, schema, parameter.required, parameter.in);
@@ -102,13 +102,13 @@ function isDeclared(value: unknown, { name, in: part }: Parameter): boolean {
   return get(value, 'in') === part && (part === 'header' ? own.toLowerCase() : own) === name;
 }
 
-/** Of one without a schema, or with one that any text fits. */
+/** Returns the type of a parameter without a schema, or with one that any text fits. */
 function typeOf({ types, content_type: type }: Parameter): JsonObject {
   if (type !== undefined) return {};
   return types.length > 1 ? { type: [...types] } : { type: types[0] ?? 'string' };
 }
 
-/** Returns a parameter's annotations beside its schema. */
+/** Returns a parameter's annotations besides its schema. */
 function said(parameter: unknown): JsonObject {
   const [description, deprecated] = [get(parameter, 'description'), get(parameter, 'deprecated')];
   const example = get(parameter, 'example') as Json | undefined;
@@ -135,7 +135,7 @@ function addBody(inputs: Inputs, source: BodySource, deps: Deps): ToolBody {
   return { content_type, encoding, required, argument, ...binary };
 }
 
-/** An optional body lends properties only where leaving out all of them is no invalid body. */
+/** An optional body lends properties only if an empty object is a valid body. */
 function lends({ properties, required }: PlainObject, bodyRequired: boolean, inputs: Inputs): boolean {
   if (!bodyRequired && required.size > 0) return false;
   return [...properties.keys()].every((name) => ARGUMENT.test(name) && !inputs.has(name) && !/^[_]|[_]$/.test(name));

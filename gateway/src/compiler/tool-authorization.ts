@@ -22,7 +22,7 @@ interface Deps {
 }
 
 const TOKEN_SCHEMES = ['oauth2', 'openIdConnect'];
-/** Where plugins that check tokens are told the issuer; `oauth2-auth` knows none. */
+/** Member of a plugin's config that names the issuer; `oauth2-auth` knows none. */
 const ISSUER_OF: Readonly<Record<string, string | null>> = {
   'jwt-auth': 'issuer',
   'oidc-auth': 'issuer_url',
@@ -46,7 +46,7 @@ export function toolAuthorization(declared: DeclaredOperation, operation: Operat
   };
 }
 
-/** Of each alternative: any one of them is enough. */
+/** Returns the requirements of each alternative: any one of them is enough. */
 function requirementsOf(declared: DeclaredOperation, deps: Deps): readonly ToolAuthorization[] {
   return declared.security.map((requirement) => {
     const tokens = namedSchemes(declared.spec, requirement, deps.documents).flatMap(({ name, scheme }) => {
@@ -63,7 +63,7 @@ function listOf(scopes: unknown): readonly string[] {
   return (Array.isArray(scopes) ? scopes : []).filter((each) => typeof each === 'string' && SCOPE.test(each));
 }
 
-/** The issuer whose metadata is at the URL. */
+/** Returns the issuer whose metadata is at the URL. */
 function issuerAt(url: unknown): readonly string[] {
   return typeof url === 'string' && WELL_KNOWN.test(url) ? issuer(url.replace(WELL_KNOWN, '')) : [];
 }
@@ -76,7 +76,7 @@ function pluginSays(config: { readonly [name: string]: Json }, property: string 
   };
 }
 
-/** None where the value is a reference, or no URL that clients could ask. */
+/** Returns an empty list if the value is a reference, or not a URL for clients. */
 function issuer(value: unknown): readonly string[] {
   return typeof value === 'string' && isIssuer(value) ? [value] : [];
 }

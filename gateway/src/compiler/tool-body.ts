@@ -28,11 +28,11 @@ export interface BodySource {
   value(): Json;
 }
 
-/** An object whose properties may be arguments by themselves. */
+/** An object with properties that may be arguments by themselves. */
 export interface PlainObject {
   readonly properties: ReadonlyMap<string, Json>;
   readonly required: ReadonlySet<string>;
-  /** The schema of other properties; false where the document does not say that there are any. */
+  /** The schema of other properties; false if the document does not say that there are any. */
   readonly others: Json;
   /** Properties that are bytes, given as base64. */
   readonly binary: readonly string[];

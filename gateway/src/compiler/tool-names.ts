@@ -18,7 +18,7 @@ export interface Named {
   readonly fixed: boolean;
 }
 
-/** In the order given, which does not decide who gets which. `renamed`: those whose name another one has, too. */
+/** Names in the given order, which does not affect them. `renamed`: those with a name that another one has, too. */
 export function toolNames(all: readonly Named[]): {
   readonly names: readonly string[];
   readonly renamed: readonly number[];

@@ -1,4 +1,4 @@
-/** An operation as tools are made of it. */
+/** An operation as the source of a tool. */
 import type { Operation } from '../artifact/format.ts';
 import type { DeclaredOperation } from '../spec/operations.ts';
 

@@ -10,7 +10,7 @@ import { type Deps, mediaTypeOf } from './parameters.ts';
 import { declaredResponses } from './responses.ts';
 import { typesOf } from './schema-types.ts';
 
-/** Undefined where a success may have no content, content that is not JSON, or different schemas. */
+/** Returns undefined if a success may have no content, content that is not JSON, or different schemas. */
 export function toolOutput({ at, spec, channel }: DeclaredOperation, deps: Deps): Json | undefined {
   if (channel) return undefined;
   const good = declaredResponses(at, deps).filter(([status]) => status.startsWith('2'));

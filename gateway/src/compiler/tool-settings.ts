@@ -22,7 +22,7 @@ export interface Selection {
 export interface SpecTools {
   readonly enabled: boolean;
   readonly instructions?: string;
-  /** Of web pages that may call. */
+  /** Origins of web pages that may call. */
   readonly origins: readonly string[];
   readonly prefix: string;
   /** Null: all. */
@@ -32,11 +32,11 @@ export interface SpecTools {
   readonly authorization: AuthorizationSettings;
   /** Whether clients get tools that find the others; a number: if there are more tools than that. */
   readonly search: boolean | number;
-  /** Clients are told only of tools that middlewares do not refuse to them because of who they are. */
+  /** Clients are told only of tools that middlewares permit to them. */
   readonly onlyPermitted: boolean;
 }
 
-/** In place of what security requirements and plugins say. */
+/** Replaces the information of security requirements and plugins. */
 export interface AuthorizationSettings {
   /** URL of the endpoint as clients know it. */
   readonly resource?: string;
@@ -206,7 +206,7 @@ function texts(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.map(String) : [];
 }
 
-/** Of an operation. */
+/** Reads the settings of an operation. */
 export function operationTool(operation: Located, diagnostics: Diagnostics): OperationTool {
   const at = member(operation, EXTENSION);
   if (at.value === undefined) return { arguments: new Map(), annotations: {} };
@@ -262,7 +262,7 @@ function annotations(at: Located, diagnostics: Diagnostics): ToolAnnotations {
   return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined));
 }
 
-/** Reads members by their kind; those that do not fit, or that nobody knows, are E1012 and count as absent. */
+/** Reads members by their kind; invalid or unknown ones are E1012 and count as absent. */
 function reader<N extends string>(at: Located, kinds: Readonly<Record<N, Kind>>, diagnostics: Diagnostics) {
   const known = Object.keys(kinds);
   if (!isObject(at.value)) {
@@ -287,7 +287,7 @@ function hintOf(known: readonly string[]): string {
   return `Settings here are ${known.join(', ')}.`;
 }
 
-/** Whether the document makes a tool of such an operation. */
+/** Reports whether the document makes a tool of such an operation. */
 export function selects({ enabled, include, exclude }: SpecTools, path: string, tags: readonly string[]): boolean {
   const among = (some: Selection) =>
     tags.some((tag) => some.tags.includes(tag)) || some.paths.some((pattern) => covers(pattern, path));

@@ -37,7 +37,7 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY'];
 export interface Routed {
   readonly declared: DeclaredOperation;
   readonly operation: Operation;
-  /** Its answer, or what passes then, has no end: no tool can give it. */
+  /** Its answer, or the following stream, is endless: a tool cannot return it. */
   readonly endless: boolean;
 }
 
@@ -53,7 +53,7 @@ export interface ToolsDeps {
 
 export interface CompiledTools {
   readonly mcp: Manifest['mcp'];
-  /** Null where MCP is not enabled. */
+  /** Null if MCP is not enabled. */
   readonly tools: ToolsFile | null;
 }
 
@@ -86,7 +86,7 @@ export function toolsOf(specs: readonly Spec[], routed: readonly Routed[], deps:
   };
 }
 
-/** Of all operations: those that decide for upstreams are often no tools. */
+/** Covers all operations: those that decide for upstreams are often not tools. */
 function accessOf(routed: readonly Routed[], { binder }: ToolsDeps): readonly AccessRule[] {
   return routed.flatMap(({ operation: { index, middlewares: uses } }) => {
     const middlewares = uses.flatMap((use, place) => (binder.decidesByCaller(use) ? [place] : []));
@@ -143,7 +143,7 @@ function chosenTool(routed: Routed, spec: SpecTools | undefined, diagnostics: Di
   return selected || own.enabled ? [{ ...routed, spec, own }] : [];
 }
 
-/** Of OpenAPI texts, of AsyncAPI objects with a name. */
+/** Returns tags: texts in OpenAPI, objects with a name in AsyncAPI. */
 function tagsOf({ at }: DeclaredOperation): readonly string[] {
   const tags = get(at.value, 'tags');
   return (Array.isArray(tags) ? tags : []).flatMap((tag) => {
@@ -307,7 +307,7 @@ function described({ at }: DeclaredOperation, own: OperationTool) {
   return { title, description: description === '' ? undefined : description };
 }
 
-/** What HTTP says of methods (RFC 9110, section 9.2); of POST and PATCH it says nothing. */
+/** Returns the annotations that HTTP implies for methods (RFC 9110, section 9.2); POST and PATCH imply none. */
 function annotationsOf(method: string): ToolAnnotations {
   if (['GET', 'HEAD', 'OPTIONS', 'QUERY'].includes(method)) return { readOnlyHint: true, idempotentHint: true };
   const idempotent = method === 'PUT' || method === 'DELETE' ? { idempotentHint: true } : {};

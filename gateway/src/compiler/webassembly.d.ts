@@ -1,4 +1,4 @@
-/** Types of a module that the compiler needs, beside those that the plugin runtime declares. */
+/** Types of a module that the compiler needs, besides those that the plugin runtime declares. */
 declare namespace WebAssembly {
   namespace Module {
     function exports(module: Module): readonly { readonly name: string; readonly kind: string }[];

@@ -1,4 +1,4 @@
-/** Compares two artifacts: routes, what they ask of requests, what runs for them, plugins, MCP and its tools. */
+/** Compares two artifacts: routes, their requirements on requests, their plugins, MCP and its tools. */
 import type { ArtifactPlugin, Manifest, Operation, RoutesFile } from '../artifact/format.ts';
 import type { ToolsFile } from '../artifact/tools.ts';
 import { routeKey } from '../router/route-key.ts';
@@ -16,7 +16,7 @@ export type { Change } from './change.ts';
 export interface Compared {
   readonly manifest: Manifest;
   readonly routes: RoutesFile;
-  /** Null where MCP is not enabled. */
+  /** Null if MCP is not enabled. */
   readonly tools: ToolsFile | null;
   /** Absent: nothing is known of them. */
   readonly statuses?: DescribedStatuses;

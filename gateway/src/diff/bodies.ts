@@ -32,7 +32,7 @@ export function diffRequestBody(
   ];
 }
 
-/** Content types of all; schemas only where the operation checks responses, since the artifact has no others. */
+/** Content types of all; schemas only if the operation checks responses, since the artifact has no others. */
 export function diffResponses(
   subject: string,
   before: Operation,
@@ -72,7 +72,7 @@ function diffStatuses(
   ];
 }
 
-/** By what documents describe, where the artifact has no schemas of answers. */
+/** Compares the documents' descriptions, if the artifact has no schemas of answers. */
 export function diffDescribed(
   subject: string,
   before: readonly string[] | undefined,

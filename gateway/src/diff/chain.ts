@@ -1,6 +1,6 @@
 /**
- * Changes of what an operation runs: middlewares, dispatcher, their config. Values are not shown, since some are
- * secrets, but for upstreams: an address must not hold any.
+ * Changes of an operation's plugins: middlewares, dispatcher, their config. Values are not shown, since some are
+ * secrets, except addresses of upstreams, which must not hold any.
  */
 
 import { marked } from '../artifact/config-marks.ts';
@@ -17,7 +17,7 @@ const MOST_NAMED = 10;
 export interface ComparedPlugins {
   /** Refuse callers without credentials, of both artifacts. */
   readonly authenticates: ReadonlySet<string>;
-  /** Of the newer artifact: which properties of their config are addresses of upstreams: see ConfigMarks. */
+  /** Properties of the newer artifact's configs that are addresses of upstreams: see ConfigMarks. */
   readonly upstreams: ReadonlyMap<string, readonly string[]>;
 }
 

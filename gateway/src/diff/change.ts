@@ -4,8 +4,8 @@ export interface Change {
   /** `POST /books`, `plugin rate-limit`, `mcp`, `tool listBooks`. */
   readonly subject: string;
   /**
-   * Whether a client that was right before may not be now: a request may be refused that was accepted, lose something on
-   * its way, or be answered with what was not described.
+   * Whether a correct client may fail now: an accepted request may be refused, lose something on its way, or get an
+   * answer that was not described.
    */
   readonly breaking: boolean;
   readonly message: string;

@@ -1,4 +1,4 @@
-/** Statuses that documents describe, by route: artifacts keep their schemas only where answers are validated. */
+/** Statuses that documents describe, by route: artifacts keep their schemas only if answers are validated. */
 import type { Artifact } from '../artifact/read.ts';
 import { routeKey } from '../router/route-key.ts';
 import { asyncOperationsOf } from '../spec/async-operations.ts';
@@ -10,7 +10,7 @@ import { recognise } from '../spec/recognise.ts';
 
 export type DescribedStatuses = ReadonlyMap<string, readonly string[]>;
 
-/** Of an artifact whose documents cannot be read as this version does, nothing is known. */
+/** Resolves with no statuses if this version cannot read the artifact's documents. */
 export async function describedStatuses(
   artifact: Pick<Artifact, 'manifest' | 'specNames' | 'readSpec'>,
 ): Promise<DescribedStatuses> {

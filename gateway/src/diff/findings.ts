@@ -1,4 +1,7 @@
-/** Findings about schemas, as changes for clients: what they send must be admitted, what they get must not be new. */
+/**
+ * Turns findings about schemas into changes for clients: their requests must be admitted, their answers must not be
+ * new.
+ */
 import { breaking, type Change, harmless } from './change.ts';
 import type { Effect, Finding } from './schema-values.ts';
 

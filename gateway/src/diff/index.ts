@@ -1,4 +1,4 @@
-/** What one artifact changes against another. */
+/** Compares two artifacts. */
 
 export { type Change, diffArtifacts } from './artifacts.ts';
 export { type DescribedStatuses, describedStatuses } from './described-statuses.ts';

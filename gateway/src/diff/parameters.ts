@@ -38,14 +38,14 @@ function diffParameter(subject: string, before: Parameter, after: Parameter, sch
   return [...changes, ...inRequest(subject, name, schemas.compare(before.schema, after.schema))];
 }
 
-/** Whether some text is no value of it. */
+/** Reports whether some text is not a value of it. */
 function isChecked({ schema, content_type: type, types }: Parameter): boolean {
   return schema !== undefined || type !== undefined || types.some((each) => each !== 'string');
 }
 
 function writtenAs({ style, explode, content_type, types }: Parameter): string {
   if (content_type !== undefined) return content_type;
-  // Of a plain value, exploded or not is the same.
+  // For a plain value, `explode` makes no difference.
   const structured = types.includes('array') || types.includes('object');
   return structured ? `${style}${explode ? ', exploded' : ''}` : style;
 }
@@ -61,7 +61,7 @@ function byKey({ path, parameters }: Operation): ReadonlyMap<string, Parameter> 
   );
 }
 
-/** Where the parameters of a path stand: equal places of two paths hold the same part of a request's path. */
+/** Returns the places of a path's parameters: equal places of two paths hold the same part of a request's path. */
 function placesIn(path: string): ReadonlyMap<string, string> {
   const { segments } = parseTemplate(path);
   return new Map(

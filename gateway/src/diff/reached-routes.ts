@@ -1,4 +1,4 @@
-/** Which operation answers what another one's route matches: `/a/me` is taken out of `/a/{x}`. */
+/** Finds the operation that answers requests of another one's route: `/a/me` is taken out of `/a/{x}`. */
 import type { Operation } from '../artifact/format.ts';
 import { Router } from '../router/router.ts';
 import { parseTemplate, type Segment } from '../router/template.ts';

@@ -1,4 +1,4 @@
-/** What of the middlewares that come with gw may refuse a request that was accepted, besides those that authenticate. */
+/** Middlewares of gw that may refuse a request that was accepted, besides those that authenticate. */
 export const REFUSING: ReadonlySet<string> = new Set([
   'acl',
   'ai-cost-tracker',
@@ -23,7 +23,7 @@ const OTHER_BUILT_IN: ReadonlySet<string> = new Set([
   ...['apikey-auth', 'basic-auth', 'hmac-auth', 'jwt-auth', 'ldap-auth', 'mtls-auth', 'oauth2-auth', 'oidc-auth'],
 ]);
 
-/** Whether nothing is known of what a middleware does. */
+/** Reports whether a middleware's effects are unknown. */
 export function isCustom(name: string): boolean {
   return !REFUSING.has(name) && !OTHER_BUILT_IN.has(name);
 }

@@ -1,4 +1,4 @@
-/** How the keywords of two schemas that stand alone compare: what the newer one admits, against the older. */
+/** Compares the keywords of two schemas that stand alone: the values that the newer one admits, against the older. */
 import { canonicalJson } from '../artifact/canonical-json.ts';
 import type { Json, JsonObject } from '../artifact/format.ts';
 import { compareDecimals, type Decimal, isDecimalMultiple, isWhole, readDecimal } from '../json/decimal.ts';
@@ -10,7 +10,7 @@ import { WRITTEN, writtenText, writtenValue } from '../validation/written-keywor
 export type Effect = 'narrowed' | 'widened' | 'changed' | 'named';
 
 export interface Finding {
-  /** Of the value that is concerned, as a JSON pointer with `*` for every item or property. */
+  /** JSON pointer of the affected value, with `*` for every item or property. */
   readonly at: string;
   readonly effect: Effect;
   readonly what: string;
@@ -22,7 +22,7 @@ const LOWER = ['minLength', 'minItems', 'minProperties'];
 const OPAQUE = ['pattern', 'format', 'dependentRequired'];
 
 export function compareValues(written: JsonObject, writtenNow: JsonObject): readonly Finding[] {
-  // One value is a list of one, where the other has a list.
+  // One value is a list of one, if the other side has a list.
   const isMixed = 'const' in written !== 'const' in writtenNow && ('enum' in written || 'enum' in writtenNow);
   const [before, after] = isMixed ? [listed(written), listed(writtenNow)] : [written, writtenNow];
   const integers = before['type'] === 'integer' && after['type'] === 'integer';
@@ -63,7 +63,7 @@ function textOf(value: Json | undefined): string | undefined {
   return value === undefined ? undefined : canonicalJson(value);
 }
 
-/** The number of a keyword with all of its digits; null if the schema has none. */
+/** Returns the number of a keyword with all of its digits; null if the schema lacks it. */
 function decimalAt(schema: JsonObject, keyword: string): { readonly decimal: Decimal; readonly text: string } | null {
   const value = schema[keyword];
   if (typeof value !== 'number') return null;
@@ -72,7 +72,7 @@ function decimalAt(schema: JsonObject, keyword: string): { readonly decimal: Dec
   return decimal && { decimal, text };
 }
 
-/** `sign`: 1 where a larger one admits more. */
+/** `sign`: 1 if a larger one admits more. */
 const LEAST = { inclusive: 'minimum', exclusive: 'exclusiveMinimum', sign: -1 } as const;
 const MOST = { inclusive: 'maximum', exclusive: 'exclusiveMaximum', sign: 1 } as const;
 type Side = typeof LEAST | typeof MOST;
@@ -154,7 +154,7 @@ function values(before: JsonObject, after: JsonObject): Finding[] {
   ];
 }
 
-/** `sign`: 1 where a larger bound admits more. */
+/** `sign`: 1 if a larger bound admits more. */
 function bound(name: string, before: Json | undefined, after: Json | undefined, sign: number): Finding[] {
   if (before === after) return [];
   const what = `${name} ${shown(before)} → ${shown(after)}`;

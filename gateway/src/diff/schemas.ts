@@ -1,4 +1,4 @@
-/** Whether a schema admits more or less than an older one: by what is written, part by part, through references. */
+/** Whether a schema admits more or less than an older one: compares their texts, part by part, through references. */
 import { canonicalJson } from '../artifact/canonical-json.ts';
 import type { Json, JsonObject, RoutesFile, SchemaRef } from '../artifact/format.ts';
 import { child } from '../spec/pointer.ts';
@@ -114,7 +114,7 @@ export class SchemaComparison {
     });
   }
 
-  /** Where the condition is the same, what follows from it is compared by itself. */
+  /** If the condition is the same, its consequences are compared by themselves. */
   #conditions(before: JsonObject, after: JsonObject): readonly Finding[] {
     if (before['if'] === undefined && after['if'] === undefined) return [];
     if (after['if'] === undefined) return [{ at: '', effect: 'widened', what: '"if" removed' }];
@@ -210,7 +210,7 @@ function refOf(value: Json): string | undefined {
   return typeof ref === 'string' ? ref : undefined;
 }
 
-/** The schema that a reference means, with what stands beside it: both hold. */
+/** Returns the target of a reference with its neighbours: both apply. */
 function resolved(value: Json, table: Table): Json {
   const ref = refOf(value);
   if (ref === undefined || !isSchema(value)) return value;

@@ -70,7 +70,7 @@ function diffTool(name: string, before: Side, after: Side): readonly Change[] {
   ];
 }
 
-/** Texts are long, and schemas longer: that they differ is what a reviewer must know. */
+/** Reports only that texts or schemas differ, since both are long. */
 function changed(subject: string, what: string, from: unknown, to: unknown): readonly Change[] {
   if (same(from, to)) return [];
   const how = isAbsent(from) ? 'added' : isAbsent(to) ? 'removed' : 'changed';

@@ -18,7 +18,7 @@ export interface BreakerOptions {
 export const DEFAULT_BREAKER: BreakerOptions = { failures: 5, cooldownMs: 10_000 };
 /** Failures of one client's network that count for all. */
 const MOST_OF_CLIENT = 2;
-/** Networks whose failures are told apart; the rest count as one. */
+/** Networks with failures counted apart; the rest count as one. */
 const MOST_CLIENTS = 100;
 
 class Circuit {
@@ -67,7 +67,7 @@ export class CircuitBreaker {
   readonly #options: BreakerOptions;
   readonly #now: () => number;
   readonly #all: Circuit;
-  /** Of networks whose requests have failed since one succeeded. */
+  /** Circuits of networks whose requests have failed since the last success. */
   readonly #clients = new Map<string, Circuit>();
 
   constructor(options: BreakerOptions = DEFAULT_BREAKER, now: () => number = performance.now.bind(performance)) {
@@ -82,8 +82,8 @@ export class CircuitBreaker {
   }
 
   /**
-   * Whether a request may go; if so, `succeeded`, `failed` or `abandoned` must follow, with the same client. `client`: the
-   * address on whose behalf it goes. Default: the gateway's own, whose failures count for all.
+   * Reports whether a request may go; if so, `succeeded`, `failed` or `abandoned` must follow, with the same client.
+   * `client`: the address on whose behalf it goes. Default: the gateway's own, whose failures count for all.
    */
   admits(client: string | null = null): boolean {
     const own = this.#of(client);

@@ -1,4 +1,4 @@
-/** A call whose answer is read as it comes: its time, its span, and who waits for it. */
+/** A call whose answer is read as it comes: its time, its span, and its caller. */
 import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type { Span } from '../spans/span.ts';
@@ -70,7 +70,7 @@ export class CallUnderWay implements Stallable {
     this.#timer.progressed();
   }
 
-  /** Time in which nobody reads on does not count. */
+  /** Time in which the caller does not read does not count. */
   async *read(body: Dispatcher.ResponseData['body']): AsyncGenerator<Buffer> {
     try {
       for await (const chunk of body) {

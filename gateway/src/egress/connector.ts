@@ -52,8 +52,8 @@ async function open(target: buildConnector.Options, options: ConnectorOptions): 
 }
 
 /**
- * A connection to one of a host's addresses, each vetted, over which `secure` may put TLS; an address that fails gives
- * way to the next. Rejects with EgressRefused, ConnectTimeout or what the system says.
+ * Connects to one of a host's addresses, each vetted, over which `secure` may put TLS; if an address fails, the next is
+ * tried. Rejects with EgressRefused, ConnectTimeout or errors of the system.
  */
 export async function connectVetted(
   host: string,
@@ -96,7 +96,7 @@ async function vetted(
   const refused = found.find((address) => !guard.permits(host, address));
   if (refused !== undefined) {
     throw new EgressRefused(
-      // Where a name leads is not for those to know who only wrote the name.
+      // The message hides the address, which the author of the name need not know.
       `${host} is at a loopback, private, link-local or metadata address: egress to it is not allowed; open it with --egress-allow`,
     );
   }

@@ -1,4 +1,4 @@
-/** HTTP calls whose answers are decoded: some servers encode them although they are asked not to. */
+/** HTTP calls with decoded answers: some servers encode them although they are asked not to. */
 import { Readable, type Transform } from 'node:stream';
 import { promisify } from 'node:util';
 import {
@@ -32,7 +32,7 @@ const CODINGS: ReadonlyMap<string, Coding> = new Map([
   ['zstd', { whole: promisify(zstdDecompress), stream: () => createZstdDecompress() }],
 ]);
 
-/** Answers have no `content-encoding` any more. Rejects as `http` does, and for what cannot be decoded. */
+/** Removes `content-encoding` from answers. Rejects as `http` does, and for answers that cannot be decoded. */
 export function decodingCaller(http: HttpCaller): HttpCaller {
   return {
     call: async (call) => decodedAnswer(await http.call(call)),

@@ -2,7 +2,7 @@
 import { type Exchange, headerOf, joinedHeader } from '../exchange.ts';
 import { HOPS } from '../headers/hops.ts';
 
-/** Not forwarded in either direction (RFC 9110 section 7.6.1), nor what is set anew. */
+/** Headers that are not forwarded in either direction (RFC 9110 section 7.6.1), or are set anew. */
 export const HOP_BY_HOP: ReadonlySet<string> = new Set([
   ...['connection', 'keep-alive', 'proxy-connection', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer'],
   ...['transfer-encoding', 'upgrade'],
@@ -11,7 +11,7 @@ const NOT_TO_UPSTREAM = new Set([
   ...HOP_BY_HOP,
   ...['host', 'expect', 'content-length', 'x-forwarded-for', 'x-real-ip', 'x-request-id'],
 ]);
-/** What only a trusted proxy may say to an upstream; from others we say it ourselves. */
+/** Headers that pass to an upstream only from a trusted proxy; for others the gateway sets them. */
 const FROM_TRUSTED = new Set(['forwarded', 'x-forwarded-proto', 'x-forwarded-host']);
 
 /**
@@ -34,7 +34,7 @@ export function addForwarded(headers: string[], x: Exchange, trustedPeer: boolea
     const host = headerOf(from, 'host');
     if (host !== undefined) headers.push('x-forwarded-host', host);
   }
-  // One client: a proxy that appends to X-Forwarded-For may let what a client says of itself here pass.
+  // One client: a proxy that appends to X-Forwarded-For may pass on a client's own claim.
   headers.push('x-real-ip', x.clientIp);
   headers.push('x-request-id', x.requestId);
 }

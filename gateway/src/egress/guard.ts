@@ -44,7 +44,7 @@ export class EgressGuard {
     this.#suffixes = names.filter((name) => name.startsWith('*.')).map((name) => name.slice(1));
   }
 
-  /** Whether this address may be connected to for this host name (or literal). */
+  /** Reports whether this address may be connected to for this host name (or literal). */
   permits(host: string, address: string): boolean {
     if (this.#allowInternal) return true;
     const parsed = parseAddress(address);
@@ -52,7 +52,7 @@ export class EgressGuard {
     return this.#permitsHost(host.toLowerCase()) || inAnyCidr(parsed, this.#cidrs) || isPublic(parsed);
   }
 
-  /** Whether an entry names this host, or the address that it is, public ones too. */
+  /** Reports whether an entry names this host, or the address that it is, public ones too. */
   names(host: string): boolean {
     const address = parseAddress(host.replace(/^\[|\]$/g, ''));
     return address ? inAnyCidr(address, this.#cidrs) : this.#permitsHost(host.toLowerCase());

@@ -1,4 +1,4 @@
-/** Whole HTTP calls through the egress guard, for plugins and for what the gateway itself asks of others. */
+/** Whole HTTP calls through the egress guard, for plugins and for the gateway's own requests. */
 import { type Duplex, Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
 import type { BufferBudget, Holding } from '../buffer-budget.ts';
@@ -46,11 +46,11 @@ export interface HttpAnswer {
   readonly status: number;
   readonly headers: HeaderList;
   readonly body: Buffer;
-  /** Set where the call asked for it: what is made of the body counts in it, too. */
+  /** Set if the call asked for it: values made from the body count in it, too. */
   readonly holding?: Holding;
 }
 
-/** What `open` sends; its answer's body is read as it comes. */
+/** A call for `open`; its answer's body is read as it comes. */
 export type HttpStreamCall = Pick<
   HttpCall,
   'method' | 'url' | 'headers' | 'passing' | 'exchange' | 'shared' | 'signal'
@@ -73,7 +73,7 @@ export interface HttpStream {
   readonly headers: HeaderList;
   /** To be read to its end, once, or left; leaving it ends the call. Throws HttpCallError if it breaks off. */
   readonly body: AsyncIterable<Buffer>;
-  /** Ends the call where its body has not been read. */
+  /** Ends the call if its body has not been read. */
   cancel(): void;
 }
 
@@ -85,7 +85,7 @@ export interface HttpClientOptions {
   readonly maxResponseBytes: number;
   /** Bytes in memory of answers that are not whole yet, together with responses that are held (`--max-held-response-bytes`). */
   readonly budget: BufferBudget;
-  /** Where calls for clients count. Default: nowhere. */
+  /** Counts calls for clients. Default: not counted. */
   readonly calls?: UpstreamCalls;
 }
 
@@ -159,8 +159,7 @@ export class HttpClient {
 
   /**
    * Begins a call, whose answer is read as it comes; redirects are answers. It ends when the client of its request
-   * leaves, unless it is `shared`.
-   * Rejects with HttpCallError as `call` does.
+   * leaves, unless it is `shared`. Rejects with HttpCallError as `call` does.
    */
   async open(call: HttpStreamCall): Promise<HttpStream> {
     const url = this.#urlOf(call.url);
@@ -222,8 +221,8 @@ export class HttpClient {
   }
 
   /**
-   * Takes a place among the calls that clients wait for. Returns what gives it back. `giveUp` ends the call: at once if
-   * there is no place, or later for another client.
+   * Takes a place among the calls that clients wait for. Returns the function that releases it. `giveUp` ends the call:
+   * at once if there is no place, or later for another client.
    */
   #place({ exchange }: Pick<HttpCall, 'exchange'>, giveUp: (error: Error) => void): () => void {
     const { calls } = this.#options;
@@ -252,7 +251,7 @@ export class HttpClient {
     };
   }
 
-  /** Ends what is idle now, and what is under way when it has ended. */
+  /** Closes idle connections now, and those in use when their calls have ended. */
   async close(): Promise<void> {
     await this.#agent.close();
   }

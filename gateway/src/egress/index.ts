@@ -1,5 +1,5 @@
 /**
- * HTTP calls through the egress guard, for programs that fetch what their users name
+ * HTTP calls through the egress guard, for programs that fetch URLs of their users
  * (docs/decisions.md#references-stay-inside, docs/decisions.md#egress-allow).
  */
 export { BufferBudget } from '../buffer-budget.ts';

@@ -14,14 +14,14 @@ export class InformationalLimit {
   #count = 0;
   #bytes = 0;
 
-  /** Whether another one of so many bytes is one too many. */
+  /** Reports whether another one of so many bytes is one too many. */
   exceededBy(bytes: number): boolean {
     this.#bytes += bytes;
     return ++this.#count > MOST_RESPONSES || this.#bytes > MOST_BYTES;
   }
 }
 
-/** To be composed with what sends the requests of a program's own: a call that gets too many fails. */
+/** To be composed with the dispatcher of a program's own requests: a call that gets too many fails. */
 export function limitInformational(dispatch: Dispatcher.Dispatch): Dispatcher.Dispatch {
   return (options, handler) => dispatch(options, new LimitedHandler(handler));
 }

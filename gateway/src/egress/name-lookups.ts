@@ -1,7 +1,7 @@
 /**
  * Looks names of hosts up, for everything that connects through the egress guard (docs/decisions.md#name-lookups). The
- * system's resolver blocks a thread for as long as name servers are silent, and cannot be ended. So a name is looked up
- * once for all who wait for it, names of one zone leave places to others, and those that took long have few.
+ * system's resolver blocks a thread for as long as name servers are silent, and cannot be interrupted. So a name is
+ * looked up once for all callers, names of one zone leave places to others, and slow names have few.
  */
 import { lookup } from 'node:dns/promises';
 import { BoundedMap } from '../bounded-map.ts';
@@ -9,7 +9,7 @@ import { type Entry, ShareTree } from '../shares/share-tree.ts';
 import { resolverThreads } from '../thread-pool.ts';
 import { zoneOf } from './zone.ts';
 
-/** No look-up began for this name, for what others hold or wait for. */
+/** The look-up of this name did not begin, because of those that others hold or wait for. */
 export class LookupsCrowded extends Error {
   readonly code = 'GW_LOOKUPS_CROWDED';
 }
@@ -83,8 +83,8 @@ export class NameLookups {
   }
 
   /**
-   * All addresses of a name, as the resolver says from now on: nothing is kept. Rejects as it does, with LookupsCrowded,
-   * and when the signal is aborted; a name that nobody waits for any more is not looked up.
+   * Returns all addresses of a name, freshly resolved: results are not cached. Rejects as the resolver does, with
+   * LookupsCrowded, and when the signal is aborted; a name without callers is no longer looked up.
    */
   addresses(host: string, signal: AbortSignal): Promise<readonly string[]> {
     if (signal.aborted) return Promise.reject(signal.reason);
@@ -238,7 +238,7 @@ export class NameLookups {
   }
 }
 
-/** Threads that the resolver is left for what operators name, such as a state server: that is looked up elsewhere. */
+/** Threads left to the resolver for names of operators, such as a state server, which are looked up elsewhere. */
 const OTHERS = 2;
 
 let ofProcess: NameLookups | null = null;

@@ -15,7 +15,7 @@ export type ParsedHeaders = Record<string, string | string[] | undefined>;
 /** Asks the upstream to go on in another protocol (RFC 9110, section 7.8); any other answer is a response as always. */
 export interface UpstreamUpgrade {
   readonly protocol: string;
-  /** Puts what belongs to the protocol into the headers of the request. */
+  /** Adds the protocol's headers to the request. */
   apply(headers: HeaderList): void;
   /** Returns the fault of an answer that switches protocols, by its status, headers and `Upgrade`; null if valid. */
   faultOf(status: number, headers: HeaderList, upgrade: string): string | null;
@@ -31,7 +31,7 @@ export interface ProxyRequest {
    * (docs/decisions.md#client-address).
    */
   readonly trustedPeer: boolean;
-  /** The body to send: what was read into memory, or what still streams. */
+  /** The body to send: in memory, or streaming. */
   readonly body: Uint8Array | Readable | null;
   /** Content-Length of a streaming body, if known and still true. */
   readonly contentLength: string | undefined;

@@ -31,7 +31,7 @@ export type Informed = 'passed' | 'excess' | Problem;
 export interface ProxyEvents {
   /** An informational response (1xx) has arrived. Returns its outcome. */
   informational(x: Exchange, status: number, headers: HeaderList): Informed;
-  /** The head has arrived. Returns where the body goes, at once or when response hooks are done. */
+  /** The head has arrived. Returns the sink for the body, at once or when response hooks are done. */
   head(x: Exchange, status: number, headers: HeaderList): ResponseSink | Promise<ResponseSink | null>;
   /** Nothing was sent to the client yet: this is the answer. `cause` is for the log. */
   failed(x: Exchange, answer: Problem, cause: string): void;
@@ -73,7 +73,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler, UpstreamCall {
   #expected = -1;
   /** The answer has no body, by its status or length. */
   #bodiless = false;
-  /** Response hooks run, and it is not known yet where the body goes. */
+  /** Response hooks run, and the sink for the body is not known yet. */
   #waits = false;
   #paused = false;
   /** Trailers of an answer that ended meanwhile, since it has no body. */
@@ -98,7 +98,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler, UpstreamCall {
   #offClose: (() => void) | null = null;
   /** The connection in the protocol that was asked for; it keeps the place of the call. */
   #upgraded: Duplex | null = null;
-  /** Of the call under way; null where the request is not traced. */
+  /** Span of the call under way; null if the request is not traced. */
   #span: Span | null = null;
 
   constructor(request: ProxyRequest, events: ProxyEvents) {
@@ -123,7 +123,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler, UpstreamCall {
     this.#upgraded?.destroy();
   }
 
-  /** Never throws: what fails before there is a connection is an answer, too. */
+  /** Never throws: failures before there is a connection become answers, too. */
   begin(): void {
     try {
       this.start();
@@ -208,7 +208,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler, UpstreamCall {
     body.on('data', sent).on('end', sent);
   }
 
-  /** The upstream has let its time pass; what comes after a wait for the client starts it again. */
+  /** The upstream's time is up; the timer restarts after a wait for the client. */
   stalled(timeoutMs: number): void {
     // The client has yet to send, or to read; `--body-timeout` and `--send-timeout` are for that.
     if (this.#paused || this.#composes || (this.#sendsBody && this.#x.bodyStream?.waitsForClient)) return;
@@ -229,7 +229,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler, UpstreamCall {
     parsed: ParsedHeaders,
     connection: Duplex,
   ): void {
-    // Nobody else listens to it any more.
+    // Other listeners are gone.
     connection.on('error', () => {});
     const headers = responseHeaders(parsed);
     const fault = this.#request.upgrade?.faultOf(status, headers, String(parsed['upgrade'])) ?? null;
@@ -402,7 +402,9 @@ class ProxyExchange implements Dispatcher.DispatchHandler, UpstreamCall {
     this.#events.refused(this.#x, problem);
   }
 
-  /** Once, where a kept-alive connection had been closed by the upstream and nothing of a body was sent (RFC 9110, 9.2.2). */
+  /**
+   * Retries once, if the upstream had closed a kept-alive connection and no part of a body was sent (RFC 9110, 9.2.2).
+   */
   #mayRetry(error: Error): boolean {
     const { method } = this.#x;
     if (this.#retried || this.#headSent || this.#x.closed) return false;

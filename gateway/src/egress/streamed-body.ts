@@ -10,7 +10,7 @@ export class StreamedBody {
   /** `progressed`: a piece has come, or the last one has been sent. */
   constructor(source: BodyStream, progressed: () => void) {
     this.#source = source;
-    // Why it breaks off is what the call fails with.
+    // The call fails with the source's error.
     this.sent = Readable.from(pieces(source, progressed)).on('error', () => {});
   }
 
@@ -19,7 +19,7 @@ export class StreamedBody {
     return !this.#source.readableEnded && this.#source.waitsForClient;
   }
 
-  /** Nobody wants the rest. */
+  /** Drops the rest. */
   leave(): void {
     this.#source.destroy();
   }

@@ -1,4 +1,4 @@
-/** A request whose connection goes on in another protocol, or the answer that it gets in place of that. */
+/** A request whose connection switches to another protocol, or the answer that it gets instead. */
 import type { Duplex } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type { Holding } from '../buffer-budget.ts';
@@ -6,7 +6,7 @@ import type { HeaderList } from '../exchange.ts';
 import { HttpCallError } from './http-call-error.ts';
 import { type ParsedHeaders, responseHeaders, type UpstreamUpgrade } from './proxy-headers.ts';
 
-/** A handshake whose headers are those of the request already. */
+/** A handshake with its headers already in the request. */
 export type UpgradeHandshake = Pick<UpstreamUpgrade, 'protocol' | 'faultOf'>;
 
 export type UpgradeAnswer =
@@ -60,7 +60,7 @@ export class UpgradeCall implements Dispatcher.DispatchHandler {
     parsed: ParsedHeaders,
     connection: Duplex,
   ): void {
-    // Nobody else listens to it any more.
+    // Other listeners are gone.
     connection.on('error', () => {});
     const headers = responseHeaders(parsed);
     const fault = this.#handshake.faultOf(status, headers, String(parsed['upgrade']));

@@ -19,7 +19,7 @@ export class UpstreamCallsCrowded extends Error {
   }
 }
 
-/** From this part of the limit on it is known who has how many calls. */
+/** From this part of the limit on, calls are counted by client. */
 const WATCHED_FROM = 1 / 2;
 const WATCHED_TO = 1 / 4;
 
@@ -53,7 +53,7 @@ export class UpstreamCalls {
     return true;
   }
 
-  /** Gives the place back. Does nothing if the call has none. */
+  /** Releases the place. Ignores a call without one. */
   end(call: UpstreamCall): void {
     if (!this.#open.delete(call) || this.#shares === null) return;
     const entry = this.#entries.get(call);

@@ -21,14 +21,14 @@ export interface UpstreamOptions {
   readonly readPem: ReadPem;
   /** `--allow-plaintext-upstream`, or dev mode. */
   readonly allowPlaintext: boolean;
-  /** `--app-port`: where the app of this sidecar listens; undefined: this is no sidecar. */
+  /** `--app-port`: port of this sidecar's app; undefined outside of sidecars. */
   readonly appPort?: number | undefined;
-  /** Where calls for clients count. */
+  /** Counts calls for clients. */
   readonly calls: UpstreamCalls;
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Of connections to hosts that clients may name: each has its own. */
+/** Idle time of connections to hosts that clients may name: each has its own. */
 const OTHERS_IDLE_MS = 5_000;
 const LOOPBACK = '127.0.0.1';
 
@@ -42,7 +42,7 @@ export class HttpUpstream implements Upstream {
   readonly breaker = new CircuitBreaker();
   readonly calls: UpstreamCalls;
   readonly #pool: Pool;
-  /** To other hosts of the same service; each origin's goes when its last connection has closed. */
+  /** Agents for other hosts of the same service; each origin's is dropped when its last connection has closed. */
   #others: Agent | null = null;
   readonly #poolOptions: Pool.Options;
 
@@ -109,7 +109,7 @@ export class Upstreams {
     this.#options = options;
   }
 
-  /** Throws UpstreamError: neither http(s) nor ws(s), plaintext where that is not allowed, PEM files that do not read. */
+  /** Throws UpstreamError: neither http(s) nor ws(s), plaintext that is not allowed, PEM files that do not read. */
   open(text: string, config: JsonObject): HttpUpstream {
     const tls = isObject(config['tls']) ? config['tls'] : undefined;
     const timeout = connectTimeoutOf(config);

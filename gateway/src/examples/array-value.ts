@@ -3,7 +3,7 @@ import type { Json } from '../spec/json.ts';
 import { type Making, Unmakeable } from './making.ts';
 import { atLeast, atMost, type Parts, schemasOf } from './parts.ts';
 
-/** Items where the schema leaves the number open. */
+/** Number of items if the schema leaves it open. */
 const USUAL = 2;
 /** Values that are made for each item that must differ from all others: the last of as many as there are needs most. */
 const TRIES = 20;

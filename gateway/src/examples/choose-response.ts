@@ -38,7 +38,7 @@ export function usualResponse(described: Described): ChosenResponse | null {
   return statuses[0] === undefined ? null : responseOf(described, statuses[0]);
 }
 
-/** Of the status in a config; 200 is also what one has that names none. */
+/** Returns the response for the status in a config; a config without one has 200. */
 export function configuredResponse(described: Described, status: number): ChosenResponse | null {
   const exact =
     status === USUAL ? described[String(USUAL)] && responseOf(described, USUAL) : responseOf(described, status);

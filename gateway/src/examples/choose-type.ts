@@ -16,7 +16,10 @@ export interface ChosenType {
   readonly type: string;
 }
 
-/** The type that the client likes best, or the first: of a status with no acceptable type, any is better than none. */
+/**
+ * Returns the type that the client prefers, or the first: for a status with no acceptable type, any is better than
+ * nothing.
+ */
 export function chooseType(described: readonly string[], accept: string | undefined): ChosenType | null {
   const wanted = (accept ?? '*/*').split(',').map((element) => ({
     range: mediaTypeOf(element),

@@ -20,7 +20,7 @@ import { type Preference, preferenceOf } from './prefer.ts';
 import { isSequential, itemsOf, renderBody } from './render.ts';
 import { ValueMaker } from './valid-value.ts';
 
-/** Items of a sequence that nobody has given an example of. */
+/** Items of a sequence without an example. */
 const MADE_ITEMS = 2;
 /** Statuses whose responses have no body. */
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
@@ -29,7 +29,7 @@ export class ExampleResponses {
   readonly #described: Described;
   readonly #maker: ValueMaker;
   readonly #place: string;
-  /** Of a media type, the example that its own schema admits; null without one. */
+  /** The example of a media type that its own schema admits; null without one. */
   readonly #admitted = new WeakMap<DescribedValue, Given | null>();
 
   /** `place`: of the operation in its document, as a JSON pointer. */
@@ -39,14 +39,14 @@ export class ExampleResponses {
     this.#place = place;
   }
 
-  /** Null where the dispatcher does not answer with examples. */
+  /** Returns null if the dispatcher does not answer with examples. */
   static of(operation: Operation, table: JsonObject, schemas: Schemas): ExampleResponses | null {
     const { described_responses: described, path, method } = operation;
     const place = pointer('paths', path, method.toLowerCase());
     return described ? new ExampleResponses(described, new ValueMaker(table, schemas), place) : null;
   }
 
-  /** `status`: that of the plugin's config. Null where the description has no response for it. */
+  /** `status`: that of the plugin's config. Null if the description has no response for it. */
   answer(x: Exchange, status: number): Answer | null {
     const preference = preferenceOf(joinedHeader(x.headers, 'prefer'));
     const chosen = this.#choose(preference, status);
@@ -97,7 +97,7 @@ export class ExampleResponses {
     return names.map(documentName);
   }
 
-  /** Documents hold examples that do not fit; what is answered with does. */
+  /** Documents hold examples that do not fit their schema; answers must fit. */
   #exampleOf(media: DescribedValue, type: string): Given | null {
     const known = this.#admitted.get(media);
     if (known !== undefined) return known;

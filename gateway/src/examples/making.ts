@@ -1,4 +1,4 @@
-/** What making one value may take, and how it is made. */
+/** Limits of making one value, and the manner of making it. */
 import type { Json } from '../spec/json.ts';
 import { Random } from './random.ts';
 
@@ -16,7 +16,7 @@ export interface Manner {
   readonly branches: 'first' | 'any';
   /** How `if` is treated: often a value does not meet an unchecked condition. */
   readonly conditions: 'ignored' | 'met' | 'not met';
-  /** A text that has both goes by its format, or its pattern. */
+  /** Source of a text that has both a format and a pattern. */
   readonly text: 'format' | 'pattern';
 }
 
@@ -45,7 +45,7 @@ export interface Source {
 export class Making {
   readonly manner: Manner;
   readonly random: Random;
-  /** As many values as there are at hand where a schema leaves open which: a list of values that differ needs more. */
+  /** Number of different values to choose from if a schema leaves them open: a list of distinct values needs more. */
   reach = USUAL_REACH;
   readonly #schemas: { readonly [id: string]: Json };
   readonly #test: NameTest;
@@ -91,7 +91,7 @@ export class Making {
     return this.#schemas[ref.slice('gw:'.length)] ?? true;
   }
 
-  /** Whether a name matches a pattern. Throws Unmakeable. */
+  /** Reports whether a name matches a pattern. Throws Unmakeable. */
   matches(pattern: string, name: string): boolean {
     this.step(0);
     return this.#test(pattern, name);

@@ -29,7 +29,7 @@ function bounds(parts: Parts, unit: number, count: number): { readonly low: numb
   return { low, high: Math.min(high, low + reach) };
 }
 
-/** The next multiple, or the next number where multiples are closer than numbers are. */
+/** Returns the next multiple, or the next number if multiples are closer than representable numbers. */
 function above(bound: number, unit: number): number {
   const next = (Math.floor(bound / unit + 1e-9) + 1) * unit;
   return Number.isFinite(next) && next > bound ? next : bound + Math.abs(bound) * Number.EPSILON;
@@ -45,7 +45,7 @@ function divisor(a: number, b: number): number {
   return b === 0 ? a : divisor(b, a % b);
 }
 
-/** Without what binary fractions add: 0.1 * 3 is 0.3. */
+/** Removes the noise of binary fractions: 0.1 * 3 is 0.3. */
 function rounded(value: number, unit: number): number {
   const digits = /e-(\d+)$/.exec(unit.toExponential())?.[1];
   return digits === undefined ? value : Number(value.toFixed(Math.min(100, Number(digits) + 6)));

@@ -5,7 +5,7 @@ import { atLeast, atMost, type Parts, partsOf, schemasOf } from './parts.ts';
 import { patternText } from './pattern-text.ts';
 import { stringValue, word } from './string-value.ts';
 
-/** Names that are made up for an object whose members have no names in the schema. */
+/** Most attempts at made-up names for an object whose members have no names in the schema. */
 const MOST_TRIES = 100;
 
 /** `make`: a value of its schemas, one level below. */
@@ -44,7 +44,7 @@ function requiredOf(parts: Parts): ReadonlySet<string> {
   return names;
 }
 
-/** Declared names; one that asks for others comes where those come anyway. */
+/** Returns declared names; those that require other members only if these are included anyway. */
 function optionalOf(parts: Parts, required: ReadonlySet<string>): readonly string[] {
   const declared = parts.flatMap(({ properties }) => (isObject(properties) ? Object.keys(properties) : []));
   const asks = (name: string) =>

@@ -40,7 +40,7 @@ function including(part: Obj, making: Making, depth: number): Json[] {
   return others;
 }
 
-/** Undefined if it is not a reference. */
+/** Returns undefined if it is not a reference. */
 const refOf = (schema: unknown) => get(schema, '$ref');
 
 /** Reports whether the schema is a compiled discriminator's: if the property has this value, this branch applies. */
@@ -57,7 +57,7 @@ function branchOf(branches: readonly Json[], part: Obj, making: Making, depth: n
   return (making.manner.branches === 'first' ? among[0] : making.random.pick(among)) ?? true;
 }
 
-/** From here on null is as good as a value that holds others. */
+/** Depth from which null is preferred to a value that holds others. */
 export const DEEP = 8;
 
 const isNull = (branch: Json) => get(branch, 'type') === 'null';
@@ -75,7 +75,7 @@ function conditional(part: Obj, { manner }: Making): Json[] {
 
 const NUMBERS: ReadonlySet<string> = new Set(['number', 'integer']);
 
-/** Null where any will do. */
+/** Returns null if any will do. */
 function typesIn(schema: Json | Obj): readonly string[] | null {
   const type = get(schema, 'type');
   if (typeof type === 'string') return [type];

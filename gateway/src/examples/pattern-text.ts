@@ -24,7 +24,7 @@ export function patternText(source: string, { least, most }: Lengths, making: Ma
   const read = readPattern(source);
   if (read === null) return null;
   const suits = LOOK_AROUND.test(source) ? (text: string) => making.matches(source, text) : () => true;
-  // Of repetitions beyond the least of each quantifier: as few as make it long enough.
+  // Repetitions beyond the least of each quantifier: as few as make the text long enough.
   let tooFew = -1;
   let tooMany = MOST_TEXT;
   let tries = 0;
@@ -49,13 +49,13 @@ export function patternText(source: string, { least, most }: Lengths, making: Ma
 
 const LOOK_AROUND = /\(\?<?[=!]/;
 
-/** The text, and what look-aheads ask for in place of its beginning, or before it. */
+/** Returns the text, also with the text of look-aheads in place of its beginning, or before it. */
 function led(ahead: string, text: string): readonly string[] {
   return ahead === '' ? [text] : [text, ahead + text.slice(ahead.length), ahead + text];
 }
 
 class Writer {
-  /** What look-aheads ask for, one after the other. */
+  /** Text that look-aheads require, one after the other. */
   ahead = '';
   readonly #random: Random;
   #more: number;
@@ -119,7 +119,7 @@ class Writer {
     return /^\\p\{(?:n|nd|decimal_number|gc=n)/.test(source) ? '1' : /^\\P/.test(node.raw) ? '-' : 'a';
   }
 
-  /** Letters and digits before what else can be read, and that before the rest. */
+  /** Prefers letters and digits, then other readable characters, then the rest. */
   #among(ranges: Ranges): string {
     for (const wanted of READABLE) {
       const found = ranges.flatMap(([from, to]) => {

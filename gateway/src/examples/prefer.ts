@@ -4,14 +4,14 @@
  */
 
 export interface Preference {
-  /** As sent; undefined: none. */
+  /** As sent; undefined if absent. */
   readonly code: string | undefined;
   readonly example: string | undefined;
 }
 
 const PREFERENCE = /(?:^|,)\s*([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,;"]*))/g;
 
-/** The first of each name counts; what cannot be read is no preference (RFC 7240, section 2). */
+/** Reads preferences: the first of each name counts; malformed ones are ignored (RFC 7240, section 2). */
 export function preferenceOf(header: string | undefined): Preference {
   const found = new Map<string, string>();
   for (const [, name = '', quoted, plain] of (header ?? '').matchAll(PREFERENCE)) {

@@ -19,12 +19,12 @@ const RECORD_SEPARATOR = '\u001e';
 
 const isTextSequence = (type: string) => type === 'application/json-seq' || type.endsWith('+json-seq');
 
-/** Whether bodies of the type are items, one after the other (OpenAPI 3.2, "Sequential Media Types"). */
+/** Reports whether bodies of the type are items, one after the other (OpenAPI 3.2, "Sequential Media Types"). */
 export function isSequential(type: string): boolean {
   return type === EVENTS || LINES.has(type) || isTextSequence(type);
 }
 
-/** `given`: it is an example, whose text is the body as it stands. */
+/** `given`: it is an example, whose text is the body, unchanged. */
 export function renderBody(type: string, value: Json, given: boolean): Buffer | string {
   if (isJson(type)) return JSON.stringify(value);
   if (typeof value === 'string' && given) return value;

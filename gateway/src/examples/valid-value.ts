@@ -6,7 +6,7 @@ import type { Schemas } from '../validation/schemas.ts';
 import { Making, type Manner, type Source, Unmakeable } from './making.ts';
 import { valueFor } from './value.ts';
 
-/** From what reads best to what is most likely to be valid. */
+/** From the most readable manner to the one most likely to be valid. */
 const MANNERS: readonly Manner[] = [
   { examples: 'all', optionalDepth: 4, branches: 'first', conditions: 'ignored', text: 'format' },
   { examples: 'scalars', optionalDepth: 4, branches: 'first', conditions: 'ignored', text: 'format' },

@@ -96,7 +96,7 @@ function madeValue(type: string, parts: Parts, making: Making, depth: number): J
   }
 }
 
-/** The text of JSON that a schema of its content admits; null if none says what a text holds. */
+/** Returns JSON text that a schema of its content admits; null without such a schema. */
 function contentText(parts: Parts, making: Making, make: (schemas: readonly Json[]) => Json): string | null {
   const schemas = parts.flatMap((part) => (part['contentSchema'] === undefined ? [] : [part['contentSchema'] as Json]));
   if (schemas.length === 0 || making.manner.text === 'pattern') return null;

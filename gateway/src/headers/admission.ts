@@ -15,8 +15,8 @@ export const BASELINE: readonly string[] = [
 ];
 
 /**
- * What `Connection` may name and is passed nevertheless: what ends at this gateway anyway, what frames and routes the
- * message, and the proxy chain, which a client must not have a trusted proxy's word taken out of.
+ * Headers that pass although `Connection` names them: those that end at this gateway anyway, those that frame and route
+ * the message, and the proxy chain, since a client must not remove a trusted proxy's headers.
  */
 const NOT_NOMINATED = new Set([
   ...['connection', 'keep-alive', 'close', 'te', 'upgrade', 'transfer-encoding', 'content-length', 'host', 'expect'],

@@ -51,7 +51,7 @@ export class ClientAddress {
     }
   }
 
-  /** Whether the connection comes from a trusted proxy. */
+  /** Reports whether the connection comes from a trusted proxy. */
   trusts(peer: string): boolean {
     if (this.#trusted.length === 0) return false;
     const address = parseAddress(peer);

@@ -12,7 +12,7 @@ const STRUCTURED_DATE = /^@-?\d{1,15}[ ]*(?:;.*)?$/;
 interface OwnHeader {
   readonly name: string;
   readonly value: string;
-  /** Whether another's value says as much as ours. */
+  /** Reports whether another's value says as much as ours. */
   isValid(value: string): boolean;
 }
 

@@ -4,7 +4,7 @@
  */
 import type { HeaderList } from '../exchange.ts';
 
-/** Request headers whose value is no list, so that several lines of one have no meaning: readers take any of them. */
+/** Single-valued request headers: readers of several lines of one may take any of them. */
 const SINGLE: ReadonlySet<string> = new Set([
   ...['host', 'content-type', 'content-length', 'content-location', 'content-range', 'authorization', 'user-agent'],
   ...[

@@ -9,7 +9,7 @@ import { VERSION } from '../version.ts';
 
 const SERVER = `gw/${VERSION}`;
 
-/** Ours replace what an upstream or plugin sent under these names. */
+/** The gateway's headers replace those of an upstream or plugin under these names. */
 export const STANDARD_NAMES: ReadonlySet<string> = new Set([
   'server',
   'x-request-id',

@@ -3,7 +3,7 @@
 /** Characters of the shortest part that holds more than punctuation. */
 const SHORTEST = 2;
 
-/** Whether `test` holds of a part. */
+/** Reports whether `test` holds of a part. */
 export function someBetweenStrings(text: string, test: (part: string) => boolean): boolean {
   for (let from = 0; ; ) {
     const quote = text.indexOf('"', from);

@@ -68,7 +68,10 @@ export function isWhole({ digits, exponent }: Decimal): boolean {
 /** Digits that are divided at once. */
 const CHUNK = 15;
 
-/** Whether the first divided by the other is an integer. Takes time that grows with the digits, not with the exponent. */
+/**
+ * Reports whether the first divided by the other is an integer. Takes time that grows with the digits, not with the
+ * exponent.
+ */
 export function isDecimalMultiple(one: Decimal, divisor: Decimal): boolean {
   if (one.digits === '') return true;
   // Its last digit is not zero, so it is no multiple of ten, and none of what is.

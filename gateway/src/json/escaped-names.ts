@@ -10,7 +10,7 @@ const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 const SPACE = 0x20;
 
-/** Whether a string with an escape is a name. The bytes are JSON. */
+/** Reports whether a string with an escape is a name. The bytes are JSON. */
 export function hasEscapedName(text: Uint8Array): boolean {
   for (let from = 0; ; ) {
     const backslash: number = Buffer.prototype.indexOf.call(text, BACKSLASH, from);
@@ -39,7 +39,7 @@ const ORDINARY = { writable: true, enumerable: true, configurable: true };
 const TOKEN = /["[\]{}]|[^\s,:"[\]{}]+/g;
 
 /**
- * The value of a text that is JSON; `readPlain`: of texts, numbers and words in it. Throws RepeatedMember where an object
+ * The value of a text that is JSON; `readPlain`: of texts, numbers and words in it. Throws RepeatedMember if an object
  * has a member twice, unless the last `counts`.
  */
 export function readEscapedNames(

@@ -8,7 +8,10 @@ const STRIDE = LONG / 2;
 const EXPONENT = /\d[eE][-+\d]/;
 const [DIGIT_0, DIGIT_9, POINT] = [0x30, 0x39, 0x2e];
 
-/** Whether the text may have a number that `JSON.parse` changes, in a string or not. Looks at one character in sixteen of most texts. */
+/**
+ * Reports whether the text may have a number that `JSON.parse` changes, in a string or not. Looks at one character in
+ * sixteen of most texts.
+ */
 export function mayBeInexact(text: string): boolean {
   for (let at = STRIDE - 1; at + STRIDE < text.length; at += STRIDE) {
     if (!isDigitOrPoint(text, at + STRIDE)) at += STRIDE;
@@ -25,7 +28,7 @@ function isLong(text: string, at: number): boolean {
   return end - first >= LONG;
 }
 
-/** False outside the text. */
+/** Returns false outside the text. */
 function isDigitOrPoint(text: string, at: number): boolean {
   const code = text.charCodeAt(at);
   return (code >= DIGIT_0 && code <= DIGIT_9) || code === POINT;

@@ -72,7 +72,7 @@ export function scanJson(bytes: Uint8Array, options: ScanOptions = {}): JsonScan
   return scan;
 }
 
-/** Whether parsing holds nobody up; a short text is quick, whatever it says. */
+/** Reports whether parsing holds nobody up; a short text is quick, whatever it says. */
 export function isQuickJson(bytes: Uint8Array, options: ScanOptions = {}): boolean {
   return bytes.length <= SHORT || !scanJson(bytes, options).isTooCostly;
 }

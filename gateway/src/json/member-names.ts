@@ -10,7 +10,10 @@ const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
 const SPACE = 0x20;
 
-/** Whether an object of the text has a name twice. Takes time in proportion to the text's length, however deep it is. */
+/**
+ * Reports whether an object of the text has a name twice. Takes time in proportion to the text's length, however deep
+ * it is.
+ */
 export function repeatsName(text: Uint8Array): boolean {
   const repeats = new MemberNames(text).repeat();
   forgetNames();

@@ -9,7 +9,10 @@ const QUOTE = 0x22;
 const BRACE = 0x20;
 const [OPENING, CLOSING] = [0x7b, 0x7d];
 
-/** Whether a value that was parsed goes deeper. Looks at each value once, level by level and no further, without recursion. */
+/**
+ * Reports whether a value that was parsed goes deeper. Looks at each value once, level by level and no further, without
+ * recursion.
+ */
 export function nestsTooDeeply(value: unknown): boolean {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {

@@ -7,7 +7,7 @@ import { hasUnheldNumber, readWithStandIns } from './stand-ins.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 
-/** Throws where the bytes are not UTF-8 (TypeError) or not JSON (SyntaxError), and RepeatedMember. */
+/** Throws if the bytes are not UTF-8 (TypeError) or not JSON (SyntaxError), and RepeatedMember. */
 export function parseOnce(bytes: Uint8Array): unknown {
   return read(utf8.decode(bytes), bytes, false);
 }
@@ -57,7 +57,7 @@ function withStandIns(text: string, value: unknown, lastCounts: boolean, admit?:
   return readWithStandIns(text, lastCounts);
 }
 
-/** Throws where the text is not JSON (SyntaxError), and RepeatedMember. */
+/** Throws if the text is not JSON (SyntaxError), and RepeatedMember. */
 export function parseTextOnce(text: string): unknown {
   return read(text, null, false);
 }

@@ -1,7 +1,7 @@
 /**
  * Whether some object of a JSON text has a member twice (docs/decisions.md#one-reading): two readers would take
  * different ones of them. JSON.parse keeps the last, so the text then has more members than the value. Both are
- * counted, which costs a fraction of parsing; only where the counts differ, or objects are so wide that they are slow
+ * counted, which costs a fraction of parsing; only if the counts differ, or objects are so wide that they are slow
  * to enumerate, are names compared.
  */
 import { repeatsName } from './member-names.ts';
@@ -101,7 +101,7 @@ function membersIn(text: Uint8Array, words: Int32Array, first: number, count: nu
   return members;
 }
 
-/** Whether the colon stands behind white space, or behind a quote that is not escaped. */
+/** Reports whether the colon stands behind white space, or behind a quote that is not escaped. */
 function endsName(text: Uint8Array, colon: number): boolean {
   const before = text[colon - 1] as number;
   if (before === QUOTE) return text[colon - 2] !== BACKSLASH || !isEscaped(text, colon - 1);
@@ -114,7 +114,7 @@ function isEscaped(text: Uint8Array, quote: number): boolean {
   return ((quote - at) & 1) === 1;
 }
 
-/** Whether there are more than so many. */
+/** Reports whether there are more than so many. */
 function hasObjects(text: Uint8Array, most: number): boolean {
   let at = -1;
   for (let objects = 0; objects <= most; objects++) {

@@ -21,7 +21,7 @@ export function isStandIn(value: number): boolean {
 
 const NUMBERS = /-?\d[-+.\deE]*/g;
 
-/** Whether the number that JavaScript reads has the value of the text, and is no stand-in. */
+/** Reports whether the number that JavaScript reads has the value of the text, and is no stand-in. */
 export function isHeld(text: string): boolean {
   const value = Number(text);
   if (!Number.isFinite(value) || isStandIn(Math.abs(value))) return false;
@@ -31,7 +31,10 @@ export function isHeld(text: string): boolean {
   return one !== null && other !== null && decimalText(one) === decimalText(other);
 }
 
-/** Whether a JSON text has a number that JavaScript cannot hold: most texts have none, which one look at it tells. */
+/**
+ * Reports whether a JSON text has a number that JavaScript cannot hold: most texts have none, which one look at it
+ * tells.
+ */
 export function hasUnheldNumber(json: string): boolean {
   if (!mayBeInexact(json)) return false;
   return someBetweenStrings(json, (part) => {

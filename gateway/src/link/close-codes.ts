@@ -45,7 +45,7 @@ function isCloseReason(name: string): name is CloseReason {
   return Object.hasOwn(table, name);
 }
 
-/** Undefined for codes of WebSocket itself. */
+/** Returns undefined for codes of WebSocket itself. */
 export function closeReasonOf(code: number): CloseReason | undefined {
   return CLOSE_REASONS.find((each) => CLOSE_CODES[each].code === code);
 }

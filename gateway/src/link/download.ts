@@ -32,7 +32,7 @@ export class Download {
   /** Strong, of what has come so far; null: the next try begins anew. */
   #etag: string | null = null;
 
-  /** Throws UpdateError where the notice is of a file that is not fetched. */
+  /** Throws UpdateError if the notice is of a file that is not fetched. */
   constructor(notice: Notice, options: DownloadOptions) {
     if (notice.size > MAX_ARCHIVE_BYTES) {
       throw new UpdateError('too-large', `the artifact has ${notice.size} bytes, more than ${MAX_ARCHIVE_BYTES}`);

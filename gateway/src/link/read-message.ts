@@ -9,7 +9,7 @@ export class MalformedMessage extends Error {}
 
 type Reader<M> = (text: string) => M | null;
 
-/** Null for a type that is not known: a newer peer may say more. Throws MalformedMessage. */
+/** Returns null for a type that is not known: a newer peer may say more. Throws MalformedMessage. */
 function reader<M>(checks: ReadonlyMap<string, (value: Obj) => M>): Reader<M> {
   return (text) => {
     if (Buffer.byteLength(text) > MAX_MESSAGE_BYTES) {

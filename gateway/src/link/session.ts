@@ -33,7 +33,7 @@ export interface SessionEvents {
 export interface SessionEnd {
   /** In words, for the log. */
   readonly why: string;
-  /** Where the control plane refused us; null where the connection just ended. */
+  /** Where the control plane refused us; null if the connection just ended. */
   readonly refused: CloseReason | null;
   readonly retry: 'backoff' | 'slow';
   /** Milliseconds after which to reconnect; null if the control plane did not say. */

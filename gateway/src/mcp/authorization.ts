@@ -28,7 +28,7 @@ export class ProtectedResource {
     this.#paths = new Set(paths.map((path) => WELL_KNOWN + path));
   }
 
-  /** Whether the metadata is read there. */
+  /** Reports whether the metadata is read there. */
   isAt(path: string): boolean {
     return this.#paths.has(path);
   }
@@ -70,7 +70,7 @@ export class ProtectedResource {
     return `${scheme} ${[...own, ...(rest === '' ? [] : [rest])].join(', ')}`;
   }
 
-  /** Null where `Host` is nothing that could stand in a URL. */
+  /** Returns null if `Host` is nothing that could stand in a URL. */
   #resourceOf(x: Exchange): string | null {
     const { resource } = this.#authorization;
     if (resource !== undefined) return resource;

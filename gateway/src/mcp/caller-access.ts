@@ -56,7 +56,7 @@ export class AccessChecks {
     );
   }
 
-  /** Whether an operation, by its index, may be called by who sends `outer`, as far as who that is decides. */
+  /** Reports whether an operation, by its index, may be called by who sends `outer`, as far as who that is decides. */
   async permittedTo(outer: Exchange, admit: Admit): Promise<(operation: number) => boolean> {
     const caller = new Caller(outer, admit, this.#patienceMs);
     const refused = new Set<number>();
@@ -139,7 +139,7 @@ class Caller {
     for (const x of this.#own) x.close();
   }
 
-  /** Null where an authenticator does not let the caller pass, such as one without credentials. */
+  /** Returns null if an authenticator does not let the caller pass, such as one without credentials. */
   async #identify(identification: Identification): Promise<Exchange | null> {
     const known = this.#identified.get(identification);
     if (known !== undefined) return known;

@@ -36,7 +36,7 @@ export class McpEndpoint {
     this.#stateless.subscriptions.toolsChanged();
   }
 
-  /** `STREAMS` where a stream has begun, null where the client has gone. */
+  /** `STREAMS` where a stream has begun, null if the client has gone. */
   async answer(request: McpRequest): Promise<Answer | null | typeof STREAMS> {
     const { x, toolbox } = request;
     const { allowed, origin } = originOf(x, toolbox.origins);

@@ -57,7 +57,7 @@ export interface SearchableTools {
   describe(name: string): Pick<ToolDefinition, 'title' | 'description'> | undefined;
 }
 
-/** Whether a tool finds or describes others. */
+/** Reports whether a tool finds or describes others. */
 export function isSearch(called: string): boolean {
   return called === SEARCH || called === DESCRIBE;
 }

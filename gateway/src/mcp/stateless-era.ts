@@ -47,7 +47,7 @@ export function isStateless({ x }: Pick<McpRequest, 'x'>, message: RpcMessage): 
 export class StatelessEra {
   readonly subscriptions = new Subscriptions();
 
-  /** `STREAMS` where a stream has begun, null where the client has gone. Throws RpcError. */
+  /** `STREAMS` where a stream has begun, null if the client has gone. Throws RpcError. */
   async answer(request: McpRequest, message: RpcMessage): Promise<Answer | null | typeof STREAMS> {
     if (message.kind !== 'request') return ACCEPTED;
     checkMeta(request, message);

@@ -26,7 +26,7 @@ export interface ToolAnswer {
   readonly response: CapturedResponse;
 }
 
-/** Throws ToolFault where the arguments make no request of the operation. */
+/** Throws ToolFault if the arguments make no request of the operation. */
 export function callTool(outer: Exchange, served: ServedTool, args: Obj, requests: OwnRequests): ToolAnswer {
   const { tool, operation } = served;
   const request = written(() => toolRequest(tool, operation, args));

@@ -27,7 +27,7 @@ export interface McpRequest {
   passedOn(upstream: string, about: string, outcome: ToolOutcome): void;
   /** Logs why an upstream gave no answer. */
   upstreamFailed(upstream: string, about: string, cause: string): void;
-  /** Begins a stream in place of an answer; null where the client has gone. */
+  /** Begins a stream in place of an answer; null if the client has gone. */
   stream(headers: HeaderList): ResponseSink | null;
 }
 

@@ -72,7 +72,7 @@ function checkShape(argument: string, { types, content_type: type }: Parameter, 
   if (!types.includes(shape)) throw new ToolFault(`"${argument}" must be of type ${types.join(' or ')}.`);
 }
 
-/** Whether the name is that of an argument which callers do not see. */
+/** Reports whether the name is that of an argument which callers do not see. */
 function isTaken({ defaults = {}, parameters }: Tool, name: string): boolean {
   return Object.hasOwn(defaults, name) || parameters.some(({ argument }) => argument === name);
 }

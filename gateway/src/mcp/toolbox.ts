@@ -40,7 +40,9 @@ export interface ToolPage {
 /** Whether the caller may call an operation, by its index; null: all clients are told of the same. */
 export type Permits = ((operation: number) => boolean) | null;
 
-/** Whether a client is told of what an upstream has: the operation that decides about calls would let it pass. */
+/**
+ * Reports whether a client is told of what an upstream has: the operation that decides about calls would let it pass.
+ */
 export function tellsOf({ settings: { authorize } }: UpstreamServer, permits: Permits): boolean {
   return authorize === undefined || (permits?.(authorize) ?? true);
 }
@@ -69,13 +71,13 @@ export class Toolbox {
   readonly origins: ReadonlySet<string>;
   /** Null if no issuer of tokens is known. */
   readonly resource: ProtectedResource | null;
-  /** Null where clients are told of all tools. */
+  /** Null if clients are told of all tools. */
   readonly search: SearchableTools | null;
   /** Null without upstreams. */
   readonly upstreams: UpstreamSet | null;
   /** Entries on a page of a list; 0: as many as have 1 MB together. */
   readonly pageSize: number;
-  /** Null where all clients are told of the same. */
+  /** Null if all clients are told of the same. */
   readonly access: AccessChecks | null;
   /** By name. */
   readonly #entries: ReadonlyMap<string, Entry>;
@@ -86,7 +88,7 @@ export class Toolbox {
   readonly #lookup: SchemaLookup;
   readonly #steps: StepBudget;
 
-  /** Null where the artifact has no tools. */
+  /** Returns null if the artifact has no tools. */
   static of(artifact: Artifact, deps: ToolboxDeps): Toolbox | null {
     const { tools, manifest } = artifact;
     return tools === null ? null : new Toolbox(artifact, tools, manifest.mcp, deps);
@@ -144,7 +146,7 @@ export class Toolbox {
     return { tools: keys.map((name) => this.#listedBy(name, era)), ...next };
   }
 
-  /** Whether a client is told of the tool. */
+  /** Reports whether a client is told of the tool. */
   tells(name: string, permits: Permits): boolean {
     const own = this.#entries.get(name);
     if (own) return permits?.(own.operation.index) ?? true;
@@ -175,7 +177,7 @@ export class Toolbox {
     return text;
   }
 
-  /** Whether clients of this era have a schema of its answers, and one that the value does not fit. */
+  /** Reports whether clients of this era have a schema of its answers, and one that the value does not fit. */
   contradicts({ tool }: ServedTool, value: unknown, era: Era): boolean {
     const entry = this.#entries.get(tool.name) as Entry;
     if (entry.output === undefined) entry.output = this.#outputOf(tool);

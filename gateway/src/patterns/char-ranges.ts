@@ -31,7 +31,7 @@ const LINE_END: Ranges = [
   [0x2028, 0x2029],
 ];
 
-/** Null for what is not one character, and for classes of Unicode's tables (`\p{…}`). */
+/** Returns null for what is not one character, and for classes of Unicode's tables (`\p{…}`). */
 export function rangesOf(node: AST.Node): Ranges | null {
   switch (node.type) {
     case 'Character':

@@ -7,7 +7,7 @@ const MOST_KEPT = 8 << 20;
 /** Steps between two looks at the budget. */
 const SLICE = 1024;
 
-/** Whether it matches anywhere in the text. Throws StepsExceeded. */
+/** Reports whether it matches anywhere in the text. Throws StepsExceeded. */
 export function countedTest(program: Program, text: string, budget: StepBudget): boolean {
   const match = new CountedMatch(program, text, budget);
   for (let at = 0; at <= text.length; ) {
@@ -34,7 +34,7 @@ class CountedMatch {
     this.#registers = new Int32Array(program.registers);
   }
 
-  /** Whether a match begins there. */
+  /** Reports whether a match begins there. */
   at(position: number): boolean {
     this.#registers.fill(-1);
     this.#height = 0;

@@ -12,7 +12,7 @@ import { MOST_INLINE_UNITS, type StepBudget } from './step-budget.ts';
 import { classText, toRe2 } from './to-re2.ts';
 
 export interface Pattern {
-  /** Throws StepsExceeded where the budget does not suffice. */
+  /** Throws StepsExceeded if the budget does not suffice. */
   test(text: string): boolean;
   /** Its source: Ajv tells patterns apart by this, and would take all of an artifact for the first without it. */
   toString(): string;

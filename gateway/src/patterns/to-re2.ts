@@ -20,7 +20,7 @@ interface Written {
   readonly states: number;
 }
 
-/** Null where RE2 has no equal of it within the limits. */
+/** Returns null if RE2 has no equal of it within the limits. */
 export function toRe2({ ast, unicode }: ReadPattern): string | null {
   // Halves of characters, which RE2 does not know.
   if (!unicode && /[\ud800-\udfff]|\\u[dD][89a-fA-F]/.test(ast.raw)) return null;

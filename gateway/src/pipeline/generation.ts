@@ -46,7 +46,7 @@ export interface LoadedOperation {
   readonly admission: Admission;
   readonly parameters: ParameterValidator | null;
   readonly body: BodyValidator | null;
-  /** Null where the description leaves open what it answers with. */
+  /** Null if the description leaves open what it answers with. */
   readonly accept: AcceptCheck | null;
   /** Null where responses are not validated. */
   readonly response: ResponseValidator | null;
@@ -274,7 +274,7 @@ interface OperationDeps {
   readonly maxHeldResponse: number;
 }
 
-/** Whether its answers are those of another server (docs/decisions.md#accept-of-answers). */
+/** Reports whether its answers are those of another server (docs/decisions.md#accept-of-answers). */
 function relays({ plugin }: BoundPlugin): boolean {
   return plugin.capabilities.host_functions.some((name) => RELAYING_FUNCTIONS.has(name));
 }

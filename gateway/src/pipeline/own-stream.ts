@@ -3,7 +3,7 @@ import { CLIENT_CLOSED, type Exchange, type HeaderList, type ResponseSink } from
 import { addStandardHeaders } from '../headers/standard.ts';
 import type { ResponseRun } from './response-run.ts';
 
-/** Null where the client has gone. */
+/** Returns null if the client has gone. */
 export function ownStream(x: Exchange, response: ResponseRun, headers: HeaderList): ResponseSink | null {
   if (x.closed) {
     response.record(CLIENT_CLOSED, 0);

@@ -10,9 +10,9 @@ import { HeldResponseBytes, holdResponse, noRoom } from './held-response.ts';
 
 /** Continues with an upstream's response once it is judged. */
 export interface JudgedResponse {
-  /** Sends the head on; null where a response hook answered instead. */
+  /** Sends the head on; null if a response hook answered instead. */
   open(): ResponseSink | Promise<ResponseSink | null>;
-  /** Whether the body is held, so that its end is not yet the response's. */
+  /** Reports whether the body is held, so that its end is not yet the response's. */
   holds(holding: boolean): void;
   /** The body has gone to what `open` gave. */
   sent(bytes: number): void;

@@ -91,7 +91,7 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
     return this.answer({ problem: answer });
   }
 
-  /** A plugin's or ours. Null where the client has gone. */
+  /** A plugin's or ours. Null if the client has gone. */
   async answer(answer: Answer | null): Promise<void> {
     const x = this.#x;
     if (x.closed) return this.record(CLIENT_CLOSED, 0);
@@ -329,7 +329,7 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
     return relayed;
   }
 
-  /** Response hooks see the answer as one without a body; false where the client has gone, or got another answer. */
+  /** Response hooks see the answer as one without a body; false if the client has gone, or got another answer. */
   async #switches(op: LoadedOperation, headers: HeaderList): Promise<boolean> {
     const x = this.#x;
     x.responseStatus = SWITCHING_PROTOCOLS;
@@ -355,7 +355,7 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
 
   // --- what all of them come to
 
-  /** True where a hook put another answer in the response's place. */
+  /** Returns true if a hook put another answer in the response's place. */
   async #responseHooks(op: LoadedOperation): Promise<boolean> {
     const x = this.#x;
     let replaced = false;

@@ -47,7 +47,7 @@ export interface WebSocketDeps {
 
 /**
  * Accepts the client's handshake with the response headers at hand, and relays until both connections have ended; then
- * calls back with the bytes that the client was sent. False where the client has gone.
+ * calls back with the bytes that the client was sent. False if the client has gone.
  */
 export function relayWebSocket(
   x: Exchange,

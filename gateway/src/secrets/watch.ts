@@ -1,4 +1,4 @@
-/** Notices that files of the secrets directory have changed (`GW_SECRETS_DIR`), also where a kubelet swaps a link. */
+/** Notices that files of the secrets directory have changed (`GW_SECRETS_DIR`), also if a kubelet swaps a link. */
 import { opendir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pollForChange } from '../poll-for-change.ts';

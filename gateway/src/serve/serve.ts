@@ -240,7 +240,7 @@ function createAdmin(options: ServeOptions, state: Parameters<typeof serveAdmin>
   return transport;
 }
 
-/** Null without TLS. */
+/** Returns null without TLS. */
 function keyPairPaths({ tlsCert, tlsKey, tlsClientCa, tlsClientAuth = 'off' }: ServeOptions): KeyPairPaths | null {
   if (tlsClientCa !== undefined && tlsClientAuth === 'off') {
     throw new TlsFilesError('--tls-client-ca needs --tls-client-auth optional or required: nobody would be verified');

@@ -16,9 +16,9 @@ export interface SharedMapOptions<V> {
    * holds nothing else. Default: it is dropped.
    */
   readonly remains?: (value: V, alone: boolean) => { readonly value: V; readonly weight: number } | null;
-  /** Whether a value may be forgotten for another one of its own owner. Default: always. */
+  /** Reports whether a value may be forgotten for another one of its own owner. Default: always. */
   readonly isSpent?: (value: V) => boolean;
-  /** Whether it may go at all. Default: always. */
+  /** Reports whether it may go at all. Default: always. */
   readonly mayGo?: (value: V) => boolean;
   /** Is told what has gone, or what remains of it, but not what was deleted. */
   readonly gone?: (key: string, value: V) => void;

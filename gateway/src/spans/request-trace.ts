@@ -115,7 +115,7 @@ export class RequestTrace {
     this.#problem = problem && shortType(problem);
   }
 
-  /** The request has ended; `status` is null where its client left before it had an answer. */
+  /** The request has ended; `status` is null if its client left before it had an answer. */
   finish(status: number | null): void {
     const x = this.#x;
     this.dispatched('handed off', null);

@@ -32,7 +32,7 @@ export interface DeclaredMiddleware {
 const INHERITED = new Set(['x-gw-dispatch', 'x-gw-middlewares']);
 const ON_OPERATIONS = new Set(['x-gw-dispatch', 'x-gw-middlewares', 'x-gw-validate-response']);
 
-/** Whether the object below these keys is an operation. `root`: of its file. */
+/** Reports whether the object below these keys is an operation. `root`: of its file. */
 export function isOperation(within: readonly string[], root: unknown): boolean {
   const parent = within[within.length - 1];
   const above = within[within.length - 2];

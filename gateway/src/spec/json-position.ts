@@ -22,7 +22,7 @@ export class JsonScanner {
     }
   }
 
-  /** Offsets of keys in objects and of items in lists; null where the text is not JSON. */
+  /** Offsets of keys in objects and of items in lists; null if the text is not JSON. */
   run(): ReadonlyMap<string, number> | null {
     return this.#value('', this.#wanted) ? this.#offsets : null;
   }

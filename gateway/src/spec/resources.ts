@@ -9,7 +9,7 @@ export interface Resource {
   readonly document: Document;
   /** Of its root. */
   readonly pointer: string;
-  /** Absolute; undefined where an `$id` is no URI reference. */
+  /** Absolute; undefined if an `$id` is no URI reference. */
   readonly uri: string | undefined;
   /** `$anchor`s and `$dynamicAnchor`s, to pointers. */
   readonly anchors: ReadonlyMap<string, string>;

@@ -5,7 +5,7 @@ import { child } from './pointer.ts';
 /** Of addresses that a gateway calls, or sends its clients to. */
 const SCHEMES = /^[\s\0-\x20]*(?:https?|wss?|nats|tls|ldaps?):/i;
 
-/** Whether a text is as a whole a URL with a user name or a password. */
+/** Reports whether a text is as a whole a URL with a user name or a password. */
 export function holdsCredentials(text: string): boolean {
   if (!SCHEMES.test(text)) return false;
   const url = URL.parse(text);

@@ -60,7 +60,7 @@ export const RETRY_RESERVED = 1;
 export interface BudgetStore {
   /** All or nothing, exactly, however many ask at once. Rejects with StateUnavailable, as do the others. */
   reserve(reservation: BudgetReservation): BudgetResult | Promise<BudgetResult>;
-  /** Once: false where the reservation is unknown, or was settled, or its lease was up. */
+  /** Once: false if the reservation is unknown, or was settled, or its lease was up. */
   settle(settlement: BudgetSettlement): boolean | Promise<boolean>;
   /** Returns false if there is nothing to renew. */
   renew(renewal: BudgetRenewal): boolean | Promise<boolean>;

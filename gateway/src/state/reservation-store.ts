@@ -40,7 +40,7 @@ export interface RecordRequest {
 export interface ReservationStore {
   /** Rejects with StateUnavailable, as do the others. */
   reserve(request: ReservationRequest): Reservation | Promise<Reservation>;
-  /** False where the reservation has ended, and may be another's. */
+  /** Returns false if the reservation has ended, and may be another's. */
   record(request: RecordRequest): boolean | Promise<boolean>;
   /** Nothing was done: somebody else may. */
   release(key: string, token: string): void | Promise<void>;

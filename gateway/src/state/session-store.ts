@@ -19,6 +19,6 @@ export interface SessionStore {
   open(session: OpenedSession): void | Promise<void>;
   /** Extends the session and returns its revision; null if it has ended, or never existed. */
   use(id: string): string | null | Promise<string | null>;
-  /** Whether there was such a session. */
+  /** Reports whether there was such a session. */
   end(id: string): boolean | Promise<boolean>;
 }

@@ -19,7 +19,7 @@ export interface State {
   readonly reservations: ReservationStore;
   readonly budgets: BudgetStore;
   readonly sessions: SessionStore;
-  /** Of a server; undefined where the state is in this process or its parent. */
+  /** Of a server; undefined if the state is in this process or its parent. */
   readonly figures?: StateFigures;
   close(): Promise<void>;
 }

@@ -80,7 +80,7 @@ export class Metrics {
   mcpUpstreams: { readonly figures: readonly McpUpstreamFigures[] } | null = null;
   /** Of the artifacts that serve, and of those whose last requests end. */
   readonly runtimes = new Set<{ readonly figures: PluginFigures }>();
-  /** Null where the state is in the process. */
+  /** Null if the state is in the process. */
   state: { readonly figures?: StateFigures } | null = null;
   /** Null until the port is made. */
   headerMemory: { readonly used: number } | null = null;

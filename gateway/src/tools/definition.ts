@@ -50,7 +50,7 @@ export function outputOf({ output }: Tool, lookup: SchemaLookup): JsonObject | n
   return isObject(schema) ? schema : null;
 }
 
-/** Whether the schema is one of objects, which is all that revisions before 2026-07-28 know. */
+/** Reports whether the schema is one of objects, which is all that revisions before 2026-07-28 know. */
 export function isOfObjects(schema: JsonObject): boolean {
   return schema['type'] === 'object';
 }

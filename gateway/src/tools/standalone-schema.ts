@@ -20,7 +20,7 @@ export function standalone(schema: JsonObject, lookup: SchemaLookup): JsonObject
   return new Standalone(lookup).write(schema);
 }
 
-/** Whether a schema and all that it refers to have at most so many characters of JSON, each counted once. */
+/** Reports whether a schema and all that it refers to have at most so many characters of JSON, each counted once. */
 export function isWithin(schema: Json, lookup: SchemaLookup, most: number): boolean {
   const seen = new Set<string>();
   const waiting: Json[] = [schema];
@@ -145,7 +145,7 @@ function parts(schema: Json): readonly Json[] {
   });
 }
 
-/** Whether what stands beside a reference can stand in its target. */
+/** Reports whether what stands beside a reference can stand in its target. */
 function joins(beside: JsonObject, target: Json): boolean {
   if (!isObject(target)) return target === true;
   return Object.entries(beside).every(

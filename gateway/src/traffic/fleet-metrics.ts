@@ -1,4 +1,4 @@
-/** Metrics of all workers as one: counters and histograms never go back, also where a worker has died. */
+/** Metrics of all workers as one: counters and histograms never go back, also if a worker has died. */
 import { AggregatorRegistry } from 'prom-client';
 import type { MetricsSnapshot } from './messages.ts';
 import type { WorkerProcess } from './worker-process.ts';

@@ -11,7 +11,7 @@ export class HeldConnections {
     this.#count(owner, 1);
   }
 
-  /** Whether it was there. */
+  /** Reports whether it was there. */
   delete(owner: string | null): boolean {
     if (!this.#owners.has(owner)) return false;
     this.#count(owner, -1);

@@ -23,7 +23,7 @@ export function clientAuthOptions(mode: ClientAuth) {
 
 const known = new WeakMap<Socket, ClientCertificate | null>();
 
-/** Null where the client has shown none, or one that was not verified. Read once for each connection. */
+/** Returns null if the client has shown none, or one that was not verified. Read once for each connection. */
 export function clientCertificateOf(socket: Socket): ClientCertificate | null {
   let certificate = known.get(socket);
   if (certificate === undefined) {

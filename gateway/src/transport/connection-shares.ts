@@ -51,7 +51,7 @@ export class ConnectionShares {
     if (site !== null) this.#count(site, -1);
   }
 
-  /** Whether others hardly find a place beside it. */
+  /** Reports whether others hardly find a place beside it. */
   crowds(site: string): boolean {
     return this.heldBy(site) > CROWD * this.#most;
   }

@@ -7,7 +7,7 @@ import { ConnectionShares, type Eviction } from './connection-shares.ts';
 
 export interface ConnectionSlots {
   /**
-   * `owner`: the network of the client; null: a trusted proxy, which owns no share. True where the connection may stay;
+   * `owner`: the network of the client; null: a trusted proxy, which owns no share. True if the connection may stay;
    * one that did not get true is not released.
    */
   take(owner: string | null): boolean | Promise<boolean>;
@@ -46,7 +46,7 @@ export class LocalConnectionSlots implements ConnectionSlots {
     return ended instanceof Promise ? ended.then((by) => this.#replaced(by, site)) : this.#replaced(ended, site);
   }
 
-  /** Whether there is a place now; others may have come while one was made. */
+  /** Reports whether there is a place now; others may have come while one was made. */
   #replaced(ended: string | null, site: string | null): boolean {
     if (ended !== null) this.#shares.remove(siteOf(ended));
     return (ended !== null || this.#shares.decide(site) === 'free') && this.#taken(site);

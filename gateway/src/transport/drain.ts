@@ -24,7 +24,7 @@ export class Drain {
     this.#kept = { openedBefore: performance.now(), withinMs };
   }
 
-  /** Whether one that was opened then (monotonic milliseconds) ends with this answer. */
+  /** Reports whether one that was opened then (monotonic milliseconds) ends with this answer. */
   ends(openedAt: number): boolean {
     if (this.#all) return true;
     if (this.#kept === null) return false;

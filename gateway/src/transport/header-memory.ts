@@ -41,7 +41,7 @@ export class HeaderMemory {
     return this.#budget.used;
   }
 
-  /** Whether streams of this peer count for the clients behind it, and not for the connection. */
+  /** Reports whether streams of this peer count for the clients behind it, and not for the connection. */
   trusts(peer: string): boolean {
     return this.#client.trusts(peer);
   }

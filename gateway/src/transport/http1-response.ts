@@ -32,7 +32,7 @@ export class Http1Response extends ServerResponse implements Responder, BodyOwne
   /** The headers of its request, while it is open. */
   heldHeaders: Holding | null = null;
   waitsForContinue = false;
-  /** What came behind a request that asks for another protocol; null where the connection stays HTTP. */
+  /** What came behind a request that asks for another protocol; null if the connection stays HTTP. */
   afterRequest: Buffer | null = null;
   upgradedConnections: UpgradedConnections | null = null;
   #upgraded: Duplex | null = null;

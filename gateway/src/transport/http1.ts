@@ -24,7 +24,7 @@ export function parserLimit({ maxHeaderBytes, maxUriLength }: TransportLimits): 
 
 const WEB_SOCKET: UpgradeOffer = { protocol: 'websocket', keyed: true };
 
-/** Plain IPv4 also where the socket is dual-stack. */
+/** Plain IPv4 also if the socket is dual-stack. */
 export function peerOf(socket: Socket): string {
   const address = socket.remoteAddress ?? '';
   return address.startsWith('::ffff:') ? address.slice(7) : address;
@@ -44,7 +44,7 @@ export interface Http1Server {
   useTls(settings: TlsSettings): void;
   /** Is called with each connection that has been handed to the server. */
   begin(socket: Socket): void;
-  /** Whether a request is under way on a connection, and how it ends. */
+  /** Reports whether a request is under way on a connection, and how it ends. */
   useOf(socket: Socket): ConnectionUse;
 }
 

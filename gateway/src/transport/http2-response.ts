@@ -139,7 +139,7 @@ export class Http2Response implements Responder, BodyOwner, WatchedClient {
     return this.#stream.destroyed || this.#stream.closed;
   }
 
-  /** False where the client has gone. */
+  /** Returns false if the client has gone. */
   #head(status: number, headers: HeaderList, endStream: boolean, waitForTrailers = false): boolean {
     if (this.#gone) return false;
     const fields = [':status', String(status)];

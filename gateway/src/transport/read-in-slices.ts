@@ -24,7 +24,7 @@ type Parse = (chunk: Buffer) => void;
 
 /** Counts the bytes of a head that arrives. */
 export interface ArrivingHead {
-  /** False if there is no room for so many more. */
+  /** Returns false if there is no room for so many more. */
   take(bytes: number): boolean;
   release(): void;
 }
@@ -103,7 +103,7 @@ export class SlicedReader {
     this.#rest = null;
   };
 
-  /** False if there is no room for the head that arrives. */
+  /** Returns false if there is no room for the head that arrives. */
   #countsHead(bytes: number): boolean {
     if (this.#arriving === null || this.#hasBegun || this.#request?.complete === false) return true;
     const before = Math.max(this.#headBytes, SHORT_HEAD);

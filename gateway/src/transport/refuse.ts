@@ -99,7 +99,7 @@ class RawResponse implements Responder {
 }
 
 /**
- * Sends a problem document and closes the connection, on which no response is under way. Null where the connection was
+ * Sends a problem document and closes the connection, on which no response is under way. Null if the connection was
  * gone already.
  */
 export function refuse(connection: RefusedConnection, error: ParserError, request = UNREADABLE): Refused | null {

@@ -35,7 +35,7 @@ function cheapFirst(schemas: Json, table: Table): Json {
 /** References that are followed. */
 const MOST_REFERENCES = 4;
 
-/** Whether a schema, or what it is a reference to, looks at the value and at nothing within it. */
+/** Reports whether a schema, or what it is a reference to, looks at the value and at nothing within it. */
 export function isCheap(schema: Json, table: Table): boolean {
   let next: Json | undefined = schema;
   for (let i = 0; i < MOST_REFERENCES; i++) {

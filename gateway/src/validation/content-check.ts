@@ -27,7 +27,7 @@ export class ContentCheck {
     this.#steps = schemas.steps;
   }
 
-  /** Null if the body is valid. `usedSteps`: steps that the request has taken before. */
+  /** Returns null if the body is valid. `usedSteps`: steps that the request has taken before. */
   verdict(contentType: string, body: Uint8Array, asker: Asker, usedSteps = 0): Verdict | Promise<Verdict> {
     const { helpers } = this.#schemas;
     const isHeavy = this.rules.isHeavy(contentType);

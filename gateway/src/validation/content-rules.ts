@@ -59,7 +59,7 @@ export class ContentRules {
     return rule.validate === null ? null : this.#readerOf(rule, media);
   }
 
-  /** Null where the body holds. Throws StepsExceeded. */
+  /** Returns null if the body holds. Throws StepsExceeded. */
   errors(contentType: string, body: Uint8Array): readonly ProblemError[] | null {
     const media = mediaTypeOf(contentType);
     const rule = this.#ruleOf(media);
@@ -77,7 +77,7 @@ export class ContentRules {
     }
   }
 
-  /** Whether compiling the schema for this type holds up the event loop. */
+  /** Reports whether compiling the schema for this type holds up the event loop. */
   isHeavy(contentType: string): boolean {
     const schema = this.schemaOf(contentType);
     return schema !== null && this.#schemas.isHeavy(schema);

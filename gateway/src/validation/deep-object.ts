@@ -48,7 +48,7 @@ function keysOf(brackets: string): readonly string[] | null {
   return keys.length > DEEPEST || keys.some((key) => key.includes('[') || key.includes(']')) ? null : keys;
 }
 
-/** Null where a value is given as two kinds of thing. */
+/** Returns null if a value is given as two kinds of thing. */
 function treeValue({ texts, members, isList }: Node): Value | null {
   const [first] = texts;
   if (members.size === 0) return texts.length === 1 && first !== undefined && !isList ? first : texts;

@@ -33,7 +33,7 @@ function sizeOf(value: Json, most: number): number {
   return size;
 }
 
-/** Whether a value is one of the list. */
+/** Reports whether a value is one of the list. */
 function memberTest(values: readonly Json[], steps: StepBudget): (value: Json) => boolean {
   const isDecimal = (each: Json) => typeof each === 'number' && isStandIn(each);
   const scalars = new Set(values.filter((each) => !isComposite(each) && !isDecimal(each)));

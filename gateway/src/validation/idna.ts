@@ -34,7 +34,10 @@ const EUROPEAN_DIGITS = /[0-9\u06f0-\u06f9]/u;
 const RIGHT_LABEL = new RegExp(`^[[${RIGHT}]--[\\p{Mn}\\p{Nd}]][${RIGHT}0-9\\-\u00b7\u200c\u200d\\p{Mn}]*$`, 'v');
 const ENDS_IN_LETTER_OR_DIGIT = new RegExp(`(?:[[${RIGHT}]--\\p{Mn}]|[0-9])\\p{Mn}*$`, 'v');
 
-/** Whether a label in Unicode is one that is registered and encoded; `isBidi`: some label of its name is right-to-left. */
+/**
+ * Reports whether a label in Unicode is one that is registered and encoded; `isBidi`: some label of its name is
+ * right-to-left.
+ */
 export function isUnicodeLabel(label: string, isBidi: boolean): boolean {
   if (label.startsWith('-') || label.endsWith('-') || label.slice(2, 4) === '--') return false;
   if (BEGINS_WITH_MARK.test(label) || REFUSED.test(label) || !CHARACTERS.test(label)) return false;
@@ -42,7 +45,7 @@ export function isUnicodeLabel(label: string, isBidi: boolean): boolean {
   return isJoined(label) && (!isBidi || hasOneDirection(label)) && isShort(domainToASCII(label));
 }
 
-/** Whether an A-label is the encoding of a label in Unicode. */
+/** Reports whether an A-label is the encoding of a label in Unicode. */
 export function isEncodedLabel(label: string): boolean {
   const lower = label.toLowerCase();
   const decoded = domainToUnicode(lower);

@@ -6,7 +6,7 @@ export const MOST_ITEMS = 10_000;
 export class ItemBudget {
   #left = MOST_ITEMS;
 
-  /** Null if there are more parts than are left; the text is read no further then. */
+  /** Returns null if there are more parts than are left; the text is read no further then. */
   split(text: string, delimiter: string | RegExp): readonly string[] | null {
     const parts = text === '' ? [] : text.split(delimiter, this.#left + 1);
     this.#left -= parts.length;

@@ -12,7 +12,7 @@ export function isJson(media: string): boolean {
   return media.endsWith('/json') || media.endsWith('+json');
 }
 
-/** Whether a range (`type/subtype`, `type/*` or everything) covers a type; both lower case. */
+/** Reports whether a range (`type/subtype`, `type/*` or everything) covers a type; both lower case. */
 export function covers(range: string, media: string): boolean {
   if (range === media || range === '*/*') return true;
   return range.endsWith('/*') && media.startsWith(range.slice(0, -1));
@@ -50,7 +50,7 @@ function isFiller(code: number): boolean {
   return code === 0x20 || code === 0x09 || code === 0x3b;
 }
 
-/** Whether text of this content type is UTF-8: it says so, says nothing, or says ASCII. */
+/** Reports whether text of this content type is UTF-8: it says so, says nothing, or says ASCII. */
 export function isUtf8(contentType: string | undefined): boolean {
   if (contentType === undefined || !/charset/i.test(contentType)) return true;
   const charset = parametersOf(contentType)?.get('charset')?.toLowerCase();

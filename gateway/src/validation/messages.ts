@@ -20,7 +20,7 @@ export class MessageRules {
     this.#ranges = this.#check.rules.ranges;
   }
 
-  /** Null if it is one of the messages that are described. */
+  /** Returns null if it is one of the messages that are described. */
   errors(message: Uint8Array, asker: Asker): Errors | Promise<Errors> {
     return isUtf8(message) ? this.#from(0, null, message, asker) : [NOT_UTF8];
   }
@@ -57,9 +57,9 @@ export class MessageRules {
 
 /** Of both directions of an operation's WebSockets. */
 export interface WebSocketMessages {
-  /** From clients; null where any may come. */
+  /** From clients; null if any may come. */
   readonly received: MessageRules | null;
-  /** To clients; null where any may go. */
+  /** To clients; null if any may go. */
   readonly sent: MessageRules | null;
   /** Others than those that are described are not sent; else they are only reported. */
   readonly enforces: boolean;
@@ -67,7 +67,7 @@ export interface WebSocketMessages {
   readonly limit: number;
 }
 
-/** Null where any message of a broker may reach clients. */
+/** Returns null if any message of a broker may reach clients. */
 export function streamedMessagesOf({ streamed_messages: content }: Operation, schemas: Schemas): MessageRules | null {
   return content === undefined ? null : new MessageRules(content, schemas, 'last');
 }

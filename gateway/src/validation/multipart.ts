@@ -8,7 +8,7 @@ import { mediaTypeOf, parametersOf } from './media-type.ts';
 export interface Part {
   readonly name: string;
   readonly filename: string | undefined;
-  /** Lower case, without parameters; undefined where the part has none. */
+  /** Lower case, without parameters; undefined if the part has none. */
   readonly type: string | undefined;
   readonly body: Buffer;
 }

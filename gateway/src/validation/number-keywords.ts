@@ -7,7 +7,7 @@ import { compareDecimals, type Decimal, isDecimalMultiple, readDecimal } from '.
 import { comparable, decimalOf, HUGE, TINY } from '../json/stand-ins.ts';
 import { writtenText, writtenValue } from './written-keyword.ts';
 
-/** Whether a value divided by another, both as they are written in decimal, is an integer. */
+/** Reports whether a value divided by another, both as they are written in decimal, is an integer. */
 export function isMultipleOf(value: number, divisor: number): boolean {
   if (Number.isSafeInteger(value) && Number.isSafeInteger(divisor)) return value % divisor === 0;
   if (!Number.isFinite(value)) return false;

@@ -100,7 +100,7 @@ export class ParameterValidator {
     return errors;
   }
 
-  /** Null if all parameters of the request are valid; what takes long goes on in a helper process. */
+  /** Returns null if all parameters of the request are valid; what takes long goes on in a helper process. */
   verdict(x: Exchange, rawParams: readonly string[], all: boolean): Verdict | Promise<Verdict> {
     const { helpers } = this.#schemas;
     if (this.#isHeavy && helpers !== null) return this.#inHelper(helpers, x, rawParams, all);

@@ -24,7 +24,7 @@ export class PathSplits {
     this.#segments = segments;
   }
 
-  /** Null where each path has one split at most. */
+  /** Returns null if each path has one split at most. */
   static of(template: string): PathSplits | null {
     let index = 0;
     const segments: Splittable[] = [];

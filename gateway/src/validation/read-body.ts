@@ -132,7 +132,7 @@ async function read(x: Exchange, reading: BodyReading): Promise<Uint8Array> {
 class NoMemory extends Error {}
 
 /**
- * Calls `take` with each chunk, and reads no further where that says so: NoMemory. Rejects where the body does not come to
+ * Calls `take` with each chunk, and reads no further where that says so: NoMemory. Rejects if the body does not come to
  * its end. An iterator of the stream would do, and costs half as much as all else that is done with a short body.
  */
 function eachChunk(stream: BodyStream, take: (chunk: Uint8Array) => boolean): Promise<void> {
@@ -155,7 +155,7 @@ export function pastLimit(actual: number, limit: number): Problem {
   return problem('payload-too-large', `The request body has ${actual} bytes or more; the limit is ${limit} bytes.`);
 }
 
-/** Whether a plugin limits the body, nobody has read it, and it may be longer than the limit. */
+/** Reports whether a plugin limits the body, nobody has read it, and it may be longer than the limit. */
 export function mustBeRead(x: Exchange, body: BodyStream): boolean {
   if (body.limit === Number.POSITIVE_INFINITY || body.readableDidRead) return false;
   // What HTTP frames by Content-Length is no longer than that.

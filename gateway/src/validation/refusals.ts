@@ -43,7 +43,7 @@ export interface Refusal {
   readonly problem: Problem;
 }
 
-/** Null if the parameters are valid. */
+/** Returns null if the parameters are valid. */
 export function parameterRefusal(
   validator: ParameterValidator,
   x: Exchange,

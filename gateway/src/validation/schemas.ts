@@ -20,7 +20,7 @@ import { addUniqueItems } from './unique-items.ts';
 import { addSteps, withSteps } from './validation-steps.ts';
 import { withoutWideObjects } from './wide-objects.ts';
 
-/** Null where the value is valid. Throws StepsExceeded where its patterns take more than `Schemas.steps` has left. */
+/** Null if the value is valid. Throws StepsExceeded if its patterns take more than `Schemas.steps` has left. */
 export type Validator = (value: unknown) => readonly ErrorObject[] | null;
 
 export class Schemas {
@@ -96,7 +96,7 @@ export class Schemas {
     this.#compile($ref);
   }
 
-  /** Whether compiling the schema, with all that it refers to, would hold up the event loop. */
+  /** Reports whether compiling the schema, with all that it refers to, would hold up the event loop. */
   isHeavy({ $ref }: SchemaRef): boolean {
     const known = this.#heavy.get($ref);
     if (known !== undefined) return known;

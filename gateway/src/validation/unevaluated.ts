@@ -113,7 +113,7 @@ class Planner {
     if (yes.length > 0 || no.length > 0) plan.conditions.push({ holds, yes, no });
   }
 
-  /** Whether a value fits the schema, asked once for each value. */
+  /** Reports whether a value fits the schema, asked once for each value. */
   #holds(schema: Json): Holds {
     const known = this.#held.get(schema);
     if (known) return known;

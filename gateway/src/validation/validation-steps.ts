@@ -109,7 +109,7 @@ const LIGHT: ReadonlySet<string> = new Set([
   ...(['writeOnly', 'minLength', 'maxLength', '$comment', '$ref'] as const),
 ]);
 
-/** Whether a schema looks at no more than the value itself, what it refers to apart. */
+/** Reports whether a schema looks at no more than the value itself, what it refers to apart. */
 export function isLight(schema: JsonObject): boolean {
   return Object.keys(schema).every((name) => LIGHT.has(name)) && !hasData(schema);
 }

@@ -22,7 +22,7 @@ const middlewareHooks: readonly Hook[] = [
 ];
 const allHooks: readonly Hook[] = ['init', 'dispatch', ...middlewareHooks];
 
-/** Throws PluginLoadError where an import is unknown, undeclared, or of another type. */
+/** Throws PluginLoadError if an import is unknown, undeclared, or of another type. */
 export function checkImports(
   plugin: ArtifactPlugin,
   imports: readonly FunctionImport[],

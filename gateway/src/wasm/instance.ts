@@ -160,7 +160,7 @@ export class Instance {
     return ANSWERED;
   };
 
-  /** Runs a chunk hook, then goes back to its owner. Rejects where the plugin fails. */
+  /** Runs a chunk hook, then goes back to its owner. Rejects if the plugin fails. */
   async pass(
     binding: Binding,
     from: Snapshot,

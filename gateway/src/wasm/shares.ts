@@ -32,7 +32,10 @@ export class Shares {
     count(this.#clients, held.client, -1);
   }
 
-  /** Whether module and client hold less than their part of all, where all that hold some, or want one, have equal parts. */
+  /**
+   * Reports whether module and client hold less than their part of all, where all that hold some, or want one, have
+   * equal parts.
+   */
   isBelow(module: Module, x: Exchange): boolean {
     return this.#hasLess(this.#modules, module) && this.#hasLess(this.#clients, clientNetwork(x.clientIp));
   }

@@ -10,13 +10,13 @@ export function offeredExtensions(value: string | undefined): string {
   return elements(value).filter(isDeflate).join(', ');
 }
 
-/** Whether an upstream may have agreed to this, where that was offered. */
+/** Reports whether an upstream may have agreed to this, where that was offered. */
 export function mayAgree(agreed: string | undefined, offered: string): boolean {
   const chosen = elements(agreed);
   return chosen.length === 0 || (chosen.length === 1 && chosen.every(isDeflate) && offered !== '');
 }
 
-/** Whether messages may be compressed. */
+/** Reports whether messages may be compressed. */
 export function compresses(agreed: string | undefined): boolean {
   return elements(agreed).some(isDeflate);
 }

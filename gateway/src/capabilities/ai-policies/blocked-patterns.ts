@@ -1,9 +1,9 @@
-/** Patterns of a config over what people and models say: in bounded steps (docs/decisions.md#patterns-bounded). */
+/** Patterns of a config, matched against prompts and answers: in bounded steps (docs/decisions.md#patterns-bounded). */
 import { patternKind } from '../../patterns/known-patterns.ts';
 import { compilePattern, type Pattern } from '../../patterns/pattern.ts';
 import { DEFAULT_STEPS, StepBudget, StepsExceeded, type TimeLimit } from '../../patterns/step-budget.ts';
 
-/** The place of a pattern that matches, or why nobody knows. */
+/** The index of the matching pattern; `steps` if the search took too many steps. */
 export type Finding = { readonly pattern: number } | 'steps';
 
 /** Nothing else goes on while one pattern is matched: at worst, off the engine's fast path, a quarter of a second. */
@@ -57,9 +57,9 @@ export class BlockedPatterns {
   }
 }
 
-/** Controls, what only changes how others look, what is drawn as nothing. */
+/** Invisible characters: controls, ignorable ones, and those that only affect their neighbours. */
 const UNSEEN = /[\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]|(?![\t\n\r])\p{Cc}/gu;
-/** ASCII once more, in characters that nobody sees and that models read. */
+/** ASCII once more, in characters that are invisible but that models read. */
 const TAGS = /[\u{e0020}-\u{e007e}]/gu;
 const plainTag = (tag: string) => String.fromCharCode((tag.codePointAt(0) ?? 0) - 0xe0000);
 
@@ -67,7 +67,7 @@ const plainTag = (tag: string) => String.fromCharCode((tag.codePointAt(0) ?? 0) 
 const ESCAPE = /\\u([0-9a-f]{4})/gi;
 const PLAIN = /^[\t\n\r\x20-\x7e]*$/;
 
-/** A text as it stands, as a model reads it, and with its escapes as what they stand for. */
+/** Returns a text unchanged, as a model reads it, and with its escapes decoded. */
 function readingsOf(text: string): readonly string[] {
   if (PLAIN.test(text) && !text.includes('\\u')) return [text];
   // Patterns match whole characters only, so lone surrogates are replaced.
@@ -76,7 +76,7 @@ function readingsOf(text: string): readonly string[] {
   return [...new Set([whole, asRead(whole), asRead(unescaped.toWellFormed())])];
 }
 
-/** Without what nobody sees, and letters as such, whatever their form. */
+/** Removes invisible characters, and normalises letters of other forms. */
 function asRead(text: string): string {
   return text.replace(TAGS, plainTag).normalize('NFKC').replace(UNSEEN, '');
 }

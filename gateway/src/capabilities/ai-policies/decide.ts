@@ -23,7 +23,7 @@ export interface Rules {
   readonly body: Rule;
   /** Files and batches, whose body is not read. */
   readonly files: FilesRule;
-  /** The handshake of a realtime session. Default: it passes where the config lets it pass unread. */
+  /** The handshake of a realtime session. Default: it passes if the config lets it pass unread. */
   readonly session?: Rule;
 }
 

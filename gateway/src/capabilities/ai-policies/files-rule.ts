@@ -9,7 +9,7 @@ import type { Decision } from './decision.ts';
 
 export type FilesRule = (x: Exchange, request: FilesRequest) => Decision | Promise<Decision>;
 
-/** `allowed`: what the policy does where its config lets them through; default: nothing. */
+/** `allowed`: applied if the config lets them through; default: they pass. */
 export function filesRule(config: JsonObject, allowed: FilesRule = () => null): FilesRule {
   return allowsFiles(config) ? allowed : refuses;
 }
@@ -23,7 +23,7 @@ function refuses(x: Exchange, { surface }: FilesRequest): Decision {
   return x.body === null && x.bodyStream === null ? null : notPassed(surface);
 }
 
-/** Whose body a policy wants in memory: files go past it as they come. */
+/** Reports whether policies need the body in memory: files pass as they come. */
 export function readsBody(x: Exchange): boolean {
   return filesRequest(x) === null;
 }

@@ -1,4 +1,4 @@
-/** Realtime sessions, whose messages no policy reads: whether they pass all the same (docs/decisions.md#ai-realtime). */
+/** Whether realtime sessions pass although no policy reads their messages (docs/decisions.md#ai-realtime). */
 import type { JsonObject } from '../../artifact/format.ts';
 import type { Exchange } from '../../exchange.ts';
 import { type AiRefused, refused } from '../ai/conversation/refusal.ts';

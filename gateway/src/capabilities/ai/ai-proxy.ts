@@ -112,7 +112,7 @@ export class AiProxy implements Engine {
     return new TargetRun(asked, target, attempt, this.#settings, this.#services).run();
   }
 
-  /** Throws AiRefused where the provider cannot be asked for it. */
+  /** Throws AiRefused if the provider cannot be asked for it. */
   #attempt(name: Served, request: SurfaceRequest, provider: Provider): Attempt {
     const [settings, services] = [this.#settings, this.#services];
     if (name === 'realtime') {
@@ -123,7 +123,7 @@ export class AiProxy implements Engine {
     return (asked, at) => new ProviderAttempt(asked, at, translation, settings, services).run();
   }
 
-  /** Null where that provider cannot be asked for it: what has failed is still why there is no answer. */
+  /** Returns null if that provider does not support the request: the earlier failure remains the answer. */
   #fallbackAttempt(name: Served, request: SurfaceRequest, { provider }: Target): Attempt | null {
     try {
       return this.#attempt(name, request, provider);
@@ -146,7 +146,7 @@ function readRequest(x: Exchange): SurfaceRequest {
   return { body: x.body ?? NO_BODY, parsed, model, stream, beta: headerOf(x.headers, BETA) ?? null };
 }
 
-/** The request with the model's own name, where the client asked for an alias. */
+/** Returns the request with the model's own name, if the client asked for an alias. */
 function requestFor(request: SurfaceRequest, model: string): SurfaceRequest {
   if (model === request.model) return request;
   const { body, parsed } = request;

@@ -9,7 +9,7 @@ import type { Surface, SurfaceRequest } from './surfaces/surface.ts';
 export interface AiServices {
   readonly http: HttpCaller;
   readonly metrics: AiMetrics;
-  /** Where what is counted once is kept, for all pods. */
+  /** Store of things that are counted once, for all pods. */
   readonly reservations: ReservationStore;
   log(level: LogLevel, message: string, x: Exchange): void;
 }

@@ -9,7 +9,7 @@ import { AI_METRICS, aiMetrics } from './metrics.ts';
 import { problemInForm } from './surfaces/problem-for.ts';
 import { aiSettings, impliedUrls } from './targets/settings.ts';
 
-/** What `init` has opened. */
+/** Objects that `init` has opened. */
 interface Opened {
   proxy: AiProxy | null;
 }
@@ -35,7 +35,7 @@ export const ai = capability({
         () => {
           onlyIn(call, 'init', 'host_ai_open');
           const { config, services, name } = call.binding;
-          // Those that the config names were opened by their marks: what cannot be reached is refused at load.
+          // URLs in the config were opened by their marks: unreachable ones are refused at load.
           for (const url of impliedUrls(config.whole)) services.openUpstream(url, config.whole);
           bound().proxy = new AiProxy(aiSettings(config.whole), {
             ...loaded,

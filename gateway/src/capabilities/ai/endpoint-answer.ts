@@ -16,7 +16,7 @@ const COUNTED: readonly string[] = ['failed', 'timeout'];
 /** Status of a provider that has not answered. */
 export const NO_ANSWER = 502;
 
-/** As far as its head says; `cancel` or `holding`: what ends it unread. */
+/** The head of an answer; `cancel` or `holding`: ends it unread. */
 export interface AnswerHead {
   readonly status: number;
   readonly headers: HeaderList;
@@ -69,7 +69,7 @@ export function outcomeOf(status: number, failed: ProviderFailed | null): Endpoi
   return failed === null ? 'answered' : 'failed';
 }
 
-/** Why there is no answer, where a call has failed. */
+/** Returns the provider's failure for a failed call. */
 export function failureOf(error: HttpCallError): ProviderFailed {
   return new ProviderFailed(error.message, error.failure === 'timeout' ? 504 : NO_ANSWER);
 }

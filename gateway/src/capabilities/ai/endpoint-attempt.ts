@@ -1,4 +1,4 @@
-/** One attempt at one endpoint of a provider: what its answer says of the endpoint, and what is counted. */
+/** One attempt at one endpoint of a provider: records the endpoint's health, and counts. */
 
 import { HttpCallError } from '../../egress/http-call-error.ts';
 import { CLIENT_CLOSED, type HeaderList, headerOf } from '../../exchange.ts';
@@ -32,7 +32,7 @@ export interface AttemptAt {
   readonly isShared: boolean;
   /** Seconds until an endpoint can be asked; null if one can be asked now. */
   retryAfter(): number | null;
-  /** Whether another one of them would be asked now. */
+  /** Reports whether another one of them would be asked now. */
   movesOn(): boolean;
 }
 
@@ -41,7 +41,7 @@ export class EndpointAttempt {
   readonly #at: AttemptAt;
   readonly #services: AiServices;
   readonly count: TokenCount;
-  /** Of the provider's answer. */
+  /** Status of the provider's answer. */
   #status = NO_ANSWER;
 
   constructor(asked: Asked, at: AttemptAt, services: AiServices) {
@@ -51,7 +51,7 @@ export class EndpointAttempt {
     this.count = new TokenCount(asked.x, at.provider, asked.model);
   }
 
-  /** Null where the client has an answer, or has gone; else nothing was sent to it. `ask` throws what has failed. */
+  /** Returns null if the client has an answer, or has left; otherwise nothing was sent to it. `ask` throws failures. */
   async run(ask: () => Promise<void>): Promise<ProviderFailed | null> {
     const { provider, endpoint } = this.#at;
     const { breaker } = endpoint.health;
@@ -94,14 +94,14 @@ export class EndpointAttempt {
     return usableAnswer(answer);
   }
 
-  /** Whether another endpoint is asked in place of this one, which says with 429 that its quota is used up. */
+  /** Reports whether another endpoint is asked in place of this one, which says with 429 that its quota is used up. */
   #limited(waitMs: number | null): boolean {
     const { endpoint, isShared, movesOn } = this.#at;
     if (isShared) endpoint.health.limited(this.#asked.request.model, waitMs);
     return movesOn();
   }
 
-  /** The provider refuses the request. `error`: what the client is told in the form of its surface; null: as it came. */
+  /** The provider refuses the request. `error`: for the client, in the form of its surface; null: as it came. */
   refused(status: number, headers: HeaderList, body: Uint8Array, error: object | null): Promise<void> {
     this.count.failed();
     const problem = credentialRefused(status);
@@ -115,7 +115,7 @@ export class EndpointAttempt {
     });
   }
 
-  /** For who runs the gateway: the log. */
+  /** Logs the refusal for the operator. */
   #credentialRefused(status: number, problem: Problem): Promise<void> {
     const { x, response } = this.#asked;
     const { provider, endpoint } = this.#at;
@@ -123,7 +123,7 @@ export class EndpointAttempt {
     return response.whole({ problem: problemFor(x, problem) });
   }
 
-  /** Null where the client got an answer of it. */
+  /** Returns null if the client got an answer of it. */
   async #failure(error: unknown): Promise<ProviderFailed | null> {
     if (error instanceof ProviderFailed) return error;
     if (error instanceof ReportedError) {

@@ -1,9 +1,9 @@
-/** A count of tokens where the provider of a model has none: no provider is asked. */
+/** Estimates a count of tokens if the provider of a model cannot count, without asking one. */
 import type { Answer } from '../../exchange.ts';
 import type { Obj } from '../../spec/json.ts';
 import { promptTokens } from './token-estimate.ts';
 
-/** By the length of texts, as budgets go by it (docs/decisions.md#ai-estimates). */
+/** Estimates from the length of texts, as budgets do (docs/decisions.md#ai-estimates). */
 export function estimatedCount(request: Obj): Answer {
   return {
     status: 200,

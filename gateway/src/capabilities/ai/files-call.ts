@@ -41,7 +41,7 @@ export class FilesCall {
   readonly #to: FilesAsked;
   readonly #endpoint: Endpoint;
   readonly #services: AiServices;
-  /** Of the provider's answer. */
+  /** Status of the provider's answer. */
   #status = NO_ANSWER;
   #headSent = false;
 

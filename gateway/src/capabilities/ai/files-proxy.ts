@@ -1,4 +1,7 @@
-/** `/v1/files` and `/v1/batches` of one config: who may ask for what, and whom (docs/reference/plugins.md#ai-files). */
+/**
+ * `/v1/files` and `/v1/batches` of one config: access by client, and the provider's target
+ * (docs/reference/plugins.md#ai-files).
+ */
 import { type EngineResponse, type Exchange, headerOf } from '../../exchange.ts';
 import type { AiServices } from './asked.ts';
 import { AiRefused, refused } from './conversation/refusal.ts';
@@ -44,7 +47,7 @@ export class FilesProxy {
       const detail = `The provider has no ${surface} that the gateway passes.`;
       throw refused('validation-failed', `${surface}_not_supported_for_provider`, detail);
     }
-    // Of the config's own target it was asked at load.
+    // The config's own target was checked at load.
     const why = target === otherwise ? null : whyNoFiles(target);
     if (why === null) return target;
     throw refused(

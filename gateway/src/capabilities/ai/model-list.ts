@@ -1,4 +1,4 @@
-/** `/v1/models`: what all providers of a config list, as far as a request would be let through to it. */
+/** `/v1/models`: the models that all providers of a config list, as far as requests for them would be permitted. */
 import { HttpCallError } from '../../egress/http-call-error.ts';
 import type { Exchange } from '../../exchange.ts';
 import { isQuickJson } from '../../json/json-scan.ts';

@@ -35,7 +35,7 @@ export class ProviderAttempt {
     this.#attempt = new EndpointAttempt(asked, at, services);
   }
 
-  /** Null where the client has an answer, or has gone; else nothing was sent to it. */
+  /** Returns null if the client has an answer, or has left; otherwise nothing was sent to it. */
   async run(): Promise<ProviderFailed | null> {
     const failed = await this.#attempt.run(() => (this.#asked.request.stream ? this.#stream() : this.#whole()));
     const { usage } = this.#attempt.count;
@@ -127,7 +127,7 @@ function jsonOf({ body }: HttpAnswer): unknown {
   return value;
 }
 
-/** Throws ProviderFailed where others would wait for its parsing. */
+/** Throws ProviderFailed if parsing would delay other requests. */
 function affordable(body: Uint8Array): JsonScan {
   const scan = scanJson(body);
   if (scan.isTooCostly)

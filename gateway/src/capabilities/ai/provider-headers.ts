@@ -1,4 +1,6 @@
-/** Headers of a provider's answer that a client gets: none that name the account, or that are cookies of the provider. */
+/**
+ * Headers of a provider's answer for clients: without those that name the account, and without cookies of the provider.
+ */
 import { type HeaderList, headerOf } from '../../exchange.ts';
 import { retryAfterMs } from '../../retry-after.ts';
 import type { Warning } from './surfaces/surface.ts';
@@ -44,7 +46,7 @@ export function warningHeaders(warnings: readonly Warning[]): HeaderList {
   return warnings.flatMap((each) => ['warning', `299 gw "${TEXTS[each]}"`]);
 }
 
-/** Null where a client does not get it. */
+/** Returns null if a client does not get it. */
 function passedValue(name: string, value: string): string | null {
   const read = Object.hasOwn(READ, name) ? READ[name] : undefined;
   if (read) return read(value);

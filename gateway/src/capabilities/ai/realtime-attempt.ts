@@ -25,7 +25,10 @@ export class RealtimeAttempt {
     this.#attempt = new EndpointAttempt(asked, at, services);
   }
 
-  /** Null where the session is open, the client has another answer, or has gone; else nothing was sent to it. */
+  /**
+   * Returns null if the session is open, or the client has another answer, or has left; otherwise nothing was sent to
+   * it.
+   */
   run(): Promise<ProviderFailed | null> {
     return this.#attempt.run(() => this.#open());
   }
@@ -34,7 +37,7 @@ export class RealtimeAttempt {
     const { x, response } = this.#asked;
     const { endpoint, headMs } = this.#at;
     const passed = passedHandshake(x);
-    // Messages must be read for what they cost: none may be compressed.
+    // Messages must be readable for counting, so compression is not offered.
     const handshake = new UpstreamHandshake({ headers: passed }, true);
     const headers = [...passed, 'user-agent', 'gw', ...endpoint.headers];
     handshake.apply(headers);

@@ -13,7 +13,7 @@ import type { TokenCount } from './token-count.ts';
 
 /** Bytes of an event that is read: one that ends a response has its texts, and no audio. */
 const MAX_EVENT = 256 << 10;
-/** Responses that have begun beside others, or are over, and that policies have not been told of. */
+/** Most responses that have begun beside others, or are over, without policies having been notified. */
 const MOST_UNSETTLED = 64;
 const TOO_MANY: Closing = { code: 1008, reason: 'responses come faster than they can be counted' };
 const FAILED: Closing = { code: 1011, reason: 'the gateway failed' };
@@ -33,7 +33,7 @@ export interface SessionEvents {
 export interface ResponseListener {
   /** A response has begun while another was under way: clients may ask for many at once. */
   another(): Promise<Closing | null>;
-  /** A response is over; null: nobody knows what it has cost. */
+  /** A response is over; null: its cost is unknown. */
   over(tokens: SpentTokens | null): Promise<Closing | null>;
 }
 
@@ -148,7 +148,7 @@ export class RealtimeSession implements RequestPart {
     return { provider, model, ...tokens };
   }
 
-  /** One after another: each settles what the one before has reserved anew. */
+  /** In turns: each settles the reservation that the one before has renewed. */
   #tell(told: Told): void {
     if (this.#listeners.length === 0) return;
     if (++this.#unsettled > MOST_UNSETTLED) return this.#close?.(TOO_MANY);

@@ -6,17 +6,17 @@ import { TokenCount } from './token-count.ts';
 import { TokenEstimate } from './token-estimate.ts';
 
 export interface SpentTokens {
-  /** `provider_chat`, …; empty where another dispatcher than ai-proxy has answered. */
+  /** `provider_chat`, …; empty if another dispatcher than ai-proxy has answered. */
   readonly provider: string;
   readonly model: string;
   readonly prompt: number;
   readonly completion: number;
   /** Those of the prompt that the provider had in its cache. */
   readonly cached: number;
-  /** Those of the prompt that it has written to its cache, and of these the ones that it keeps for an hour. Default: none. */
+  /** Prompt tokens that it has written to its cache, and of these the ones that it keeps for an hour. Default: 0. */
   readonly written?: number;
   readonly writtenLong?: number;
-  /** Those of the prompt and of the completion that are audio, of realtime sessions. Default: none. */
+  /** Audio tokens of the prompt and of the completion, of realtime sessions. Default: 0. */
   readonly promptAudio?: number;
   readonly completionAudio?: number;
 }
@@ -47,7 +47,7 @@ export function spentTokens(x: Exchange): SpentTokens | null {
   };
 }
 
-/** What other dispatchers say (docs/reference/plugins.md#ai-context). */
+/** Reads the counts of other dispatchers (docs/reference/plugins.md#ai-context). */
 function fromContext({ context }: Exchange): SpentTokens {
   const tokens = (key: string) => {
     const text = context?.get(key) ?? '';

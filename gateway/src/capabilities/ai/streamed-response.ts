@@ -35,7 +35,7 @@ export class StreamedResponse {
   readonly #turns = new Turns();
   /** Pieces to be written next. */
   #pieces: Buffer[] = [];
-  /** Undefined until the head was sent; null where a response hook answered in its place. */
+  /** Undefined until the head was sent; null if a response hook answered in its place. */
   #sink: ResponseSink | null | undefined;
   #bytes = 0;
   readonly #from = performance.now();
@@ -85,7 +85,7 @@ export class StreamedResponse {
     }
   }
 
-  /** A client that gets nothing slows down nobody: its provider would be read at full speed for as long as it stays. */
+  /** Limits events that the client does not get: without backpressure, the provider would be read at full speed. */
   #passOver({ raw }: ServerSentEvent): void {
     const now = performance.now();
     const left = Math.max(0, this.#silent - (now - this.#silentAt) * SILENT_PER_MS);
@@ -94,7 +94,7 @@ export class StreamedResponse {
     if (this.#silent > MAX_SILENT) throw new ProviderFailed('its stream says nothing without an end');
   }
 
-  /** Each byte is a character here, so that what passes is what came. */
+  /** Reads each byte as a character, so that output and input are the same bytes. */
   #parsed(chunk: Buffer) {
     try {
       return this.#events.push(chunk.toString('latin1'));
@@ -154,7 +154,7 @@ export class StreamedResponse {
   }
 }
 
-/** Throws where others would wait for its parsing. */
+/** Throws if parsing would delay other requests. */
 function checkCost({ data }: ServerSentEvent): void {
   if (data === null || isQuickJson(Buffer.from(data, 'latin1'))) return;
   throw new ProviderFailed('an event takes too long to parse');

@@ -9,12 +9,12 @@ import type { Endpoint } from './targets/endpoint.ts';
 import type { AiSettings } from './targets/settings.ts';
 import type { Target } from './targets/targets.ts';
 
-/** Of one request; the others of a long list are for other requests. */
+/** Most attempts of one request; a long list serves other requests. */
 const MOST_ATTEMPTS = 4;
 /** Milliseconds. */
 const ROUNDED = 100;
 
-/** Asks an endpoint: null where the client has an answer, or has gone; else nothing was sent to it. */
+/** Asks an endpoint. Resolves with null if the client has an answer, or has left; otherwise nothing was sent to it. */
 export type Attempt = (asked: Asked, at: AttemptAt) => Promise<ProviderFailed | null>;
 
 export class TargetRun {
@@ -25,7 +25,7 @@ export class TargetRun {
   readonly #services: AiServices;
   readonly #tried = new Set<Endpoint>();
   readonly #until: number;
-  /** Why the last endpoint that has failed did; a 429 is no failure. */
+  /** Failure of the last failed endpoint; a 429 does not count. */
   #failed: ProviderFailed | null = null;
 
   constructor(asked: Asked, target: Target, attempt: Attempt, settings: AiSettings, services: AiServices) {
@@ -37,7 +37,7 @@ export class TargetRun {
     this.#until = performance.now() + settings.timeoutMs;
   }
 
-  /** Null where the client has an answer, or has gone; else nothing was sent to it. */
+  /** Returns null if the client has an answer, or has left; otherwise nothing was sent to it. */
   async run(): Promise<ProviderFailed | null> {
     const { x, request } = this.#asked;
     while (!x.closed && this.#mayAsk()) {
@@ -96,12 +96,12 @@ export class TargetRun {
     return this.#target.endpoints.some(({ health }) => health.breaker.refuses);
   }
 
-  /** Seconds; null where the target has one endpoint, which says itself. */
+  /** Seconds; null if the target has one endpoint, which says itself. */
   #retryAfter(): number | null {
     return this.#target.endpoints.length === 1 ? null : this.#target.retryAfter(this.#asked.request.model);
   }
 
-  /** All rest. A limit is no failure: `fallback` is not asked. */
+  /** All endpoints are rate-limited, which does not trigger `fallback`. */
   async #answerLimited(): Promise<null> {
     const { x, request, response } = this.#asked;
     const detail = 'The quotas of the providers of this model are used up; Retry-After says when to try again.';

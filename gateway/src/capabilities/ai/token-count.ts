@@ -17,7 +17,7 @@ export class TokenCount implements RequestPart {
   readonly provider: Provider;
   readonly model: string;
   outcome: AttemptOutcome = 'asked';
-  /** Null where the provider has counted nothing. */
+  /** Null if the provider has counted nothing. */
   usage: Usage | null = null;
 
   constructor(x: Exchange, provider: Provider, model: string) {

@@ -1,5 +1,5 @@
 /**
- * Tokens that nobody has counted: of a request before it is sent, and of answers whose provider does not count. By the
+ * Estimates uncounted tokens: of a request before it is sent, and of answers whose provider does not count. By the
  * length of texts (docs/decisions.md#ai-estimates).
  */
 import { RequestSlot } from '../../capability/request-slot.ts';
@@ -33,7 +33,7 @@ const MOST_CHOICES = 128;
 
 const slot = new RequestSlot<TokenEstimate>();
 
-/** Made where a policy asks for it; then what streams is estimated, too. */
+/** Made if a policy asks for it; then streams are estimated, too. */
 export class TokenEstimate implements RequestPart {
   readonly owner = null;
   readonly stored = null;
@@ -60,7 +60,7 @@ export class TokenEstimate implements RequestPart {
     return known;
   }
 
-  /** Of the answer so far. */
+  /** Tokens of the answer so far. */
   get completion(): number {
     return Math.ceil(this.#bytes / TOKEN);
   }
@@ -120,7 +120,7 @@ function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0;
 }
 
-/** Bytes of what a model says in an event: text, reasoning, arguments of calls. */
+/** Returns the bytes of a model's output in an event: text, reasoning, arguments of calls. */
 function pieceLength(data: string): number {
   let event: unknown;
   try {

@@ -1,4 +1,4 @@
-/** `Cache-Control` and the other fields that caches go by, as RFC 9111 (section 5) reads them. */
+/** `Cache-Control` and the other fields that caches use, as RFC 9111 (section 5) reads them. */
 import { type HeaderList, headerOf, joinedHeader } from '../../exchange.ts';
 import { parseHttpDate } from '../../headers/http-date.ts';
 
@@ -11,7 +11,7 @@ const DIRECTIVE = /([!#$%&'*+\-.^_`|~0-9A-Za-z]+)(?:=(?:"((?:[^"\\]|\\.)*)"|([^\
 /** Greater ones are this (RFC 9111, section 1.2.2). */
 const MOST_SECONDS = 2 ** 31;
 
-/** Of `Cache-Control`, all its lines together. */
+/** Reads `Cache-Control`, all its lines together. */
 export function directivesOf(headers: HeaderList): Directives {
   const value = joinedHeader(headers, 'cache-control');
   if (value === undefined) return NONE;

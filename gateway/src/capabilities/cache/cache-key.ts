@@ -7,13 +7,13 @@ import { hash } from 'node:crypto';
 import { type Exchange, type HeaderList, headerOf, joinedHeader } from '../../exchange.ts';
 import type { CacheRules } from './cache-rules.ts';
 
-/** A change of what is stored, or of what a key is made of, has another number. */
+/** Increased with each change of stored values or of the parts of a key. */
 const VERSION = 2;
 
-/** `partition`: who may see what is stored; empty: everyone. `query`: as `keyedQuery` gives it. */
+/** `partition`: consumers that may see the stored response; empty: everyone. `query`: as `keyedQuery` returns it. */
 export interface KeyScope {
   readonly rules: CacheRules;
-  /** Of the cache's config. */
+  /** Id of the cache's config. */
   readonly id: string;
   readonly partition: string;
   readonly query: string | undefined;
@@ -91,8 +91,8 @@ function variantValue(headers: HeaderList, name: string): string | undefined {
 }
 
 /**
- * The query that is part of the key, and that the upstream gets: without what the rules leave out, sorted by name.
- * Parameters of one name stay in their order, and each stays as it was sent.
+ * Returns the query that is part of the key, and that the upstream gets: without parameters that the rules leave out,
+ * sorted by name. Parameters of one name stay in their order, and each stays as it was sent.
  */
 export function keyedQuery(query: string | undefined, rules: CacheRules): string | undefined {
   if (query === undefined) return undefined;

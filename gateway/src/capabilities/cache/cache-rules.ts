@@ -18,7 +18,7 @@ export interface CacheRules {
   readonly queryParameters: ReadonlySet<string> | null;
   /** Names, or beginnings of names with `*`, of those that are neither. */
   readonly ignoreQueryParameters: readonly string[];
-  /** Requests may ask for revalidation, or for what is stale. */
+  /** Requests may ask for revalidation, or for stale responses. */
   readonly clientControl: boolean;
   readonly storeSetCookie: boolean;
   readonly maxBodyBytes: number;
@@ -26,14 +26,14 @@ export interface CacheRules {
   readonly maxVariants: number;
   /** Seconds for which a stale response is kept to be validated. */
   readonly keepStale: number;
-  /** RFC 5861, where the response says nothing; seconds. */
+  /** RFC 5861, if the response does not say; seconds. */
   readonly staleWhileRevalidate: number;
   readonly staleIfError: number;
   /** Seconds for which a request waits for another that fetches the same. */
   readonly lockTimeout: number;
   /** Whether answers carry `Cache-Status` (RFC 9211). */
   readonly statusHeader: boolean;
-  /** Unsafe methods invalidate what is stored for their path. */
+  /** Unsafe methods invalidate the stored responses of their path. */
   readonly invalidate: boolean;
 }
 
@@ -73,7 +73,10 @@ export function readCacheRules(text: string): CacheRules {
   };
 }
 
-/** Partial content needs its range beside it, and 304 is never a response of its own. */
+/**
+ * Reports whether the status may be stored: partial content needs its range beside it, and 304 is never a response of
+ * its own.
+ */
 function isStatus(value: unknown): value is number {
   return (
     typeof value === 'number' && Number.isInteger(value) && value >= 200 && value <= 599 && ![206, 304].includes(value)

@@ -24,7 +24,7 @@ const REQUESTS: CounterInfo = {
 export const cache = capability({
   metrics: { gw_cache_requests_total: REQUESTS },
   open: ({ state, counter }) => ({ store: state.cache, requests: counter('gw_cache_requests_total', REQUESTS) }),
-  /** What `init` has opened. */
+  /** Caches that `init` has opened. */
   bind: (): ResponseCache[] => [],
   functions: {
     host_cache_open: {
@@ -88,7 +88,7 @@ function cacheAt(caches: readonly ResponseCache[], handle: number): ResponseCach
   return cache;
 }
 
-/** 1 where the cache has made the answer. */
+/** Returns 1 if the cache has made the answer. */
 function answered(call: Call, result: Maybe<boolean>): number | Promise<number> {
   const tell = (has: boolean): number => {
     if (has) call.responded = true;

@@ -7,7 +7,7 @@ const OF_NOT_MODIFIED = new Set([
   ...['cache-control', 'content-location', 'date', 'etag', 'expires', 'last-modified', 'vary', 'set-cookie'],
 ]);
 
-/** Whether the client has the stored response already: it gets 304. */
+/** Reports whether the client has the stored response already: it gets 304. */
 export function clientHas(request: HeaderList, stored: HeaderList): boolean {
   const wanted = joinedHeader(request, 'if-none-match');
   if (wanted !== undefined) {
@@ -20,7 +20,10 @@ export function clientHas(request: HeaderList, stored: HeaderList): boolean {
   return since !== null && modified !== null && modified <= since;
 }
 
-/** Entity tags in a list, without what makes them weak: they are compared weakly here (RFC 9110, section 8.8.3.2). */
+/**
+ * Returns the entity tags in a list, without their weakness marks: they are compared weakly here (RFC 9110, section
+ * 8.8.3.2).
+ */
 function tagsOf(list: string): string[] {
   return [...list.matchAll(/(?:W\/)?("[^"]*")/g)].map(([, tag = '']) => tag);
 }
@@ -48,7 +51,7 @@ export function notModified(headers: HeaderList): HeaderList {
   return kept;
 }
 
-/** What of the stored response stays although a 304 says it anew (RFC 9111, section 3.2). */
+/** Headers of the stored response that stay even if a 304 repeats them (RFC 9111, section 3.2). */
 const OF_THE_BODY = new Set(['content-encoding', 'content-length', 'content-range', 'content-type']);
 
 /** The stored headers with those of a 304 in their place. */

@@ -1,4 +1,4 @@
-/** Requests of this process that fetch something, so that others who want the same may wait for it. */
+/** Fetches of this process, so that other requests for the same response may wait for them. */
 
 import type { OwnerPath } from '../../shares/owner-path.ts';
 import { SharedMap } from '../../shares/shared-map.ts';
@@ -7,9 +7,9 @@ import { SharedMap } from '../../shares/shared-map.ts';
 export type Landing =
   /** It is in the store. */
   | 'stored'
-  /** Its response is nobody else's, or nothing could be stored. */
+  /** Its response is for its client alone, or could not be stored. */
   | 'unstorable'
-  /** The upstream failed, and what is stale stands in. */
+  /** The upstream failed, and a stale response stands in. */
   | 'stale'
   /** Its client left: another one fetches. */
   | 'abandoned';
@@ -20,7 +20,9 @@ export interface Flight {
   land(landing: Landing): void;
 }
 
-/** For so long nobody waits for what was found to be unstorable, and of so many keys it is known. */
+/**
+ * Milliseconds for which requests do not wait for a response found unstorable, and the most keys remembered for that.
+ */
 const UNSTORABLE_MS = 10_000;
 const MOST_UNSTORABLE = 10_000;
 
@@ -44,7 +46,7 @@ export class Flights {
     return this.#under.get(key);
   }
 
-  /** Whether a fetch of this key is worth waiting for. */
+  /** Reports whether a fetch of this key is worth waiting for. */
   mayStore(key: string): boolean {
     const until = this.#unstorable.get(key);
     if (until === undefined) return true;
@@ -53,7 +55,7 @@ export class Flights {
     return true;
   }
 
-  /** `owner`: who fetches. */
+  /** `owner`: the fetching client. */
   begin(key: string, owner: OwnerPath): Flight {
     let resolve: (landing: Landing) => void = () => {};
     let under = true;
@@ -76,7 +78,7 @@ export class Flights {
   }
 }
 
-/** What came first: the landing, or null when so many milliseconds have passed. */
+/** Resolves with the landing, or with null if it does not come within so many milliseconds. */
 export function landingOf(flight: Flight, ms: number): Promise<Landing | null> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(null), ms);

@@ -1,4 +1,4 @@
-/** How long a response is fresh, how old it is, and what may be done with it when it is stale (RFC 9111, section 4.2). */
+/** How long a response is fresh, how old it is, and how it may be used once it is stale (RFC 9111, section 4.2). */
 import { type HeaderList, headerOf } from '../../exchange.ts';
 import { type Directives, dateOf, secondsOf, wholeSeconds } from './cache-control.ts';
 import type { CacheRules } from './cache-rules.ts';
@@ -47,7 +47,7 @@ export function mustRevalidate(directives: Directives): boolean {
   return ['no-cache', 'must-revalidate', 'proxy-revalidate', 's-maxage'].some((name) => directives.has(name));
 }
 
-/** Null where the response says nothing (RFC 9111, section 4.2.1); no heuristics. */
+/** Returns null if the response says nothing (RFC 9111, section 4.2.1); no heuristics. */
 function explicitLifetime(headers: HeaderList, directives: Directives, receivedAt: number): number | null {
   const said = secondsOf(directives, 's-maxage') ?? secondsOf(directives, 'max-age');
   if (said !== null) return said;
@@ -63,6 +63,6 @@ function initialAgeOf(headers: HeaderList, { sentAt, receivedAt }: Arrival): num
   const apparent = Math.max(0, (receivedAt - date) / 1000);
   const [first = ''] = (headerOf(headers, 'age') ?? '').split(',');
   const said = wholeSeconds(first.trim()) ?? 0;
-  // Dates have whole seconds: what was made within this one is not old.
+  // Dates have whole seconds: an apparent age of less than one counts as 0.
   return Math.max(apparent < 1 ? 0 : apparent, said + Math.max(0, receivedAt - sentAt) / 1000);
 }

@@ -27,7 +27,7 @@ export class Recording {
     if (this.#bytes + chunk.length > this.#limit || recorded + chunk.length > MOST_RECORDED) return this.drop();
     this.#bytes += chunk.length;
     recorded += chunk.length;
-    // A copy: chunks are views of what was read from a socket, which is often much larger.
+    // A copy: chunks are views of a socket's buffer, which is often much larger.
     this.#collected.add(Buffer.from(chunk));
   }
 

@@ -1,4 +1,4 @@
-/** A shared HTTP cache (RFC 9111), as one config of a plugin has it: what requests are answered with, and what is stored. */
+/** A shared HTTP cache (RFC 9111) for one config of a plugin: answers requests, and stores responses. */
 import { changeHeader, type Exchange, type HeaderList, headerOf } from '../../exchange.ts';
 import { messageOf } from '../../message-of.ts';
 import { problem } from '../../problems.ts';
@@ -30,7 +30,7 @@ export interface CacheDeps {
 }
 
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE']);
-/** They ask for a part, or for what only the origin can decide. */
+/** Headers that ask for a part, or for something that only the origin can decide. */
 const NOT_FOR_CACHES = ['range', 'if-range', 'if-match', 'if-unmodified-since', 'upgrade'];
 /** For which a stale response may stand in (RFC 5861, section 4). */
 const ERRORS = new Set([500, 502, 503, 504]);
@@ -57,7 +57,10 @@ export class ResponseCache {
     this.#log = log;
   }
 
-  /** True where `Exchange.answer` is what is stored, or says that nothing is; `partition`: who else may see it. */
+  /**
+   * Returns true if `Exchange.answer` is the stored response, or says that nothing is stored; `partition`: consumers
+   * that may share it.
+   */
   lookup(x: Exchange, owner: object | null, partition: string): Maybe<boolean> {
     if (TRANSACTION.of(x) !== null) return false;
     const { rules } = this;
@@ -79,7 +82,7 @@ export class ResponseCache {
     return this.#look(x, transaction, 0);
   }
 
-  /** In the response hook. True where another answer stands in the response's place. */
+  /** In the response hook. True if another answer stands in the response's place. */
   settle(x: Exchange): Maybe<boolean> {
     const transaction = TRANSACTION.of(x);
     if (transaction === null || transaction.cache !== this || transaction.settled) return false;
@@ -128,7 +131,7 @@ export class ResponseCache {
       if (stale && transaction.forward === 'stale') return this.#answer(x, transaction, stored, age, 'hit');
       if (mayWait && waits < MOST_WAITS) return this.#wait(x, transaction, flight, waits);
     } else if (mayWait) {
-      // A store that is not in this process has been asked before what another request stored meanwhile.
+      // A store outside of this process was asked before another request stored its response.
       if (transaction.lookedAt !== this.#flights.stored && waits < MOST_WAITS)
         return this.#look(x, transaction, waits + 1);
       transaction.flight = this.#flights.begin(found.key, ownerOf(x));
@@ -138,7 +141,7 @@ export class ResponseCache {
   }
 
   async #wait(x: Exchange, transaction: Transaction, flight: Flight, waits: number): Promise<boolean> {
-    // While it waits, it is nobody's.
+    // While it waits, it belongs to no cache.
     TRANSACTION.set(x, null);
     const landing = await landingOf(flight, this.rules.lockTimeout * 1000);
     if (x.closed) return false;
@@ -250,7 +253,7 @@ export class ResponseCache {
     return this.#store.keeps(stored) > 0 ? stored : null;
   }
 
-  /** The upstream says that what is stored still holds (RFC 9111, section 4.3.4). */
+  /** The upstream confirms that the stored response is still valid (RFC 9111, section 4.3.4). */
   #renewed(x: Exchange, transaction: Transaction, stored: StoredResponse, receivedAt: number): boolean {
     x.responseStatus = stored.status;
     x.responseHeaders = refreshed(stored.headers, x.responseHeaders);
@@ -266,7 +269,7 @@ export class ResponseCache {
   #commit(transaction: Transaction, response: StoredResponse): void {
     transaction.stores = true;
     this.#store.put(transaction, response).then(
-      // Also where another fetches, whose client takes its time: who waits for it need not.
+      // Also for a fetch of another request whose client is slow: waiting requests need not wait for it.
       () => this.#flights.at(transaction.found?.key ?? '')?.land('stored'),
       (error: unknown) => {
         transaction.flight?.land('unstorable');
@@ -292,7 +295,7 @@ export class ResponseCache {
     return true;
   }
 
-  /** Plugins before the cache stand outside of it: what they have staged is put on whatever comes out. */
+  /** Plugins before the cache stand outside of it: their staged headers apply to any response. */
   #restage(headers: HeaderList, transaction: Transaction): void {
     for (const { op, name, value } of transaction.staged ?? []) changeHeader(headers, op, name, value);
     transaction.staged = null;

@@ -12,7 +12,7 @@ import { decodeStoredKeys, encodeStoredKeys } from './stored-keys.ts';
 import { decodeStored, encodeStored, newVariants, type StoredResponse, type Variants } from './stored-response.ts';
 import type { Found, Transaction } from './transaction.ts';
 
-/** A result that is there at once where the store waits for nothing. */
+/** A result that is available at once if the store does not wait. */
 export type Maybe<T> = T | Promise<T>;
 
 export function after<A, B>(value: Maybe<A>, next: (value: A) => Maybe<B>): Maybe<B> {
@@ -35,7 +35,7 @@ export class ResponseStore {
     this.#longest = rules.maxTtl + Math.max(rules.keepStale, MOST_STALE);
   }
 
-  /** Null where the store is away. */
+  /** Returns null if the store is away. */
   find(transaction: Transaction): Maybe<Found | null> {
     const first = this.#store.get(transaction.key);
     const epoch = this.#rules.invalidate ? this.#store.get(transaction.epochKey) : null;
@@ -66,7 +66,7 @@ export class ResponseStore {
 
   /** Rejects with StateUnavailable. */
   put(transaction: Transaction, response: StoredResponse): Promise<void> {
-    // One after another: two that read the list at once would each forget what the other has put there.
+    // In turns: two that read the list at once would each lose the other's entry.
     return this.#turns.run(transaction.urlKey, () => this.#put(transaction, response));
   }
 
@@ -107,14 +107,14 @@ export class ResponseStore {
    * invalidate.
    */
   invalidate(key: string, owner: OwnerPath): Maybe<void> {
-    // Apart from responses, which are large: what has lost its mark would be valid again.
+    // Apart from responses, which are large: a response that loses its mark would be valid again.
     const shares = ['invalidations', ...owner];
     const done = this.#store.set(key, Buffer.from(randomUUID(), 'latin1'), this.#longest + LONGEST_FETCH, shares);
     return done instanceof Promise ? done.catch(nullWhereAway).then(() => {}) : done;
   }
 }
 
-/** Seconds: what is stale for longer stands in for nothing. */
+/** Seconds after which a stale response no longer stands in. */
 const MOST_STALE = 86_400;
 
 function unlessOlder(stored: StoredResponse | null, epoch: string): StoredResponse | null {

@@ -10,7 +10,7 @@ export function ageOf({ initialAge, receivedAt }: StoredResponse, now: number): 
   return initialAge + Math.max(0, now - receivedAt) / 1000;
 }
 
-/** As the request asks for it, where the rules let requests ask. */
+/** Respects the request's directives, if the rules let requests decide. */
 export function isFresh(
   stored: StoredResponse,
   age: number,

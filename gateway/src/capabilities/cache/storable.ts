@@ -1,4 +1,4 @@
-/** Which responses a shared cache may store (RFC 9111, section 3), and what of them. */
+/** Which responses a shared cache may store (RFC 9111, section 3), and which of their headers. */
 import { type HeaderList, headerOf } from '../../exchange.ts';
 import { type Directives, namesOf } from './cache-control.ts';
 import type { CacheRules } from './cache-rules.ts';
@@ -7,7 +7,7 @@ export interface Candidate {
   readonly status: number;
   readonly headers: HeaderList;
   readonly directives: Directives;
-  /** Nothing says where its body ends but the end of the connection. */
+  /** Only the end of the connection marks the end of its body. */
   readonly endsByClosing: boolean;
   /** Its request had credentials, as the cache's own hook saw it. */
   readonly authenticated: boolean;
@@ -28,7 +28,7 @@ export function unstorable(response: Candidate, rules: CacheRules): string | nul
   if (!rules.statuses.has(response.status)) return 'status';
   if (directives.has('no-store')) return 'no-store';
   if (directives.has('private')) return 'private';
-  // What everyone may have when they ask is not decided before it is known who asks.
+  // A plugin that runs later decides who may have it.
   if (response.authenticatedLater) return 'authenticated-later';
   if (response.authenticated && !response.partitioned && !FOR_EVERYONE.some((name) => directives.has(name))) {
     return 'authenticated';
@@ -41,12 +41,15 @@ export function unstorable(response: Candidate, rules: CacheRules): string | nul
   return null;
 }
 
-/** A request whose answer may be meant for one caller only: it has credentials, or a plugin knows whose it is. */
+/**
+ * Reports whether the answer may be meant for one caller only: the request has credentials, or a plugin has identified
+ * its caller.
+ */
 export function isAuthenticated(headers: HeaderList): boolean {
   return headerOf(headers, 'authorization') !== undefined || isIdentified(headers);
 }
 
-/** A plugin has said who the caller is: clients cannot (docs/reference/gateway.md#header-admission). */
+/** Reports whether a plugin has identified the caller: clients cannot (docs/reference/gateway.md#header-admission). */
 export function isIdentified(headers: HeaderList): boolean {
   return headers.some((name, i) => i % 2 === 0 && name.startsWith('x-auth-'));
 }

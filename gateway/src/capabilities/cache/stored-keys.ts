@@ -1,9 +1,12 @@
 /** Which responses of one URL are stored, the oldest first, as it stands in the store. */
 
 export interface StoredKey {
-  /** Where a request looks first: the response, or that there are several by headers that `Vary` names. */
+  /**
+   * Key that a request looks up first: of the response, or of the note that there are several by headers that `Vary`
+   * names.
+   */
   readonly first: string;
-  /** Of the response. */
+  /** Key of the response. */
   readonly key: string;
 }
 
@@ -11,7 +14,7 @@ export function encodeStoredKeys(keys: readonly StoredKey[]): Buffer {
   return Buffer.from(JSON.stringify(keys.map(({ first, key }) => [first, key.slice(first.length)])));
 }
 
-/** Empty for what is nothing of ours. */
+/** Returns an empty list for malformed bytes. */
 export function decodeStoredKeys(bytes: Uint8Array | null): StoredKey[] {
   if (bytes === null) return [];
   try {

@@ -7,12 +7,12 @@ import type { Freshness } from './freshness.ts';
 export interface StoredResponse extends Freshness {
   readonly kind: 'response';
   readonly status: number;
-  /** Without `Age`, `Content-Length` and what the gateway sets anew. */
+  /** Without `Age`, `Content-Length` and headers that the gateway sets anew. */
   readonly headers: HeaderList;
   readonly body: Uint8Array;
   /** When it arrived, in milliseconds since the epoch. */
   readonly receivedAt: number;
-  /** That of its path when it was asked for: where the path has another, it was invalidated. */
+  /** Epoch of its path when it was fetched: if the path has another, it was invalidated. */
   readonly epoch: string;
 }
 

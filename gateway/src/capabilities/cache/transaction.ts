@@ -15,7 +15,7 @@ export interface Found {
   readonly key: string;
   /** Null if nothing is stored, or it has been invalidated. */
   readonly stored: StoredResponse | null;
-  /** Of the path, as it is now. */
+  /** Current epoch of the path. */
   readonly epoch: string;
   /** There are responses of this URL, for other request headers. */
   readonly varies: boolean;
@@ -26,7 +26,7 @@ export type Forward = 'bypass' | 'method' | 'uri-miss' | 'vary-miss' | 'stale' |
 /** How a cache handled a request, for the access log and the metrics. */
 export type CacheResult = 'hit' | Forward;
 
-/** The cache whose transaction it is. */
+/** The cache that the transaction belongs to. */
 export interface TransactionCache {
   /** One more request had this result. */
   count(result: CacheResult): void;
@@ -34,17 +34,17 @@ export interface TransactionCache {
 
 export class Transaction implements RequestPart {
   readonly cache: TransactionCache;
-  /** Where in the chain the cache stands. */
+  /** The cache's place in the chain. */
   readonly owner: object | null;
   /** Consumers that may see the stored response; empty: everyone. */
   readonly partition: string;
   /** The request's headers as the cache saw them. */
   readonly request: HeaderList;
   readonly directives: Directives;
-  /** Whom what is stored counts for. */
+  /** Owner that the stored response counts for. */
   readonly sharesOf: OwnerPath;
   key = '';
-  /** Of the list of all that is stored for its URL; set where its response may be stored. */
+  /** Key of the list of responses stored for its URL; set if its response may be stored. */
   urlKey = '';
   /** Others of its URL may have other keys. */
   keyHasHeaders = false;
@@ -73,7 +73,7 @@ export class Transaction implements RequestPart {
   lookedAt = 0;
   /** The stored body that answers the request. */
   stored: Uint8Array | null = null;
-  /** Set where the response that streams is to be recorded. */
+  /** Set if the streaming response is to be recorded. */
   recording: Recording | null = null;
   /** Its response is whole, and on its way into the store. */
   stores = false;
@@ -104,7 +104,7 @@ export class Transaction implements RequestPart {
     this.cache.count(this.result);
   }
 
-  /** The client has gone, or has its answer: what is not whole by now never will be. */
+  /** The client has gone, or has its answer: an incomplete response stays incomplete. */
   close(): void {
     if (this.stores) return;
     this.flight?.land('abandoned');
@@ -112,5 +112,5 @@ export class Transaction implements RequestPart {
   }
 }
 
-/** Of the one cache in the chain that the request belongs to. */
+/** State of the one cache in the chain that the request belongs to. */
 export const TRANSACTION = new RequestSlot<Transaction>();

@@ -10,7 +10,7 @@ import type { Condition } from './expression.ts';
 
 /** Expressions of one config. */
 const MOST_CONDITIONS = 256;
-/** What compiling may wait for: the library, once. */
+/** Milliseconds for compiling, which loads the library once. */
 const DEADLINE_MS = 60_000;
 /** Instructions that a step of an evaluation is charged as. */
 const STEP = 200;
@@ -20,12 +20,12 @@ const NOT = 0;
 const FAILED = -1;
 const UNREADABLE = -2;
 
-/** Loaded where a plugin asks for it: it takes time, and most gateways run without. */
+/** Loaded on demand: it takes time, and most gateways run without. */
 const language = () => Promise.all([import('./expression.ts'), import('./request-view.ts')]);
 let loaded: Awaited<ReturnType<typeof language>> | null = null;
 
 export const cel = capability({
-  /** What `init` has compiled: a handle is the place in the list. */
+  /** Conditions that `init` has compiled: a handle is the place in the list. */
   bind: (): Condition[] => [],
   functions: {
     host_cel_compile: {

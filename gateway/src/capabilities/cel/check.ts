@@ -1,4 +1,4 @@
-/** Type check of an expression against `request`: what cannot succeed for any request is refused before there is one. */
+/** Type check of an expression against `request`: refuses, at load, expressions that cannot succeed for any request. */
 import { type CelEnv, type CelFunc, CelScalar, type CelType, listType, mapType } from '@bufbuild/cel';
 import { isRequestPart, REQUEST, REQUEST_PARTS, type RequestPart } from './request-types.ts';
 import { type Expr, fail, qualifiedName } from './syntax.ts';
@@ -85,7 +85,7 @@ class Checker {
       : fail(expr.id, `a value of type ${type} has no field ${field}`);
   }
 
-  /** Remembers the header where `operand` is `request.headers`. */
+  /** Remembers the header if `operand` is `request.headers`. */
   #header(operand: Expr, name: string): void {
     const { exprKind: kind } = operand;
     if (kind.case !== 'selectExpr' || kind.value.field !== 'headers') return;
@@ -216,7 +216,7 @@ function isNumber(type: CelType): boolean {
   return type === INT || type === UINT || type === DOUBLE;
 }
 
-/** Whether a value of one type may be one of the other. */
+/** Reports whether a value of one type may be one of the other. */
 function fits(type: CelType, wanted: CelType): boolean {
   if (type === DYN || wanted === DYN) return true;
   if (type.kind === 'list' && wanted.kind === 'list') return fits(type.element, wanted.element);
@@ -234,7 +234,7 @@ function takes(func: CelFunc, target: CelType | undefined, args: readonly CelTyp
   return func.arguments.every((wanted, i) => fits(args[i] ?? DYN, wanted));
 }
 
-/** The type of what is of one of these types. */
+/** Returns the type that a value of any of these types has. */
 function common(types: readonly CelType[]): CelType {
   const [first, ...rest] = types;
   return first !== undefined && rest.every((each) => fits(each, first) && fits(first, each)) ? first : DYN;

@@ -7,11 +7,11 @@ import { timestampParts } from './timestamps.ts';
 
 type FuncGroup = NonNullable<ReturnType<CelEnv['funcs']['find']>>;
 
-/** These go through all of a list or map, where others at most through text. */
+/** Functions that traverse a whole list or map; others traverse text at most. */
 const DEEP = new Set(['_==_', '_!=_', '@in', 'join', 'format']);
-/** What these cost by themselves: they make formatters of the host. */
+/** Cost of these in themselves: they make formatters of the host. */
 const DEAR: Readonly<Record<string, number>> = { format: 300, ...zoned() };
-/** Their results may be longer than what they are made of. */
+/** Functions whose results may be longer than their arguments. */
 const GROWING = new Set(['join', 'replace']);
 /** Elements that are copied in the time of a step, as a power of two. */
 const RANGE_SHIFT = 4;
@@ -60,7 +60,7 @@ function metered(group: FuncGroup, meter: Meter): FuncGroup {
   };
 }
 
-/** Steps for results that are longer than what they are made of. */
+/** Returns the steps for results that are longer than the arguments. */
 function growth(name: string, target: CelValue | undefined, [first, second]: readonly CelValue[]): number {
   if (name === 'join' && isCelList(target) && typeof first === 'string') return textSteps(target.size * first.length);
   if (name !== 'replace' || typeof target !== 'string') return 0;

@@ -45,7 +45,7 @@ for (const [name, text, json, runs] of cases) {
   let best = Number.POSITIVE_INFINITY;
   for (let round = 0; round < ROUNDS; round++) {
     const ready = Array.from({ length: runs }, requests);
-    // Reading the JSON is not what is measured in the worst cases, which are about the expression.
+    // Reading the JSON is excluded from the worst cases, which measure the expression.
     if (name.startsWith('worst')) for (const request of ready) request.get('body_json');
     const started = performance.now();
     for (const request of ready) condition.evaluate(request);

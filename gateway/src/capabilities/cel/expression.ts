@@ -23,7 +23,7 @@ export interface Condition extends Reads {
   evaluate(request: CelMap): Evaluation;
 }
 
-/** Throws ExpressionError where the text is no expression, cannot be right for any request, or is no condition. */
+/** Throws ExpressionError if the text is not an expression, fails for every request, or is not a condition. */
 export function compileCondition(text: string): Condition {
   const parsed = parseExpression(text);
   const meter = new Meter();

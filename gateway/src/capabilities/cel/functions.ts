@@ -1,6 +1,6 @@
 /**
- * Functions of our own, in place of the library's where those depart from the language (`timestamp(int)` is in seconds,
- * conversions of text are strict) or could be made to take long.
+ * Replacements of library functions that depart from the language (`timestamp(int)` is in seconds, conversions of text
+ * are strict) or could be made to take long.
  */
 import {
   type CelFunc,
@@ -70,7 +70,7 @@ export function ownFunctions(matches: Matches): CelFunc[] {
     celFunc(TICK, [DYN], DYN, (condition) => condition),
     celFunc(RANGE, [DYN], DYN, (range) => range),
     celFunc(APPEND, [LIST, DYN], LIST, append),
-    // The library's finds no key whose value is null.
+    // The library's ignores keys whose value is null.
     celFunc('@in', [STRING, MAP], BOOL, (key, map) => map.get(key) !== undefined),
     celFunc('int', [STRING], INT, (text) => integerOf(text, MIN_INT, MAX_INT)),
     celFunc('uint', [STRING], UINT, (text) => celUint(integerOf(text, 0n, MAX_UINT))),

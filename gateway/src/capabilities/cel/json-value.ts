@@ -9,7 +9,7 @@ export function jsonValue(value: unknown): CelInput {
   return Array.isArray(value) ? listOf(value) : null;
 }
 
-/** A map of strings; `has` is the view's own, since the library's finds no key whose value is null. */
+/** A map of strings; `has` is replaced, since the library's ignores keys whose value is null. */
 export function mapOf(view: ReadonlyMap<string, CelInput>): CelMap {
   return Object.assign(celMap(view), { has: (key: unknown) => typeof key === 'string' && view.has(key) });
 }

@@ -2,8 +2,8 @@
 import { type CelValue, isCelList, isCelMap } from '@bufbuild/cel';
 
 /**
- * Steps of one evaluation: turns of a macro, calls of functions, and what those go through by length. A step takes up
- * to a microsecond; an evaluation cannot be interrupted, so that this is how long it may hold up everything else.
+ * Steps of one evaluation: turns of a macro, calls of functions, and the length of their input. A step takes up to a
+ * microsecond; an evaluation cannot be interrupted, so this is how long it may delay everything else.
  */
 export const MOST_STEPS = 5_000;
 /** Characters of text that count as a step. */
@@ -29,7 +29,7 @@ export class Meter {
     return MOST_STEPS - Math.max(this.#left, 0);
   }
 
-  /** Also where the language has absorbed the error, as `||` does. */
+  /** True also if the language has absorbed the error, as `||` does. */
   get exceeded(): boolean {
     return this.#left < 0;
   }

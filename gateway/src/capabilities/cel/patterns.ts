@@ -13,7 +13,7 @@ const MOST_PATTERN = 1_000;
 export class LiteralPatterns {
   readonly #compiled = new Map<string, RE2JS | null>();
 
-  /** Throws where a literal that is given to `matches` is no pattern. */
+  /** Throws if a literal argument of `matches` is not a pattern. */
   constructor(expr: Expr) {
     this.#collect(expr);
   }

@@ -7,7 +7,7 @@ import { parseOnce, parseTextOnce } from '../../json/parse-once.ts';
 import { jsonValue, mapOf } from './json-value.ts';
 import { isRequestPart, REQUEST_PARTS, type RequestPart } from './request-types.ts';
 
-/** A part of the request is not what expressions can read; the message says which. */
+/** Expressions cannot read a part of the request; the message names it. */
 export class PartUnreadable extends Error {}
 
 export interface RequestValue {
@@ -17,7 +17,7 @@ export interface RequestValue {
   readonly isUnreadable: boolean;
 }
 
-/** The body must be in memory where the expression reads it. */
+/** The body must be in memory if the expression reads it. */
 export function requestValue(x: Exchange): RequestValue {
   const view = new RequestView(x);
   return {
@@ -94,7 +94,10 @@ const PARTS: Readonly<Record<RequestPart, (x: Exchange) => CelInput>> = {
   time: () => timestampFromMs(Date.now()),
 };
 
-/** Null for no body. Read as validation reads it (docs/decisions.md#one-reading); as long as `--max-body-size` allows. */
+/**
+ * Returns null for no body. Read as validation reads it (docs/decisions.md#one-reading); as long as `--max-body-size`
+ * allows.
+ */
 function bodyValue({ body, headers }: Exchange): unknown {
   if (body === null || body.length === 0) return null;
   const encoding = headerOf(headers, 'content-encoding') ?? 'identity';

@@ -36,7 +36,7 @@ export function fail(id: bigint, message: string): never {
   throw new NodeError(id, message);
 }
 
-/** Throws ExpressionError where the text is no expression, is too long or too deep. */
+/** Throws ExpressionError if the text is not an expression, is too long or too deep. */
 export function parseExpression(text: string): ParsedExpr {
   if (text.length > MOST_TEXT) throw new ExpressionError(`longer than ${MOST_TEXT} characters`, 1, 1);
   try {
@@ -47,7 +47,7 @@ export function parseExpression(text: string): ParsedExpr {
   }
 }
 
-/** Does `work` on the tree; what fails at a node has the node's place in the text. */
+/** Does `work` on the tree; an error at a node has the node's place in the text. */
 export function placed<T>(text: string, { sourceInfo }: ParsedExpr, work: () => T): T {
   try {
     return work();

@@ -1,6 +1,6 @@
 /**
  * The parts of timestamps. The library reads them off clocks of the host's own time zone, which skip an hour in spring;
- * these do not depend on where the gateway runs.
+ * these do not depend on the gateway's time zone.
  */
 import { type CelFunc, CelScalar, celMethod } from '@bufbuild/cel';
 import { isMessage } from '@bufbuild/protobuf';

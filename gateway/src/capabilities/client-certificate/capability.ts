@@ -1,4 +1,4 @@
-/** `host_client_certificate_get` and `…_name`: who the client is by its TLS handshake. */
+/** `host_client_certificate_get` and `…_name`: the client's identity by its TLS handshake. */
 
 import { capability } from '../../capability/capability.ts';
 import type { ClientCertificate } from '../../shown-certificate.ts';
@@ -45,7 +45,7 @@ export const clientCertificate = capability({
   },
 });
 
-/** None once it has expired, however long the connection lasts. */
+/** Returns null once the certificate has expired, however long the connection lasts. */
 function shown(call: Call): ClientCertificate | null {
   const { clientCertificate } = call.request();
   return clientCertificate !== null && clientCertificate.notAfter > Date.now() ? clientCertificate : null;

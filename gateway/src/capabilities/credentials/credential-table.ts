@@ -18,7 +18,7 @@ function digest(sha256: string): string {
 export class CredentialTable {
   readonly #entries = new Map<string, number>();
 
-  /** Throws PluginLoadError where two entries have one credential, or it is a hash of passwords. */
+  /** Throws PluginLoadError if two entries have one credential, or it is a hash of passwords. */
   constructor(entries: readonly CredentialEntry[]) {
     entries.forEach(({ at, secret, property }, index) => {
       if (isPasswordHash(secret)) {

@@ -2,12 +2,12 @@
 
 const KEY_HASH = /^sha256:([0-9a-fA-F]{64})$/;
 
-/** Whether a config value is a hash, and no key in plain text (E1070). */
+/** Reports whether a config value is a hash, and no key in plain text (E1070). */
 export function isKeyHash(text: string): boolean {
   return KEY_HASH.test(text);
 }
 
-/** Hex of the SHA-256; null where the text is no hash. */
+/** Returns the SHA-256 in hex; null if the text is not a hash. */
 export function hashedKey(text: string): string | null {
   return KEY_HASH.exec(text)?.[1]?.toLowerCase() ?? null;
 }

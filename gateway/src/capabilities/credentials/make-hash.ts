@@ -6,7 +6,7 @@ export type HashAlgorithm = (typeof HASH_ALGORITHMS)[number];
 
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
-/** What OWASP's password storage page recommends first. */
+/** First recommendation of OWASP's password storage page. */
 const ARGON2 = { memory: 19_456, passes: 2, parallelism: 1 };
 const SCRYPT = { ln: 17, r: 8, p: 1 };
 

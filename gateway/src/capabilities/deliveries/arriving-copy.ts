@@ -1,4 +1,6 @@
-/** A body that is copied as it arrives: it takes room as it grows, and what is too long, or finds no room, is let go. */
+/**
+ * A body that is copied as it arrives: it takes room as it grows, and is dropped if it is too long, or room runs out.
+ */
 import type { BodyCopy } from '../../exchange.ts';
 import type { Room } from './room.ts';
 
@@ -41,7 +43,7 @@ export class ArrivingCopy implements BodyCopy {
     const length = this.#length + bytes.length;
     const fits = length <= this.#most;
     if (fits && this.#grow(length)) {
-      // Copied, because what holds a chunk may be much larger than the chunk.
+      // Copied, because the chunk's buffer may be much larger than the chunk.
       this.#memory.set(bytes, this.#length);
       this.#length = length;
       return;

@@ -1,4 +1,4 @@
-/** All queues of a process: what they hold together, and the end of them. */
+/** All queues of a process: their common memory, and their end. */
 import { InFlight } from '../../capability/in-flight.ts';
 import { DeliveryQueue, type QueueServices, type QueueSettings } from './delivery-queue.ts';
 import { DeliveryFigures } from './figures.ts';
@@ -11,7 +11,7 @@ export interface Opening<T> extends Pick<QueueServices<T>, 'deliver' | 'overflow
   readonly settings: QueueSettings;
 }
 
-/** A queue as those have it who end it. */
+/** A queue, for the code that ends it. */
 type Ending = Pick<DeliveryQueue<never>, 'close' | 'giveUp'>;
 
 export class Deliveries {
@@ -38,7 +38,7 @@ export class Deliveries {
     };
   }
 
-  /** Delivers what is left, and gives up what is not delivered within that many milliseconds. */
+  /** Delivers the remaining items, and gives up those not delivered within that many milliseconds. */
   async drain(withinMs: number): Promise<void> {
     for (const queue of [...this.#queues]) queue.close();
     if (this.#queues.size === 0) return;

@@ -41,7 +41,7 @@ export class DeliveryQueue<T> {
   #waitingBytes = 0;
   #bytes = 0;
   #sending = 0;
-  /** Until the first that waits has waited long enough; it has where `#isLate`. */
+  /** Runs until the first waiting item has waited long enough; it has if `#isLate`. */
   #timer: NodeJS.Timeout | null = null;
   #isLate = false;
   #isClosed = false;
@@ -89,14 +89,14 @@ export class DeliveryQueue<T> {
     this.#services.figures.outcomes.dropped++;
   }
 
-  /** Sends what waits without delay. Requests that have not ended may still add to it. */
+  /** Sends waiting items without delay. Requests that have not ended may still add to them. */
   close(): void {
     this.#isClosed = true;
     this.#sendDue();
     this.#endWhenIdle();
   }
 
-  /** Drops what waits, and gives up what is being sent. */
+  /** Drops waiting items, and gives up those being sent. */
   giveUp(): void {
     this.#givenUp.abort();
     const waiting = this.#waiting;

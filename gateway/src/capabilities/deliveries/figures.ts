@@ -1,7 +1,7 @@
 /** Outcomes of deliveries after requests, by plugin. */
 import type { LabelledValue, SampledInfo } from '../../telemetry/metric-table.ts';
 
-/** Acknowledged by the target; never sent, because there was no room or the gateway ended; sent in vain. */
+/** Acknowledged by the target; never sent, for lack of room or because the gateway ended; sent without success. */
 export type Delivered = 'sent' | 'dropped' | 'failed';
 
 const PLUGIN = 'name of the plugin';

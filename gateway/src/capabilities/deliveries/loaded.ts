@@ -12,7 +12,7 @@ export interface LoadedDeliveries {
   readonly log: ArtifactServices['log'];
 }
 
-/** What `init` has opened. */
+/** Objects that `init` has opened. */
 export class Bound {
   log: RequestLog | null = null;
   mirror: Mirror | null = null;

@@ -3,14 +3,14 @@ import { type EndedRequest, headerOf } from '../../exchange.ts';
 import { text, timestamp } from '../../telemetry/access-log.ts';
 import { observedValues } from '../observations/observed-request.ts';
 
-/** The member's value as JSON; null where the request has none. */
+/** Returns the member's value as JSON; null if the request has no value. */
 type Field = (ended: EndedRequest) => string | null;
 
 function optional(value: string | undefined): string | null {
   return value === undefined ? null : text(value);
 }
 
-/** As the access log names them; `docs/observability.md` says what they mean. None holds a body or a credential. */
+/** Named as in the access log; `docs/observability.md` says what they mean. They never hold a body or a credential. */
 const FIELDS = {
   time: () => text(timestamp(Date.now())),
   request_id: ({ x }) => text(x.requestId),
@@ -36,7 +36,10 @@ const FIELDS = {
   observed: ({ x }) => observedValues(x),
 } satisfies Record<string, Field>;
 
-/** Clients may send paths and headers of megabytes; what is longer is cut. Values that are observed have been. */
+/**
+ * Longest value, in characters: clients may send paths and headers of megabytes; longer ones are cut. Observed values
+ * are cut already.
+ */
 const LONGEST = 8_192;
 
 function isField(name: string): name is keyof typeof FIELDS {

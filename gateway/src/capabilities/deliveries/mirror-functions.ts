@@ -1,4 +1,4 @@
-/** `host_mirror_*`: copies of requests, sent elsewhere while nobody waits. */
+/** `host_mirror_*`: copies of requests, sent elsewhere while the client does not wait. */
 
 import type { CapabilityFunction } from '../../capability/capability.ts';
 import { onlyIn, openedInInit } from '../../capability/in-hook.ts';

@@ -1,4 +1,4 @@
-/** Copies of requests on their way to one server, whose answers nobody sees. */
+/** Copies of requests on their way to one server, whose answers are ignored. */
 import type { JsonObject } from '../../artifact/format.ts';
 import { Outage } from '../../capability/outage.ts';
 import { CircuitBreaker } from '../../egress/breaker.ts';
@@ -15,7 +15,7 @@ import { millisecondsOf, numberOf, targetUrl } from './target-settings.ts';
 /** Copies that are sent at once; a server that needs longer for them has others wait, and those beyond dropped. */
 const PARALLEL = 64;
 
-/** What URLs resolve: segments of dots, and backslashes, which they take for slashes. */
+/** Path parts that URL parsing changes: segments of dots, and backslashes, which it reads as slashes. */
 const RESOLVED = /\\|\/(?:\.|%2e){1,2}(?:;|\/|$)/i;
 
 interface Copy {
@@ -64,7 +64,7 @@ export class Mirror {
    * null.
    */
   copy(x: Exchange, path: string): (() => void) | null {
-    // A handshake without what follows it says nothing.
+    // A handshake is useless without the frames that follow.
     if (x.upgrade !== null) return null;
     const url = this.#urlOf(path === '' ? x.path : path, x.query);
     const { body, bodyStream } = x;
@@ -99,7 +99,7 @@ export class Mirror {
     };
   }
 
-  /** Returns null if parsing would change the URL. */
+  /** Returns null if URL parsing would change the path. */
   #urlOf(path: string, query: string | undefined): URL | null {
     const mark = path.indexOf('?');
     const written = this.#basePath + (mark < 0 ? path : path.slice(0, mark));

@@ -1,4 +1,4 @@
-/** Copies that are made of a request when it goes to its dispatcher. */
+/** Copies of a request, made when it goes to its dispatcher. */
 import { RequestSlot } from '../../capability/request-slot.ts';
 import type { Exchange, RequestPart } from '../../exchange.ts';
 import type { Mirror } from './mirror.ts';

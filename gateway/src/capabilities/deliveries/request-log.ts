@@ -12,7 +12,7 @@ import { DeliverySettingsError, headersOf, millisecondsOf, numberOf, targetUrl }
 
 interface Entry {
   readonly line: string;
-  /** Of the request that it is about. */
+  /** Hops of the logged request. */
   readonly hops: number;
 }
 
@@ -68,7 +68,7 @@ export class RequestLog {
   }
 }
 
-/** Entries about deliveries of entries end, where the server is this gateway. */
+/** Limits entries about deliveries of entries, if the server is this gateway. */
 function hopsAfter(batch: readonly Entry[]): HeaderList {
   return [HOPS, String(1 + batch.reduce((most, { hops }) => Math.max(most, hops), 0))];
 }

@@ -24,7 +24,7 @@ const LONGEST_WAIT_MS = 15_000;
 /** Statuses that say that the same call may succeed later. */
 const LATER = new Set([408, 425, 429]);
 
-/** What came of an attempt: null where another may succeed, `waitMs` after this one at least. */
+/** Result of an attempt: null if another may succeed, at least `waitMs` after this one. */
 interface Attempt {
   readonly outcome: Delivered | null;
   readonly waitMs: number;
@@ -37,7 +37,7 @@ export class Target {
   readonly #url: URL;
   readonly #outage: Outage;
 
-  /** `url`: what calls go to; its path may hold a token, so that the log names its origin alone. */
+  /** `url`: called URL; its path may hold a token, so the log names its origin alone. */
   constructor(http: HttpCaller, url: URL, settings: TargetSettings, log: DeliveryLog) {
     this.#http = http;
     this.#settings = settings;
@@ -80,7 +80,7 @@ export class Target {
   }
 }
 
-/** What failed, for the log, without the path of the URL that was called. */
+/** Returns the error for the log, without the path of the called URL. */
 export function reasonOf(error: unknown, { origin, pathname }: URL): string {
   return messageOf(error).replaceAll(origin + pathname, origin);
 }

@@ -12,7 +12,7 @@ import type { Directory, DirectoryUser, Verdict } from './directory.ts';
 
 const VERIFIED = 0;
 const REJECTED = 1;
-/** The plugin decides what that means for the request. */
+/** The plugin decides how to answer then. */
 const UNAVAILABLE = 2;
 
 /** Cost of the digests of a verification, in instructions. */
@@ -20,12 +20,12 @@ const DIGESTS = 10_000;
 /** Each operation has its own time-out, which is shorter. */
 const DEADLINE_MS = 300_000;
 
-/** What `init` has opened. */
+/** Objects that `init` has opened. */
 interface Opened {
   directory: Directory | null;
 }
 
-/** Whom the call has verified. */
+/** The user that the call has verified. */
 class LastUser implements CallState {
   user: DirectoryUser | null = null;
 

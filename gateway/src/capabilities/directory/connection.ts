@@ -8,7 +8,7 @@ import { messageOf } from '../../message-of.ts';
 import type { DirectorySettings } from './directory-settings.ts';
 import { startTls } from './start-tls.ts';
 
-/** The directory cannot be asked, or does not answer: says nothing about anybody's password. */
+/** The directory cannot be asked, or does not answer: says nothing about the password. */
 export class DirectoryUnavailable extends Error {
   /** The connection had been there before, and was lost without an answer: another one may get it. */
   readonly connectionLost: boolean;
@@ -28,9 +28,9 @@ export interface ConnectionOptions {
 /** Bytes of the answers to one operation. */
 const MOST_ANSWER = 8 << 20;
 /**
- * Results of a bind that say that these credentials are not accepted: invalidCredentials, inappropriateAuthentication
- * (the entry has no password), noSuchObject (it has just gone), and what servers say of locked accounts:
- * constraintViolation, unwillingToPerform.
+ * Results of a bind that reject the credentials: invalidCredentials, inappropriateAuthentication (the entry has no
+ * password), noSuchObject (it has just been deleted), and those for locked accounts: constraintViolation,
+ * unwillingToPerform.
  */
 const REJECTIONS = new Set([49, 48, 32, 19, 53]);
 
@@ -86,7 +86,7 @@ export class DirectoryConnection {
     else this.#socket.once('close', listener);
   }
 
-  /** Whether the directory accepts the password of this entry. Rejects with DirectoryUnavailable. */
+  /** Reports whether the directory accepts the password of this entry. Rejects with DirectoryUnavailable. */
   async bind(dn: string, password: string): Promise<boolean> {
     // An empty one of the two makes it anonymous, which succeeds (RFC 4513, section 5.1).
     if (dn === '' || password === '') throw new DirectoryUnavailable('a bind needs a name and a password');
@@ -124,7 +124,7 @@ function unavailable(cause: unknown): DirectoryUnavailable {
   return new DirectoryUnavailable(reasonOf(cause), { cause, connectionLost: LOST.test(messageOf(cause)) });
 }
 
-/** In one line, and without what a server made up: results have names, and its own text may hold anything. */
+/** Returns one line without the server's own text, which may hold anything: results have names. */
 function reasonOf(error: unknown): string {
   if (error instanceof ResultCodeError) return `it answered with result ${error.code} (${error.name})`;
   const [line = ''] = messageOf(error).split('\n');

@@ -7,7 +7,7 @@ import { readDirectorySettings } from './directory-settings.ts';
 
 export interface DirectoriesDeps extends Omit<DirectoryDeps, 'secureContext' | 'log'> {
   readonly readPem: ReadPem;
-  /** `plugin`: in whose name. */
+  /** `plugin`: plugin that the message is about. */
   log(level: 'info' | 'error', plugin: string, message: string): void;
 }
 
@@ -19,7 +19,10 @@ export class Directories {
     this.#deps = deps;
   }
 
-  /** `plugin` is who asks; what is wrong with a directory is logged for the first. Throws DirectorySettingsError, or SecretError for a PEM file. */
+  /**
+   * `plugin`: the asking plugin; faults of a directory are logged for the first. Throws DirectorySettingsError, or
+   * SecretError for a PEM file.
+   */
   open(config: JsonObject, plugin: string): Directory {
     const settings = readDirectorySettings(config);
     const key = JSON.stringify(settings);

@@ -1,4 +1,4 @@
-/** What `ldap-auth` is told of its directory (docs/reference/plugins.md#ldap-auth), read once from its config. */
+/** The directory's settings in the config of `ldap-auth` (docs/reference/plugins.md#ldap-auth), read once. */
 import { FilterParser } from 'ldapts';
 import type { JsonObject } from '../../artifact/format.ts';
 import { isHostAndPort } from '../../egress/host-and-port.ts';
@@ -83,7 +83,7 @@ export function readDirectorySettings(config: JsonObject): DirectorySettings {
 
 function check({ secure, starttls, bindDn, bindPassword, userFilter, groupFilter }: DirectorySettings): void {
   if (secure && starttls) throw new DirectorySettingsError('starttls is for ldap:// URLs: ldaps:// has TLS already');
-  // A bind with a name and no password is anonymous to most servers, and nobody meant that (RFC 4513, section 5.1.2).
+  // A bind with a name and no password is anonymous to most servers, which is never intended (RFC 4513, section 5.1.2).
   if (bindDn !== '' && bindPassword === '') throw new DirectorySettingsError('bind_dn needs bind_password');
   for (const [name, filter] of Object.entries({ user_filter: userFilter, group_filter: groupFilter })) {
     try {

@@ -19,7 +19,7 @@ export interface DirectoryUser {
   readonly groups: readonly string[];
 }
 
-/** Null: unknown, or the password is wrong; nobody is told which. */
+/** Null: unknown user, or wrong password; clients are not told which. */
 export type Verdict = { readonly user: DirectoryUser | null };
 
 export interface DirectoryDeps extends ConnectionOptions {
@@ -27,7 +27,7 @@ export interface DirectoryDeps extends ConnectionOptions {
   readonly log: (level: 'info' | 'error', message: string) => void;
 }
 
-/** Bytes; longer ones are nobody's. */
+/** Longest user name, in bytes; longer ones are rejected. */
 const MOST_NAME = 1024;
 /** Verifications: each has a connection of its own. */
 const AT_ONCE = { atOnce: 16, mostWaiting: 256, mostMs: 5_000 };
@@ -54,7 +54,7 @@ export class Directory {
     this.#outage = new Outage(`directory ${settings.name}`, deps.log);
   }
 
-  /** `owner`: who asks. Rejects with DirectoryUnavailable and Crowded. */
+  /** `owner`: the asking client. Rejects with DirectoryUnavailable and Crowded. */
   verify(username: string, password: string, owner: OwnerPath): Verdict | Promise<Verdict> {
     // An empty password never reaches the directory, which would take it for an anonymous bind.
     if (password === '' || username === '' || Buffer.byteLength(username) > MOST_NAME) return REJECTED;
@@ -118,7 +118,7 @@ export class Directory {
     await this.#accepts(dn, isAnonymous ? randomBytes(12).toString('hex') : bindPassword);
   }
 
-  /** On a connection of its own: the service account's stays what it is. */
+  /** Uses a connection of its own, since the service account's must stay bound. */
   async #accepts(dn: string, password: string): Promise<boolean> {
     const connection = await DirectoryConnection.open(this.#settings, this.#deps);
     try {
@@ -146,7 +146,7 @@ export class Directory {
   }
 }
 
-/** Groups left out could be those that a later plugin refuses: rather nobody is let in. */
+/** Fails past the limit: a group left out could be one that a later plugin refuses. */
 function atMost(groups: readonly string[]): readonly string[] {
   if (groups.length <= MOST_GROUPS) return groups.filter((each) => each !== '').map(readable);
   throw new DirectoryUnavailable(

@@ -1,8 +1,8 @@
 /** Values in LDAP filters (RFC 4515) and names in distinguished names (RFC 4514). */
 
 /**
- * What of ASCII is not a letter, digit, or one of `-_.@ ` becomes `\xx`, so that nothing has a meaning; all else stays,
- * as section 3 allows, since the client library reads the escaped bytes of one character as several.
+ * Escapes ASCII as `\xx`, except letters, digits and `-_.@ `, so that no character has a meaning; all else stays, as
+ * section 3 allows, since the client library reads the escaped bytes of one character as several.
  */
 export function escapeFilterValue(value: string): string {
   return value.replace(/[^A-Za-z0-9\-_.@ \u0080-\u{10ffff}]/gu, (character) => {

@@ -1,6 +1,6 @@
 /**
- * StartTLS (RFC 4511, section 4.14) on a fresh connection, before anything else is said on it: whatever comes in the
- * clear behind the answer would have been put there by somebody else, and ends it.
+ * StartTLS (RFC 4511, section 4.14) on a fresh connection, before any other message: unencrypted bytes behind the
+ * answer could come from an attacker, and end it.
  */
 import type { Socket } from 'node:net';
 

@@ -57,7 +57,7 @@ export class VerifiedCredentials {
     return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
   }
 
-  /** Null also for what somebody else has put there. */
+  /** Returns null also for values that were not sealed here. */
   #open(key: string, value: Uint8Array | null): Verdict | null {
     if (value === null || value.length < NONCE_BYTES + TAG_BYTES) return null;
     const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength);

@@ -3,7 +3,7 @@
 import { capability } from '../../capability/capability.ts';
 import { HostCallError } from '../../wasm/call/host-call-error.ts';
 
-/** What choosing and making costs beyond the body's length, in instructions. */
+/** Cost of choosing and making beyond the body's length, in instructions. */
 const MAKING = 50_000;
 
 export const examples = capability({

@@ -12,7 +12,7 @@ import { type Refusal, Refused } from './refusal.ts';
 
 /** Bytes that verdicts on documents take in a process; those used longest ago are dropped. */
 const MOST_BYTES = 16 << 20;
-/** What loading the parser, once, and reading the persisted documents may take. */
+/** Milliseconds for loading the parser, once, and reading the persisted documents. */
 const DEADLINE_MS = 60_000;
 /** Instructions charged per character of a document on its first read. */
 const CHARACTER = 50;
@@ -21,10 +21,10 @@ const LOOKUP = 5_000;
 
 const PASSES = 0;
 
-/** Loaded where a plugin asks for it: most gateways run without. */
+/** Loaded on demand: most gateways run without. */
 const parser = () => import('./graphql-checker.ts');
 
-/** What `init` has opened. */
+/** Objects that `init` has opened. */
 interface Bound {
   checker: GraphQLChecker | null;
 }

@@ -15,12 +15,12 @@ import type { GraphQLDocument } from './document.ts';
 
 export interface FieldCost {
   readonly cost: number;
-  /** Elements of its list where the request does not say. */
+  /** Elements of its list if the request does not say. */
   readonly listSize: number;
 }
 
 export interface CostSettings {
-  /** Of all operations of a request. */
+  /** Highest cost of all operations of a request. */
   readonly most: number;
   /** For fields that are not listed. */
   readonly otherwise: FieldCost;
@@ -37,7 +37,7 @@ export interface Cost {
   readonly varies: boolean;
 }
 
-/** `variables`: null where the request has none. */
+/** `variables`: null if the request has no variables. */
 export function costOf(
   operation: OperationDefinitionNode,
   { fragments }: GraphQLDocument,

@@ -1,4 +1,6 @@
-/** The text of a GraphQL document into its operations, with each limit applied before what it protects. */
+/**
+ * Parses the text of a GraphQL document into its operations, with each limit applied before the step that it protects.
+ */
 import { GraphQLError } from 'graphql/error';
 import {
   type DocumentNode,
@@ -14,7 +16,7 @@ import { Refused } from './refusal.ts';
 
 export interface GraphQLDocument {
   readonly operations: readonly OperationDefinitionNode[];
-  /** Each after those that it spreads: what is counted of them is there when it is needed. */
+  /** Each after those that it spreads, so that their counts are known when needed. */
   readonly fragments: readonly FragmentDefinitionNode[];
 }
 
@@ -23,12 +25,12 @@ export interface TextLimits {
   readonly maxTokens: number;
 }
 
-/** Brackets within each other, of any kind: parsers recurse on them, the upstream's too. */
+/** Most nested brackets, of any kind: parsers recurse on them, the upstream's too. */
 const MOST_NESTING = 256;
 /** Characters of a parser's message: it quotes the document. */
 const MOST_MESSAGE = 200;
 
-/** Throws Refused where the text is too long, no document, or one that readers could take in several ways. */
+/** Throws Refused if the text is too long, no document, or one that readers could take in several ways. */
 export function readDocument(text: string, { maxDocumentBytes, maxTokens }: TextLimits): GraphQLDocument {
   if (Buffer.byteLength(text) > maxDocumentBytes) {
     throw new Refused('MAX_DOCUMENT_LIMIT', `The document has more than ${maxDocumentBytes} bytes.`);
@@ -43,7 +45,7 @@ export function readDocument(text: string, { maxDocumentBytes, maxTokens }: Text
   }
 }
 
-/** Reads tokens, and takes no stack; what has fewer brackets than would be too many is not read. */
+/** Reads tokens without recursion; a text with fewer brackets than the limit is not read. */
 function nestsTooDeeply(text: string, maxTokens: number): boolean {
   if (!hasBrackets(text, MOST_NESTING)) return false;
   const lexer = new Lexer(new Source(text));
@@ -58,7 +60,7 @@ function nestsTooDeeply(text: string, maxTokens: number): boolean {
   return false;
 }
 
-/** Whether more than so many open, strings and comments included. */
+/** Reports whether more than so many open, strings and comments included. */
 function hasBrackets(text: string, most: number): boolean {
   let count = 0;
   for (let i = 0; i < text.length; i++) {

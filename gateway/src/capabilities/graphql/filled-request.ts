@@ -1,6 +1,6 @@
 /**
- * Puts persisted documents where the client has named them, for an upstream that knows no list: identifiers are left
- * out, so that the document is all that it can go by.
+ * Replaces identifiers by their persisted documents, for an upstream that knows no list: identifiers are removed, so
+ * that the upstream can use the document only.
  */
 import type { Exchange } from '../../exchange.ts';
 import { type GraphQLRequest, memberLike } from './graphql-request.ts';
@@ -10,7 +10,7 @@ import { badRequest } from './refusal.ts';
 /** Bytes of a URL's query that upstreams take. */
 const MOST_QUERY = 16_384;
 
-/** `texts`: the document of each request. Throws Refused where what is sent would not be what came. */
+/** `texts`: the document of each request. Throws Refused if the change would alter other parts of the request. */
 export function fillIn(x: Exchange, { requests, isBatch, byGet }: SentRequests, texts: readonly string[]): void {
   const [first] = requests;
   if (byGet && first !== undefined) x.query = filledQuery(x.query ?? '', first, texts[0] ?? '');

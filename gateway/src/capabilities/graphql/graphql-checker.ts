@@ -18,7 +18,7 @@ export type Verdict = readonly CheckedOperation[] | Refusal;
 /** By config and hash of the document; weights are bytes, about. */
 export type Verdicts = SharedMap<Verdict>;
 
-/** Bytes of an entry beside what depends on the document. */
+/** Bytes of an entry besides those that depend on the document. */
 const ENTRY = 512;
 /** Bytes of syntax tree that a character of a document becomes, at most. */
 const TREE = 32;
@@ -30,7 +30,7 @@ export class GraphQLChecker {
   readonly #verdicts: Verdicts;
   /** Tells its verdicts from those of other configs. */
   readonly #scope = `${checkers++}:`;
-  /** Of documents that the config lists: they stay. */
+  /** Verdicts on documents that the config lists: they stay. */
   readonly #persisted = new Map<string, Verdict>();
 
   /** Throws GraphQLSettingsError. `verdicts`: those of the process. */
@@ -84,7 +84,7 @@ export class GraphQLChecker {
     }
   }
 
-  /** The limits hold for listed documents too: what would be refused is found at load. */
+  /** The limits apply to listed documents too: refused ones are reported at load. */
   #persist(id: string, text: string): void {
     const verdict = this.#read(text);
     const refusal = 'code' in verdict ? verdict : verdict.find((each) => each.refusal !== null)?.refusal;

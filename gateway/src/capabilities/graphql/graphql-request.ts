@@ -15,7 +15,7 @@ export interface GraphQLRequest {
   readonly extensions: Obj | null;
 }
 
-/** Others are refused: a server could take one of them for what these say. */
+/** Other members are refused: a server could read one of them in place of these. */
 const MEMBERS = ['query', 'operationName', 'variables', 'extensions', 'documentId', 'id'] as const;
 
 export type MemberName = (typeof MEMBERS)[number];

@@ -1,5 +1,5 @@
 /**
- * What checking a request takes: a document that is known, the same with a cost that depends on variables, one that is
+ * Measures checking a request: a document that is known, the same with a cost that depends on variables, one that is
  * read for the first time, and the worst that the limits let in. Best of several rounds.
  *
  *     node gateway/src/capabilities/graphql/graphql.bench.ts

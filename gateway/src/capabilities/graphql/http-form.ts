@@ -1,6 +1,6 @@
 /**
- * Where a request of GraphQL over HTTP stands: a JSON body of a POST, or the URL's query of a GET. One of them only, and
- * each of its parts once: what is checked is what any reader takes (docs/decisions.md#graphql-one-reading).
+ * The place of a request of GraphQL over HTTP: a JSON body of a POST, or the URL's query of a GET. One of them only,
+ * and each of its parts once: so any reader reads what was checked (docs/decisions.md#graphql-one-reading).
  */
 import { type Exchange, headerOf } from '../../exchange.ts';
 import { RepeatedMember } from '../../json/escaped-names.ts';
@@ -89,8 +89,8 @@ function fromUrl(x: Exchange): Readonly<Record<string, unknown>> {
 }
 
 /**
- * Names and values. Some servers take `;` for `&`: what stands behind one counts as a parameter, so that none of them
- * reads a member that was not checked.
+ * Yields names and values. Some servers read `;` as `&`: text behind one counts as a parameter, so that every member
+ * that a server may read is checked.
  */
 function* pairsOf(query: string): Generator<readonly [name: string, value: string]> {
   for (const pair of query.split('&')) {
@@ -102,7 +102,7 @@ function* pairsOf(query: string): Generator<readonly [name: string, value: strin
   }
 }
 
-/** The name of a parameter of a URL. Throws Refused where servers could read different ones. */
+/** Returns the name of a parameter of a URL. Throws Refused if servers could read different ones. */
 export function nameOf(pair: string): string {
   return decoded(rawName(pair));
 }
@@ -112,7 +112,7 @@ function rawName(pair: string): string {
   return equals < 0 ? pair : pair.slice(0, equals);
 }
 
-/** Throws Refused where servers could make different text of it. */
+/** Throws Refused if servers could decode different texts. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));

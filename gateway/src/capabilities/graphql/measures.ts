@@ -6,7 +6,7 @@ import { type FragmentDefinitionNode, Kind, type SelectionNode, type SelectionSe
 import { noFragment } from './document.ts';
 
 export interface Measures {
-  /** Fields within each other. */
+  /** Nesting of fields. */
   readonly depth: number;
   readonly fields: number;
   /** Fields side by side in the selection set itself. */
@@ -43,7 +43,7 @@ export function measureFragments(fragments: readonly FragmentDefinitionNode[]): 
   return measured;
 }
 
-/** Throws Refused where a fragment is spread that is not there. */
+/** Throws Refused if a fragment is spread that is not there. */
 export function measureSelections(set: SelectionSetNode | undefined, fragments: FragmentMeasures): Measures {
   if (set === undefined) return NOTHING;
   const sum = { ...NOTHING };

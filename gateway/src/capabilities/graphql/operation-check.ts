@@ -13,7 +13,7 @@ import {
 import type { Refusal } from './refusal.ts';
 
 interface Limit {
-  /** Of the config. */
+  /** Property of the config. */
   readonly property: string;
   readonly measure: (measures: Measures) => number;
   readonly code: string;
@@ -78,7 +78,7 @@ export interface CheckedOperation {
   readonly name: string | undefined;
   readonly isQuery: boolean;
   readonly refusal: Refusal | null;
-  /** Its cost, where that is the same for all variables. */
+  /** Its cost, if that is the same for all variables. */
   readonly cost: number | ((variables: Obj | null) => number);
 }
 

@@ -9,7 +9,7 @@ export interface Refusal {
   readonly detail: string;
 }
 
-/** Thrown where a request is refused. */
+/** Thrown if a request is refused. */
 export class Refused extends Error {
   readonly refusal: Refusal;
 
@@ -19,7 +19,7 @@ export class Refused extends Error {
   }
 }
 
-/** What came is no request of GraphQL over HTTP, or readers of it could differ. */
+/** Refuses a request that is not GraphQL over HTTP, or that readers could understand differently. */
 export function badRequest(detail: string): Refused {
   return new Refused('BAD_REQUEST', detail);
 }

@@ -1,4 +1,4 @@
-/** What `graphql` lets pass (docs/reference/plugins.md#graphql), read once from its config. */
+/** Settings of `graphql` (docs/reference/plugins.md#graphql), read once from its config. */
 import type { JsonObject } from '../../artifact/format.ts';
 import { get, isObject } from '../../spec/json.ts';
 import type { CostSettings, FieldCost } from './cost.ts';

@@ -1,4 +1,4 @@
-/** Shared secrets of one config: says of a message and its code only whose they are. */
+/** Shared secrets of one config: reveals only the owner of a message's code. */
 import { createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
 
 export interface HmacKeyEntry {
@@ -19,7 +19,7 @@ export const NO_KEY = -1;
 export class HmacKeyTable {
   readonly #keys: readonly KeyObject[];
   readonly #byName = new Map<string, number>();
-  /** For names that nobody has, so that they take as long. */
+  /** Key for unknown names, so that they take as long. */
   readonly #standIn = createSecretKey(randomBytes(32));
 
   /** Names must be unique. Throws HmacKeyError. */
@@ -28,7 +28,7 @@ export class HmacKeyTable {
     for (const [index, { name }] of entries.entries()) this.#byName.set(name, index);
   }
 
-  /** Index of the key of this name where `code` is the message's HMAC-SHA256 by it, else NO_KEY. */
+  /** Returns the index of the key of this name if `code` is the message's HMAC-SHA256 by it, else NO_KEY. */
   verify(name: string, message: Uint8Array, code: Uint8Array): number {
     const index = this.#byName.get(name) ?? NO_KEY;
     const wanted = createHmac('sha256', this.#keys[index] ?? this.#standIn)

@@ -27,7 +27,7 @@ export class CallOfPlugin implements CallState {
   /** Seconds until a call that did not begin could. */
   retryAfter = 0;
   answer: HttpAnswer | null = null;
-  /** Headers of the answer to the client that is made of it, and their bytes. */
+  /** Headers for the client's answer, and their bytes. */
   response: { readonly headers: HeaderList; bytes: number } = { headers: [], bytes: 0 };
   /** The parsed body of the answer, set on first use. */
   #json: { readonly value: unknown; readonly unread: Unread | null } | null = null;
@@ -41,7 +41,7 @@ export class CallOfPlugin implements CallState {
     return this.#turn;
   }
 
-  /** The answer has come, if anybody still waits for it. */
+  /** The answer has come; it is kept if the call still waits for it. */
   received(turn: object, answer: HttpAnswer): HttpAnswer {
     if (turn === this.#turn) this.answer = answer;
     else answer.holding?.release();

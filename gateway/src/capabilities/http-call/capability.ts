@@ -145,7 +145,7 @@ function countFailure(breaker: CircuitBreaker, x: Exchange, error: unknown): voi
   else breaker.abandoned(x.clientIp);
 }
 
-/** The plugin decides what a failure means for the request; the log says what it was. */
+/** Logs a failure, and returns its code: the plugin decides how to answer. */
 function failureOf({ services, name }: Binding, x: Exchange, error: unknown): number {
   if (!(error instanceof HttpCallError)) throw error;
   if (!x.closed) services.log('warn', name, `host_http_call: ${error.message}`, x);

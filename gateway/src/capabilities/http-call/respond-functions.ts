@@ -1,4 +1,4 @@
-/** An answer to the client made of one that an HTTP call brought: its body does not pass through the plugin's memory. */
+/** Answers the client with the answer of an HTTP call, whose body does not pass through the plugin's memory. */
 
 import type { CapabilityFunction } from '../../capability/capability.ts';
 import { HOP_BY_HOP } from '../../egress/forwarded-headers.ts';

@@ -1,4 +1,4 @@
-/** Where a dispatcher hands a request off to. */
+/** The target to which a dispatcher hands a request off. */
 import type { Exchange } from '../../exchange.ts';
 import type { HandOff } from '../../hand-off.ts';
 import type { Call } from '../../wasm/call/call.ts';

@@ -17,13 +17,13 @@ export interface TopicBatch {
   fail(error: unknown): void;
 }
 
-/** Below what brokers take at once unless told otherwise (`message.max.bytes`, 1 MiB); a larger message goes alone. */
+/** Below the default limit of brokers (`message.max.bytes`, 1 MiB); a larger message goes alone. */
 const MOST_BYTES = 900_000;
 const MOST_MESSAGES = 5_000;
 /** Largest size of a record besides key, value and headers, in bytes. */
 const RECORD_BYTES = 64;
 
-/** Of the first of those that wait: as many as go together. */
+/** Creates a batch of the first waiting messages: as many as fit. */
 export function createBatch(topic: string, waiting: readonly Queued[]): TopicBatch {
   const queued = waiting.slice(0, fitting(waiting));
   const messages = queued.map(({ message }) => recordOf(message));

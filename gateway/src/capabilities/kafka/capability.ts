@@ -36,7 +36,7 @@ interface Subscribable {
   readonly config: string;
 }
 
-/** What `init` has opened. */
+/** Objects that `init` has opened. */
 interface Bound {
   opened: Opened | null;
   subscribable: Subscribable | null;

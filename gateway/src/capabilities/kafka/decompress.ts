@@ -12,7 +12,7 @@ const FRAMED_SNAPPY_HEAD = 16;
 
 const [gunzipped, zstdDecompressed] = [promisify(gunzip), promisify(zstdDecompress)];
 
-/** Rejects what is not so compressed, or larger than may be. */
+/** Rejects if the batch is malformed, or too large. */
 export const DECOMPRESS: Readonly<Record<'gzip' | 'snappy' | 'lz4' | 'zstd', (batch: Buffer) => Promise<Buffer>>> = {
   gzip: (batch) => gunzipped(batch, { maxOutputLength: MOST }),
   snappy: async (batch) => unsnapped(batch),

@@ -11,7 +11,7 @@ declare module 'lz4js' {
 
 declare module 'snappyjs' {
   const snappy: {
-    /** Throws where the content has more bytes. */
+    /** Throws if the content has more bytes. */
     uncompress(block: Buffer, maxBytes: number): Buffer;
     compress(content: Buffer): Buffer;
   };

@@ -1,4 +1,7 @@
-/** Watches the frames of Kafka's protocol as they come: a length of four bytes, then so many, of which the first four say whose answer it is. */
+/**
+ * Watches the frames of Kafka's protocol as they come: a length of four bytes, then so many, of which the first four
+ * identify the request that is answered.
+ */
 
 /** Least bytes of a frame; the client library throws an uncaught error for a shorter answer. */
 const LEAST = 4;
@@ -13,7 +16,7 @@ export class FrameLimit {
   #have = 0;
   #left = 0;
 
-  /** False where a frame announces less than an answer has, or more than the client library may gather. */
+  /** Returns false if a frame announces less than an answer has, or more than the client library may gather. */
   admits(chunk: Buffer): boolean {
     for (let at = 0; at < chunk.length; ) {
       if (this.#left > 0) {

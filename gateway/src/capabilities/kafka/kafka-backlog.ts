@@ -1,10 +1,10 @@
-/** Reads what a topic of Kafka has from before, for all clients that resume over one connection. */
+/** Reads earlier messages of a Kafka topic, for all clients that resume over one connection. */
 import { isBehind, type Position } from '../subscribing/position.ts';
 import type { Backlog } from '../subscribing/topic-source.ts';
 import { Turns } from '../subscribing/turns.ts';
 import type { KafkaBatch, KafkaTopic } from './kafka-topic.ts';
 
-/** Of one read: what each client that resumes may hold. Brokers do not wait: the messages are there. */
+/** Limits of one read: as much as each client that resumes may hold. Brokers need not wait: the messages exist. */
 const LIMITS = { waitMs: 0, bytes: 128 << 10 };
 
 /**

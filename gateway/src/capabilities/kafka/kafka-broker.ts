@@ -1,4 +1,4 @@
-/** Brokers of Kafka as what messages are published to; the client library is loaded when the first plugin names some. */
+/** Brokers of Kafka as targets of publishing; the client library is loaded when the first plugin names some. */
 import type { EgressGuard } from '../../egress/guard.ts';
 import { KeptConnection } from '../publishing/kept-connection.ts';
 import type { Broker } from '../publishing/publisher.ts';

@@ -1,7 +1,7 @@
 /**
- * An idempotent producer of Kafka, loaded with the library when it is needed. A topic has one batch under way at a time,
- * and what comes meanwhile is the next: the library gives a batch that it sends again the numbers of the first time, by
- * which brokers know it, but gives other batches the same ones meanwhile.
+ * An idempotent producer of Kafka, loaded with the library on demand. A topic has one batch under way at a time, and
+ * later messages form the next: the library gives a batch that it sends again its first numbers, by which brokers
+ * recognise it, but gives other batches the same ones meanwhile.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Message, Producer } from 'kafkajs';
@@ -21,7 +21,10 @@ const PAUSE_MS = { first: 100, most: 2_000 };
 /** Milliseconds in which a topic that is not known may be made, by brokers that make topics on use. */
 const UNKNOWN_TOPIC_MS = 3_000;
 
-/** What waited for another batch whose numbers may be taken: it was not sent, and another connection may. */
+/**
+ * The message waited for another batch whose numbers may be used up: it was not sent, and may go over another
+ * connection.
+ */
 export class ConnectionRetired extends Error {}
 
 interface Topic {
@@ -67,7 +70,7 @@ export class KafkaConnection implements Connection {
       const topic = this.#topics.get(message.topic) ?? { waiting: [], isBusy: false };
       this.#topics.set(message.topic, topic);
       topic.waiting.push({ message, resolve, reject });
-      // At the end of the turn: what arrives together is sent together.
+      // At the end of the turn, so that messages of one turn are sent together.
       if (topic.waiting.length === 1 && !topic.isBusy) {
         topic.isBusy = true;
         setImmediate(() => void this.#work(message.topic, topic));
@@ -110,7 +113,7 @@ export class KafkaConnection implements Connection {
     }
   }
 
-  /** One that the brokers refuse takes none with it. */
+  /** Delivers each by itself: a refused message does not affect the others. */
   async #deliverEach({ topic, queued }: TopicBatch): Promise<boolean> {
     for (const [i, each] of queued.entries()) {
       if (await this.#deliver(createBatch(topic, [each]))) continue;

@@ -13,10 +13,10 @@ const REFUSALS = new Set([
   'TOPIC_AUTHORIZATION_FAILED',
   'CLUSTER_AUTHORIZATION_FAILED',
 ]);
-/** Errors contain what they come from, a few levels deep. */
+/** Errors contain their causes, a few levels deep. */
 const MOST_CAUSES = 5;
 
-/** The brokers have no such topic, and make none. */
+/** The topic does not exist, and the brokers do not create it. */
 export class TopicUnknown extends Error {}
 
 /** The brokers have answered, and do not take it. */
@@ -24,7 +24,7 @@ export function isRefusal(error: unknown): boolean {
   return error instanceof TopicUnknown || REFUSALS.has(typeOf(error));
 }
 
-/** Also for a moment where brokers make topics on use. */
+/** True also for a moment while brokers create a topic on use. */
 export function isUnknownTopic(error: unknown): boolean {
   return typeOf(error) === 'UNKNOWN_TOPIC_OR_PARTITION';
 }

@@ -56,7 +56,7 @@ export interface UnreadableBatch {
 
 const unreadableBatches = new AsyncLocalStorage<UnreadableBatch[]>();
 
-/** Batches that cannot be unpacked end what is read of their partition, as a batch that is cut off does. */
+/** Notes batches that cannot be unpacked, which end the read of their partition, as one that is cut off does. */
 export async function noteUnreadable<T>(
   read: () => Promise<T>,
 ): Promise<{ readonly read: T; readonly unreadable: readonly UnreadableBatch[] }> {
@@ -83,7 +83,7 @@ async function unpacked(records: Buffer, decompress: (records: Buffer) => Promis
   }
 }
 
-/** The head of the batch whose records these are: the library leaves them where the answer has them. */
+/** Returns the head of the batch with these records: the library leaves them in the buffer of the answer. */
 function headBefore({ buffer, byteOffset }: Buffer): Buffer | null {
   if (byteOffset < BATCH_HEAD) return null;
   const head = Buffer.from(buffer, byteOffset - BATCH_HEAD, BATCH_HEAD);

@@ -3,7 +3,7 @@ import type { MessageHeader } from '../publishing/message-headers.ts';
 
 export interface KafkaMessage {
   readonly topic: string;
-  /** Null: none, and any partition. */
+  /** Null: without a key, to any partition. */
   readonly key: string | null;
   readonly payload: Uint8Array;
   readonly headers: readonly MessageHeader[];

@@ -28,7 +28,7 @@ export class KafkaReader implements LiveReader {
     this.ended.catch(() => {});
   }
 
-  /** At the end of the topic, or where the position says. */
+  /** Opens a reader at the end of the topic, or at the position. */
   static async open(topic: KafkaTopic, from: Position | null): Promise<KafkaReader> {
     try {
       if (from === null) return new KafkaReader(topic, await topic.latest(), []);
@@ -67,7 +67,7 @@ export class KafkaReader implements LiveReader {
     }
   }
 
-  /** Another reader goes on where partitions have other leaders, or there are more of them. */
+  /** Another reader takes over if partitions have other leaders, or their number grows. */
   async #refresh(): Promise<void> {
     this.#refreshAt = performance.now() + REFRESH_MS;
     const before = JSON.stringify([...this.#leaders]);

@@ -1,6 +1,6 @@
 /**
- * What `stream-publish` and `stream-subscribe` are told of their brokers (docs/reference/plugins.md#stream-publish), read
- * once from their configs.
+ * The brokers' settings in the configs of `stream-publish` and `stream-subscribe`
+ * (docs/reference/plugins.md#stream-publish), read once.
  */
 import type { JsonObject } from '../../artifact/format.ts';
 import type { ReadPem } from '../../egress/upstream.ts';

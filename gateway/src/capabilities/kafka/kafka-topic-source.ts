@@ -1,4 +1,4 @@
-/** Topics of Kafka as what clients stream; the client library is loaded when the first is read. */
+/** Topics of Kafka as sources of event streams; the client library is loaded when the first is read. */
 import type { EgressGuard } from '../../egress/guard.ts';
 import type { Position } from '../subscribing/position.ts';
 import type { Backlog, LiveReader, TopicSource } from '../subscribing/topic-source.ts';
@@ -7,7 +7,7 @@ import type { KafkaBrokers } from './kafka-settings.ts';
 
 /** `partition:offset`, several with commas between. */
 const ID = /^\d{1,4}:\d{1,16}(,\d{1,4}:\d{1,16})*$/;
-/** Characters; what `format` makes of the most partitions is shorter. */
+/** Longest id, in characters: `format` stays below it with the most partitions. */
 const MOST_ID = 4_800;
 const MOST_PARTITION = 999;
 

@@ -16,7 +16,7 @@ import { vettedClient } from './vetted-client.ts';
 export interface FetchLimits {
   /** Milliseconds that a broker waits for messages. */
   readonly waitMs: number;
-  /** Of a request; a larger message comes alone. */
+  /** Bytes of a request; a larger message comes alone. */
   readonly bytes: number;
 }
 
@@ -24,7 +24,7 @@ export type KafkaBatch = MessageBatch & { readonly position: Position };
 
 /** Bytes of a message that is passed on: a batch of 64 MiB may be one. */
 const MOST_MESSAGE = 8 << 20;
-/** Partitions whose offsets an `id` of events holds. */
+/** Most partitions whose offsets fit into an `id` of events. */
 const MOST_PARTITIONS = 200;
 const READ_COMMITTED = 1;
 /** Milliseconds for which the library remembers leaders that it has no reason to doubt. */
@@ -40,7 +40,7 @@ export class KafkaTopic {
     this.#topic = topic;
   }
 
-  /** Rejects with EgressRefused, ConnectionRefused, or what the library says. */
+  /** Rejects with EgressRefused, ConnectionRefused, or errors of the library. */
   static async open(brokers: KafkaBrokers, topic: string, guard: EgressGuard): Promise<KafkaTopic> {
     const { options, reasonOf } = vettedClient(brokers, guard);
     const cluster = new Cluster({
@@ -134,7 +134,7 @@ export class KafkaTopic {
       for (const message of batch.messages) {
         const offset = Number(message.offset);
         const isTooLarge = (message.value?.length ?? 0) > MOST_MESSAGE;
-        // Gaps stand before messages: what stands before it goes first.
+        // Gaps stand before messages: earlier messages go first.
         if (isTooLarge && !isFirst) {
           next = offset;
           break;
@@ -144,7 +144,7 @@ export class KafkaTopic {
         isFirst &&= isTooLarge;
       }
       position[partition] = next;
-      // With other partitions it is not known whose batch it is: each is asked for by itself.
+      // With several partitions it is unknown which one is stuck: each is then read by itself.
       const stuck = partitions.length === 1 && fetched.messages.length === 0;
       const passedOver = stuck ? unreadable.find(({ first, last }) => first <= begin && begin <= last) : undefined;
       if (passedOver === undefined) continue;
@@ -203,7 +203,7 @@ export class KafkaTopic {
   }
 }
 
-/** Behind all that came, also what is not shown, and what compaction has taken out of its batch. */
+/** Returns the offset behind all received messages, including those that are hidden or compacted. */
 function nextOffset(from: number, { messages }: FetchedPartition): number {
   const last = messages.at(-1);
   if (last === undefined) return from;

@@ -1,4 +1,7 @@
-/** Modules of the client library that its own types leave out: what kafka-library.ts mends, and what reading needs. */
+/**
+ * Modules of the client library that its own types leave out: those that kafka-library.ts corrects, and those for
+ * reading.
+ */
 declare module 'kafkajs/src/network/requestQueue/index.js' {
   export default class RequestQueue {
     readonly pending: readonly unknown[];
@@ -83,7 +86,7 @@ declare module 'kafkajs/src/network/connection.js' {
 
   export default class Connection {
     readonly socket: Socket;
-    /** Of an answer that has come in part. */
+    /** Chunks of an incomplete answer. */
     chunks: Buffer[];
     bytesBuffered: number;
     bytesNeeded: number;

@@ -25,7 +25,7 @@ export function stickyPartitioner(): (args: PartitionerArgs) => number {
   };
 }
 
-/** One that has a leader, where any has. */
+/** Returns a partition that has a leader, if possible. */
 function anyOf(partitions: PartitionerArgs['partitionMetadata'], turn: number): number {
   const led = partitions.filter(({ leader }) => leader >= 0);
   const among = led.length > 0 ? led : partitions;

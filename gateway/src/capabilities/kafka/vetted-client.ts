@@ -10,12 +10,12 @@ import { VettedSocket } from './vetted-socket.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 export const REQUEST_TIMEOUT_MS = 10_000;
-/** The library's own attempts; what is tried again for longer is known to be so, and tried by us. */
+/** The library's own attempts; longer retries are made here, visibly. */
 export const RETRY = { initialRetryTime: 50, factor: 0.2, multiplier: 2, maxRetryTime: 1_000, retries: 0 };
 
 export interface VettedClient {
   readonly options: KafkaConfig & Required<Pick<KafkaConfig, 'brokers' | 'logCreator' | 'socketFactory'>>;
-  /** Why there is no connection: EgressRefused, ConnectionRefused, or what the library says. */
+  /** Returns the reason of a missing connection: EgressRefused, ConnectionRefused, or the library's error. */
   reasonOf(error: unknown): unknown;
 }
 

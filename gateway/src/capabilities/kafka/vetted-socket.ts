@@ -55,7 +55,7 @@ export class VettedSocket extends Socket {
     this.#opened.then((inner) => inner.write(Buffer.concat(chunks), done), done);
   }
 
-  /** The library ends it when it has its answers, or waits for none any more: a broker that hangs does not keep it. */
+  /** The library ends it when it has its answers, or no longer waits: a broker that hangs must not keep it. */
   override _final(done: (error?: Error | null) => void): void {
     done();
     this.destroy();

@@ -9,7 +9,7 @@ const levels: readonly LogLevel[] = ['trace', 'debug', 'info', 'warn', 'error'];
 /** Bytes of one line, and lines of one call; the rest is left out. */
 const MAX_LINE = 4096;
 const MAX_LINES = 100;
-/** What writing a line costs, in instructions. */
+/** Cost of writing a line, in instructions. */
 const LINE = 5_000;
 
 class LineCount implements CallState {

@@ -36,7 +36,7 @@ interface Subscribable {
   readonly config: string;
 }
 
-/** What `init` has opened. */
+/** Objects that `init` has opened. */
 interface Bound {
   opened: Opened | null;
   subscribable: Subscribable | null;
@@ -183,7 +183,7 @@ export const nats = capability({
   },
 });
 
-/** One that can be published to: tokens between dots, none empty, without wildcards and white space. */
+/** A subject for publishing: non-empty tokens between dots, without wildcards and white space. */
 const SUBJECT = /^[^\s.*>]+(\.[^\s.*>]+)*$/;
 
 function subjectOf(text: string): string {

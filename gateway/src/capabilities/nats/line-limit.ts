@@ -1,14 +1,14 @@
 /**
- * Reads the lines of a server ahead of the client library, which writes to standard output what it cannot read, holds a
- * line without an end, and goes on as long as a server talks.
+ * Reads the lines of a server ahead of the client library, which prints unreadable ones to standard output, holds an
+ * endless line, and reads on as long as a server sends.
  */
 import { Kind, Parser, type ParserEvent } from '@nats-io/nats-core/internal';
 
 /** Bytes of a line without the payload of a message: `INFO` names all servers of a cluster. */
 export const MOST_LINE = 1 << 20;
-/** Lines in a row that are for nobody here: some are under way when a subscription ends. */
+/** Most unexpected lines in a row: some are under way when a subscription ends. */
 const MOST_LINES = 10_000;
-/** Bytes in a row that are for nobody here: more than the largest message. */
+/** Most unexpected bytes in a row: more than the largest message. */
 const MOST_BYTES = 96 << 20;
 
 export class LineLimit {
@@ -17,7 +17,7 @@ export class LineLimit {
   #lines = 0;
   #bytes = 0;
 
-  /** `isAwaited`: whether somebody here waits for it. */
+  /** `isAwaited`: reports whether the line is expected. */
   constructor(isAwaited: (event: ParserEvent) => boolean) {
     this.#isAwaited = isAwaited;
     this.#parser = new Parser({ push: (event) => ('kind' in event ? this.#count(event) : undefined) });

@@ -1,4 +1,4 @@
-/** Servers of NATS as what messages are published to; the client library is loaded when the first plugin names some. */
+/** Servers of NATS as targets of publishing; the client library is loaded when the first plugin names some. */
 import type { EgressGuard } from '../../egress/guard.ts';
 import { KeptConnection } from '../publishing/kept-connection.ts';
 import type { MessageHeader } from '../publishing/message-headers.ts';
@@ -11,7 +11,7 @@ export interface NatsMessage {
   readonly payload: Uint8Array;
   readonly headers: readonly MessageHeader[];
   readonly acknowledgement: Acknowledgement;
-  /** By which a stream knows it again (`Nats-Msg-Id`); null: none. */
+  /** Id by which a stream recognises a repetition (`Nats-Msg-Id`); null without one. */
   readonly id: string | null;
 }
 

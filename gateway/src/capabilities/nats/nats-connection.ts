@@ -1,4 +1,4 @@
-/** A connection to NATS: publishes, and knows by whom a message is acknowledged. Loaded with the library when it is needed. */
+/** A connection to NATS: publishes, and knows how a message is acknowledged. Loaded with the library on demand. */
 import { Buffer } from 'node:buffer';
 import { type JetStreamClient, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import {
@@ -36,7 +36,9 @@ export class NatsConnection implements Connection {
   readonly #name: string;
   readonly #pending = new Set<Pending>();
   readonly #lookups = new BoundedMap<{ readonly listens: Promise<boolean>; until: number }>(MOST_SUBJECTS);
-  /** Of all that waits for the server; the promise of the end itself would keep each for as long as the connection. */
+  /**
+   * Everything that waits for the server; handlers on the promise of the end would stay for as long as the connection.
+   */
   readonly #waiting = new Set<(error: PublishError) => void>();
   #flush: Promise<void> | null = null;
 
@@ -92,7 +94,7 @@ export class NatsConnection implements Connection {
     }
   }
 
-  /** The server has taken it when it answers a ping behind it; what it refuses, it has said before. */
+  /** The server has taken the message when it answers a ping behind it; refusals come before that. */
   async #plain({ subject, payload }: NatsMessage, headers: MsgHdrs | undefined) {
     const pending: Pending = { subject, refusal: null };
     this.#pending.add(pending);

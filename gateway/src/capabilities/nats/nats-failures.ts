@@ -6,7 +6,7 @@ import { PublishError } from '../publishing/publish-error.ts';
 /** Error codes of JetStream (its errors.json). */
 const MESSAGE_TOO_LARGE = 10_054;
 
-/** Nobody listens on the subject. */
+/** The subject has no listener. */
 export function noStream(error: unknown): boolean {
   return error instanceof Error && error.name === 'JetStreamNotEnabled';
 }
@@ -23,7 +23,7 @@ export function failureOf(error: unknown, name: string): PublishError {
   }
   if (noStream(error)) return says('failed', 'no stream listens on the subject', true);
   if (isPermission(error)) return says('failed', 'the server does not permit publishing to the subject', true);
-  // The library ends what waits when it loses the connection, with errors of several kinds.
+  // When the connection is lost, the library rejects waiting calls with errors of several kinds.
   const text = `the connection was lost (${error instanceof Error ? error.name : 'unknown'})`;
   return new PublishError('failed', `${name}: ${text}`, { cause: error, connectionLost: true });
 }

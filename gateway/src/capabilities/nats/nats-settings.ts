@@ -1,6 +1,6 @@
 /**
- * What `subject-publish` and `subject-subscribe` are told of their servers (docs/reference/plugins.md#subject-publish),
- * read once from their configs.
+ * The servers' settings in the configs of `subject-publish` and `subject-subscribe`
+ * (docs/reference/plugins.md#subject-publish), read once.
  */
 import type { JsonObject } from '../../artifact/format.ts';
 import { isHostAndPort } from '../../egress/host-and-port.ts';
@@ -15,7 +15,7 @@ export type NatsCredentials =
   | { readonly kind: 'none' }
   | { readonly kind: 'password'; readonly user: string; readonly password: string }
   | { readonly kind: 'token'; readonly token: string }
-  /** `SU…`: signs what the server asks, and is not sent. */
+  /** `SU…`: signs the server's challenge, and is not sent. */
   | { readonly kind: 'nkey'; readonly seed: string }
   /** The content of a `.creds` file: a JWT and the seed that signs. */
   | { readonly kind: 'creds'; readonly creds: string };
@@ -29,7 +29,7 @@ export interface NatsServers {
   /** `host:port` of each. */
   readonly servers: readonly string[];
   readonly credentials: NatsCredentials;
-  /** Null: TLS only where the server offers it. */
+  /** Null: TLS only if the server offers it. */
   readonly tls: BrokerTls | null;
   /** Passwords and tokens may be sent without TLS. */
   readonly allowPlaintext: boolean;

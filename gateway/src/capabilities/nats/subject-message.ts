@@ -1,9 +1,9 @@
-/** Messages of NATS as what clients stream. */
+/** Messages of NATS for event streams. */
 import type { JsMsg } from '@nats-io/jetstream';
 import type { Msg, MsgHdrs } from '@nats-io/nats-core';
 import type { StreamMessage } from '../subscribing/topic-source.ts';
 
-/** From a server, which numbers none. */
+/** Converts a message of a server, which numbers none of them. */
 export function messageOf({ subject, data, headers }: Msg): StreamMessage {
   return {
     partition: 0,

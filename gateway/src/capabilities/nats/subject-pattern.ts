@@ -1,6 +1,6 @@
 /** Subjects with wildcards: `*` stands for one token, `>` at the end for one or more. */
 
-/** Whether every subject that `pattern` matches is one that `other` matches, too. */
+/** Reports whether every subject that `pattern` matches is one that `other` matches, too. */
 export function covers(other: string, pattern: string): boolean {
   const [outer, inner] = [other.split('.'), pattern.split('.')];
   for (const [i, token] of outer.entries()) {

@@ -1,10 +1,10 @@
-/** Subjects of NATS as what clients stream; the client library is loaded when the first is read. */
+/** Subjects of NATS as sources of event streams; the client library is loaded when the first is read. */
 import type { Position } from '../subscribing/position.ts';
 import type { Backlog, LiveReader, TopicSource } from '../subscribing/topic-source.ts';
 import type { NatsLinks } from './nats-link.ts';
 import type { NatsServers } from './nats-settings.ts';
 
-/** Where messages are read: from the stream that has them all, or, as they come, from the server. */
+/** Source of messages: the stream that has them all, or, as they come, the server. */
 export const STREAM_USES = ['auto', 'required', 'none'] as const;
 export type StreamUse = (typeof STREAM_USES)[number];
 

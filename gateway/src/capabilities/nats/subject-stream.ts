@@ -7,7 +7,7 @@ import { streamMessageOf } from './subject-message.ts';
 import { covers } from './subject-pattern.ts';
 
 const TIMEOUT_MS = 5_000;
-/** Of one read: what each client that resumes may hold, by the mean size of the stream's messages. */
+/** Bytes of one read: as much as each client that resumes may hold, by the mean size of the stream's messages. */
 const READ_BYTES = 128 << 10;
 const MOST_MESSAGES = 500;
 /** Milliseconds that a read waits for messages that the server has said are there. */

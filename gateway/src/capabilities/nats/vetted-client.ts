@@ -17,7 +17,7 @@ import { useVettedTransport, type VettedOptions } from './vetted-transport.ts';
 useVettedTransport();
 
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Between pings; a server that leaves two unanswered has gone. */
+/** Milliseconds between pings; a server that leaves two unanswered has gone. */
 const PING_INTERVAL_MS = 10_000;
 
 /**

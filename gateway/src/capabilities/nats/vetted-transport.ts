@@ -24,7 +24,7 @@ export interface VettedOptions extends ConnectionOptions {
     readonly needsTls: boolean;
     /** Bytes that may wait to be written. */
     readonly mostWaiting: number;
-    /** Whether somebody here waits for what the server says. */
+    /** Reports whether a caller waits for the server's event. */
     isAwaited(event: ParserEvent): boolean;
   };
 }

@@ -7,7 +7,7 @@ import { ObjectStore } from './object-store.ts';
 
 const HANDED_OFF = 0;
 
-/** What `init` has opened. */
+/** Objects that `init` has opened. */
 interface Opened {
   store: ObjectStore | null;
 }

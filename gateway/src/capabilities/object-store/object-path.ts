@@ -1,9 +1,12 @@
 /**
- * Paths of objects: a key is decoded once and encoded again as SigV4 wants it of S3, so that the store reads exactly this
- * key, and signs what it reads (docs/decisions.md#object-keys).
+ * Paths of objects: a key is decoded once and encoded again as SigV4 requires for S3, so that the store reads exactly
+ * this key, and verifies its signature (docs/decisions.md#object-keys).
  */
 
-/** What bucket names have in common, at all stores and in all their years; nothing that a URL could read as more than a name. */
+/**
+ * Common syntax of bucket names, at all stores and in all their years; without characters that a URL could read as more
+ * than a name.
+ */
 const BUCKET = /^[A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9]$/;
 
 /** Returns the bucket's name from a path parameter as it was sent; null if it is malformed. */
@@ -33,7 +36,7 @@ export function escaped(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
-/** Null where an encoding is broken, or what it says is not UTF-8. */
+/** Returns null if an encoding is malformed, or the decoded text is not UTF-8. */
 export function percentDecoded(text: string): string | null {
   try {
     return decodeURIComponent(text);

@@ -35,7 +35,7 @@ export class ObjectStore {
     this.#fallback = settings.fallbackKey === undefined ? null : keyPath(settings.fallbackKey);
   }
 
-  /** Throws where the config cannot be used. */
+  /** Throws if the config cannot be used. */
   static open(config: JsonObject, { endpoint, openUpstream }: StoreUpstreams): ObjectStore {
     const settings = storeSettings(config);
     const url = settings.endpoint ?? awsStore(settings.region);

@@ -1,6 +1,6 @@
 /**
- * A body in chunks that are signed each (`aws-chunked`, STREAMING-AWS4-HMAC-SHA256-PAYLOAD): what streams to a store in
- * plaintext is whole and unchanged there, though nobody has held it.
+ * A body in chunks that are signed each (`aws-chunked`, STREAMING-AWS4-HMAC-SHA256-PAYLOAD): a body streamed to a store
+ * in plaintext arrives whole and unchanged, without being held in memory.
  */
 import { createHash } from 'node:crypto';
 import { Transform, type TransformCallback } from 'node:stream';
@@ -27,9 +27,9 @@ export type SignChunk = (digest: string, before: string) => Promise<string>;
 
 export class SignedChunks extends Transform {
   readonly #sign: SignChunk;
-  /** Of the chunk before, or the request. */
+  /** Signature of the previous chunk, or of the request. */
   #signature: string;
-  /** Of the chunk that is not full yet; never copied into one. */
+  /** Pieces of the chunk that is not full yet; never copied into one. */
   #pieces: Buffer[] = [];
   #bytes = 0;
 

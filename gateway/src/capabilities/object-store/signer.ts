@@ -18,7 +18,7 @@ export interface Signed {
   /** To be sent with the signed headers: `x-amz-date`, `authorization` and the session's token, if any. */
   readonly headers: HeaderList;
   readonly signedAt: Date;
-  /** Hex; what the signature of a first chunk goes on from. */
+  /** Hex; the signature of a first chunk continues from it. */
   readonly signature: string;
 }
 
@@ -35,7 +35,7 @@ export class Signer {
     this.#now = now;
     this.#region = settings.region;
     this.#signing = signatureV4(settings);
-    // Each use of it says what is wrong.
+    // Each use of it reports the error.
     this.#signing.catch(() => {});
   }
 

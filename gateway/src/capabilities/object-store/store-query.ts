@@ -1,4 +1,4 @@
-/** The query of a request to a store: what the client sent, in the one encoding that the store signs it in, too. */
+/** The query of a request to a store: the client's, in the one encoding that the store signs it in, too. */
 import { escaped, percentDecoded } from './object-path.ts';
 
 export interface StoreQuery {
@@ -10,7 +10,10 @@ export interface StoreQuery {
 
 export const NO_QUERY: StoreQuery = { text: '', values: {} };
 
-/** Null where the query has an encoding that is broken, or not UTF-8, or a value without a name, which stores sign in ways of their own. A `+` is a space, as stores read it. */
+/**
+ * Returns null if the query has an encoding that is broken, or not UTF-8, or a value without a name, which stores sign
+ * in ways of their own. A `+` is a space, as stores read it.
+ */
 export function storeQuery(query: string | undefined): StoreQuery | null {
   if (query === undefined || query === '') return NO_QUERY;
   const values: Record<string, string[]> = Object.create(null);
@@ -23,7 +26,7 @@ export function storeQuery(query: string | undefined): StoreQuery | null {
     if (name === null || name === '' || value === null) return null;
     values[name] ??= [];
     values[name].push(value);
-    // A name alone, such as `uploads`, is what S3 calls a sub-resource.
+    // S3 calls a name alone, such as `uploads`, a sub-resource.
     parts.push(equals < 0 ? escaped(name) : `${escaped(name)}=${escaped(value)}`);
   }
   return { text: parts.join('&'), values };

@@ -13,7 +13,7 @@ export interface StoreAddress {
   readonly authority: string;
   /** Origin to connect to, if it is not the upstream itself. */
   readonly origin: string | undefined;
-  /** A wire that nobody else reads: bodies that stream need no signature of their own. */
+  /** The connection is encrypted or local: streaming bodies need no signature of their own. */
   readonly secure: boolean;
 }
 
@@ -42,7 +42,7 @@ interface Payload {
   body(signed: Signed): UpstreamRequest['body'];
 }
 
-/** Makes and signs it. Rejects with NotSendable where the body is one that S3 does not take. */
+/** Makes and signs it. Rejects with NotSendable if the body is one that S3 does not take. */
 export async function storeRequest(request: UpstreamRequest, target: StoreTarget): Promise<UpstreamRequest> {
   const { signer, address, x, query } = target;
   const payload = await payloadOf(request, target);
@@ -79,7 +79,7 @@ async function payloadOf({ body, headers }: UpstreamRequest, target: StoreTarget
   const length = headerOf(headers, 'content-length');
   if (length === undefined) throw new NotSendable(noLength());
   if (address.secure) return { hash: UNSIGNED, headers: ['content-length', length], body: () => body };
-  // Stores that keep a content encoding `aws-chunked` with the object exist; none needs it to see what the hash says.
+  // Without the content encoding `aws-chunked`, which some stores keep with the object: the hash announces the chunks.
   return {
     hash: CHUNKED,
     headers: ['x-amz-decoded-content-length', length, 'content-length', String(chunkedLength(Number(length)))],
@@ -92,10 +92,12 @@ function whole(body: Uint8Array | null, length: string | undefined): Payload {
   return { hash: body === null ? OF_NOTHING : sha256Hex(body), headers, body: () => body };
 }
 
-/** Parameters of requests that carry an object; `x-id` is what AWS's clients call the operation. */
+/** Parameters of requests that carry an object; AWS's clients name the operation in `x-id`. */
 const OF_DATA = new Set(['partNumber', 'uploadId', 'x-id']);
 
-/** What S3 takes in chunks: an object, or a part of one. Other bodies are documents about objects. */
+/**
+ * Reports whether S3 takes the body in chunks: an object, or a part of one. Other bodies are documents about objects.
+ */
 function isData(method: string, { values }: StoreQuery): boolean {
   return method === 'PUT' && Object.keys(values).every((name) => OF_DATA.has(name));
 }

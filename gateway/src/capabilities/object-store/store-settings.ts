@@ -1,11 +1,11 @@
-/** Where a store is, and how its buckets are addressed, out of the config of `object-store`. */
+/** Address of a store, and the form of its bucket URLs, from the config of `object-store`. */
 import type { JsonObject } from '../../artifact/format.ts';
 
 export interface StoreSettings {
   readonly region: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** Of temporary credentials. */
+  /** Session token of temporary credentials. */
   readonly sessionToken: string | undefined;
   /** Base URL; undefined for AWS. */
   readonly endpoint: string | undefined;
@@ -56,7 +56,7 @@ export function awsStore(region: string): string {
 /** Names that a host can have in front of the store's, and its certificate covers: no dots, no capitals, at most 63. */
 const LABEL = /^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/;
 
-/** Whether the bucket's name can be part of the host; others stand in the path, as in AWS's own clients. */
+/** Reports whether the bucket's name can be part of the host; others stand in the path, as in AWS's own clients. */
 export function isHostLabel(bucket: string): boolean {
   return LABEL.test(bucket);
 }

@@ -1,4 +1,4 @@
-/** `host_observation_*`: what is counted, logged and traced of requests beyond what the gateway does for all. */
+/** `host_observation_*`: counts, logs and traces of requests beyond those of the gateway for all. */
 import { capability } from '../../capability/capability.ts';
 import { onlyIn, openedInInit } from '../../capability/in-hook.ts';
 import { OBSERVATION_METRICS, openFigures } from './figures.ts';
@@ -7,7 +7,7 @@ import type { SeenConsumers } from './observed-field.ts';
 import { observe } from './observed-request.ts';
 import { SlowLog } from './slow-log.ts';
 
-/** What `init` has opened. */
+/** Objects that `init` has opened. */
 interface Bound {
   observation: Observation | null;
 }

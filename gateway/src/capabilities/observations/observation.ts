@@ -20,7 +20,7 @@ export interface ObservationServices {
 export class Observation {
   readonly #figures: Figures;
   readonly #slowLog: SlowLog;
-  /** Infinity: none. */
+  /** Infinity without an objective. */
   readonly #slowAfter: number;
   readonly #logSample: number;
   readonly #logged: readonly { readonly start: string; readonly field: ObservedField }[];
@@ -42,7 +42,7 @@ export class Observation {
     this.#counted = fields.filter(({ labels }) => labels !== null);
   }
 
-  /** The fields that logs have, as a JSON object; null where the request has none of them. */
+  /** Returns the logged fields, as a JSON object; null if the request has none of them. */
   logged(x: Exchange): string | null {
     let members = '';
     for (const { start, field } of this.#logged) {
@@ -52,7 +52,7 @@ export class Observation {
     return members === '' ? null : `{${members}}`;
   }
 
-  /** Of the request's span. */
+  /** Returns attributes for the request's span. */
   attributes(x: Exchange): Record<string, string> {
     const attributes: Record<string, string> = {};
     for (const { key, field } of this.#traced) {
@@ -62,7 +62,7 @@ export class Observation {
     return attributes;
   }
 
-  /** Whether the access log is to have no line of it; those that failed or were slow always have one. */
+  /** Reports whether the access log is to have no line of it; those that failed or were slow always have one. */
   leavesOut({ status, seconds }: EndedRequest): boolean {
     if (this.#logSample === 1 || status >= FAILED || seconds > this.#slowAfter) return false;
     return Math.random() >= this.#logSample;

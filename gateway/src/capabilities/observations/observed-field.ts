@@ -7,7 +7,7 @@ import { FirstValues, type LabelValues, ListedValues } from './label-values.ts';
 /** The config cannot be used; stops the load (exit 1). Names the property. */
 export class ObservationSettingsError extends Error {}
 
-/** Characters of a value in log and trace; what is longer is cut. */
+/** Longest value in log and trace, in characters; longer ones are cut. */
 const LONGEST = 256;
 /** Names of headers that hold credentials. */
 const CREDENTIAL =
@@ -25,7 +25,7 @@ export interface ObservedField {
   readonly traced: boolean;
   /** Null if it is not counted. */
   readonly labels: LabelValues | null;
-  /** As log and trace have it; undefined where the request has none. */
+  /** Returns the value for log and trace; undefined if the request has no value. */
   shown(x: Exchange): string | undefined;
   /** As it is. */
   read: Source;

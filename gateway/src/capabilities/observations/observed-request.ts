@@ -39,7 +39,7 @@ class ObservedRequest implements RequestPart {
 
 const slot = new RequestSlot<ObservedRequest>();
 
-/** Of several observations of a request the last holds, so that an operation's config replaces one for all. */
+/** Of several observations of a request the last one applies, so that an operation's config replaces one for all. */
 export function observe(x: Exchange, observation: Observation): void {
   slot.set(x, new ObservedRequest(x, observation));
 }

@@ -13,7 +13,7 @@ export interface BcryptReply {
   readonly matches: boolean;
 }
 
-/** What bcrypt counts of a password, in bytes. */
+/** Bytes of a password that bcrypt counts. */
 const MOST_BYTES = 72;
 
 parentPort?.on('message', async ({ id, password, hash }: BcryptJob) => {

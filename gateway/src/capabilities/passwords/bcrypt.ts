@@ -1,4 +1,4 @@
-/** bcrypt in a thread of its own: Node.js has none that leaves the event loop alone. */
+/** bcrypt in a thread of its own: Node.js has no version of it that leaves the event loop free. */
 import { Worker } from 'node:worker_threads';
 import type { BcryptJob, BcryptReply } from './bcrypt-worker.ts';
 
@@ -15,7 +15,7 @@ let worker: Worker | null = null;
 const waiting = new Map<number, Waiting>();
 let last = 0;
 
-/** As everywhere, bcrypt counts the first 72 bytes of a password only. Rejects where the thread fails. */
+/** As everywhere, bcrypt counts the first 72 bytes of a password only. Rejects if the thread fails. */
 export function verifyBcrypt(password: string, hash: string): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const id = ++last;

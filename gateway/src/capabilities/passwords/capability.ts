@@ -10,11 +10,11 @@ import { HostCallError } from '../../wasm/call/host-call-error.ts';
 import { passwordHash } from './password-hash.ts';
 import { PasswordTable } from './password-table.ts';
 
-/** Too many passwords wait to be verified: the plugin decides what that means. */
+/** Too many passwords wait to be verified: the plugin decides how to answer. */
 const BUSY = -2;
 /** Cost of the digests of a verification, in instructions. */
 const DIGESTS = 3_000;
-/** The queue is short: what it does not get to in this time has failed. */
+/** The queue is short: a verification that does not start in this time has failed. */
 const DEADLINE_MS = 60_000;
 
 export const passwords = capability({

@@ -26,10 +26,10 @@ const ARGON2 =
   /^\$argon2id\$v=19\$m=(\d{1,9}),t=(\d{1,4}),p=(\d{1,4})\$([A-Za-z0-9+/]{8,128})\$([A-Za-z0-9+/]{16,172})$/;
 const SCRYPT = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,3}),p=(\d{1,3})\$([A-Za-z0-9+/]{8,128})\$([A-Za-z0-9+/]{16,172})$/;
 const BCRYPT = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/;
-/** Modular crypt format, and LDAP's `{SSHA}`: nobody's password begins so. */
+/** Modular crypt format, and LDAP's `{SSHA}`: plain passwords do not begin so. */
 const HASH_LIKE = /^(\$[a-z0-9-]{1,16}\$|\{[A-Z0-9-]{3,16}\})/;
 
-/** Whether a config value is a hash, and no secret in plain text (E1070). */
+/** Reports whether a config value is a hash, and no secret in plain text (E1070). */
 export function isPasswordHash(text: string): boolean {
   return ARGON2.test(text) || SCRYPT.test(text) || BCRYPT.test(text);
 }

@@ -1,4 +1,4 @@
-/** Users and passwords of one config: stays in the host, and says of a name and password only whose they are. */
+/** Users and passwords of one config: stays in the host, and reveals only the owner of a name and password. */
 import { hash, randomBytes } from 'node:crypto';
 import { Checks } from '../../shares/checks.ts';
 import { FairQueue } from '../../shares/fair-queue.ts';
@@ -33,7 +33,7 @@ const sharedQueue = new FairQueue(AT_ONCE);
 export class PasswordTable {
   readonly #checks: Checks<number>;
   readonly #now: () => number;
-  /** Makes what is kept useless outside this table. */
+  /** Makes the stored digests useless outside this table. */
   readonly #key = randomBytes(32).toString('base64');
   readonly #hashes: readonly PasswordHash[];
   readonly #byName = new Map<string, number>();
@@ -49,8 +49,8 @@ export class PasswordTable {
   }
 
   /**
-   * Index of the user whose name and password they are, or NOBODY. A name that nobody has takes the time of one that
-   * somebody has. `owner`: who asks. Rejects with Crowded.
+   * Returns the index of the user with this name and password, or NOBODY. An unknown name takes as long as a known one.
+   * `owner`: the asking client. Rejects with Crowded.
    */
   verify(name: string, password: string, owner: OwnerPath): number | Promise<number> {
     const found = this.#byName.get(this.#digest(name));
@@ -66,7 +66,7 @@ export class PasswordTable {
     return this.#checks.run({ key, name: this.#digest(name), owner, run });
   }
 
-  /** The same entry each time for a name that nobody has: in a mixed table, some are quick and some slow. */
+  /** Returns the same entry each time for an unknown name: in a mixed table, some are quick and some slow. */
   #standIn(name: string): number {
     const number = Number.parseInt(hash('sha256', `stand-in:${this.#key}${name}`, 'hex').slice(0, 8), 16);
     return this.#hashes.length === 0 ? NOBODY : number % this.#hashes.length;

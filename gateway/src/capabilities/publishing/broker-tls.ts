@@ -11,7 +11,7 @@ export interface BrokerTls {
   readonly key: string | undefined;
 }
 
-/** Null where the config has no `tls`. Throws SecretError where a file does not read. */
+/** Returns null if the config has no `tls`. Throws SecretError if a file does not read. */
 export function readBrokerTls(config: JsonObject, readPem: ReadPem): BrokerTls | null {
   const tls = config['tls'];
   if (!isObject(tls)) return null;
@@ -22,7 +22,7 @@ export function readBrokerTls(config: JsonObject, readPem: ReadPem): BrokerTls |
   return { ca: pem('ca'), cert: pem('client_cert'), key: pem('client_key') };
 }
 
-/** Throws where the files hold no certificates or keys. */
+/** Throws if the files hold no certificates or keys. */
 export function secureContextOf({ ca, cert, key }: BrokerTls): SecureContext {
   return createSecureContext({
     ...(cert === undefined || key === undefined ? {} : { cert, key }),

@@ -20,7 +20,7 @@ export interface IdempotencySettings {
   readonly required: boolean;
 }
 
-/** Null where the config has none. */
+/** Returns null if the config has no `idempotency`. */
 export function readIdempotency(config: JsonObject): IdempotencySettings | null {
   const given = config['idempotency'];
   if (!isObject(given)) return null;
@@ -30,9 +30,9 @@ export function readIdempotency(config: JsonObject): IdempotencySettings | null 
 
 /** Identifies a request that must be done once. */
 export interface OnceKey {
-  /** Of consumer, operation and key: nobody gets another's answer. Base64url. */
+  /** Key from consumer, operation and the client's key, so that answers never reach another consumer. Base64url. */
   readonly key: string;
-  /** Of all that makes the message. */
+  /** Digest of all parts of the message. */
   readonly mark: string;
 }
 
@@ -48,7 +48,7 @@ const PRINTABLE = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
 /** They differ from one attempt to the next. */
 const OF_ATTEMPT = new Set(['traceparent', 'tracestate']);
 
-/** Null where the message need not be published once only. Throws PublishError for a key that cannot be used. */
+/** Returns null if the message need not be published once only. Throws PublishError for a key that cannot be used. */
 export function onceKeyOf(x: Exchange, settings: IdempotencySettings | null, parts: MessageParts): OnceKey | null {
   if (settings === null) return null;
   const given = joinedHeader(x.headers, HEADER);
@@ -75,15 +75,15 @@ function callerOf({ headers }: Exchange): readonly string[] {
 }
 
 export interface OnceOptions {
-  /** Whom its key counts for. */
+  /** Owner that its key counts for. */
   readonly owner: OwnerPath;
   readonly once: OnceKey;
   readonly windowSeconds: number;
-  /** Seconds after which a reservation of a process that has gone ends. */
+  /** Seconds after which a reservation ends if its process has died. */
   readonly holdSeconds: number;
 }
 
-/** What came of publishing. */
+/** Result of publishing. */
 export interface Publication<A> {
   readonly acknowledged: A;
   /** It is the answer to an earlier request. */
@@ -106,7 +106,7 @@ export async function publishOnce<A>(
   const reservation = await known(store.reserve({ key, token, mark, holdSeconds, owner }));
   if (reservation.state !== 'reserved') return earlier(reservation, mark);
   const acknowledged = await publish(async (result) => {
-    // Where the state is away, the reservation ends by itself; repeats are told to wait until then.
+    // If the state is unavailable, the reservation expires; repeats are told to wait until then.
     const done =
       result === null
         ? store.release(key, token)

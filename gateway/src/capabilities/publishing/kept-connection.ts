@@ -1,6 +1,6 @@
 /**
- * A connection that is made when it is first needed, kept, and made again after it was lost: those who need it wait for
- * a few attempts with growing pauses, so that a broker that restarts costs no request.
+ * A connection that is made on first use, kept, and replaced after it was lost: callers wait for a few attempts with
+ * growing pauses, so that a broker that restarts costs no request.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { EgressRefused } from '../../egress/connector.ts';
@@ -55,7 +55,7 @@ export class KeptConnection<C extends Connection> {
     return current;
   }
 
-  /** The next who needs one gets another; what is under way on this one may go on. */
+  /** Later callers get another connection; calls under way on this one may go on. */
   replace(connection: C): void {
     const current = this.#current;
     current?.then((each) => {

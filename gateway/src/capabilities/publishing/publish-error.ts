@@ -1,4 +1,4 @@
-/** Why a message is not known to be in the broker, and what plugins are told of it. */
+/** Why a message is not known to be in the broker, and the result for plugins. */
 
 export type PublishFailure =
   /** No connection, or the broker refused the message. */
@@ -34,7 +34,7 @@ export const FAILURE_CODES: Readonly<Record<PublishFailure, number>> = {
 };
 
 interface PublishErrorOptions extends ErrorOptions {
-  /** The broker answered: it is there, and what is wrong is the message's. Default false. */
+  /** The broker answered: it is available, and the fault is the message's. Default false. */
   readonly answered?: boolean;
   /** The connection was lost with the message on its way: says nothing of the next. Default false. */
   readonly connectionLost?: boolean;

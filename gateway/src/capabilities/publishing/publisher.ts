@@ -1,4 +1,4 @@
-/** Publishes to one broker: within the bounds of what may be in flight, behind a circuit breaker, in its time. */
+/** Publishes to one broker: within the limits of messages in flight, behind a circuit breaker, within a time limit. */
 
 import type { Share } from '../../capability/in-flight.ts';
 import { Outage } from '../../capability/outage.ts';
@@ -20,7 +20,7 @@ export interface Broker<M, A> {
 export interface PublishTerms<A> {
   /** Bytes that the message holds while it waits. */
   readonly bytes: number;
-  /** Whom that counts for. */
+  /** Owner that the bytes count for. */
   readonly owner: OwnerPath;
   readonly timeoutMs: number;
   /** Called when the outcome of the message is known, which may be after `timeoutMs`. */

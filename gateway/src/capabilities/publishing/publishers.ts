@@ -15,7 +15,7 @@ export class Publishers<S, M, A> {
     this.#make = make;
   }
 
-  /** For one artifact; what it has opened ends with the last artifact that has opened the same. */
+  /** Returns the publishers of one artifact; each ends with the last artifact that has opened it. */
   use(): ArtifactPublishers<S, M, A> {
     const mine = new Map<string, Publisher<M, A>>();
     return {
@@ -45,7 +45,7 @@ export class Publishers<S, M, A> {
 }
 
 export interface ArtifactPublishers<S, M, A> {
-  /** `log`: where outages are told of, for the first that opens it. */
+  /** `log`: reports outages, for the first caller that opens it. */
   open(settings: S, log: PublisherLog): Publisher<M, A>;
   close(): void;
 }

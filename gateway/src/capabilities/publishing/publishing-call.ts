@@ -1,4 +1,4 @@
-/** What host functions that publish have in common: the request's body and trace, the wait, results as numbers. */
+/** Shared parts of host functions that publish: the request's body and trace, the wait, results as numbers. */
 import { type Exchange, headerOf } from '../../exchange.ts';
 import { traceparentOf } from '../../telemetry/trace-context.ts';
 import type { Call } from '../../wasm/call/call.ts';
@@ -43,7 +43,10 @@ export function headersOf(call: Call, pointer: number, length: number): readonly
   return headers;
 }
 
-/** Publishes when the body is there, and has the plugin wait: 0, 1 where an earlier request has published it, or what failed. */
+/**
+ * Publishes once the body is read, while the plugin waits: returns 0, 1 if an earlier request has published it, or the
+ * failure.
+ */
 export function published<A>(
   call: Call,
   last: LastPublication<A>,
@@ -65,7 +68,7 @@ export function published<A>(
   return typeof read === 'number' ? waits() : read.then(waits);
 }
 
-/** The plugin decides what it means for the request; the log says what it was. */
+/** Logs a failure, and returns its code: the plugin decides how to answer. */
 function told<A>(call: Call, last: LastPublication<A>, error: unknown): number {
   if (!(error instanceof PublishError)) throw error;
   const { services, name } = call.binding;

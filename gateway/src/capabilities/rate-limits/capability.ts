@@ -10,7 +10,7 @@ import { HostCallError } from '../../wasm/call/host-call-error.ts';
 
 const ALLOWED = 1;
 const REFUSED = 0;
-/** The store is away: the plugin decides what that means. */
+/** The store is unavailable: the plugin decides how to answer. */
 const UNAVAILABLE = -1;
 
 /** Counters that live elsewhere must answer within this. */

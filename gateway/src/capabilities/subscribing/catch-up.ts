@@ -1,7 +1,7 @@
 /**
- * Gives a client what it has missed, from a reader of its own, until it meets the one that all share. Far behind, it reads
- * up to where that one has come meanwhile, at the client's pace; near, what comes is kept for the client while it reads the
- * rest, so that nothing is lost between the two, and nothing comes twice.
+ * Gives a client the messages that it missed, from a reader of its own, until it meets the shared one. Far behind, it
+ * reads up to the shared reader's current position, at the client's pace; near, new messages are kept for the client
+ * while it reads the rest, so that no message is lost between the two, or comes twice.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { OwnerPath } from '../../shares/owner-path.ts';
@@ -12,9 +12,9 @@ import { distance, isAhead, isBehind, type Position } from './position.ts';
 import type { LiveClient, Topic } from './topic.ts';
 import type { Backlog } from './topic-source.ts';
 
-/** Messages for which what comes is kept meanwhile. */
+/** Distance in messages within which new messages are kept meanwhile. */
 const NEAR = 1_000;
-/** Milliseconds before it is tried again where the broker does not answer, or has nothing to give yet. */
+/** Milliseconds between attempts if the broker does not answer, or has no messages yet. */
 const PAUSE_MS = 500;
 const NOTHING_YET_MS = 20;
 
@@ -46,7 +46,7 @@ export class CatchUp {
     this.#overrun = true;
   }
 
-  /** Resolves when the client gets what comes, or has left. */
+  /** Resolves when the client gets new messages, or has left. */
   async run(from: Position | 'earliest'): Promise<void> {
     try {
       await this.#begin(from);
@@ -66,7 +66,7 @@ export class CatchUp {
     if (earliest !== null) this.#position = earliest;
   }
 
-  /** True where the client has what the shared reader has read, and gets what that reads. */
+  /** Returns true if the client has the same messages as the shared reader, and gets those that it reads. */
   async #meets(): Promise<boolean> {
     const { topic, client, outbox } = this.#options;
     const live = topic.position;
@@ -125,7 +125,7 @@ export class CatchUp {
     if (told.length > 0) await outbox.write({ bytes: Buffer.concat(told), messages: 0 });
   }
 
-  /** As often as it takes; null where the client has left meanwhile. */
+  /** As often as it takes; null if the client has left meanwhile. */
   async #answer<T>(ask: () => Promise<T>): Promise<T | null> {
     while (!this.#ended) {
       try {

@@ -15,7 +15,7 @@ export interface Framing {
   write(event: ClientEvent, id: string | null): Buffer;
   /** Sent at the beginning: clients have the id as their last. */
   opening(id: string | null, retryMs: number): Buffer;
-  /** Keeps the connection open; the id moves clients on that got none of the messages. */
+  /** Keeps the connection open; the id advances clients that got none of the messages. */
   heartbeat(id: string | null): Buffer;
 }
 
@@ -27,7 +27,7 @@ export function eventOf(message: StreamMessage, withMetadata: boolean): ClientEv
   return { event: 'message', data: payload.toString(), isObject: false };
 }
 
-/** Null: it is not known what is lost. */
+/** Null: the lost range is unknown. */
 export function gapOf(gap: Gap | null): ClientEvent {
   return { event: 'gap', data: JSON.stringify(gap ?? {}), isObject: true };
 }

@@ -14,7 +14,7 @@ export interface Frames {
 export interface MessageForm {
   readonly framing: Framing;
   readonly withMetadata: boolean;
-  /** Null where all messages are written. */
+  /** Null if all messages are written. */
   readonly check: MessageCheck | null;
 }
 

@@ -2,7 +2,7 @@
 import type { DescribedMessages } from '../../exchange.ts';
 import type { StreamMessage } from './topic-source.ts';
 
-/** Of one operation: the same for all its clients, so that a batch is checked once for all of them. */
+/** The check of one operation: the same for all its clients, so that a batch is checked once for all of them. */
 export class MessageCheck {
   readonly #described: DescribedMessages;
   readonly #count: (dropped: number) => void;

@@ -10,7 +10,7 @@ export class Outbox {
   readonly #figures: DirectionFigures | null;
   #kept: Frames[] = [];
   #lag = { messages: 0, bytes: 0 };
-  /** The client has yet to read what was written. */
+  /** The client has yet to read earlier output. */
   #full = false;
   /** New output waits until something else has been written. */
   #held = false;
@@ -19,7 +19,7 @@ export class Outbox {
   messages = 0;
   bytes = 0;
 
-  /** `figures`: where what is written is counted, too. */
+  /** `figures`: counts the output, too. */
   constructor(sink: Writable, maxLag: Lag, figures: DirectionFigures | null = null) {
     this.#sink = sink;
     this.#maxLag = maxLag;
@@ -32,7 +32,7 @@ export class Outbox {
     return !this.#full && !this.#held && this.#kept.length === 0;
   }
 
-  /** False where more waits than may. */
+  /** Returns false if more waits than may. */
   offer(frames: Frames): boolean {
     if (this.#closed) return true;
     if (!this.#full && !this.#held) {
@@ -52,7 +52,7 @@ export class Outbox {
     if (this.#full) await new Promise<void>((resolve) => this.#drained.add(resolve));
   }
 
-  /** Keeps what is offered until it is released, or forgotten. */
+  /** Keeps new output until it is released, or dropped. */
   hold(): void {
     this.#held = true;
   }

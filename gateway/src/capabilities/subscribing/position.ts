@@ -11,7 +11,7 @@ export function isAhead(position: Position, other: Position): boolean {
   return position.some((next, partition) => next > (other[partition] ?? 0));
 }
 
-/** How many messages are between them at most: offsets may be those of none. */
+/** Returns the most messages between them: some offsets may have no message. */
 export function distance(position: Position, other: Position): number {
   return other.reduce((sum, next, partition) => sum + Math.max(0, next - (position[partition] ?? 0)), 0);
 }

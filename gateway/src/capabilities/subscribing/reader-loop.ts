@@ -9,7 +9,7 @@ import { SubscribeError } from './subscribe-error.ts';
 import type { LiveReader, MessageBatch, TopicSource } from './topic-source.ts';
 
 export interface Reading {
-  /** Where the next reader begins; null: with what comes then. */
+  /** Position at which the next reader begins; null: with new messages. */
   readonly position: Position | null;
   began(reader: LiveReader): void;
   deliver(batch: MessageBatch): void;
@@ -78,7 +78,7 @@ export class ReaderLoop {
         pauseMs = PAUSE_MS.first;
       } catch (error) {
         if (signal.aborted) return;
-        // A connection alone is no success: what cannot be read would be asked for again at once, for ever.
+        // A connection alone is not a success: otherwise unreadable messages would be requested again at once, forever.
         if (this.#hasRead) pauseMs = PAUSE_MS.first;
         this.#lost(error);
         await pause(pauseMs, undefined, { signal }).catch(() => {});

@@ -9,7 +9,7 @@ export const SERVER_SENT_EVENTS: Framing = {
     const lines = LINE_BREAK.test(data) ? data.split(LINE_BREAK).join('\ndata: ') : data;
     return Buffer.from(`${name}${idLine(id)}data: ${lines}\n\n`);
   },
-  // Without data there is no event, but the id counts.
+  // Without data clients see no event, but the id counts.
   opening: (id, retryMs) => Buffer.from(`retry: ${retryMs}\n${idLine(id)}\n`),
   heartbeat: (id) => Buffer.from(`:\n${idLine(id)}\n`),
 };

@@ -1,4 +1,4 @@
-/** Why a stream of events does not begin, and what plugins are told of it. */
+/** Why a stream of events does not begin, and the result for plugins. */
 
 export type SubscribeFailure =
   /** No connection, or the broker refused. */

@@ -25,9 +25,9 @@ export type SubscriptionEnd = 'client' | 'lag' | 'duration' | 'share' | 'stoppin
 export interface SubscriberOptions {
   readonly topic: Topic;
   readonly settings: SubscriptionSettings;
-  /** Whose stream it is. */
+  /** Owner of the stream. */
   readonly owner: OwnerPath;
-  /** Of the messages that it wants; null: all. */
+  /** Key of the messages that it wants; null: all. */
   readonly key: Buffer | null;
   /** Null if it gets all messages. */
   readonly check: MessageCheck | null;
@@ -35,7 +35,7 @@ export interface SubscriberOptions {
    * Start of the stream. `lost`: the client resumes, but the broker numbers no messages, so the missed ones are lost.
    */
   readonly from: Position | 'earliest' | 'latest' | 'lost';
-  /** Null where the client has asked for no WebSocket. */
+  /** Null if the client has asked for no WebSocket. */
   readonly webSocket: typeof webSocketChannel | null;
   /** It has ended; so many messages have been written. Called once. */
   ended(x: Exchange | null, why: SubscriptionEnd, messages: number): void;

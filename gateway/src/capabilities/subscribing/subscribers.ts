@@ -34,7 +34,7 @@ export interface Subscription {
   readonly settings: SubscriptionSettings;
   /** Identifies the config whose clients are counted together. */
   readonly config: string;
-  /** Of the messages that the client wants; null: all. */
+  /** Key of the messages that the client wants; null: all. */
   readonly key: Buffer | null;
   /** That has the config, for the metrics. */
   readonly plugin: string;
@@ -89,7 +89,7 @@ export class Subscribers {
     }
   }
 
-  /** Null where its operation lets all messages through. */
+  /** Returns null if its operation lets all messages through. */
   #checkOf({ operation }: Exchange, plugin: string): MessageCheck | null {
     const described = operation?.streamed ?? null;
     if (described === null) return null;

@@ -1,4 +1,4 @@
-/** What host functions that subscribe have in common: the wait, the hand-off, results as numbers. */
+/** Shared parts of host functions that subscribe: the wait, the hand-off, results as numbers. */
 import type { Call } from '../../wasm/call/call.ts';
 import { HostCallError } from '../../wasm/call/host-call-error.ts';
 import { SUBSCRIBE_CODES, SubscribeError } from './subscribe-error.ts';
@@ -8,7 +8,7 @@ import type { Subscriber } from './subscriber.ts';
 const GRACE_MS = 1_000;
 const HANDED_OFF = 0;
 
-/** Opens the stream, and hands the request off to it: 0, or what failed. */
+/** Opens the stream, and hands the request off to it: returns 0, or the failure. */
 export function subscribed(
   call: Call,
   last: { retryAfter: number },
@@ -38,7 +38,7 @@ export function subscribed(
   return waited;
 }
 
-/** The plugin decides what it means for the request; the log says what it was. */
+/** Logs a failure, and returns its code: the plugin decides how to answer. */
 function told(call: Call, last: { retryAfter: number }, error: unknown): number {
   if (!(error instanceof SubscribeError)) throw error;
   const { services, name } = call.binding;

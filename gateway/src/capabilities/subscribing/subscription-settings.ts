@@ -8,9 +8,9 @@ export interface Lag {
 }
 
 export interface SubscriptionSettings {
-  /** Where clients without a `Last-Event-ID` begin. */
+  /** Start of clients without a `Last-Event-ID`. */
   readonly from: 'latest' | 'earliest';
-  /** Of the config, in a process. */
+  /** Most clients of the config, in a process. */
   readonly maxClients: number;
   readonly heartbeatMs: number;
   /** Largest lag of a client that reads slowly. */

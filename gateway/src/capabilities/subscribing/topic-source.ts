@@ -14,7 +14,7 @@ export interface StreamMessage {
 
 /** Messages that the broker no longer has, or never had: offsets `from` up to, but not including, `to`. */
 export interface Gap {
-  /** Absent where topics have none. */
+  /** Absent for topics without partitions. */
   readonly partition?: number;
   readonly from: number;
   readonly to: number;
@@ -23,7 +23,7 @@ export interface Gap {
 /** Messages that were read at once. */
 export interface MessageBatch {
   readonly messages: readonly StreamMessage[];
-  /** Behind them; null where the broker numbers no messages. */
+  /** Behind them; null if the broker numbers no messages. */
   readonly position: Position | null;
   /** Stand before the messages. */
   readonly gaps: readonly Gap[];
@@ -41,13 +41,13 @@ export interface LiveReader {
   close(): void;
 }
 
-/** Reads what came before, for clients that resume. */
+/** Reads earlier messages, for clients that resume. */
 export interface Backlog {
   /** The position of the oldest message that is there. */
   earliest(): Promise<Position>;
-  /** The position, with what is not there any more, or never was, left out. */
+  /** Returns the position, moved past messages that are gone, or never existed. */
   clamp(position: Position): Promise<Pick<MessageBatch, 'gaps'> & { readonly position: Position }>;
-  /** Some of the messages from one position on and before the other; rejects where the first is not there any more. */
+  /** Returns some of the messages from one position on and before the other; rejects if the first is gone. */
   read(from: Position, until: Position): Promise<MessageBatch & { readonly position: Position }>;
   close(): void;
 }

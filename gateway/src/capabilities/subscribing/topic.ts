@@ -20,7 +20,7 @@ export interface LiveClient {
 
 export interface TopicOptions {
   readonly log: PublisherLog;
-  /** For reading what came before, over all topics. */
+  /** Turns of reading earlier messages, over all topics. */
   readonly turns: FairQueue;
   /** It has ended. */
   ended(): void;
@@ -51,7 +51,7 @@ export class Topic implements Reading {
     this.#outage = new Outage(source.name, log);
   }
 
-  /** Of what clients have got that have all; null where the broker numbers no messages. */
+  /** Position of clients that have all messages; null if the broker numbers no messages. */
   get position(): Position | null {
     return this.#position;
   }
@@ -61,7 +61,9 @@ export class Topic implements Reading {
     return this.#position && this.source.format(this.#position);
   }
 
-  /** Resolves when it is read, and as long as what is returned is not called. Rejects with SubscribeError. */
+  /**
+   * Resolves once the topic is read, which goes on until the returned function is called. Rejects with SubscribeError.
+   */
   async hold(timeoutMs: number): Promise<() => void> {
     this.#holders++;
     this.#stopLingering();
@@ -97,7 +99,7 @@ export class Topic implements Reading {
     return this.#holders > 0;
   }
 
-  /** Nobody holds it, and nobody may any more. */
+  /** Ends the topic: it is no longer held, and cannot be. */
   end(): void {
     this.#stopLingering();
     this.#loop?.close();

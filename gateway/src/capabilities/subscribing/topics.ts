@@ -4,7 +4,7 @@ import type { PublisherLog } from '../publishing/publisher.ts';
 import { Topic } from './topic.ts';
 import type { TopicSource } from './topic-source.ts';
 
-/** Reads of what came before that are under way at once, for clients that resume; others wait, and clients take turns. */
+/** Reads of earlier messages under way at once, for clients that resume; others wait, and clients take turns. */
 const BACKLOG_READS = {
   atOnce: 8,
   mostWaiting: Number.POSITIVE_INFINITY,
@@ -12,7 +12,7 @@ const BACKLOG_READS = {
 };
 
 export interface ArtifactTopics<S> {
-  /** `log`: where outages are told of, for the first that opens it. To be held at once. */
+  /** `log`: reports outages, for the first caller that opens it. To be held at once. */
   open(settings: S, name: string, log: PublisherLog): Topic;
   close(): void;
 }

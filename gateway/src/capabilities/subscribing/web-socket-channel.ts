@@ -1,4 +1,4 @@
-/** A WebSocket as what a client's events go over. Loaded with the library that reads frames. */
+/** Carries a client's events over a WebSocket. Loaded with the library that reads frames. */
 import type { Duplex } from 'node:stream';
 import type { Exchange } from '../../exchange.ts';
 import type { Closing } from '../../web-socket-closing.ts';

@@ -9,7 +9,7 @@ import { FrameScanner } from '../../websocket/frame-scanner.ts';
 export interface WebSocketListener {
   received(bytes: number): void;
   message(): void;
-  /** The client has closed it, or broken the protocol; with what it is answered, null: without a code. */
+  /** The client has closed it, or violated the protocol; `answer`: the close frame for it, null: without a code. */
   closed(answer: Closing | null): void;
 }
 

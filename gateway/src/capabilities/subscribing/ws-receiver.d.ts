@@ -1,4 +1,4 @@
-/** What web-socket-input.ts uses of the library and its types leave out. */
+/** Declarations that web-socket-input.ts needs and the library's types leave out. */
 import type { Writable } from 'node:stream';
 
 declare module 'ws' {

@@ -48,7 +48,7 @@ class LastExchange implements CallState {
 export const tokenExchange = capability({
   metrics: { gw_token_exchanges_total: EXCHANGES },
   open: ({ http, log, counter }) => ({ http, log, results: counter('gw_token_exchanges_total', EXCHANGES) }),
-  /** What `init` has opened. */
+  /** Exchangers that `init` has opened. */
   bind: (): TokenExchanger[] => [],
   call: () => new LastExchange(),
   functions: {
@@ -143,7 +143,7 @@ export const tokenExchange = capability({
   },
 });
 
-/** Throws what an exchange is not known to fail by. */
+/** Throws errors other than the known failures of an exchange. */
 function expected(error: unknown): ExchangeFailed {
   if (error instanceof ExchangeFailed) return error;
   throw overloadedIfCrowded(error);

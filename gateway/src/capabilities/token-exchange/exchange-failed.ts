@@ -1,8 +1,9 @@
 /** How an exchange fails. */
 
 /**
- * `refused`: the caller's token is not accepted; `denied`: it is, and no token for the upstream is issued for it;
- * `unavailable`: nobody can say; `timeout`: not in time; `unusable`: what the server says, or issues, is of no use.
+ * `refused`: the caller's token is not accepted; `denied`: it is, but no token for the upstream is issued for it;
+ * `unavailable`: the server is unavailable; `timeout`: not in time; `unusable`: the server's answer or token cannot be
+ * used.
  */
 export type ExchangeFailure = 'refused' | 'denied' | 'unavailable' | 'timeout' | 'unusable';
 

@@ -2,7 +2,7 @@
 import { isObject, type Obj } from '../../spec/json.ts';
 import { httpUrl, milliseconds, readRules, TokenRulesError, text } from '../tokens/rule-values.ts';
 
-/** Identifiers of RFC 8693, section 3, for what an upstream can take as a bearer token. */
+/** Identifiers of RFC 8693, section 3, for tokens that an upstream accepts as bearer tokens. */
 export const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token';
 export const JWT = 'urn:ietf:params:oauth:token-type:jwt';
 export const ID_TOKEN = 'urn:ietf:params:oauth:token-type:id_token';
@@ -14,12 +14,12 @@ export interface ExchangeRules {
   /** The token endpoint. */
   readonly url: string;
   readonly clientId: string;
-  /** Empty where the client has none. */
+  /** Empty if the client has no secret. */
   readonly clientSecret: string;
   readonly clientAuthentication: ClientAuthentication;
   /** Parameters of each request but the subject's token, in the words of RFC 8693, section 2.1. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** Types of an issued token that are what was asked for. */
+  /** Types of an issued token that satisfy the request. */
   readonly usableTypes: readonly string[];
   readonly timeoutMs: number;
   /** For how long an issued token is used again, at most until it expires; 0: not at all. */
@@ -59,7 +59,7 @@ function parametersOf(rules: Obj): Record<string, string> {
   return {
     grant_type: GRANT_TYPE,
     subject_token_type: text(rules, 'subject_token_type') ?? ACCESS_TOKEN,
-    // The type must stand beside an actor's token, and must not without one.
+    // The type is required with an actor's token, and forbidden without one.
     ...(actor === undefined
       ? {}
       : { actor_token: actor, actor_token_type: text(rules, 'actor_token_type') ?? ACCESS_TOKEN }),

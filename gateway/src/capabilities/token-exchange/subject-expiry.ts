@@ -5,8 +5,8 @@ import { strictObject } from '../tokens/strict-json.ts';
 const SIGNED = /^[\w-]+\.([\w-]+)\.[\w-]*$/;
 
 /**
- * Milliseconds until the `exp` of a JSON Web Token, infinite for other tokens. Nobody has to have verified it: it can
- * only shorten what the authorization server has said of the token that it issued.
+ * Returns milliseconds until the `exp` of a JSON Web Token, infinite for other tokens. It may be unverified: it can
+ * only shorten the lifetime that the authorization server gave the issued token.
  */
 export function remainingMs(token: string, now: number): number {
   const [, payload] = SIGNED.exec(token) ?? [];

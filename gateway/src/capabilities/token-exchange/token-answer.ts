@@ -11,18 +11,18 @@ import { ACCESS_TOKEN } from './exchange-rules.ts';
 
 export interface IssuedToken {
   readonly token: string;
-  /** Milliseconds from the answer on; 0 where the server does not say. */
+  /** Milliseconds from the answer on; 0 if the server does not say. */
   readonly lifetimeMs: number;
 }
 
 /** The subject's token is invalid or unacceptable: `invalid_request` by RFC 8693, section 2.2.2, others by custom. */
 const REFUSALS = new Set(['invalid_request', 'invalid_grant', 'invalid_token']);
-/** No token is issued for what is asked, on behalf of this subject. */
+/** The server issues no such token on behalf of this subject. */
 const DENIALS = new Set(['invalid_target', 'invalid_scope', 'access_denied']);
 /** About the gateway's own client. */
 const ABOUT_US = new Set(['invalid_client', 'unauthorized_client', 'unsupported_grant_type']);
 const STATUSES_ABOUT_US = new Set([401, 403]);
-/** Statuses by which servers refuse what a token is made of, or its size. */
+/** Statuses by which servers refuse a token's content or size. */
 const ABOUT_THE_TOKEN = new Set([400, 413, 414, 422, 431]);
 const NOT_ACCEPTED = 'the authorization server does not accept the token for an exchange';
 

@@ -147,6 +147,6 @@ function checkSubject(subject: string): void {
 function withoutAnswer({ failure, message }: HttpCallError): ExchangeFailed {
   if (failure === 'timeout') return new ExchangeFailed('timeout', message, { ill: true });
   if (failure === 'too-large') return new ExchangeFailed('unusable', message);
-  // Where the gateway has no room for an answer, the server is well.
+  // If the gateway lacks room for an answer, the server is well.
   return new ExchangeFailed('unavailable', message, { ill: failure !== 'no-room' });
 }

@@ -1,4 +1,4 @@
-/** `host_token_open` and `host_token_verify`: bearer tokens, and the small calls that read what they claim. */
+/** `host_token_open` and `host_token_verify`: bearer tokens, and the small calls that read their claims. */
 import { capability } from '../../capability/capability.ts';
 import { overloadedIfCrowded } from '../../capability/crowded.ts';
 import { onlyIn } from '../../capability/in-hook.ts';
@@ -12,7 +12,7 @@ import { Tokens } from './tokens.ts';
 
 const HOLDS = 0;
 const REFUSED = 1;
-/** The plugin decides what that means for the request. */
+/** The plugin decides how to answer then. */
 const UNAVAILABLE = 2;
 
 /** Cost of a digest and of a signature, in instructions. */
@@ -37,7 +37,7 @@ class LastToken implements CallState {
 export const tokens = capability({
   open: ({ http, log }) => new Tokens(http, log),
   load: (tokens) => tokens.scope(),
-  /** What `init` has opened. */
+  /** Verifiers that `init` has opened. */
   bind: (): TokenVerifier[] => [],
   call: () => new LastToken(),
   close: (scope) => scope.close(),
@@ -144,7 +144,7 @@ class Failure {
   }
 }
 
-/** Throws what is neither of the two. Why an issuer is away is in the log once, and no client's business. */
+/** Throws other errors. Outages of an issuer are logged once, and kept from clients. */
 function fails(error: unknown): Failure {
   if (error instanceof TokenRefused) return new Failure(REFUSED, messageOf(error));
   if (error instanceof IssuerUnavailable) return new Failure(UNAVAILABLE, 'the issuer of tokens is unavailable');

@@ -1,4 +1,4 @@
-/** What registered claims have to say (RFC 7519, section 4.1). */
+/** Checks of registered claims (RFC 7519, section 4.1). */
 import { get, type Obj } from '../../spec/json.ts';
 import { TokenRefused } from './token-refused.ts';
 
@@ -17,7 +17,7 @@ export interface Validity {
   readonly until: number;
 }
 
-/** Throws TokenRefused where issuer, audience or the form of a claim is wrong. The times are to be checked at each use. */
+/** Throws TokenRefused if issuer, audience or the form of a claim is wrong. The times are to be checked at each use. */
 export function checkClaims(claims: Obj, rules: ClaimRules): Validity {
   if (rules.issuer !== undefined && get(claims, 'iss') !== rules.issuer) {
     throw new TokenRefused("the token's issuer is not accepted");

@@ -33,7 +33,7 @@ const MAX_ANSWER = 32 << 10;
 const ASKING = { atOnce: 500, mostWaiting: 0, mostMs: 0 };
 /** By how much the server's clock may be behind. */
 const CLOCK_SKEW_MS = 60_000;
-/** Statuses by which servers refuse what a token is made of, or its size. */
+/** Statuses by which servers refuse a token's content or size. */
 const ABOUT_THE_TOKEN = new Set([400, 413, 414, 422, 431]);
 
 export class Introspector implements TokenVerifier {
@@ -116,7 +116,7 @@ export class Introspector implements TokenVerifier {
   }
 }
 
-/** Throws TokenRefused where the token is not active, or by its expiry cannot be. */
+/** Throws TokenRefused if the token is not active, or by its expiry cannot be. */
 function activity(answer: Obj): Validity {
   if (get(answer, 'active') !== true) throw new TokenRefused('the token is not active');
   const exp = get(answer, 'exp');

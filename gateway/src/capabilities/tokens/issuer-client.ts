@@ -51,7 +51,7 @@ async function answerOf(client: HttpCaller, call: HttpCall) {
   }
 }
 
-/** A server in logs: without a query, which may hold what is nobody's business. */
+/** Returns a server's name for logs: without the query, which may be confidential. */
 export function nameOf(url: string): string {
   const { origin, pathname } = new URL(url);
   return origin + pathname;
@@ -68,7 +68,7 @@ export interface Issuer {
   readonly overridden: boolean;
 }
 
-/** Where the issuer says that its keys are (OpenID Connect Discovery 1.0, section 4). Rejects with IssuerUnavailable. */
+/** Returns the URL of the issuer's keys (OpenID Connect Discovery 1.0, section 4). Rejects with IssuerUnavailable. */
 export async function discoverKeySet(client: HttpCaller, issuer: Issuer, timeoutMs: number): Promise<string> {
   const url = `${issuer.url.replace(/\/$/, '')}/.well-known/openid-configuration`;
   const document = await askIssuer(client, { method: 'GET', url, timeoutMs, maxBytes: MAX_DISCOVERY });

@@ -5,7 +5,7 @@ import { isCanonical } from './base64url.ts';
 import { strictObject } from './strict-json.ts';
 import { TokenRefused } from './token-refused.ts';
 
-/** Signatures that the gateway verifies: each goes with one type of key, and none with a shared secret. */
+/** Signatures that the gateway verifies: each needs one type of key, and never a shared secret. */
 export const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512'] as const;
 export type Algorithm = (typeof ALGORITHMS)[number];
 
@@ -15,7 +15,7 @@ export function isAlgorithm(value: unknown): value is Algorithm {
 
 export interface ReadToken {
   readonly alg: Algorithm;
-  /** Undefined where the token names no key. */
+  /** Undefined if the token names no key. */
   readonly kid: string | undefined;
   readonly claims: Obj;
 }
@@ -25,8 +25,8 @@ export const MAX_TOKEN = 16_384;
 const MAX_KID = 1_024;
 const COMPACT = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)$/;
 /**
- * Of what types a token may say it is (RFC 8725, section 3.11): others, such as `logout+jwt` or `secevent+jwt`, are
- * signed with the same keys and mean something else.
+ * Accepted types of a token (RFC 8725, section 3.11): others, such as `logout+jwt` or `secevent+jwt`, are signed with
+ * the same keys and mean something else.
  */
 const TYPES = new Set(['jwt', 'at+jwt', 'application/jwt', 'application/at+jwt']);
 

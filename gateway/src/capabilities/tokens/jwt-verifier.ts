@@ -16,7 +16,7 @@ export interface JwtRules extends ClaimRules {
   readonly algorithms: ReadonlySet<Algorithm>;
   /**
    * `unchecked` skips the signature (docs/decisions.md#production-builds, docs/decisions.md#jwt-without-key); null:
-   * there is no key, so every signature is refused.
+   * without a key, every signature is refused.
    */
   readonly keys: KeySource | 'unchecked' | null;
 }
@@ -31,7 +31,7 @@ export class JwtVerifier implements TokenVerifier {
     this.#rules = rules;
   }
 
-  /** `x`: the request that the token came with; null if it came with none. */
+  /** `x`: the request that the token came with; null without one. */
   verify(token: string, x: Exchange | null): TokenClaims | Promise<TokenClaims> {
     const { keys, skewMs } = this.#rules;
     const digest = digestOf(token);
@@ -48,7 +48,7 @@ export class JwtVerifier implements TokenVerifier {
   async #verifyAnew(token: string, digest: string, owner: OwnerPath): Promise<TokenClaims> {
     const { keys, skewMs, algorithms } = this.#rules;
     const read = readToken(token, algorithms);
-    // Before the signature: what is refused anyway costs the issuer nothing.
+    // Before the signature: a token that is refused anyway costs the issuer nothing.
     const validity = checkClaims(read.claims, this.#rules);
     checkTime(validity, skewMs, Date.now());
     const claims = new TokenClaims(read.claims);

@@ -1,4 +1,4 @@
-/** Where a verifier has its keys from. */
+/** Sources of a verifier's keys. */
 import type { OwnerPath } from '../../shares/owner-path.ts';
 import type { KeyTable } from './key-table.ts';
 
@@ -6,13 +6,13 @@ export interface KeySource {
   /** The keys at hand: another table when they have changed; null before the first. */
   readonly current: KeyTable | null;
   /**
-   * The keys to look for `kid` in, newer ones if it is not known. `owner`: who waits for them meanwhile. Rejects with
-   * IssuerUnavailable.
+   * Returns the keys to look for `kid` in, newer ones if it is not known. `owner`: the client that waits for them.
+   * Rejects with IssuerUnavailable.
    */
   keysFor(kid: string | undefined, owner: OwnerPath): Promise<KeyTable>;
   /**
-   * The keys after another look, for a token whose name of a key chose none of `known`. Returns null if they have not
-   * changed. Rejects with IssuerUnavailable.
+   * Returns the keys after another look, for a token whose key name is not in `known`; null if they have not changed.
+   * Rejects with IssuerUnavailable.
    */
   newerThan(known: KeyTable, owner: OwnerPath): Promise<KeyTable | null>;
 }

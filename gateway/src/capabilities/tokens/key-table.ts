@@ -11,7 +11,7 @@ interface Key {
   import(alg: Algorithm): Promise<CryptoKey>;
 }
 
-/** Most keys of a set, and most that are tried for a token that names none. */
+/** Most keys of a set, and most that are tried for a token without a key name. */
 const MOST_KEYS = 100;
 const MOST_TRIED = 5;
 
@@ -37,7 +37,7 @@ export class KeyTable {
     return new KeyTable(keys);
   }
 
-  /** Of a public key in PEM (`BEGIN PUBLIC KEY`). Throws KeyError. */
+  /** Reads a public key in PEM (`BEGIN PUBLIC KEY`). Throws KeyError. */
   static ofPem(pem: string): KeyTable {
     const key = publicKey(pem);
     const algorithms = algorithmsOf(key);
@@ -47,12 +47,12 @@ export class KeyTable {
     return new KeyTable([{ kid: undefined, algorithms, import: (alg) => importSPKI(spki, alg) }]);
   }
 
-  /** Whether a key is called so. */
+  /** Reports whether a key is called so. */
   names(kid: string): boolean {
     return this.#keys.some((key) => key.kid === kid);
   }
 
-  /** Whether `candidates` takes the keys of this name, and not all of a type. */
+  /** Reports whether `candidates` takes the keys of this name, and not all of a type. */
   chooses(kid: string | undefined): boolean {
     return kid !== undefined && this.named;
   }

@@ -1,4 +1,4 @@
-/** Public keys, and what they are good for. */
+/** Public keys, and the algorithms that they suit. */
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { ALGORITHMS, type Algorithm } from './jws.ts';
 

@@ -141,7 +141,7 @@ export class RemoteKeys implements KeySource {
     this.#schedule(this.#failure ? Math.min(retryMs, refreshMs) : refreshMs * (0.9 + Math.random() * 0.1));
   }
 
-  /** The same keys stay the same table, so that what was verified with them stays so. Throws KeyError. */
+  /** Equal keys stay the same table, so that tokens verified with them stay valid. Throws KeyError. */
   #use(set: Obj): void {
     const text = JSON.stringify(set);
     if (this.#current !== null && text === this.#text) return;

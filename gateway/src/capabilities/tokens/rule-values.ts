@@ -7,7 +7,7 @@ export class TokenRulesError extends Error {}
 
 /**
  * `text`: JSON, in which `{"$config": "/pointer"}` stands for a value of the plugin's config, so that secrets need not
- * pass through its memory; what is absent there, or empty, is left out. Throws TokenRulesError.
+ * pass through its memory; values that are absent there, or empty, are left out. Throws TokenRulesError.
  */
 export function readRules(text: string, config: unknown): unknown {
   return withConfig(parsed(text), config);
@@ -56,7 +56,7 @@ export function text(given: Obj, name: string): string | undefined {
   throw new TokenRulesError(`"${name}" must be a string`);
 }
 
-/** Of a value in seconds, at most a day. */
+/** Returns milliseconds for a value in seconds, at most a day. */
 export function milliseconds(given: Obj, name: string, otherwise: number): number {
   const value = given[name] ?? otherwise;
   if (typeof value !== 'number' || value < 0) throw new TokenRulesError(`"${name}" must be seconds, from 0`);

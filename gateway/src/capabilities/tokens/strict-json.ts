@@ -6,11 +6,11 @@ import { isQuickJson } from '../../json/json-scan.ts';
 import { parseTextOnce } from '../../json/parse-once.ts';
 import { isObject, type Obj } from '../../spec/json.ts';
 
-/** As escapes: bytes of UTF-8 hold none. */
+/** Matches escapes: valid UTF-8 has no surrogates. */
 const SURROGATE = /\\u[dD][89a-fA-F]/;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Null where the bytes are not such an object. */
+/** Returns null if the bytes are not such an object. */
 export function strictObject(bytes: Uint8Array): Obj | null {
   if (!isQuickJson(bytes)) return null;
   try {
@@ -23,7 +23,10 @@ export function strictObject(bytes: Uint8Array): Obj | null {
   }
 }
 
-/** JSON.stringify escapes them, and them alone (ECMA-262, QuoteJSONString); what was escaped itself has two backslashes. */
+/**
+ * JSON.stringify escapes lone surrogates, and them alone (ECMA-262, QuoteJSONString); text that looks like an escape
+ * has two backslashes.
+ */
 function hasLoneSurrogate(value: Obj): boolean {
   return /(?<!\\)(?:\\\\)*\\ud[89a-f]/.test(JSON.stringify(value));
 }

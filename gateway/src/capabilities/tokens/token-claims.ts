@@ -34,7 +34,7 @@ export class TokenClaims {
 }
 
 /**
- * With escapes for what is beyond ASCII: as a header it is JSON still, and needs no encoding of its own
+ * Returns JSON with escapes beyond ASCII: as a header it is still JSON, and needs no encoding of its own
  * (docs/decisions.md#identity-headers).
  */
 function asciiJson(value: unknown): string {

@@ -1,4 +1,4 @@
-/** Something that says whether a bearer token holds, and what it claims. */
+/** Verifies bearer tokens, and returns their claims. */
 import type { Exchange } from '../../exchange.ts';
 import type { TokenClaims } from './token-claims.ts';
 

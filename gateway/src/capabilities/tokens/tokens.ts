@@ -29,7 +29,7 @@ interface Shared {
 export class Tokens {
   readonly #client: HttpCaller;
   readonly #log: OutageLog;
-  /** By what they are fetched from and how. */
+  /** By their source and the way of fetching. */
   readonly #shared = new Map<string, Shared>();
 
   constructor(client: HttpCaller, log: OutageLog) {

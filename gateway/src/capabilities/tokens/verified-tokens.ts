@@ -30,7 +30,7 @@ export class VerifiedTokens {
     return this.#entries.use(digest);
   }
 
-  /** `length`: characters of the token or of what was said of it. */
+  /** `length`: characters of the token or of its description. */
   set(digest: string, token: VerifiedToken, length: number, owner: OwnerPath): void {
     this.#entries.set(digest, token, owner, length + ENTRY);
   }

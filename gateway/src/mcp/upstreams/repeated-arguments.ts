@@ -4,7 +4,7 @@ import type { Obj } from '../../spec/json.ts';
 import { mustMatch } from '../protocol/request-headers.ts';
 import { type ParameterHeader, textAt } from './parameter-headers.ts';
 
-/** Throws RpcError where a client's headers say something else than its arguments. */
+/** Throws RpcError if a client's headers say something else than its arguments. */
 export function mustMatchArguments(sent: HeaderList, headers: readonly ParameterHeader[], args: Obj): void {
   for (const { header, path } of headers) {
     const text = textAt(args, path);

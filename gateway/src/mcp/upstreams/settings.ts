@@ -31,12 +31,15 @@ export function resolvedUpstream(upstream: McpUpstream, secrets: Secrets, allowP
   return { ...rest, headers };
 }
 
-/** Whether a name without prefix, or a URI, is one of those that are offered; in a pattern, `*` stands for any characters. */
+/**
+ * Reports whether a name without prefix, or a URI, is one of those that are offered; in a pattern, `*` stands for any
+ * characters.
+ */
 export function allows(patterns: readonly string[] | undefined, name: string): boolean {
   return patterns === undefined || patterns.some((pattern) => matches(pattern.split('*'), name));
 }
 
-/** Whether a URI may be one of a template: whatever its expressions stand for. */
+/** Reports whether a URI may be one of a template: whatever its expressions stand for. */
 export function fitsTemplate(template: string, uri: string): boolean {
   return matches(template.split(/\{[^{}]*\}/), uri);
 }

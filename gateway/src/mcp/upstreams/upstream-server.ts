@@ -90,7 +90,7 @@ export class UpstreamServer {
     return this.#catalogue;
   }
 
-  /** Whether the server says that it has this; not before it has been listed. */
+  /** Reports whether the server says that it has this; not before it has been listed. */
   has(capability: string): boolean {
     return Object.hasOwn(this.#capabilities, capability);
   }

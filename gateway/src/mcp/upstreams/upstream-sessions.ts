@@ -87,7 +87,7 @@ export class UpstreamSessions {
     if (this.#kept.get(client)?.session === session) this.#kept.delete(client);
   }
 
-  /** Null where the client has none. */
+  /** Returns null if the client has none. */
   opened(client: string): { readonly opened: Promise<Session>; readonly headers: HeaderList } | null {
     const kept = this.#kept.get(client);
     return kept === undefined || kept.hasEnded ? null : kept;

@@ -60,7 +60,7 @@ export class UpstreamSet {
     return this.#all.entries[kind];
   }
 
-  /** Whether an upstream has this capability, and something of it may be offered. */
+  /** Reports whether an upstream has this capability, and something of it may be offered. */
   offers(capability: string): boolean {
     return this.servers.some((server) => {
       const { prompts, resources } = server.settings;

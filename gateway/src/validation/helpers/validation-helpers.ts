@@ -33,7 +33,7 @@ export interface Asker {
   readonly clientIp: string;
   /** A plugin has authenticated the request. */
   readonly authenticated: boolean;
-  /** Whether anybody still waits for the verdict. */
+  /** Reports whether anybody still waits for the verdict. */
   wanted(): boolean;
 }
 
@@ -189,7 +189,7 @@ export class ValidationHelpers {
     void Promise.race([helper.ready, helper.exited]).then(() => this.#run(this.#heavySlot, helper, waiting));
   }
 
-  /** Undefined if nobody waits any more. */
+  /** Returns undefined if nobody waits any more. */
   #takeWanted(queue: ByOwner<Waiting>): Waiting | undefined {
     for (let next = queue.takeInTurn(); next !== undefined; next = queue.takeInTurn()) {
       // Found out while this one waited: nobody else waits for it to be tried again.

@@ -19,7 +19,7 @@ export const MODULE_LIMITS = {
   elements: 100_000,
 } as const;
 
-/** Throws where a count exceeds its limit; `what` is a key's wording for the message. */
+/** Throws if a count exceeds its limit; `what` is a key's wording for the message. */
 export function limit(what: keyof typeof MODULE_LIMITS, count: number): number {
   const most = MODULE_LIMITS[what];
   if (count > most) throw new PluginLoadError(`the module has too many ${what}: ${count}, of at most ${most}`);

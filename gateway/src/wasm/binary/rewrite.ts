@@ -72,7 +72,7 @@ export function checkModule(source: Uint8Array<ArrayBuffer>): Checked {
   return { sections, types, imports, defined, signatureOf };
 }
 
-/** Throws PluginLoadError where the module is not valid, too large, or uses what the ABI refuses. */
+/** Throws PluginLoadError if the module is not valid, too large, or uses what the ABI refuses. */
 export function rewriteModule(wasm: Uint8Array, memoryBytes: number): MeteredModule {
   const source = new Uint8Array(wasm);
   const { sections, types, imports, defined, signatureOf } = checkModule(source);

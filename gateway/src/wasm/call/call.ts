@@ -161,7 +161,7 @@ export class Call {
     if (this.exchange?.closed) throw new Interrupted('the client has gone');
   };
 
-  /** The fuel is gone: more of it, or 0 where the call is to wait for it. */
+  /** The fuel is gone: more of it, or 0 if the call is to wait for it. */
   readonly refuel = (): number => this.clock.refuel(this.check, this.suspends);
 
   readonly nextTurn = (): Promise<number> => this.clock.wait(this.check);

@@ -18,7 +18,7 @@ export interface CapabilityInstance {
 
 export interface HostCapability {
   readonly functions: { readonly [name: string]: HostFunctionInfo };
-  /** Whether a call of this function of it may have to suspend the plugin, as things are now. */
+  /** Reports whether a call of this function of it may have to suspend the plugin, as things are now. */
   mayWait(name: string): boolean;
   /** Returns its state for a config. Throws if the config cannot be used. */
   bind(config: ConfigView): unknown;

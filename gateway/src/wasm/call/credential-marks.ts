@@ -32,7 +32,7 @@ export interface MarkedCredentials {
   readonly visible: JsonObject;
 }
 
-/** Throws PluginLoadError where an entry has no credential or name, or a name that another entry has too. */
+/** Throws PluginLoadError if an entry has no credential or name, or a name that another entry has too. */
 export function markedCredentials(plugin: ArtifactPlugin, config: JsonObject): MarkedCredentials {
   const tables: MarkedTable[] = [];
   let visible: Json = config;

@@ -3,7 +3,7 @@
 /** The call used up its CPU time (docs/decisions.md#cpu-time-of-plugins). */
 export class CpuExceeded extends Error {}
 
-/** Whether that is why it failed, whatever was said around it. */
+/** Reports whether that is why it failed, whatever was said around it. */
 export function isCpuExceeded(error: unknown): boolean {
   return error instanceof CpuExceeded || (error instanceof Error && isCpuExceeded(error.cause));
 }

@@ -39,7 +39,7 @@ export class GuestMemory {
     return start;
   }
 
-  /** Throws where the range is not all inside memory. */
+  /** Throws if the range is not all inside memory. */
   check(pointer: number, length: number): void {
     this.#start(pointer, length);
   }
@@ -71,7 +71,7 @@ export class GuestMemory {
     return this.bytes.toString('latin1', start, start + (length >>> 0));
   }
 
-  /** Whether the bytes spell `name`, which is in lower case, in any case. Makes no string. */
+  /** Reports whether the bytes spell `name`, which is in lower case, in any case. Makes no string. */
   spells(name: string, pointer: number, length: number): boolean {
     if (name.length !== length) return false;
     const start = this.#start(pointer, length);
@@ -84,7 +84,7 @@ export class GuestMemory {
     return true;
   }
 
-  /** Whether the bytes spell `text` exactly, where that is ASCII. */
+  /** Reports whether the bytes spell `text` exactly, where that is ASCII. */
   equals(text: string, pointer: number, length: number): boolean {
     if (text.length !== length) return false;
     const start = this.#start(pointer, length);

@@ -76,7 +76,7 @@ export function reasonOf(error: unknown): string {
   return messageOf(error);
 }
 
-/** Whether the plugin failed, and not the host under it. */
+/** Reports whether the plugin failed, and not the host under it. */
 function ownFault(error: unknown): boolean {
   return (
     error instanceof WebAssembly.RuntimeError ||

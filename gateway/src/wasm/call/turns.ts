@@ -14,12 +14,12 @@ let head = 0;
 let spentMs = 0;
 let scheduled = false;
 
-/** Whether this turn's time is spent, with `more` milliseconds that have not been told yet. */
+/** Reports whether this turn's time is spent, with `more` milliseconds that have not been told yet. */
 export function isSpent(more: number): boolean {
   return spentMs + more >= SLICE_MS;
 }
 
-/** Whether a call that is known to take long has to wait before it begins. */
+/** Reports whether a call that is known to take long has to wait before it begins. */
 export function isBusy(): boolean {
   return waiting.length > head || isSpent(0);
 }

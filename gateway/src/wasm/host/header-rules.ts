@@ -21,12 +21,12 @@ export const transportHeaders: ReadonlySet<string> = new Set([
 const token = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
 const notFieldValue = /[^\t\x20-\x7e\x80-\xff]/;
 
-/** Whether it is a header name in lower case. */
+/** Reports whether it is a header name in lower case. */
 export function isToken(name: string): boolean {
   return name.length <= MAX_NAME && token.test(name);
 }
 
-/** Whether it is a header's value, of any length. */
+/** Reports whether it is a header's value, of any length. */
 export function isFieldValue(value: string): boolean {
   return !notFieldValue.test(value);
 }

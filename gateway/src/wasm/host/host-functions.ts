@@ -40,7 +40,7 @@ export class RuntimeFunctions {
     );
   }
 
-  /** Whether a call of this host function may have to suspend the plugin, as things are now. */
+  /** Reports whether a call of this host function may have to suspend the plugin, as things are now. */
   mayWait(name: string): boolean {
     const capability = this.#capabilities[this.#places.get(name) ?? -1];
     return capability ? capability.mayWait(name) : this.table.get(name)?.waits === true;

@@ -40,7 +40,7 @@ export class AnswerGuard {
   readonly #events: AnswerEvents;
   readonly #allowsFiles: boolean;
 
-  /** Throws where the config cannot be used. */
+  /** Throws if the config cannot be used. */
   constructor(config: JsonObject, events: AnswerEvents) {
     this.#profiles = new Profiles(
       config,

@@ -15,7 +15,7 @@ export interface AnswerRules {
 
 export type FindingKind = PiiKind | 'pattern';
 
-/** Thrown where an answer must not go on. Its message is for the log. */
+/** Thrown if an answer must not go on. Its message is for the log. */
 export class AnswerBlocked extends Error {}
 
 /** Characters before a piece that patterns see with it: longest match that is found across pieces. */

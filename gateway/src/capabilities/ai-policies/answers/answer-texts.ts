@@ -1,4 +1,4 @@
-/** The texts of a model in answers of all surfaces: whole ones, and what streams repeat of them. */
+/** The texts of a model in answers of all surfaces: whole ones, and their repetitions in streams. */
 
 import type { Steps } from '../../../in-turns.ts';
 import { isWrittenNumber } from '../../../json/exact-json.ts';

@@ -1,4 +1,4 @@
-/** `host_ai_answers_open` and `host_ai_answers_check`: what answers of AI providers may have in them. */
+/** `host_ai_answers_open` and `host_ai_answers_check`: rules for answers of AI providers. */
 import type { JsonObject } from '../../../artifact/format.ts';
 import { capability } from '../../../capability/capability.ts';
 import { onlyIn, openedInInit } from '../../../capability/in-hook.ts';
@@ -28,7 +28,7 @@ function unreadOpened({ responseStatus }: Exchange, policy: string, config: Json
 
 const SWITCHES = 101;
 
-/** What `init` has opened. */
+/** Objects that `init` has opened. */
 interface Bound {
   guard: AnswerGuard | null;
 }

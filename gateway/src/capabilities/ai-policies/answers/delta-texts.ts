@@ -1,4 +1,4 @@
-/** The pieces of texts in a delta of a completion, at whatever depth, and where the rest of one goes. */
+/** The pieces of texts in a delta of a completion, at any depth, and the place for the rest of one. */
 import { plainNumber } from '../../../json/exact-json.ts';
 import { get } from '../../../spec/json.ts';
 import { isMembers } from './answer-texts.ts';

@@ -55,7 +55,7 @@ export class GuardedStream {
   }
 }
 
-/** Throws AnswerBlocked where others would wait for its parsing. */
+/** Throws AnswerBlocked if parsing would delay other requests. */
 function checkable(event: ServerSentEvent): ServerSentEvent {
   if (event.data === null || isQuickJson(Buffer.from(event.data))) return event;
   throw new AnswerBlocked('an event takes too long to be checked');
@@ -85,7 +85,7 @@ function* lastOf(guarded: GuardedStream, text: string): Steps<string> {
   return (yield* guarded.push(text)) + (yield* guarded.end());
 }
 
-/** `rewrite` throws where the answer must not go on: its head was sent, so that its connection is cut. */
+/** `rewrite` throws if the answer must not go on: its head was sent, so its connection is cut. */
 export function jsonTap(x: Exchange, rewrite: (body: Buffer) => Steps<string>, sink: ResponseSink): ResponseSink {
   const collected = new ByteCollector();
   const transform = new Transform({

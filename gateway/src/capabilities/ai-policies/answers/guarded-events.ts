@@ -32,12 +32,12 @@ const JSON_DELTA = /arguments|tool_call_input|\.code\./;
 export class GuardedEvents {
   readonly #guarding: Guarding;
   readonly #streams = new Map<string, TextStream>();
-  /** Of texts in deltas of completions: where what is left of them goes. */
+  /** Places for the rests of texts in deltas of completions. */
   readonly #paths = new Map<string, DeltaPath>();
-  /** Of the last chunk of a completion: for what is left when it has no end. */
+  /** Head of a completion's last chunk: for the rests of texts if it has no end. */
   #head: Members = {};
   #surface: 'chat' | 'responses' | 'messages' = 'chat';
-  /** Of the last event of a response. */
+  /** Number of a response's last event. */
   #number = -1;
   /** Events that were added to a response: those behind them have other numbers. */
   #added = 0;
@@ -141,7 +141,7 @@ export class GuardedEvents {
     return yield* this.#piece(key, text, isJson);
   }
 
-  /** Puts what is left of the texts of a choice into its last delta. Returns whether anything is. */
+  /** Puts the rests of a choice's texts into its last delta. Reports whether there are any. */
   #addRests(choice: string, delta: Members): boolean {
     let hasRest = false;
     for (const key of [...this.#streams.keys()].filter((each) => each.startsWith(`${choice} `))) {
@@ -154,7 +154,7 @@ export class GuardedEvents {
     return hasRest;
   }
 
-  /** Of choices without an end. */
+  /** Returns the rests of choices without an end. */
   #left(): string {
     const choices = new Set([...this.#streams.keys()].flatMap((key) => /^choice \S+/.exec(key) ?? []));
     return [...choices]
@@ -267,7 +267,7 @@ function typedEvent(value: { readonly [name: string]: unknown }): string {
   return `${name}data: ${JSON.stringify(value)}\n\n`;
 }
 
-/** Sound in Base64; what only says that it is, is a text. */
+/** Reports whether it is sound in Base64; anything else of that type is text. */
 function isSpeech(type: string, delta: string): boolean {
   return (
     /^response\.(?:output_)?audio\.delta$/.test(type) && fileText({ type }, 'delta', delta, null, '')?.kind === 'binary'

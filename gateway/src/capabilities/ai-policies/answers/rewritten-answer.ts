@@ -27,7 +27,7 @@ export function formOf({ responseStatus, responseHeaders }: Exchange): AnswerFor
   return JSON_TYPE.test(type) ? 'json' : null;
 }
 
-/** Of an answer in memory. `blocked`: a stream ends, with an error event. Throws AnswerBlocked for JSON. */
+/** Rewrites an answer in memory. `blocked`: a stream ends, with an error event. Throws AnswerBlocked for JSON. */
 export function* rewriteWhole(
   x: Exchange,
   form: AnswerForm,
@@ -43,7 +43,7 @@ export function* rewriteWhole(
   x.responseBody = (yield* stream.push(text)) + (yield* stream.end());
 }
 
-/** Of an answer that streams. */
+/** Rewrites an answer that streams. */
 export function rewritingTap(
   x: Exchange,
   form: AnswerForm,

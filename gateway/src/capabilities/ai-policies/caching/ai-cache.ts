@@ -52,7 +52,7 @@ export class AiCache {
   readonly #similar: SimilarQuestions | null;
   readonly files: FilesRule;
 
-  /** Throws where the config cannot be used. */
+  /** Throws if the config cannot be used. */
   constructor(config: JsonObject, deps: AiCacheDeps) {
     this.#settings = cacheSettings(config);
     this.#deps = deps;
@@ -145,7 +145,10 @@ export class AiCache {
     return { status: stored.status, headers, body: stored.body };
   }
 
-  /** Whether the answer is stored now; else `CachedRequest.detail` says what is known of it before its body has passed. */
+  /**
+   * Reports whether the answer is stored now; else `CachedRequest.detail` says why, as far as is known before its body
+   * has passed.
+   */
   #stores(x: Exchange, cached: CachedRequest): boolean {
     if (cached.question === null) return false;
     cached.detail = this.#unstorable(x, cached, cached.question) ?? '';
@@ -166,7 +169,7 @@ export class AiCache {
 
   #unstorable(x: Exchange, cached: CachedRequest, question: Question): string | null {
     if (x.responseStatus !== 200) return 'status';
-    // Of other dispatchers it is not known what their answer depends on.
+    // Answers of other dispatchers may depend on anything.
     if (TokenCount.of(x) === null) return 'not-of-ai-proxy';
     if (isIdentified(x.headers) && !cached.isIdentified) return 'authenticated-later';
     if (headerOf(x.responseHeaders, 'set-cookie') !== undefined) return 'set-cookie';

@@ -9,7 +9,7 @@ import { numberOf, objectOf } from '../profiles.ts';
 import type { SimilaritySettings } from './similar-questions.ts';
 
 export interface AiCacheSettings {
-  /** Of the config: another has other answers. */
+  /** Id of the config: another config has other answers. */
   readonly id: string;
   /** Clients that get a stored answer: the consumer who asked, or everyone. */
   readonly share: 'consumer' | 'all';
@@ -25,7 +25,7 @@ export interface AiCacheSettings {
   readonly semantic: SimilaritySettings | null;
 }
 
-/** Throws where the config cannot be used. */
+/** Throws if the config cannot be used. */
 export function cacheSettings(config: JsonObject): AiCacheSettings {
   return {
     id: digest(canonicalJson(withoutKey(config))),
@@ -59,7 +59,7 @@ function similarity(semantic: JsonObject): SimilaritySettings {
   };
 }
 
-/** A key that is changed leaves what is stored. */
+/** Leaves the key out: changing it keeps the stored answers. */
 function withoutKey(config: JsonObject): JsonObject {
   if (config['semantic'] === undefined) return config;
   const semantic = objectOf(config['semantic']);

@@ -13,9 +13,9 @@ export const CACHE_RESULTS = ['hit', 'similar', 'miss', 'request', 'bypass'] as 
 export type CacheResult = (typeof CACHE_RESULTS)[number];
 
 export class CachedRequest implements RequestPart {
-  /** Where in the chain the cache stands. */
+  /** The cache's place in the chain. */
   readonly owner: object | null;
-  /** Null where its answer is not stored. */
+  /** Null if its answer is not stored. */
   question: Question | null = null;
   key = '';
   /** Null if unknown. */
@@ -23,7 +23,7 @@ export class CachedRequest implements RequestPart {
   result: CacheResult = 'bypass';
   /** A token for `Cache-Status`; empty: nothing. */
   detail = '';
-  /** A plugin had said who asks when the cache was asked. */
+  /** A plugin had identified the caller when the cache was asked. */
   readonly isIdentified: boolean;
   /** Its response hook has run, or there is nothing for it to do. */
   settled = false;
@@ -51,5 +51,5 @@ export class CachedRequest implements RequestPart {
   }
 }
 
-/** Of the first cache in the chain. */
+/** State of the first cache in the chain. */
 export const CACHED_REQUEST = new RequestSlot<CachedRequest>();

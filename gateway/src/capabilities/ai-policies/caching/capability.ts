@@ -1,4 +1,4 @@
-/** `host_ai_cache_*`: answers of AI providers that are stored as they pass, and given to who asks the same. */
+/** `host_ai_cache_*`: stores answers of AI providers as they pass, and returns them for equal questions. */
 import { capability } from '../../../capability/capability.ts';
 import { onlyIn, openedInInit } from '../../../capability/in-hook.ts';
 import { decodingCaller } from '../../../egress/decoding-caller.ts';
@@ -24,7 +24,7 @@ const EMBEDDINGS: CounterInfo = {
   },
 };
 
-/** What `init` has opened. */
+/** Objects that `init` has opened. */
 interface Bound {
   cache: AiCache | null;
 }
@@ -52,7 +52,7 @@ export const aiCaching = capability({
           onlyIn(call, 'init', 'host_ai_cache_open');
           const { config, services, name } = call.binding;
           const implied = impliedUrl(config.whole);
-          // One that the config names was opened by its mark: what cannot be reached is refused at load.
+          // A URL in the config was opened by its mark: unreachable ones are refused at load.
           if (implied !== null) services.openUpstream(implied, config.whole);
           bound().cache = new AiCache(config.whole, {
             store: loaded.store,

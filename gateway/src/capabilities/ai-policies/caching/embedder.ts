@@ -36,7 +36,10 @@ export interface EmbedderDeps {
 /** Bytes of an answer: vectors have up to some 4000 numbers. */
 const MOST_BYTES = 1 << 20;
 const MOST_DIMENSIONS = 8_192;
-/** Under way at once for one config. Past it who has most of them loses its oldest, whose request goes on without. */
+/**
+ * Calls under way at once for one config. Past it, the client with most loses its oldest, whose request goes on
+ * without.
+ */
 const ASKING = { atOnce: 200, mostWaiting: 0, mostMs: 0 };
 /** Statuses by which providers refuse a text, such as one of too many tokens. */
 const ABOUT_THE_TEXT = new Set([400, 413, 422]);

@@ -17,7 +17,7 @@ const LISTS: Readonly<Record<Question['surface'], string | null>> = {
   embeddings: null,
 };
 
-/** Null where the last message is not the user's, or is not of text alone. */
+/** Returns null if the last message is not the user's, or is not of text alone. */
 export function saidLast({ surface, request }: Question): SaidLast | null {
   const member = LISTS[surface];
   const said = member === null ? undefined : get(request, member);

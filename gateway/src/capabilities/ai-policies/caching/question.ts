@@ -8,10 +8,12 @@ import { type SurfaceName, surfaceOf } from '../../ai/surfaces/surface-of.ts';
 import { digest } from '../../cache/cache-key.ts';
 import type { AiCacheSettings } from './cache-settings.ts';
 
-/** A change of what is stored, or of what a key is made of, has another number. */
+/** Increased with each change of stored values or of the parts of a key. */
 const VERSION = 2;
 
-/** Of a request: they change nothing of its answer. Those of responses are repeated there, and so are part of the question. */
+/**
+ * Members of a request that do not affect its answer. Responses repeat theirs, and so they are part of the question.
+ */
 const ABOUT_THE_CALLER = ['user', 'metadata', 'safety_identifier', 'prompt_cache_key', 'prompt_cache_retention'];
 /** The provider holds part of its meaning, or answers it later. */
 const ELSEWHERE = ['previous_response_id', 'conversation', 'background', 'container'];
@@ -19,7 +21,7 @@ const ELSEWHERE = ['previous_response_id', 'conversation', 'background', 'contai
 export interface Question {
   readonly surface: Exclude<SurfaceName, 'models' | 'realtime' | 'counting'>;
   readonly isStream: boolean;
-  /** Whose answers it may have. */
+  /** Owner of the answers that it may have. */
   readonly partition: string;
   readonly request: Obj;
   /** Parts of the key besides the request. */
@@ -43,19 +45,22 @@ export function questionOf(x: Exchange, request: Obj, settings: AiCacheSettings)
   const { operation, context } = x;
   const place = [
     ...[settings.id, operation?.api ?? '', operation?.path ?? '', x.path, surface, settings.share, partition],
-    // What other middlewares have chosen: who is asked, and what is done to prompt and answer.
+    // Choices of other middlewares: the target, and the policy for prompt and answer.
     ...[context?.get('ai.target') ?? '', context?.get('ai.policy') ?? ''],
     headerOf(x.headers, BETA) ?? '',
   ];
   return { surface, isStream: get(request, 'stream') === true, partition, request, place };
 }
 
-/** Of its answer. */
+/** Returns the key of its answer. */
 export function keyOf(question: Question): string {
   return `ai-cache:${VERSION}:${digestOf(question, question.request)}`;
 }
 
-/** Of the questions whose requests are the same but for the words of the last message: `rest` is the request without them. */
+/**
+ * Returns the key of questions with equal requests except for the words of the last message: `rest` is the request
+ * without them.
+ */
 export function indexKeyOf(question: Question, rest: Obj): string {
   return `ai-cache:${VERSION}:index:${digestOf(question, rest)}`;
 }
@@ -71,7 +76,7 @@ function counts(name: string, surface: SurfaceName, isStream: boolean): boolean 
   return surface === 'responses' || !ABOUT_THE_CALLER.includes(name);
 }
 
-/** As canonical JSON, with as many digits of a number as there are: what differs in the twentieth is another question. */
+/** Returns canonical JSON with all digits of numbers: a difference in the twentieth makes another question. */
 function canonical(value: unknown): string {
   if (isWrittenNumber(value)) return numberText(value);
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;

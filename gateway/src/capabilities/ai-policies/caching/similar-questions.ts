@@ -1,4 +1,4 @@
-/** Questions that differ in nothing but the words of the user's last message, found by what they mean. */
+/** Finds questions of the same meaning that differ only in the words of the user's last message. */
 import type { Exchange } from '../../../exchange.ts';
 import { KeyedMutex } from '../../../keyed-mutex.ts';
 import type { OwnerPath } from '../../../shares/owner-path.ts';
@@ -13,11 +13,11 @@ export interface SimilaritySettings {
   readonly embedding: EmbeddingSettings;
   /** Cosine from which on two questions count as the same. */
   readonly threshold: number;
-  /** Of one context; the oldest give way. */
+  /** Most entries of one context; the oldest are dropped. */
   readonly maxEntries: number;
 }
 
-/** A question as a vector, and where those like it are. */
+/** A question as a vector, with the index of its context. */
 export interface Meaning {
   readonly vector: Float32Array;
   readonly indexKey: string;
@@ -54,7 +54,7 @@ export class SimilarQuestions {
 
   /** Rejects with StateUnavailable. */
   remember({ vector, indexKey }: Meaning, key: string, owner: OwnerPath): Promise<void> {
-    // One after another: two that read the index at once would each forget what the other has put there.
+    // In turns: two that read the index at once would each lose the other's entry.
     return this.#turns.run(indexKey, async () => {
       const now = Date.now();
       const before = decodeIndex(await this.#store.get(indexKey));

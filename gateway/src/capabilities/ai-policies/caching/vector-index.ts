@@ -2,11 +2,11 @@
 import { get } from '../../../spec/json.ts';
 
 export interface IndexedQuestion {
-  /** Of the answer. */
+  /** Key of the answer. */
   readonly key: string;
   /** Milliseconds since the epoch, until which it is stored. */
   readonly until: number;
-  /** Of length 1. */
+  /** A vector of length 1. */
   readonly vector: Float32Array;
 }
 
@@ -26,7 +26,7 @@ export function encodeIndex(questions: readonly IndexedQuestion[]): Buffer {
   return Buffer.concat([length, json, ...vectors]);
 }
 
-/** Empty for what is nothing of ours. */
+/** Returns an empty list for malformed bytes. */
 export function decodeIndex(stored: Uint8Array | null): IndexedQuestion[] {
   if (stored === null || stored.length < 4) return [];
   const bytes = Buffer.from(stored.buffer, stored.byteOffset, stored.byteLength);

@@ -1,4 +1,7 @@
-/** Whether an answer says itself that it is whole and no failure: what a guard or a provider has cut is not stored. */
+/**
+ * Whether an answer is whole and not a failure, by its own members: answers cut by a guard or a provider are not
+ * stored.
+ */
 import { jsonText } from '../../../json/json-text.ts';
 import { EventParser } from '../../../server-sent-events.ts';
 import { get } from '../../../spec/json.ts';
@@ -51,7 +54,7 @@ function choicesOf(value: unknown): readonly unknown[] {
   return Array.isArray(choices) ? choices : [];
 }
 
-/** `error` is what some providers say of a choice that has failed. */
+/** Some providers report `error` for a failed choice. */
 function isFinished(choice: unknown): boolean {
   const reason = get(choice, 'finish_reason');
   return typeof reason === 'string' && reason !== '' && reason !== 'error' && !get(choice, 'error');

@@ -1,7 +1,7 @@
-/** Keys of services, by what their issuers have them begin with. */
+/** API keys of services, by the prefixes of their issuers. */
 import { type Detector, endsWord, isAlphanumeric, NONE, runEnd, UNDECIDED } from './detector.ts';
 
-/** Tokens that are signed carry claims; beyond this, what comes is another text. */
+/** Longest key, in characters: signed tokens carry claims; a longer text is not a key. */
 const MOST = 4096;
 const isKey = (code: number) => isAlphanumeric(code) || code === 0x2d || code === 0x5f || code === 0x2e;
 

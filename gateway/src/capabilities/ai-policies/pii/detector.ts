@@ -1,9 +1,9 @@
 /**
- * How personal data are found in a text that is still coming. A detector looks at one place, and at the character before
- * it: so what it finds there does not depend on the pieces in which the text came.
+ * Detects personal data in a text that is still coming. A detector looks at one place, and at the character before it,
+ * so its result does not depend on the pieces in which the text came.
  */
 
-/** The text goes on, and what comes next decides. */
+/** The text goes on, and its next part decides. */
 export const UNDECIDED = -1;
 export const NONE = 0;
 
@@ -14,7 +14,10 @@ export interface Reading {
   readonly isWhole: boolean;
 }
 
-/** How many characters from `at` on are such a thing; NONE or UNDECIDED. `before`: the character before, or empty. */
+/**
+ * Returns the number of characters from `at` on that match; NONE or UNDECIDED. `before`: the character before, or
+ * empty.
+ */
 export type Detector = (reading: Reading, at: number, before: string) => number;
 
 export const isDigit = (code: number) => code >= 0x30 && code <= 0x39;
@@ -22,12 +25,12 @@ export const isUpper = (code: number) => code >= 0x41 && code <= 0x5a;
 export const isLetter = (code: number) => isUpper(code & ~0x20) && code < 0x80;
 export const isAlphanumeric = (code: number) => isDigit(code) || isLetter(code);
 
-/** Of ASCII, or of any other alphabet: what follows it directly is part of a word. */
+/** Reports whether the character, of any alphabet, belongs to a word: text that follows it directly is part of it. */
 export function endsWord(before: string): boolean {
   return before !== '' && /[\p{L}\p{N}_]/u.test(before);
 }
 
-/** Where a run of characters ends that satisfy the test, at most `most` of them. */
+/** Returns the end of a run of characters that satisfy the test, at most `most` of them. */
 export function runEnd(text: string, from: number, most: number, test: (code: number) => boolean): number {
   const last = Math.min(text.length, from + most);
   let at = from;
@@ -41,7 +44,7 @@ export interface Groups {
   readonly digits: string;
   /** For each group: how many digits there are up to its end, and the place behind it. */
   readonly ends: readonly { readonly count: number; readonly at: number }[];
-  /** It may go on with what comes. */
+  /** It may go on with the next piece. */
   readonly isOpen: boolean;
 }
 

@@ -8,7 +8,7 @@ import { card, iban } from './money.ts';
 export const PII_KINDS = ['email', 'phone', 'card', 'iban', 'national_id', 'api_key'] as const;
 export type PiiKind = (typeof PII_KINDS)[number];
 
-/** Of two that are as long, the one that comes first is meant. */
+/** Of two matches of the same length, the first one counts. */
 export const DETECTORS: Readonly<Record<PiiKind, Detector>> = {
   card,
   iban,

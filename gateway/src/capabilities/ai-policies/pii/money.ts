@@ -11,7 +11,7 @@ export const card: Detector = (reading, at, before) => {
   if (!'23456'.includes(reading.text.charAt(at))) return NONE;
   const { digits, ends, isOpen } = readGroups(reading, at, ' -', MOST_CARD);
   if (isOpen) return UNDECIDED;
-  // The longest that ends where a group does: a year or a code may stand behind it.
+  // The longest that ends with a group: a year or a code may follow it.
   for (const { count, at: end } of ends.toReversed()) {
     if (count < LEAST_CARD || count > MOST_CARD || endsWord(reading.text.charAt(end))) continue;
     const number = digits.slice(0, count);

@@ -12,7 +12,7 @@ const SHOWN = 4;
 /** Hexadecimal digits of a hash: one in a trillion is another's. */
 const HASH_LENGTH = 12;
 
-/** Which kinds are looked for, and what takes the place of what is found. */
+/** The kinds to search for, and their replacements. */
 export interface PiiReplacing {
   /** In the order in which detectors are asked. */
   readonly kinds: readonly (readonly [kind: PiiKind, action: PiiAction])[];
@@ -24,7 +24,7 @@ export class PiiRules implements PiiReplacing {
   readonly kinds: PiiReplacing['kinds'];
   readonly #hashKey: string;
 
-  /** Throws where something is to be hashed, and there is no key. */
+  /** Throws if a kind is to be hashed, and there is no key. */
   constructor(actions: Json | undefined, hashKey: Json | undefined) {
     const wanted = objectOf(actions);
     const order = Object.keys(DETECTORS);

@@ -1,6 +1,6 @@
 /**
- * Puts something else in the place of personal data in a text that comes in pieces. It holds back no more than what may
- * still become one, and what it gives does not depend on the pieces.
+ * Replaces personal data in a text that comes in pieces. It holds back only text that may still become a match, and its
+ * output does not depend on the pieces.
  */
 import type { Steps } from '../../../in-turns.ts';
 import { NONE, UNDECIDED } from './detector.ts';
@@ -22,7 +22,7 @@ export class PiiScanner {
   readonly #found: (found: PiiFound) => void;
   readonly #isJson: boolean;
   #pending = '';
-  /** The character before what is pending. */
+  /** The character before the pending text. */
   #before = '';
   #inString = false;
 

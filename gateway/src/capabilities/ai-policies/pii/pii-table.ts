@@ -1,7 +1,7 @@
 /** Texts with personal data in them, and others that only look so: for tests, which report precision and recall. */
 import type { PiiKind } from './kinds.ts';
 
-/** None of them is anybody's: test numbers of networks, examples of standards, made-up keys. */
+/** Fictitious data: test numbers of networks, examples of standards, made-up keys. */
 export const PERSONAL: Readonly<Record<PiiKind, readonly string[]>> = {
   email: [
     ...['ann@example.com', 'bob.smith@mail.example.co.uk', 'x_y-z+tag@sub.example.org', 'A.B@EXAMPLE.COM'],

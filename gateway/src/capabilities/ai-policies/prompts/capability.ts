@@ -1,4 +1,7 @@
-/** `host_ai_prompt_*`: what may be asked of AI providers, and what they are not told although their answers have it. */
+/**
+ * `host_ai_prompt_*`: rules for prompts to AI providers, and personal data that are replaced there and restored in
+ * answers.
+ */
 import { capability } from '../../../capability/capability.ts';
 import { onlyIn, openedInInit } from '../../../capability/in-hook.ts';
 import type { Exchange } from '../../../exchange.ts';
@@ -15,7 +18,7 @@ const BLOCKED: CounterInfo = {
   },
 };
 
-/** What `init` has opened. */
+/** Objects that `init` has opened. */
 interface Bound {
   guard: PromptGuard | null;
 }

@@ -41,7 +41,7 @@ export class PromptGuard {
   readonly #events: GuardEvents;
   readonly files: FilesRule;
 
-  /** Throws where the config cannot be used. */
+  /** Throws if the config cannot be used. */
   constructor(config: JsonObject, events: GuardEvents) {
     this.#profiles = new Profiles(
       config,
@@ -141,7 +141,7 @@ export class PromptGuard {
   }
 }
 
-/** Of several guards of a chain, the first puts back what all of them have taken out. */
+/** Of several guards of a chain, the first restores the values that all of them have taken out. */
 function keep(x: Exchange, owner: object | null, values: Map<string, string>): void {
   const kept = RESTORED_PROMPT.of(x);
   if (kept === null) RESTORED_PROMPT.set(x, new RestoredPrompt(owner, values));
@@ -182,7 +182,7 @@ function readingsOf(places: readonly TextPlace[]): readonly string[] {
   return texts.length > 1 ? [...texts, texts.join(''), texts.join(' ')] : texts;
 }
 
-/** Puts what the rules say in the place of personal data; `blocked`: the kind for which the prompt is refused. */
+/** Replaces personal data as the rules say; `blocked`: the kind for which the prompt is refused. */
 function* rewritten(
   { spoken }: Prompt,
   rules: PiiReplacing,
@@ -213,7 +213,10 @@ function limitsOf(settings: JsonObject, hashKey: Json | undefined): PromptLimits
   };
 }
 
-/** Null: nothing is put back. Throws where what is to be put back is not taken out, or not so that it can be told from others. */
+/**
+ * Returns null if values are not restored. Throws if a kind to be restored is not replaced, or its replacements are
+ * ambiguous.
+ */
 function restoringOf(names: readonly string[], pii: PiiRules, key: Json | undefined): Restoring | null {
   if (names.length === 0) return null;
   for (const name of names) {

@@ -4,13 +4,13 @@ import { get, type Obj } from '../../../spec/json.ts';
 import { type TextPlace, visitMember, visitName } from '../../ai/request/json-texts.ts';
 import { SAID } from '../../ai/request/prompt-members.ts';
 
-/** Its items are objects: a number in it is no text, however a provider reads it. */
+/** Its items are objects: a number in it is not text, however a provider reads it. */
 const MESSAGES = 'messages';
 
 export interface Prompt {
   /** Messages of a conversation; items of the input of a response. */
   readonly messages: number;
-  /** Texts by the message that they are in; those beside the messages (`instructions`, `system`, `tools`) by their member. */
+  /** Texts by their message; those beside the messages (`instructions`, `system`, `tools`) by their member. */
   readonly spoken: readonly (readonly TextPlace[])[];
   /** Names of tools, ids and the like: they stay as they are, and have nothing that is blocked either. */
   readonly labels: readonly string[];
@@ -35,7 +35,7 @@ export function promptOf(request: Obj): Prompt {
     const isSaid = SAID.includes(name);
     if (isSaid && name !== MESSAGES && Array.isArray(list)) hasTokenIds ||= list.some(isTokenIds);
     if (isSaid) messages += Array.isArray(list) ? list.length : typeof list === 'string' ? 1 : 0;
-    // The model's own name says where the request goes, and nothing to the model.
+    // The model's own name selects the target; the model does not read it.
     if (!isSaid || !Array.isArray(list)) visitMember(request, name, visitor(name !== 'model'));
     else for (let i = 0; i < list.length; i++) visitMember(list, i, visitor());
   }

@@ -42,7 +42,7 @@ export class RestorableRules implements PiiReplacing {
   readonly #key: string;
   readonly #consumer: string;
 
-  /** `consumer`: what is the same has another placeholder for another consumer. */
+  /** `consumer`: equal values have different placeholders for different consumers. */
   constructor(rules: PiiRules, { kinds, key }: Restoring, consumer: string) {
     this.kinds = rules.kinds;
     this.#rules = rules;
@@ -59,7 +59,7 @@ export class RestorableRules implements PiiReplacing {
     return text;
   }
 
-  /** Of letters alone: nothing takes it for a number. */
+  /** Returns a placeholder of letters alone, which cannot be read as a number. */
   #placeholder(kind: PiiKind, found: string): string {
     const digest = createHmac('sha256', this.#key)
       .update(JSON.stringify(['restore', this.#consumer, kind, found]))

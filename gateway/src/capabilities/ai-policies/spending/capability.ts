@@ -1,4 +1,4 @@
-/** `host_ai_tokens_*` and `host_ai_costs_*`: what requests to AI providers may spend. */
+/** `host_ai_tokens_*` and `host_ai_costs_*`: limits on the spending of requests to AI providers. */
 import { capability, type ProcessServices } from '../../../capability/capability.ts';
 import { onlyIn, openedInInit } from '../../../capability/in-hook.ts';
 import type { CounterInfo } from '../../../telemetry/metric-table.ts';
@@ -27,12 +27,12 @@ const OVER_BUDGET: CounterInfo = {
   labels: {},
 };
 
-/** A request that only counts tokens spends none. */
+/** Exempts requests that only count tokens. */
 function unlessCounting(rule: Rule): Rule {
   return (x) => (surfaceOf(x.path) === 'counting' ? null : rule(x));
 }
 
-/** What `init` has opened. */
+/** Objects that `init` has opened. */
 interface Bound {
   tokens: TokenLimit | null;
   costs: CostTracker | null;

@@ -26,7 +26,7 @@ interface MoneyBudget {
 
 interface Budgets {
   readonly budgets: readonly MoneyBudget[];
-  /** Tokens of a completion whose request names no limit. */
+  /** Tokens reserved for a completion whose request names no limit. */
   readonly reserve: number;
 }
 
@@ -42,17 +42,17 @@ export interface CostEvents {
 
 export class CostTracker {
   readonly #prices: Prices;
-  /** Null: there are no budgets. */
+  /** Null without budgets. */
   readonly #profiles: Profiles<Budgets> | null;
   readonly #policy: string;
   readonly #allowsUnpriced: boolean;
   readonly #allowsUncounted: boolean;
   readonly #spending: Spending;
   readonly #events: CostEvents;
-  /** A batch costs what its provider has counted, when that is known: until then, one that is new needs budgets with anything left. */
+  /** A batch costs its provider's count, once that is known: until then, a new one needs budgets with anything left. */
   readonly files: FilesRule;
 
-  /** Throws where the config cannot be used. */
+  /** Throws if the config cannot be used. */
   constructor(config: JsonObject, spending: Spending, events: CostEvents) {
     this.#prices = new Prices(config);
     this.#profiles =
@@ -157,7 +157,7 @@ export class CostTracker {
   }
 }
 
-/** `seconds`: until the period ends; null: only what is reserved is in the way. */
+/** `seconds`: until the period ends; null: only reservations exhaust it. */
 function exhausted(period: PeriodName, seconds: number | null): AiRefused {
   const why = seconds === null ? 'is reserved by requests under way' : 'is used up';
   const detail = `The budget of this ${period} ${why}; Retry-After says when to try again.`;

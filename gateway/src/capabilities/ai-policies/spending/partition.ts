@@ -8,7 +8,7 @@ export type Partition = (x: Exchange) => string;
 /** Names of buckets have an end; values of headers are their senders'. */
 const MOST_LENGTH = 128;
 
-/** Throws where a name is missing. */
+/** Throws if a name is missing. */
 export function partitionOf(key: string): Partition {
   if (key === 'client_ip') return (x) => `ip=${clientNetwork(x.clientIp)}`;
   const [, kind, name] = /^(header|context):(.*)$/s.exec(key) ?? [];

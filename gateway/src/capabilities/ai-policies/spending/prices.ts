@@ -12,15 +12,15 @@ export const NANOS = 1e9;
 export interface Price {
   /** As the config names it. */
   readonly model: string;
-  /** Of one token, in dollars. */
+  /** Dollars for one token. */
   readonly prompt: number;
   readonly completion: number;
-  /** Of a prompt token that was in the provider's cache. */
+  /** Dollars for a prompt token that was in the provider's cache. */
   readonly cached: number;
-  /** Of one that the provider writes to its cache, and of one that it keeps there for an hour. */
+  /** Dollars for one that the provider writes to its cache, and for one that it keeps there for an hour. */
   readonly written: number;
   readonly writtenLong: number;
-  /** Of one of audio. */
+  /** Dollars for one of audio. */
   readonly promptAudio: number;
   readonly completionAudio: number;
 }
@@ -42,7 +42,7 @@ export class Prices {
       .map(([key, each]) => entryOf(key, objectOf(each), unit));
   }
 
-  /** Of the most specific entry that matches, wherever it stands; null if none matches. */
+  /** Returns the price in the most specific entry that matches, in any order; null if no entry matches. */
   of({ provider, model }: Pick<SpentTokens, 'provider' | 'model'>): Price | null {
     const found = this.#entries.find((each) => each.provider.matches(provider) && each.model.matches(model));
     return found?.price ?? null;
@@ -83,7 +83,7 @@ export function costOf(price: Price, spent: Spent): number {
     (prompt - fresh) * price.cached +
     (completion - said) * price.completion +
     said * price.completionAudio;
-  // Not for what is lost where a price is no sum of powers of two.
+  // Ignores rounding errors of prices that are not sums of powers of two.
   return Math.ceil(Number((dollars * NANOS).toFixed(3)));
 }
 

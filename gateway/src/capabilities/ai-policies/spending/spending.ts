@@ -24,7 +24,7 @@ const MOST_UNSETTLED = 10_000;
 
 /** A reservation, and how its final amount is computed. */
 export interface Budgeted {
-  /** Whose buckets are counted together, and apart from others'. */
+  /** Name of the policy: its buckets are counted together, and apart from others'. */
   readonly policy: string;
   readonly bucket: string;
   readonly amount: number;
@@ -49,10 +49,10 @@ class Ledger implements RequestPart {
   readonly stored = null;
   readonly tap = null;
   readonly #spending: Spending;
-  /** In billionths of a dollar, by who has counted it. */
+  /** In billionths of a dollar, by the tracker that counted it. */
   readonly #costs = new Map<object, number>();
   readonly #reserved: Reserved[] = [];
-  /** Of a session: for each response under way but one. */
+  /** For a session: the reservations of responses under way, except one. */
   readonly #beside: Reserved[][] = [];
   readonly #endings: Ending[] = [];
   /** Functions that reserve anew when a response of a session is over. */
@@ -143,10 +143,10 @@ class Ledger implements RequestPart {
 
 const NOTHING: SpentTokens = { provider: '', model: '', prompt: 0, completion: 0, cached: 0 };
 
-/** Of a process. */
+/** Reservations of a process. */
 export class Spending {
   readonly #store: BudgetStore;
-  /** Leases that are renewed, and what is to be settled and could not be. */
+  /** Leases that are renewed, and settlements that have failed so far. */
   readonly #open = new Map<string, Reserved>();
   readonly #unsettled = new SharedMap<{ readonly reserved: Reserved; readonly amount: number }>({
     most: MOST_UNSETTLED,
@@ -158,7 +158,7 @@ export class Spending {
     this.#store = store;
   }
 
-  /** Null where the store is away: nothing is reserved then. */
+  /** Returns null if the store is away: nothing is reserved then. */
   async reserve(x: Exchange, budgeted: Budgeted): Promise<BudgetResult | null> {
     const ledger = this.#ledgerOf(x);
     const owner = [budgeted.policy, ...ownerOf(x)];
@@ -173,7 +173,7 @@ export class Spending {
       return result;
     } catch (error) {
       if (!(error instanceof StateUnavailable)) throw error;
-      // It may have been reserved all the same, its answer lost.
+      // The reservation may have succeeded, with its answer lost.
       this.#settleLater(reserved, 0);
       return null;
     } finally {
@@ -202,7 +202,7 @@ export class Spending {
     this.#ledgerOf(x).whenEnded(ending);
   }
 
-  /** Adds to what the request has cost by this tracker, in billionths of a dollar: for the access log. */
+  /** Adds to the cost of the request by this tracker, in billionths of a dollar: for the access log. */
   note(x: Exchange, tracker: object, nanos: number): void {
     this.#ledgerOf(x).cost(tracker, nanos);
   }
@@ -219,7 +219,7 @@ export class Spending {
     this.#settling.add(settling);
   }
 
-  /** Settles what is left. */
+  /** Settles the remaining reservations. */
   async drain(withinMs: number): Promise<void> {
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#timer = null;
@@ -232,7 +232,7 @@ export class Spending {
     while (this.#settling.size > 0) await Promise.all(this.#settling);
   }
 
-  /** Where the store is away it is tried again. */
+  /** Retries while the store is unavailable. */
   async #settled(reserved: Reserved, amount: number): Promise<void> {
     const { bucket, id, windowSeconds } = reserved;
     try {
@@ -242,7 +242,7 @@ export class Spending {
     }
   }
 
-  /** Past so many, leases of who has most run out. */
+  /** Past the limit, leases of the client with most expire. */
   #settleLater(reserved: Reserved, amount: number): void {
     this.#unsettled.set(reserved.id, { reserved, amount }, reserved.owner);
   }

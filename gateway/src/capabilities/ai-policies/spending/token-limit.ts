@@ -25,7 +25,7 @@ type TokensOf = Pick<SpentTokens, 'prompt' | 'completion'>;
 interface TokenQuota {
   readonly quota: number;
   readonly window: number;
-  /** Tokens of a completion whose request names no limit. */
+  /** Tokens reserved for a completion whose request names no limit. */
   readonly reserve: number;
   readonly counted: (tokens: TokensOf) => number;
 }
@@ -43,10 +43,10 @@ export class TokenLimit {
   readonly #deniesUncounted: boolean;
   readonly #spending: Spending;
   readonly #events: LimitEvents;
-  /** A batch takes what its provider has counted, when that is known: until then, one that is new needs a quota with anything left. */
+  /** A batch takes its provider's count, once that is known: until then, a new one needs a quota with anything left. */
   readonly files: FilesRule;
 
-  /** Throws where the config cannot be used. */
+  /** Throws if the config cannot be used. */
   constructor(config: JsonObject, spending: Spending, events: LimitEvents) {
     this.#events = events;
     this.#profiles = new Profiles(config, quotaOf, (message, x) => events.log(message, x));

@@ -1,4 +1,4 @@
-/** `host_ai_template_*`: what prompts to AI providers are made of. */
+/** `host_ai_template_*`: templates of prompts to AI providers. */
 import { capability } from '../../../capability/capability.ts';
 import { onlyIn, openedInInit } from '../../../capability/in-hook.ts';
 import type { CounterInfo } from '../../../telemetry/metric-table.ts';
@@ -13,7 +13,7 @@ const REQUESTS: CounterInfo = {
   },
 };
 
-/** What `init` has opened. */
+/** Objects that `init` has opened. */
 interface Bound {
   templates: PromptTemplates | null;
 }

@@ -18,7 +18,7 @@ export function memberOf(surface: ConversationSurface): 'messages' | 'input' {
   return surface === 'responses' ? 'input' : 'messages';
 }
 
-/** Throws AiRefused where the request has no messages to put something around. */
+/** Throws AiRefused if the request has no messages to put something around. */
 export function decorated(request: Obj, surface: ConversationSurface, additions: Additions): Obj {
   return surface === 'messages' ? asMessages(request, additions) : asList(request, memberOf(surface), additions);
 }

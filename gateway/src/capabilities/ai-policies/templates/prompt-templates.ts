@@ -50,7 +50,7 @@ export class PromptTemplates {
   readonly #events: TemplateEvents;
   readonly files: FilesRule;
 
-  /** Throws where the config cannot be used. */
+  /** Throws if the config cannot be used. */
   constructor(config: JsonObject, events: TemplateEvents) {
     const templates = new Map(
       Object.entries(objectOf(config['templates'])).map(([name, each]) => [
@@ -105,7 +105,7 @@ export class PromptTemplates {
     return filled === null ? 'untemplated' : 'filled';
   }
 
-  /** Null where the request names none. */
+  /** Returns null if the request names no template. */
   #templateOf(request: Obj, surface: ConversationSurface, settings: Around): Template | null {
     const member = memberOf(surface);
     const said = get(request, member);
@@ -155,7 +155,7 @@ function shown(name: string): string {
   return name.length > MOST_SHOWN ? `${name.slice(0, MOST_SHOWN)}…` : name;
 }
 
-/** Counts what the config adds in the memory of the client: values may stand in many places. */
+/** Counts the text that the config adds in the memory of the client: values may occur many times. */
 function hold(x: Exchange, added: readonly AddedMessage[]): void {
   const characters = added.reduce((sum, { content }) => sum + content.length, 0);
   if (x.holdMore(CHARACTER * characters)) return;

@@ -1,4 +1,4 @@
-/** A template of the config: messages whose texts have places for values. */
+/** A template of the config: messages with places for values in their texts. */
 import type { Json } from '../../../artifact/format.ts';
 import { isList } from '../../../spec/json.ts';
 import { objectOf } from '../profiles.ts';
@@ -21,7 +21,7 @@ const PLACE = /\{\{\s*([A-Za-z_]\w{0,63})\s*\}\}/g;
 
 export class Template {
   readonly #messages: readonly TemplateMessage[];
-  /** Characters of its texts beside the values. */
+  /** Characters of its texts without the values. */
   #length = 0;
   /** By name of a value, in how many places it stands. */
   readonly #places = new Map<string, number>();
@@ -66,7 +66,7 @@ function textOf(piece: Piece, values: ReadonlyMap<string, string>): string {
   return 'name' in piece ? (values.get(piece.name) ?? '') : piece.text;
 }
 
-/** Texts and names take turns where a text is split at places. */
+/** Splitting a text at places yields texts and names in turn. */
 function piecesOf(content: string): readonly Piece[] {
   return content
     .split(PLACE)

@@ -43,7 +43,7 @@ export type Turn =
 export interface Tool extends Cached {
   readonly name: string;
   readonly description: string | null;
-  /** JSON Schema of its input; null: it takes none. */
+  /** JSON Schema of its input; null if it takes no input. */
   readonly schema: Obj | null;
   /** Calls match the schema exactly. */
   readonly strict: boolean;
@@ -58,7 +58,7 @@ export type Format = { readonly type: 'json' } | { readonly type: 'schema'; read
 export interface Conversation extends Cached {
   readonly model: string;
   readonly stream: boolean;
-  /** Of system and developer, in their order. */
+  /** Messages of system and developer, in their order. */
   readonly instructions: readonly TextPart[];
   readonly turns: readonly Turn[];
   readonly tools: readonly Tool[];
@@ -75,7 +75,7 @@ export interface Conversation extends Cached {
   readonly format: Format | null;
   /** How much the model thinks before it answers. */
   readonly effort: Effort | null;
-  /** The client wants to see what the model has thought. */
+  /** The client wants to see the model's reasoning. */
   readonly showsThinking: boolean;
 }
 
@@ -91,11 +91,11 @@ export type Block =
 /** A whole answer. */
 export interface Message {
   readonly id: string;
-  /** As the provider names it: often more exact than what was asked for. */
+  /** Name from the provider: often more exact than the requested one. */
   readonly model: string;
   readonly blocks: readonly Block[];
   readonly stop: StopReason;
-  /** Null where the provider has counted nothing. */
+  /** Null if the provider has counted nothing. */
   readonly usage: Usage | null;
 }
 

@@ -15,7 +15,10 @@ export function readEffort(object: Members, name: string): Effort | null {
   return effort;
 }
 
-/** The effort of those that a model takes which is next to the wanted one: the nearest below it, else the least. Null: it takes none. */
+/**
+ * Returns the model's effort nearest to the wanted one: the nearest below it, else the least. Null if the model takes
+ * no effort.
+ */
 export function fittedEffort(wanted: Effort, taken: readonly Effort[]): Effort | null {
   const ordered = EFFORTS.filter((each) => taken.includes(each));
   const most = EFFORTS.indexOf(wanted);

@@ -1,9 +1,9 @@
-/** Members of what a client or a provider has sent, in the types that they must have. `null` counts as absent. */
+/** Members of a client's or a provider's JSON, in the types that they must have. `null` counts as absent. */
 import { isWrittenNumber, type JsonNumber, plainNumber } from '../../../json/exact-json.ts';
 import { get, isObject, type Obj } from '../../../spec/json.ts';
 import { invalid } from './refusal.ts';
 
-/** Reads one object of a request; what is not valid is refused by its path. */
+/** Reads one object of a request; refuses invalid values by their path. */
 export class Members {
   readonly object: Obj;
   readonly #path: string;
@@ -14,7 +14,7 @@ export class Members {
     this.#path = path;
   }
 
-  /** `messages[1].content`, for who has to mend it. */
+  /** Returns a path such as `messages[1].content`, for error messages. */
   at(name: string): string {
     return this.#path === '' ? name : `${this.#path}.${name}`;
   }

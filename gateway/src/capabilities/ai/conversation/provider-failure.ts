@@ -23,7 +23,7 @@ export class ProviderFailed extends Error {
   }
 }
 
-/** Thrown where a stream ends before its answer has. */
+/** Thrown if a stream ends before its answer has. */
 export function notWhole(): ProviderFailed {
   return new ProviderFailed('its stream ended before its answer was whole');
 }

@@ -36,7 +36,7 @@ export function refused(name: ProblemName, code: string, detail: string, options
   return new AiRefused(aiProblem(name, code, detail, options));
 }
 
-/** A member that is not what it must be. */
+/** Refuses an invalid member. */
 export function invalid(param: string, must: string): AiRefused {
   return refused('validation-failed', 'invalid_request', `${param} must be ${must}.`, { param });
 }

@@ -13,7 +13,7 @@ export function credentialRefused(status: number): Problem | null {
   return aiProblem('upstream-failed', 'provider_credential_refused', detail);
 }
 
-/** `otherwise`: what is said where time was not what it lacked. */
+/** `otherwise`: the detail if the provider did not time out. */
 export function unanswered({ status, retryAfter }: ProviderFailed, otherwise: string): Problem {
   const detail = status === 504 ? 'No provider answered in time.' : otherwise;
   const headers = retryAfter === null ? {} : { headers: ['retry-after', String(retryAfter)] };

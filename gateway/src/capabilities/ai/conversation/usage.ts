@@ -9,12 +9,15 @@ export interface Usage {
   readonly cached: number;
   /** Those of the completion that the model thought with. */
   readonly reasoning: number;
-  /** Those of the prompt that the provider has written to its cache, and of these the ones that it keeps for an hour. Default: none. */
+  /**
+   * Prompt tokens that the provider has written to its cache, and of these the ones that it keeps for an hour. Default:
+   * 0.
+   */
   readonly written?: number;
   readonly writtenLong?: number;
 }
 
-/** As clients are told where the provider has counted nothing, and the form has a place for it. */
+/** Usage for clients if the provider has counted nothing, and the form has a place for it. */
 export const UNCOUNTED: Usage = { prompt: 0, completion: 0, cached: 0, reasoning: 0 };
 
 /** Reads `usage` of a chat completion, or of one of its chunks; null if it is malformed. */
@@ -27,7 +30,7 @@ export function responseUsage(usage: unknown): Usage | null {
   return usageOf(usage, 'input', 'output');
 }
 
-/** Of a response of a realtime session, in which text and audio are told apart. */
+/** Usage of a response of a realtime session, in which text and audio are told apart. */
 export interface RealtimeUsage extends Usage {
   /** Those of the prompt that are audio, and of the completion. */
   readonly promptAudio: number;
@@ -67,7 +70,7 @@ function usageOf(usage: unknown, prompt: string, completion: string, most = MOST
   return sane(counted, most);
 }
 
-/** A provider that says what cannot be has counted nothing: then the length of the texts counts. */
+/** Returns null for impossible counts, as if the provider had counted nothing: then the length of the texts counts. */
 function sane<U extends Usage>(usage: U, most = MOST_TOKENS): U | null {
   const isCounted = usage.prompt + usage.completion > 0;
   return isCounted && Object.values(usage).every((each) => each <= most) ? usage : null;
@@ -91,7 +94,7 @@ export function messageUsage(usage: unknown, before: MessageCounts = NO_COUNTS):
 export interface MessageCounts {
   readonly input: number;
   readonly created: number;
-  /** Of these, those that are kept for an hour. */
+  /** Those of them that are kept for an hour. */
   readonly createdLong: number;
   readonly read: number;
   readonly output: number;
@@ -100,7 +103,7 @@ export interface MessageCounts {
 
 export const NO_COUNTS: MessageCounts = { input: 0, created: 0, createdLong: 0, read: 0, output: 0, thinking: 0 };
 
-/** Null where the provider has counted nothing, or what cannot be. */
+/** Returns null if the provider has counted nothing, or reports impossible counts. */
 export function totalOf({ input, created, createdLong, read, output, thinking }: MessageCounts): Usage | null {
   return sane({
     ...{ prompt: input + created + read, completion: output, cached: read, reasoning: thinking },
@@ -108,7 +111,7 @@ export function totalOf({ input, created, createdLong, read, output, thinking }:
   });
 }
 
-/** Of one request; no model reads or writes so many. */
+/** Limit for one request; no model reads or writes as many. */
 const MOST_TOKENS = 1e9;
 /** A file has 50,000 requests at most. */
 const MOST_TOKENS_OF_BATCH = 1e12;

@@ -12,7 +12,7 @@ const ENDED: ReadonlyMap<unknown, string> = new Map([
   ['cancelled', 'cancelled_at'],
 ]);
 const DAY = 86_400;
-/** Seconds: after 30 days, providers have deleted what a batch has answered. */
+/** Seconds: after 30 days, providers have deleted a batch's answers. */
 const COUNTED_FOR = 30 * DAY;
 
 /**

@@ -48,7 +48,7 @@ function bound(owned: OwnedIds, surface: FilesSurface, id: string): string {
   }
 }
 
-/** Each of them wherever it stands: errors name ids in their texts, too. They are letters, of which JSON escapes none. */
+/** Replaces ids anywhere, since texts of errors name them, too. Ids are letters, which JSON never escapes. */
 export function withIds(text: string, ids: ReadonlyMap<string, string>): string {
   if (ids.size === 0) return text;
   const any = new RegExp(`(?<![\\w-])(?:${[...ids.keys()].join('|')})(?![\\w-])`, 'g');

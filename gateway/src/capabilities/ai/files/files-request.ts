@@ -6,9 +6,9 @@ export type FilesOperation = 'upload' | 'file' | 'delete' | 'content' | 'create'
 
 export interface FilesRequest {
   readonly surface: FilesSurface;
-  /** As the client sent it; null where the path has none. */
+  /** As the client sent it; null if the path has none. */
   readonly id: string | null;
-  /** Null where the path has no such method. */
+  /** Null if the path has no such method. */
   readonly operation: FilesOperation | null;
   /** Methods that the path has. */
   readonly methods: readonly string[];
@@ -30,7 +30,7 @@ function operations(byMethod: Readonly<Record<string, FilesOperation>>): Readonl
   return new Map(Object.entries(byMethod));
 }
 
-/** Null where the request is for another surface. */
+/** Returns null if the request is for another surface. */
 export function filesRequest({
   path,
   method,

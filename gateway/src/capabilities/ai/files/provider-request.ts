@@ -27,7 +27,7 @@ export interface AskedOperation {
 const NO_BODY = new Uint8Array(0);
 /** A boundary of another form would not be one for the provider either (RFC 2046, section 5.1.1). */
 const FORM = /^multipart\/form-data\s*;.*\bboundary=/i;
-/** All that a batch is made of. Others could hold an id that nobody has looked at. */
+/** All members of a batch. Others could hold an unchecked id. */
 const MEMBERS: readonly string[] = [
   ...['input_file_id', 'endpoint', 'completion_window', 'metadata', 'output_expires_after'],
 ];

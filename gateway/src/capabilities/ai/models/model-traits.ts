@@ -8,13 +8,13 @@ export const THINKING_OFF = ['disabled', 'between_tools', 'omitted', 'never'] as
 export interface ModelTraits {
   /** Member of a chat completion that limits its tokens. */
   readonly limit: (typeof LIMITS)[number];
-  /** Efforts that it takes; none: it takes no such member. */
+  /** Efforts that it takes; empty if it takes no such member. */
   readonly efforts: readonly Effort[];
   /** Chat completions with tools may name an effort other than `none`. */
   readonly effortWithTools: boolean;
   /** How a request for a message asks for thinking: adaptive with an effort, by a budget of tokens, or not at all. */
   readonly thinking: (typeof THINKING)[number];
-  /** How it asks for none: by that type of `thinking`, by leaving it out, or never. */
+  /** How thinking is turned off: by that type of `thinking`, by leaving it out, or never. */
   readonly thinkingOff: (typeof THINKING_OFF)[number];
   /** Requests for messages may have `temperature` and `top_p`. */
   readonly sampling: boolean;

@@ -1,4 +1,4 @@
-/** Reads parts of what providers answer, and says what is wrong with them. */
+/** Reads parts of providers' answers, and reports their faults. */
 import { get, isObject } from '../../../spec/json.ts';
 import type { StopReason } from '../conversation/conversation.ts';
 import { ProviderFailed } from '../conversation/provider-failure.ts';

@@ -14,7 +14,7 @@ export function checkCompletion(value: unknown): void {
   if (!choices.every((choice) => isObject(get(choice, 'message')))) throw notValid('a choice has no message');
 }
 
-/** Throws ReportedError where an answer, a chunk or one of its choices reports an error, whatever it has beside. */
+/** Throws ReportedError if an answer, a chunk or one of its choices reports an error, whatever else it holds. */
 export function refuseError(value: unknown): void {
   const failed = [value, ...listOf(get(value, 'choices'))].find((each) => get(each, 'error'));
   if (failed !== undefined) throw new ReportedError(completionError(failed, reportedStatus(get(failed, 'error'))));
@@ -103,13 +103,13 @@ export function completionError(value: unknown, status: number): ProviderError {
 
 /** A text or a call that a stream says, which is told of when all before it has ended. */
 interface Item {
-  /** Of a call: its place among the calls. Null: a text. */
+  /** Place of a call among the calls; null for a text. */
   readonly index: number | string | null;
   readonly id: string;
   readonly name: string;
   /** Pieces not yet reported. */
   pieces: string[];
-  /** Nothing has come of it. */
+  /** No text of it has come. */
   isEmpty: boolean;
 }
 

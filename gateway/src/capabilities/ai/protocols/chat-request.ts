@@ -18,14 +18,14 @@ import type { ModelTraits } from '../models/model-traits.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 export interface ChatRequestOptions {
-  /** Of the config, where the client says nothing. */
+  /** The config's limit, for requests without one. */
   readonly maxTokens: number | null;
   readonly traits: ModelTraits;
   /** The provider is asked to count the tokens of a stream. */
   readonly countsStream: boolean;
 }
 
-/** Throws AiRefused for what a chat completion cannot say. */
+/** Throws AiRefused for parts that a chat completion cannot express. */
 export function chatRequest(conversation: Conversation, options: ChatRequestOptions): Json {
   const { model, stream, tools, stop, user, temperature, topP, format } = conversation;
   const effort = effortOf(conversation, options.traits);
@@ -47,7 +47,7 @@ export function chatRequest(conversation: Conversation, options: ChatRequestOpti
   };
 }
 
-/** Null: the provider's default. A model that takes no effort is asked for none. */
+/** Returns null for the provider's default, also if the model takes no effort. */
 function effortOf({ effort, tools }: Conversation, { efforts, effortWithTools }: ModelTraits): Effort | null {
   if (efforts.length === 0) return null;
   if (tools.length > 0 && !effortWithTools) return 'none';

@@ -6,7 +6,7 @@ import { notWhole, type ProviderError, ReportedError } from '../conversation/pro
 import { type MessageCounts, messageUsage, NO_COUNTS, totalOf, type Usage } from '../conversation/usage.ts';
 import { jsonOf, notValid, stopWith, textOf } from './answer-parts.ts';
 
-/** Throws ReportedError where a provider reports an error in place of an answer. */
+/** Throws ReportedError if a provider reports an error in place of an answer. */
 export function refuseReport(value: unknown): void {
   if (get(value, 'error')) throw new ReportedError(messageError(value, null));
 }
@@ -84,7 +84,7 @@ export function messageError(value: unknown, status: number | null): ProviderErr
   };
 }
 
-/** Where a delta has the piece of a block. */
+/** Member of a delta that has the piece of a block. */
 const PIECES = { text: 'text', thinking: 'thinking', call: 'partial_json' } as const;
 
 /** One stream of events. */
@@ -93,7 +93,7 @@ export class MessageEvents {
   /** Null until the provider has said it. */
   #stop: StopReason | null = null;
   #hasCalls = false;
-  /** Of the block that has begun; null between blocks, and in one that nobody is told of. */
+  /** The open block; null between blocks, and in one that is not passed on. */
   #block: { readonly type: keyof typeof PIECES; written: boolean } | null = null;
   #started = false;
   #ended = false;
@@ -138,7 +138,7 @@ export class MessageEvents {
       case 'error':
         throw new ReportedError(messageError(value, null));
       default:
-        // `ping`, and whatever is to come: clients are asked to pass over what they do not know.
+        // `ping`, and future events: clients must ignore unknown ones.
         return [];
     }
   }
@@ -179,7 +179,7 @@ export class MessageEvents {
     if (block === null) return [];
     this.#block = null;
     const end: MessageEvent = { type: 'block-end' };
-    // A call without input comes without pieces; clients parse what they have of it.
+    // A call without input comes without pieces, but clients parse its input.
     return block.written ? [end] : [{ type: 'piece', text: '{}' }, end];
   }
 

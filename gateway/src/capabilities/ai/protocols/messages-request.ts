@@ -10,8 +10,8 @@ import { forcesCall, type ThinkingMember, thinkingOf } from './thinking.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * `maxTokens`: of the config, where the client says nothing. Throws AiRefused where neither says it, and for what the
- * model does not take.
+ * `maxTokens`: the config's limit, for requests without one. Throws AiRefused if both are missing, and for parts that
+ * the model does not take.
  */
 export function messageRequest(conversation: Conversation, maxTokens: number | null, traits: ModelTraits): Json {
   const { model, stream, tools, stop, user } = conversation;
@@ -85,7 +85,7 @@ interface Wire {
   readonly content: readonly Json[];
 }
 
-/** Roles alternate: what one side says in a row is one message, and results of tools are said by the user. */
+/** Roles alternate: consecutive turns of one side are one message, and results of tools belong to the user. */
 function messagesOf(turns: readonly Turn[]): readonly Wire[] {
   const messages: Wire[] = [];
   for (const turn of turns) {

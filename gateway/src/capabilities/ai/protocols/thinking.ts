@@ -3,12 +3,12 @@ import type { Conversation } from '../conversation/conversation.ts';
 import { type Effort, fittedEffort } from '../conversation/effort.ts';
 import type { ModelTraits } from '../models/model-traits.ts';
 
-/** The share of the answer's tokens that each effort may think with, where thinking has a budget. */
+/** The share of the answer's tokens for thinking, by effort, if thinking has a budget. */
 const SHARES: Readonly<Record<Effort, number>> = {
   ...{ none: 0, minimal: 0, low: 0.2, medium: 0.5, high: 0.8, xhigh: 0.95, max: 0.95 },
 };
 
-/** The least budget that there is. */
+/** The least budget that providers accept. */
 const MIN_BUDGET = 1024;
 
 export type ThinkingMember =
@@ -26,8 +26,8 @@ export interface Thinking {
 const UNSAID: Thinking = { thinking: null, effort: null };
 
 /**
- * `limit`: tokens of the whole answer. Nothing is said where the client says nothing, or the request has no place for
- * thinking (docs/decisions.md#ai-thinking).
+ * `limit`: tokens of the whole answer. The member is left out if the client leaves it out, or the request has no place
+ * for thinking (docs/decisions.md#ai-thinking).
  */
 export function thinkingOf(conversation: Conversation, limit: number, traits: ModelTraits): Thinking {
   if (traits.thinking === 'none') return UNSAID;
@@ -67,8 +67,8 @@ export function forcesCall({ toolChoice, tools }: Conversation): boolean {
 }
 
 /**
- * With a budget, a turn that goes on with results of tools has to begin with what was thought before them, which clients
- * do not have.
+ * With a budget, a turn that goes on with results of tools has to begin with the thinking before them, which clients do
+ * not have.
  */
 function answersCall({ turns }: Conversation): boolean {
   const last = turns.findLastIndex(({ role }) => role === 'assistant');

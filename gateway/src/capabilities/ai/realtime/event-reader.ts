@@ -13,14 +13,14 @@ export interface EventReaderOptions {
   tooLarge(): void;
 }
 
-/** Of a server, which masks nothing. */
+/** Reads the frames of a server, which are unmasked. */
 export class EventReader {
   readonly #options: EventReaderOptions;
-  /** Of a message that came in pieces; as large as what has come of it, since each piece may be a byte. */
+  /** A message that came in pieces; as large as its received part, since each piece may be a byte. */
   #held: Buffer | null = null;
   #bytes = 0;
   #isTooLarge = false;
-  /** Of the frame at hand. */
+  /** Bytes left of the current frame. */
   #left = 0;
   #isData = false;
   #final = true;

@@ -5,11 +5,11 @@ import { type RealtimeUsage, realtimeUsage } from '../conversation/usage.ts';
 
 export type ServerEvent =
   | { readonly type: 'begun' }
-  /** `usage`: null where the provider has counted nothing; `isFailed`: it says that it has made nothing. */
+  /** `usage`: null if the provider has counted nothing; `isFailed`: it says that it has made nothing. */
   | { readonly type: 'done'; readonly usage: RealtimeUsage | null; readonly isFailed: boolean };
 
 const [CREATED, DONE] = ['response.created', 'response.done'];
-/** In quotes, as the value of a member is: what a model says has a backslash before them. */
+/** Names in quotes, as values of members: in texts of a model, quotes have a backslash before them. */
 const NAMES = [CREATED, DONE].map((name) => Buffer.from(`"${name}"`));
 
 /** Returns null for any other message. */

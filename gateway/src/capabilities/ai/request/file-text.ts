@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { get, type Obj } from '../../../spec/json.ts';
 
-/** A file whose bytes are no text, or the text in it. */
+/** A binary file, or the text in a file. */
 export type FileText =
   | { readonly kind: 'binary' }
   | { readonly kind: 'text'; readonly text: string; encode(text: string): string };
@@ -47,7 +47,7 @@ export function fileText(container: Obj, key: string, value: string, outer: Obj 
     const mediaType = get(container, 'media_type');
     return typeof mediaType === 'string' ? bare(value, mediaType) : null;
   }
-  // Of an answer: speech, beside its transcript; vectors.
+  // In answers: speech, beside its transcript; vectors.
   if (key === 'data' && name === 'audio') return bare(value, '');
   if (key === 'embedding' && get(container, 'object') === 'embedding') return bare(value, '');
   return null;
@@ -66,14 +66,17 @@ function dataUrl(value: string): FileText | null {
 function bare(value: string, mediaType: string): FileText | null {
   if (value === '' || !(BASE64.test(value) || BASE64_URL.test(value))) return null;
   const isTyped = TEXT_TYPE.test(mediaType);
-  // Pictures and ciphers show at once that they are no text.
+  // Pictures and ciphers are recognised by their first bytes.
   if (!isTyped && !isText(Buffer.from(value.slice(0, HEAD), 'base64'), 3)) return { kind: 'binary' };
   const bytes = Buffer.from(value, 'base64');
   if (!isTyped && !isText(bytes)) return { kind: 'binary' };
   return { kind: 'text', text: bytes.toString(), encode: (text) => Buffer.from(text).toString('base64') };
 }
 
-/** Pictures, speech and ciphers are no UTF-8, or have zeros in them. `cut`: bytes of a character that may lack its end. */
+/**
+ * Reports whether the bytes are text: pictures, speech and ciphers are malformed UTF-8, or have zeros. `cut`: bytes of
+ * a character that may lack its end.
+ */
 function isText(bytes: Uint8Array, cut = 0): boolean {
   if (bytes.length === 0 || bytes.includes(0)) return false;
   for (let less = 0; less <= cut; less++) if (isUtf8(bytes.subarray(0, bytes.length - less))) return true;

@@ -29,11 +29,11 @@ export interface TextVisitor {
 
 type Container = Obj | unknown[];
 
-/** Where a value is: the object around its container, and the name that the container has there. */
+/** Surroundings of a value: the object around its container, and the container's name there. */
 interface Around {
   readonly outer: Obj | null;
   readonly name: string;
-  /** Anything may stand here: there are no labels, and no files. */
+  /** Any value may occur here: labels and files are not recognised. */
   readonly isFree: boolean;
 }
 
@@ -46,7 +46,7 @@ export function visitTexts(value: Container, visitor: TextVisitor): void {
   visitWithin(value, visitor, ROOT);
 }
 
-/** The texts of a member, or of an element, and of what is below it. */
+/** Visits the texts of a member, or of an element, and of everything below it. */
 export function visitMember(container: Container, key: string | number, visitor: TextVisitor): void {
   visitAt(container, key, visitor, ROOT);
 }

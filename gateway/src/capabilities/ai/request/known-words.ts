@@ -1,6 +1,6 @@
 /** The words of the protocols themselves, on all surfaces: names of members, and values of a closed set. Neither carries a text. */
 
-/** Members whose values are read by the protocol's rules: what is in others may be anything. */
+/** Members whose values follow the protocol's rules: those of others may be anything. */
 export const PROTOCOL_NAMES: ReadonlySet<string> = new Set(
   `messages input instructions system prompt suffix prediction tools functions response_format text web_search_options
   model max_tokens max_completion_tokens max_output_tokens n stream stream_options temperature top_p top_k stop

@@ -11,7 +11,7 @@ import { surfaceOf } from '../surfaces/surface-of.ts';
 import { BESIDE, SAID } from './prompt-members.ts';
 import { realtimeRequest } from './realtime-request.ts';
 
-/** Bytes that a character takes in a string, and what a value takes beside: an object without members is the dearest. */
+/** Bytes of a character in a string, and of a value besides: an object without members costs most. */
 const [CHARACTER, VALUE] = [2, 48];
 const [COMMA, BRACKET, BRACE] = [0x2c, 0x5b, 0x7b];
 const NO_BODY = new Uint8Array(0);

@@ -1,6 +1,6 @@
-/** Which members of a request hold what a model is told, on every surface. */
+/** Members of a request that a model reads, on every surface. */
 
-/** Lists of what was said: each element is a message. */
+/** Lists of messages: each element is one. */
 export const SAID: readonly string[] = ['messages', 'input'];
 export const BESIDE: readonly string[] = [
   ...['instructions', 'system', 'prompt', 'suffix', 'prediction', 'tools', 'functions'],

@@ -41,7 +41,7 @@ export function readChatRequest(body: unknown): Conversation {
   };
 }
 
-/** What would silently be another request. */
+/** Refuses members whose loss would silently change the request. */
 function refuseWhatIsLost(request: Members): void {
   if ((request.count('n') ?? 1) > 1) throw unsupported('n', 'more than one choice');
   if (request.has('functions')) throw unsupported('functions', 'functions: send tools');
@@ -81,7 +81,7 @@ function turnOf(message: Members): Turn {
   throw unsupported(message.at('role'), `a message of role ${role}`);
 }
 
-/** A result is marked as a whole, by what its last part says. */
+/** Marks a result as a whole if its last part is marked. */
 function toolTurn(message: Members): Turn {
   const parts = partsOf(message);
   const { cache } = parts.at(-1) ?? {};

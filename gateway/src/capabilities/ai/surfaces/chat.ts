@@ -1,4 +1,4 @@
-/** `/v1/chat/completions`: providers of the same protocol get what the client sent; others a translation. */
+/** `/v1/chat/completions`: providers of the same protocol get the client's request; others a translation. */
 
 import { plainNumber } from '../../../json/exact-json.ts';
 import type { ServerSentEvent } from '../../../server-sent-events.ts';

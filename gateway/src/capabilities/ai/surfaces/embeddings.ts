@@ -1,4 +1,4 @@
-/** `/v1/embeddings`: providers of chat completions have them as clients ask for them; those of messages have none. */
+/** `/v1/embeddings`: providers of chat completions get the client's request; those of messages have no embeddings. */
 import { get } from '../../../spec/json.ts';
 import { ProviderFailed } from '../conversation/provider-failure.ts';
 import { invalid, refused } from '../conversation/refusal.ts';

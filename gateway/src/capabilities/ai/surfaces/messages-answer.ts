@@ -22,7 +22,7 @@ function messageOf(id: string, model: string): object {
   return { id, type: 'message', role: 'assistant', model, content: [], stop_reason: null, stop_sequence: null };
 }
 
-/** Thinking has a signature there, which nobody but its provider can write. */
+/** Leaves thinking out: it has a signature that only its provider can make. */
 function contentOf(block: Block): readonly object[] {
   if (block.type === 'text') return [block];
   if (block.type === 'thinking') return [];

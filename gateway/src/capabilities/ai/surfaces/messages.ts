@@ -1,4 +1,4 @@
-/** `/v1/messages`: for clients of that protocol; its providers get what the client sent, and others a translation. */
+/** `/v1/messages`: providers of the same protocol get the client's request; others a translation. */
 import type { HeaderList } from '../../../exchange.ts';
 import type { ServerSentEvent } from '../../../server-sent-events.ts';
 import { get } from '../../../spec/json.ts';

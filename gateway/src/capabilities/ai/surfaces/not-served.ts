@@ -17,13 +17,13 @@ const SERVED: readonly string[] = [
   ...['/v1/models', '/v1/realtime', '/v1/files', '/v1/batches'],
 ];
 
-/** Below `/v1`: what APIs of OpenAI and Anthropic have, and what has more below it. */
+/** Below `/v1`: paths of the APIs of OpenAI and Anthropic; first those without, then those with paths below them. */
 const ALONE = 'completions|moderations|complete';
 const WITH_MORE = [
   ...['audio', 'images', 'videos', 'conversations', 'assistants', 'threads', 'vector_stores', 'fine_tuning', 'evals'],
   ...['containers', 'uploads', 'skills', 'chatkit', 'organization', 'organizations'],
 ].join('|');
-/** Served, and what is below them is not. */
+/** Served paths, whose subpaths are not served. */
 const BELOW = 'chat/completions|responses|messages|models|embeddings';
 const KNOWN = new RegExp(`/v1/(?:(?:${ALONE})|(?:${WITH_MORE})(?:/.+)?|(?:${BELOW})/.+)$`);
 

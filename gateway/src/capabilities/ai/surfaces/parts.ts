@@ -1,4 +1,4 @@
-/** What both surfaces write alike. */
+/** Parts that both surfaces write alike. */
 
 import { isWrittenNumber } from '../../../json/exact-json.ts';
 import { parseAsWritten } from '../../../json/parse-as-written.ts';

@@ -19,7 +19,7 @@ function withError(problem: Problem): Problem {
   return { ...problem, members: { ...members, error } };
 }
 
-/** Clients of messages read an error only where `type` is `error`; `code` says which one it is. */
+/** Clients of messages recognise an error only by the `type` `error`; `code` identifies it. */
 export function problemFor(x: Exchange, problem: Problem): Problem {
   const surface = surfaceOf(x.path);
   if (surface !== 'messages' && surface !== 'counting' && !isOfMessages(x.path)) return problem;

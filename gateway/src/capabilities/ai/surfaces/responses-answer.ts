@@ -16,7 +16,7 @@ export interface ResponseHead {
   readonly showsThinking: boolean;
 }
 
-/** Members that a response repeats, with what they are where the client leaves them out. */
+/** Members that a response repeats, with their defaults. */
 const REPEATED: Obj = {
   instructions: null,
   max_output_tokens: null,
@@ -64,7 +64,7 @@ function isCut(stop: StopReason): boolean {
   return stop === 'length' || stop === 'refusal';
 }
 
-/** Where a model stopped before its end, its last item is not whole. */
+/** Marks the last item as incomplete if the model was cut off. */
 function ended(output: readonly object[], stop: StopReason): readonly object[] {
   const last = output.at(-1);
   return last === undefined || !isCut(stop) ? output : [...output.slice(0, -1), { ...last, status: 'incomplete' }];
@@ -177,7 +177,7 @@ export class ResponseEvents implements EventWriter {
   }
 
   #piece(text: string): string {
-    // Of thinking that is not shown.
+    // A piece of thinking that is not shown.
     if (this.#block === null) return '';
     this.#length += text.length;
     if (this.#length > MAX_TEXT) throw new ProviderFailed(`its answer has more than ${MAX_TEXT} characters`);

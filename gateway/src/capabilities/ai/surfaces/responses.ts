@@ -1,4 +1,4 @@
-/** `/v1/responses`, without state: chat providers get what the client sent, messages providers a translation. */
+/** `/v1/responses`, without state: chat providers get the client's request, messages providers a translation. */
 import { randomUUIDv7 } from 'node:crypto';
 import { nestsTooDeeply } from '../../../json/nesting.ts';
 import { parseAsWritten } from '../../../json/parse-as-written.ts';

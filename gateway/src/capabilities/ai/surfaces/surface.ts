@@ -13,14 +13,14 @@ export interface SurfaceRequest {
   readonly parsed: Obj;
   readonly model: string;
   readonly stream: boolean;
-  /** `anthropic-beta`, where the description of the API has that header; null: none. */
+  /** `anthropic-beta`, if the description of the API has that header; otherwise null. */
   readonly beta: string | null;
 }
 
 /** A whole answer, as the client gets it. */
 export interface WholeAnswer {
   readonly body: Uint8Array | string;
-  /** Null where the provider has counted nothing. */
+  /** Null if the provider has counted nothing. */
   readonly usage: Usage | null;
 }
 
@@ -53,17 +53,17 @@ export interface Translation {
   readonly path: string;
   readonly body: Uint8Array | string;
   readonly warnings: readonly Warning[];
-  /** Beside those that every provider gets. Default: none. */
+  /** Headers beside those that every provider gets. Default: none. */
   readonly headers?: HeaderList;
   /** `value`: the answer's body, `bytes` as it came. Throws ProviderFailed if it is malformed. */
   whole(value: unknown, bytes: Uint8Array): WholeAnswer;
-  /** Of a status from 400 to 499. Null: as the provider sent it. */
+  /** Returns the error for a status from 400 to 499. Null: as the provider sent it. */
   error(value: unknown, status: number): object | null;
   streamed(): StreamedAnswer;
 }
 
 export interface Surface {
-  /** Throws AiRefused where the provider cannot be asked for it. */
+  /** Throws AiRefused if the provider cannot be asked for it. */
   translate(request: SurfaceRequest, provider: Provider, settings: AiSettings): Translation;
   /** A provider's error, as the body of an answer. */
   error(error: ProviderError): object;

@@ -16,7 +16,7 @@ export interface EventReader {
 }
 
 export interface EventWriter {
-  /** Text of events; empty where the client is told nothing. */
+  /** Text of events; empty if the client is told nothing. */
   write(event: MessageEvent): string;
   /** The event that ends a stream which cannot go on. */
   error(error: ProviderError): string;

@@ -1,4 +1,4 @@
-/** Names of the gateway's own for models: clients ask for `fast`, and the config says what that is today. */
+/** The gateway's own names for models: clients ask for `fast`, and the config maps it to a current model. */
 import type { JsonObject } from '../../../artifact/format.ts';
 import { objectOf, objectsOf, type Target } from './targets.ts';
 

@@ -6,9 +6,9 @@ import type { EndpointState } from './endpoint-health.ts';
 export const BALANCES = ['weight', 'latency', 'quota', 'cost'] as const;
 export type BalanceName = (typeof BALANCES)[number];
 
-/** Share of its weight that an endpoint keeps whose quota is used up: it may have more than it said. */
+/** Share of its weight that an endpoint keeps once its quota is used up: it may have more than it said. */
 const LEAST_QUOTA = 0.01;
-/** Milliseconds; what answers faster is as good. */
+/** Least latency that counts, in milliseconds: faster answers are equal. */
 const LEAST_LATENCY = 1;
 
 export interface Choice {
@@ -23,7 +23,7 @@ export class Balance {
   /** How far each is behind its share; all of them together are at 0. */
   readonly #behind: Map<Endpoint, number>;
 
-  /** Throws where the config cannot be used. */
+  /** Throws if the config cannot be used. */
   constructor(config: JsonObject, endpoints: readonly Endpoint[]) {
     this.#name = BALANCES.find((each) => each === config['balance']) ?? 'weight';
     this.#endpoints = endpoints;
@@ -46,18 +46,18 @@ export class Balance {
     return endpoint && { endpoint, why: this.#why(endpoint, candidates.length, states, tried) };
   }
 
-  /** Whether `next` would have one. */
+  /** Reports whether `next` would have one. */
   hasNext(model: string, tried: ReadonlySet<Endpoint>): boolean {
     return this.#endpoints.some((each) => !tried.has(each) && isAsked(this.stateOf(each, model)));
   }
 
-  /** A target's only endpoint does not rest: what it answers is the answer. */
+  /** A target's only endpoint does not rest: its answer is the answer. */
   stateOf(endpoint: Endpoint, model: string): EndpointState {
     const state = endpoint.health.state(model);
     return state === 'resting' && this.#endpoints.length === 1 ? 'free' : state;
   }
 
-  /** In turns by weight: who is furthest behind its share is next. */
+  /** Chooses in turns by weight: the endpoint furthest behind its share is next. */
   #turn(candidates: readonly Endpoint[]): Endpoint | null {
     const weights = this.#weights(candidates);
     const total = weights.reduce((sum, each) => sum + each, 0);
@@ -78,7 +78,7 @@ export class Balance {
     }
     if (this.#name !== 'latency') return candidates.map(({ weight }) => weight);
     const known = candidates.map(({ health }) => health.latencyMs).filter((each) => each !== null);
-    // One that nobody has asked yet is taken for as good as the best.
+    // An endpoint without an answer so far counts as good as the best.
     const best = known.length === 0 ? LEAST_LATENCY : Math.min(...known);
     return candidates.map(({ weight, health }) => weight / Math.max(LEAST_LATENCY, health.latencyMs ?? best));
   }

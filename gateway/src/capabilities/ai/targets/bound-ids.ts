@@ -6,11 +6,11 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, timingSafeEqual
 
 export type FilesSurface = 'files' | 'batches';
 
-/** Whose ids they are. */
+/** The owner of ids. */
 export interface IdOwner {
-  /** Empty for clients that nobody has authenticated. */
+  /** Empty for unauthenticated clients. */
   readonly consumer: string;
-  /** Where the provider keeps what they name. */
+  /** Account at the provider that holds the named objects. */
   readonly account: string;
 }
 
@@ -23,7 +23,7 @@ export interface OwnedIds {
 }
 
 const PREFIXES: Readonly<Record<FilesSurface, string>> = { files: 'file-', batches: 'batch_' };
-/** Of a provider: nothing that a path, a pattern or a text in JSON would read as more than letters. */
+/** An id of a provider: without characters that a path, a pattern or a text in JSON would read as more than letters. */
 const PROVIDERS_ID = /^[\w-]{1,128}$/;
 /** Characters; no id of ours is longer. */
 const MOST_LENGTH = 256;
@@ -47,7 +47,9 @@ export class BoundIds {
     };
   }
 
-  /** The same each time: the tag, which also begins the cipher, is made of all that the id is bound to. */
+  /**
+   * Returns the same text each time: the tag, which also begins the cipher, covers everything that the id is bound to.
+   */
   #bind({ consumer, account }: IdOwner, surface: FilesSurface, id: string): string {
     if (!PROVIDERS_ID.test(id)) throw new Error('an id of the provider is not valid');
     const tag = createHmac('sha256', this.#tagKey)

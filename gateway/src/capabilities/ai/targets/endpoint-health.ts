@@ -10,11 +10,11 @@ const LIMITED = 5_000;
 const MOST_REST = 300_000;
 /** Milliseconds after a failure in which others are asked first. */
 const SHAKY = 5_000;
-/** Of models that it rests for; past them, the oldest is asked for again. */
+/** Most models that it rests for; past them, the oldest is asked for again. */
 const MOST_MODELS = 64;
 /** Share of the newest in the average of latency. */
 const NEWEST = 0.3;
-/** Milliseconds after which what it said of its quota is forgotten: quotas of providers are by the minute. */
+/** Milliseconds after which its reported quota is dropped: quotas of providers are by the minute. */
 const QUOTA_AGE = 60_000;
 
 /**
@@ -67,7 +67,7 @@ export class EndpointHealth {
     this.#rests.set(model, { until: now + Math.min(forMs ?? LIMITED, MOST_REST), isSaid: forMs !== null });
   }
 
-  /** It has given no answer, or none that is valid. */
+  /** It has given no valid answer. */
   failed(): void {
     this.#shakyUntil = this.#now() + SHAKY;
   }
@@ -83,7 +83,7 @@ export class EndpointHealth {
     return this.#latencyMs;
   }
 
-  /** Headers of an answer of it, which may say what is left of its quota. */
+  /** Reads the rest of its quota from the headers of an answer. */
   told(headers: HeaderList): void {
     const left = quotaLeft(headers);
     if (left !== null) this.#quota = { left, at: this.#now() };

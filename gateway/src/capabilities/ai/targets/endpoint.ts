@@ -35,7 +35,7 @@ export class Endpoint {
   /** Requests carry them, credentials among them. */
   readonly headers: HeaderList;
   readonly weight: number;
-  /** Null where the config names none. */
+  /** Null if the config has no price. */
   readonly price: number | null;
   readonly health: EndpointHealth;
   /** Name and value, encoded, or empty. */

@@ -1,13 +1,13 @@
-/** `files` in the config of `ai-proxy`: where files and batches go, and how their ids are bound to consumers. */
+/** `files` in the config of `ai-proxy`: the target of files and batches, and how their ids are bound to consumers. */
 import type { JsonObject } from '../../../artifact/format.ts';
 import { BoundIds } from './bound-ids.ts';
 import { objectOf, type Target } from './targets.ts';
 
 export interface FilesSettings {
   readonly ids: BoundIds;
-  /** Where `ai.target` names no other. */
+  /** Target of requests whose `ai.target` names no other. */
   readonly target: Target;
-  /** Clients that nobody has authenticated share what they have. */
+  /** Unauthenticated clients share their files. */
   readonly allowsAnonymous: boolean;
 }
 

@@ -39,8 +39,9 @@ function partsOf(pattern: string): readonly string[] {
 const isWildcard = (part: string) => part === '*' || part === '?' || (part.length > 2 && part.startsWith('['));
 
 /**
- * Orders globs so that the one that counts comes first where several match (docs/decisions.md#most-specific-member): one
- * without wildcards, then the one with more literal characters, then with the longer literal prefix, then by code points.
+ * Orders globs so that the decisive one comes first if several match (docs/decisions.md#most-specific-member): one
+ * without wildcards, then the one with more literal characters, then with the longer literal prefix, then by code
+ * points.
  */
 export function bySpecificity(a: string, b: string): number {
   const [one, other] = [specificityOf(a), specificityOf(b)];

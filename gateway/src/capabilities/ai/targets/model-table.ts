@@ -18,11 +18,11 @@ const KNOWN = new Map<Provider, readonly Row[]>(
   ]),
 );
 
-/** Traits by the model's own name: what the config says of it, else what is known, else what the newest models take. */
+/** Traits by the model's own name: those of the config, else known ones, else those of the newest models. */
 export class ModelTable {
   readonly #own: readonly Row[];
 
-  /** `config`: of ai-proxy, whose schema has checked it. */
+  /** `config`: of ai-proxy, checked by its schema. */
   constructor(config: JsonObject) {
     const own = Object.entries(objectOf(config['models'] ?? {}) ?? {});
     this.#own = own

@@ -1,4 +1,4 @@
-/** Protocols of providers, and where those are that have named them. */
+/** Protocols of providers, and the base URLs of known ones. */
 import type { JsonObject } from '../../../artifact/format.ts';
 
 export const PROVIDERS = ['provider_chat', 'provider_messages', 'provider_local'] as const;

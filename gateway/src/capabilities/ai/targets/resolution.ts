@@ -10,9 +10,9 @@ export const RESOLUTIONS = ['context', 'alias', 'routes', 'default', 'flat'] as 
 
 export interface Resolved {
   readonly target: Target;
-  /** The model's own name, where the client asked for an alias. */
+  /** The model's own name, if the client asked for an alias. */
   readonly model: string;
-  /** Null where the client named a model. */
+  /** Null if the client named a model. */
   readonly alias: Alias | null;
   readonly resolution: (typeof RESOLUTIONS)[number];
 }
@@ -38,7 +38,7 @@ export function permittedAliases(settings: AiSettings, x: Exchange): readonly st
   });
 }
 
-/** Whether a request that names this model would be let through to one of these targets. */
+/** Reports whether a request that names this model would be let through to one of these targets. */
 export function leadsTo(settings: AiSettings, x: Exchange, model: string, targets: readonly Target[]): boolean {
   const found = find(settings, x, model);
   return found !== null && targets.includes(found.target) && found.target.permits(found.model);
@@ -67,7 +67,7 @@ export function unknownTarget({ targets }: AiSettings, x: Exchange): string | nu
   return chosen === undefined || targets.has(chosen) ? null : chosen;
 }
 
-/** That which a policy has chosen, where the config has it. */
+/** Returns the target that a policy has chosen, if the config has it. */
 export function chosenTarget({ targets }: AiSettings, x: Exchange): Target | null {
   return targets.get(x.context?.get(TARGET_KEY) ?? '') ?? null;
 }
@@ -82,7 +82,7 @@ function find(settings: AiSettings, x: Exchange, asked: string): Resolved | null
   return found && { ...named, ...found };
 }
 
-/** By what the config says of the model's own name. */
+/** Chooses by the model's own name. */
 function byModel({ routes, fallsTo, flat }: AiSettings, model: string): Pick<Resolved, 'target' | 'resolution'> | null {
   const route = routes.find(({ pattern }) => pattern.matches(model));
   if (route) return { target: route.target, resolution: 'routes' };

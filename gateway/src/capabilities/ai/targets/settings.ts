@@ -1,4 +1,4 @@
-/** The config of `ai-proxy`, whose schema has checked types and patterns. */
+/** The config of `ai-proxy`, with types and patterns checked by its schema. */
 import type { JsonObject } from '../../../artifact/format.ts';
 import type { WebSocketLimits } from '../../../hand-off.ts';
 import { type Alias, aliasesOf } from './aliases.ts';
@@ -25,13 +25,13 @@ export interface AiSettings {
   readonly flat: Target | null;
   readonly fallback: readonly Target[];
   readonly timeoutMs: number;
-  /** Of each provider in the list of models. */
+  /** Milliseconds for each provider in the list of models. */
   readonly modelsTimeoutMs: number;
-  /** Whose models are listed: one for each provider and its base URLs, with all targets that go there. */
+  /** Targets whose models are listed: one for each provider and its base URLs, with all targets that go there. */
   readonly catalogs: readonly (readonly [Target, ...Target[]])[];
-  /** Of realtime sessions, once they are open. */
+  /** Limits of open realtime sessions. */
   readonly realtime: WebSocketLimits;
-  /** Of requests that name none; null: they go without. */
+  /** Limit for requests that name none; null: no limit is sent. */
   readonly maxTokens: number | null;
   /** Traits by which models of one protocol differ. */
   readonly models: ModelTable;
@@ -41,7 +41,7 @@ export interface AiSettings {
   readonly files: FilesSettings | null;
 }
 
-/** Throws where the config cannot be used. */
+/** Throws if the config cannot be used. */
 export function aiSettings(config: JsonObject): AiSettings {
   const known = new KnownEndpoints();
   const target = (name: string, each: JsonObject) => new Target(name, each, known);

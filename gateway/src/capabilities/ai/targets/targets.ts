@@ -1,4 +1,4 @@
-/** Where requests can go: what the config says of a provider, ready to be called. */
+/** Targets of requests: the config of a provider, ready to be called. */
 import type { Json, JsonObject } from '../../../artifact/format.ts';
 import { isList } from '../../../spec/json.ts';
 import { Balance } from './balance.ts';
@@ -15,7 +15,7 @@ export class Target {
   readonly #allow: readonly Glob[] | null;
   readonly #deny: readonly Glob[];
 
-  /** Throws where the config cannot be used. */
+  /** Throws if the config cannot be used. */
   constructor(name: string, config: JsonObject, known: KnownEndpoints) {
     this.name = name;
     this.provider = providerOf(config);
@@ -32,7 +32,7 @@ export class Target {
     return this.#allow === null && this.#deny.length === 0;
   }
 
-  /** Whether its catalog has the model. */
+  /** Reports whether its catalog has the model. */
   permits(model: string): boolean {
     if (this.#deny.some((glob) => glob.matches(model))) return false;
     return this.#allow === null || this.#allow.some((glob) => glob.matches(model));
@@ -44,7 +44,9 @@ export class Target {
   }
 }
 
-/** Endpoints have what the target says, but for what they say themselves; without a list, the target is its only one. */
+/**
+ * Returns the configs of endpoints, which inherit from the target's; without a list, the target is its only endpoint.
+ */
 export function endpointConfigs(config: JsonObject): readonly JsonObject[] {
   const { provider, base_url, api_key, auth, endpoints } = config;
   const said = { provider, base_url, api_key, auth };
