@@ -60,11 +60,7 @@ export class Report implements EventSink {
   diagnostics(diagnostics: readonly StatusDiagnostic[]): void {
     this.#shown = diagnostics.map(diagnosticText);
     for (const diagnostic of diagnostics) {
-      this.#line(
-        ' ',
-        `${diagnostic.severity} ${diagnosticText(diagnostic)}`,
-        diagnostic.severity === 'error' ? 'red' : 'yellow',
-      );
+      this.#line(' ', diagnosticText(diagnostic), diagnostic.severity === 'error' ? 'red' : 'yellow');
     }
   }
 

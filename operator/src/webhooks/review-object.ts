@@ -23,7 +23,7 @@ import {
   findingsOfProject,
   usersOf,
 } from './cross-findings.ts';
-import { diagnosticLine, documentFindings, MAX_SHOWN } from './document-errors.ts';
+import { documentFindings, findingLine, MAX_SHOWN } from './document-errors.ts';
 import { deploymentFaults, pluginRefFaults, projectFaults } from './own-faults.ts';
 import { ReviewTurns } from './review-turns.ts';
 
@@ -155,14 +155,14 @@ async function findingsOfApiSpec(using: ReviewWith, spec: ApiSpec, timeoutMs: nu
   const warnings = (ms: number) => findingsOfPart(using, spec, ms);
   if (spec.spec.source.inline === undefined) return { faults: [], warnings };
   const found = await documentFindings(spec, timeoutMs);
-  const shown = found.errors.slice(0, MAX_SHOWN).map(diagnosticLine);
+  const shown = found.errors.slice(0, MAX_SHOWN).map(findingLine);
   const more = found.errors.length - shown.length;
   return {
     faults: more > 0 ? [...shown, `and ${more} more errors`] : shown,
     warnings: async (ms) => {
       const cross = await warnings(ms);
       // A project that uses it has checked it with its own rules.
-      return cross.length > 0 ? cross : found.warnings.map(diagnosticLine);
+      return cross.length > 0 ? cross : found.warnings.map(findingLine);
     },
   };
 }
