@@ -36,7 +36,7 @@ export async function buildPrograms({ force = false } = {}): Promise<void> {
   // Another process may build the same: each writes a folder of its own.
   const temporary = `${PROGRAMS_FOLDER}.${process.pid}`;
   try {
-    const sources = await bundle(temporary);
+    const sources = await bundle(temporary, { ...PROGRAMS, ...(await workers()) });
     const copied = await copyFiles(temporary);
     await rm(PROGRAMS_FOLDER, { recursive: true, force: true });
     await rename(temporary, PROGRAMS_FOLDER);
@@ -73,16 +73,18 @@ async function workers(): Promise<Record<string, string>> {
   return Object.fromEntries(found.sort().map((file) => [basename(file, '.ts'), file]));
 }
 
-/** The files that went into it. */
-async function bundle(outdir: string): Promise<string[]> {
+/** Files of programs by their name. */
+export const PROGRAMS = {
+  gw: 'gateway/src/main.ts',
+  'gw-control': 'control/src/main.ts',
+  'gw-operator': 'operator/src/main.ts',
+} as const;
+
+/** Returns the files that went into it. */
+export async function bundle(outdir: string, entryPoints: Readonly<Record<string, string>>): Promise<string[]> {
   const { metafile, warnings } = await build({
     absWorkingDir: root,
-    entryPoints: {
-      gw: 'gateway/src/main.ts',
-      'gw-control': 'control/src/main.ts',
-      'gw-operator': 'operator/src/main.ts',
-      ...(await workers()),
-    },
+    entryPoints: { ...entryPoints },
     outdir,
     bundle: true,
     splitting: true,

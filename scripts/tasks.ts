@@ -106,12 +106,23 @@ const tasks: Record<string, (args: string[]) => Promise<number>> = {
     await prepare();
     return node('scripts/pack.ts');
   },
+  release: async (args) => {
+    if (!args.includes('--help') && !args.includes('-h')) {
+      await prepare();
+      await buildPrograms();
+    }
+    return node('scripts/release/release.ts', ...args);
+  },
   // Its packages have a lockfile of their own, since nothing else needs them.
   docs: (args) => site(['dev', 'site', ...args]),
   'docs:build': (args) => site(['build', 'site', ...args]),
   'pack:charts': (args) => node('scripts/pack-charts.ts', ...args),
   // Before the plugins are built: their SDK's imports are among what it writes.
-  generate: (args) => node('scripts/generate.ts', ...args),
+  generate: (args) =>
+    all(
+      () => node('scripts/version-files.ts'),
+      () => node('scripts/generate.ts', ...args),
+    ),
   check: () =>
     all(
       () => run(bin('biome'), 'check', '--error-on-warnings', '.'),
