@@ -8,6 +8,7 @@ import { glob } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 import { INSPECTOR_FOLDER } from './build-inspector.ts';
+import { REFERENCE_FOLDER } from './build-reference.ts';
 import { CONSOLE_FOLDER } from './build-ui.ts';
 import { type DeclaredPackage, writeDeclarations } from './declarations.ts';
 import { internalSpecifier, isAssembly, type PackageJson, publishedExports } from './published-exports.ts';
@@ -136,6 +137,7 @@ for (const name of ['assembly', 'templates']) {
   cpSync(join(root, 'gateway', 'sdk', name), join(gateway.target, 'dist', 'sdk', name), { recursive: true });
 }
 cpSync(INSPECTOR_FOLDER, join(gateway.target, 'dist', 'inspector'), { recursive: true });
+cpSync(REFERENCE_FOLDER, join(gateway.target, 'dist', 'reference'), { recursive: true });
 cpSync(join(root, 'README.md'), join(gateway.target, 'README.md'));
 await stage(operator, ['../crds']);
 // Local mode runs `gw` from beside itself.

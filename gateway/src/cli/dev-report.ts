@@ -1,5 +1,4 @@
 /** What `gw dev` prints. */
-import type { AddressInfo } from 'node:net';
 import type { Operation, RoutesFile } from '../artifact/format.ts';
 import type { CompileResult, Diagnostic } from '../compiler/index.ts';
 
@@ -76,9 +75,4 @@ export function nextSteps({ spec, mock, upstream, routes, address, isProject, le
 /** One that a browser can ask for. */
 function isEasy({ method, path, parameters }: Operation): boolean {
   return method === 'GET' && !path.includes('{') && parameters.every(({ required }) => !required);
-}
-
-export function shownAddress({ address, port }: AddressInfo): string {
-  const host = address === '0.0.0.0' || address === '::' ? '127.0.0.1' : address;
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
