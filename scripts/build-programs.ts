@@ -10,6 +10,7 @@ import { basename, join, relative } from 'node:path';
 import { build } from 'esbuild';
 import { VERSION } from '../gateway/src/version.ts';
 import { INSPECTOR_FOLDER } from './build-inspector.ts';
+import { REFERENCE_FOLDER } from './build-reference.ts';
 import { CONSOLE_FOLDER } from './build-ui.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -135,6 +136,8 @@ async function copyFiles(outdir: string): Promise<string[]> {
   for await (const file of glob('**/*.*', { cwd: CONSOLE_FOLDER })) await copy(join(CONSOLE_FOLDER, file), 'ui', file);
   for await (const file of glob('*.*', { cwd: INSPECTOR_FOLDER }))
     await copy(join(INSPECTOR_FOLDER, file), 'inspector', file);
+  for await (const file of glob('*.*', { cwd: REFERENCE_FOLDER }))
+    await copy(join(REFERENCE_FOLDER, file), 'reference', file);
   await copy(join(root, 'LICENSE'), 'LICENSE');
   return copied;
 }

@@ -11,6 +11,7 @@ import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build, type Plugin } from 'esbuild';
 import { INSPECTOR_FOLDER } from './build-inspector.ts';
+import { REFERENCE_FOLDER } from './build-reference.ts';
 import { CONSOLE_FOLDER } from './build-ui.ts';
 import { type DeclaredPackage, writeDeclarations } from './declarations.ts';
 import { internalSpecifier, isAssembly, type PackageJson, publishedExports } from './published-exports.ts';
@@ -162,6 +163,7 @@ for (const name of ['assembly', 'templates']) {
   cpSync(join(root, 'gateway', 'sdk', name), join(gateway.target, 'dist', 'sdk', name), { recursive: true });
 }
 cpSync(INSPECTOR_FOLDER, join(gateway.target, 'dist', 'inspector'), { recursive: true });
+cpSync(REFERENCE_FOLDER, join(gateway.target, 'dist', 'reference'), { recursive: true });
 cpSync(join(root, 'README.md'), join(gateway.target, 'README.md'));
 await stage(operator, ['../crds']);
 // Local mode runs `gw` from beside itself.

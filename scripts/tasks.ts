@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { buildInspector } from './build-inspector.ts';
 import { buildPlugins, type PluginBuild } from './build-plugins.ts';
 import { buildPrograms, PROGRAMS_FOLDER } from './build-programs.ts';
+import { buildReference } from './build-reference.ts';
 import { buildUi } from './build-ui.ts';
 import { COVERAGE_OPTIONS, coverage } from './coverage.ts';
 
@@ -44,6 +45,7 @@ async function prepare(plugins?: PluginBuild): Promise<void> {
   await buildPlugins(plugins);
   await buildUi();
   await buildInspector();
+  await buildReference();
 }
 
 /** With the bundles, which start in a third of the time; from source where GW_TEST_PROGRAMS is set and empty. */
@@ -129,6 +131,7 @@ const tasks: Record<string, (args: string[]) => Promise<number>> = {
       () => run(bin('tsc'), '-p', '.'),
       () => run(bin('tsc'), '-p', 'control/ui'),
       () => run(bin('tsc'), '-p', 'gateway/inspector'),
+      () => run(bin('tsc'), '-p', 'gateway/reference'),
     ),
   format: () => run(bin('biome'), 'check', '--write', '.'),
 };

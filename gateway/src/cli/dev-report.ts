@@ -80,8 +80,3 @@ export function nextSteps({ spec, mock, upstream, routes, address, isProject, le
 function isEasy({ method, path, parameters }: Operation): boolean {
   return method === 'GET' && !path.includes('{') && parameters.every(({ required }) => !required);
 }
-
-export function shownAddress({ address, port }: AddressInfo): string {
-  const host = address === '0.0.0.0' || address === '::' ? '127.0.0.1' : address;
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
-}
