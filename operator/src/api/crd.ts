@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import { GROUP, type KindDefinition, VERSION } from './schema.ts';
 
-/** The CustomResourceDefinition of a kind. */
+/** Returns the CustomResourceDefinition of a kind. */
 export function crd(definition: KindDefinition): object {
   const { kind, plural, singular, shortNames, description, spec, status, columns, validations } = definition;
   return {

@@ -66,7 +66,7 @@ export function controlledBy(object: KubeObject, owner: KubeObject): boolean {
   );
 }
 
-/** The reference that makes the garbage collector delete an object with its owner. */
+/** Returns the reference that makes the garbage collector delete an object with its owner. */
 export function ownerReference(owner: KubeObject): OwnerReference {
   return {
     apiVersion: owner.apiVersion,

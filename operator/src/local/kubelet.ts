@@ -81,7 +81,7 @@ export class Kubelet {
     ];
   }
 
-  /** The ready pods that carry these labels, the newest first. */
+  /** Returns the ready pods that carry these labels, the newest first. */
   ready(namespace: string, labels: { readonly [name: string]: string }): readonly PodProcess[] {
     const found = [...this.#pods]
       .filter(([key]) => key.startsWith(`${namespace}/`))

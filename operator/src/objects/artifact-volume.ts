@@ -73,7 +73,7 @@ function fromImageVolume(image: string, pullSecret: string | undefined): Artifac
   };
 }
 
-/** The gateway's own image fetches it, without a shell. */
+/** Returns a volume that the gateway's own image fills, without a shell. */
 function fromInitContainer(
   { spec }: GatewayProject,
   image: string,
@@ -121,7 +121,7 @@ function fromInitContainer(
   };
 }
 
-/** Missing Secrets are left out, as the kubelet does with its pull secrets. */
+/** Returns a volume of the Secrets; missing ones are left out, as the kubelet does with its pull secrets. */
 function credentialsVolume(secrets: readonly string[], files: readonly string[]): Part<IVolume> {
   const sources = secrets.map(
     (name, index): Part<IVolumeProjection> => ({

@@ -54,15 +54,15 @@ export interface Objects {
   get<T extends KubeObject>(resource: Resource<T>, key: ObjectKey): Promise<T | undefined>;
   /** As `get`, without spec, data and status. */
   getMetadata(resource: Resource<KubeObject>, key: ObjectKey): Promise<KubeObject | undefined>;
-  /** Whether the cluster knows the kind: custom ones need not be installed. May lag by some seconds. */
+  /** Reports whether the cluster knows the kind: custom ones may not be installed. May lag by some seconds. */
   serves(resource: Resource<KubeObject>): Promise<boolean>;
   /** Lists in the order of names. */
   list<T extends KubeObject>(resource: Resource<T>, options: ListOptions): Promise<readonly T[]>;
   /** As `list`, without spec, data and status, which stay on the server. */
   listMetadata(resource: Resource<KubeObject>, options: ListOptions): Promise<readonly KubeObject[]>;
   /**
-   * Server-side apply: our fields become exactly these, those of others stay. The answer names another manager that
-   * has set fields of ours to something else, now or again and again: see `FieldConflict`.
+   * Applies on the server: our fields become exactly these, those of others stay. Returns another manager that has set
+   * our fields to other values, now or repeatedly: see `FieldConflict`.
    */
   apply(resource: Resource<KubeObject>, object: KubeObject): Promise<FieldConflict | undefined>;
   /** Applies under another manager of ours, so that fields stay when `apply` no longer sets them. */

@@ -12,13 +12,13 @@ import type { Change, Watch, WatchOptions } from './objects.ts';
 import { selectorText } from './selector.ts';
 
 export interface WatchEvents {
-  /** A connection is being resumed; `error` is what ended it. */
+  /** Called when a connection is being resumed; `error` is what ended it. */
   onRestart(resource: string, error: unknown): void;
 }
 
 /** Store of the objects that a watch has seen. */
 export interface WatchKeeper {
-  /** A list of that version is complete; unreported objects were deleted. */
+  /** Called when a list of that version is complete; unreported objects were deleted. */
   listed(version: string, reported: (key: ObjectKey) => boolean): void;
 }
 

@@ -27,7 +27,7 @@ export type Injection =
 const TRAFFIC_PORT = 19080;
 const ADMIN_PORT = 19081;
 
-/** Another injector may have called us before (reinvocation). */
+/** Reports whether the pod has a sidecar already: another injector may have called us before (reinvocation). */
 export function hasSidecar(pod: PodToInject): boolean {
   return (pod.spec.initContainers ?? []).some(({ name }) => name === SIDECAR);
 }

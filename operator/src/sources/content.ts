@@ -42,7 +42,7 @@ function packageFiles({ wasm, manifest, configSchema }: PluginPackage): Readonly
   return files;
 }
 
-/** The package whose files were kept. */
+/** Returns the package of stored files. */
 export function keptPackage(files: ReadonlyMap<string, Uint8Array>, name: string): PluginPackage {
   const manifest = files.get(MANIFEST);
   const configSchema = files.get(CONFIG_SCHEMA);

@@ -129,7 +129,7 @@ async function projectOfNamespace(
   return found?.metadata.annotations?.[ANNOTATION_PROJECT];
 }
 
-/** Absent and not granted give the same answer, so that nobody can probe other namespaces. */
+/** Finds the project. Absent and not granted give the same answer, so that nobody can probe other namespaces. */
 async function usableProject(
   { objects, namespaces: view }: InjectorWith,
   key: ObjectKey,

@@ -182,7 +182,7 @@ async function warningsOfDeletion(
   ];
 }
 
-/** The server sends objects of `kubectl create` without their namespace. */
+/** Reads the object; the server sends objects of `kubectl create` without their namespace. */
 function read<T extends KubeObject>(resource: Resource<T>, value: unknown, namespace: string): T {
   const metadata = isRecord(value) && isRecord(value['metadata']) ? value['metadata'] : {};
   // An object with generateName has no name yet.

@@ -8,7 +8,7 @@ import { decideDeployment } from './decide.ts';
 
 const RESYNC_MS = 600_000;
 
-/** A Deployment's reconcile: it writes its status only, the rollout itself is the GatewayProject's. */
+/** Reconciles a Deployment: writes only its status; the GatewayProject performs the rollout. */
 export async function reconcileDeployment(
   objects: Objects,
   events: EventSink,

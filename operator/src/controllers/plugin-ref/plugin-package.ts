@@ -89,7 +89,7 @@ async function load(using: ReadPluginWith, ref: PluginRef, name: string): Promis
   }
 }
 
-/** The keys of a ConfigMap or Secret. */
+/** Reads a package from the keys of a ConfigMap or Secret. */
 async function packageInCluster({ objects }: ReadWith, { metadata, spec }: PluginRef): Promise<Read<Package>> {
   const namespace = metadata.namespace ?? 'default';
   const { configMap, secret } = spec.source;

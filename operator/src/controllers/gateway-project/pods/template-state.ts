@@ -34,7 +34,7 @@ export function pendingTemplate(
   return why === undefined ? { message } : { message: `${message}: ${why}`, stuck: why };
 }
 
-/** Why the API server lets no pod be created: a quota, a limit, an admission policy. */
+/** Returns why the API server refuses to create pods: a quota, a limit, an admission policy. */
 export function refusalOf(workload: Workload | undefined): string | undefined {
   const failure = workload?.status?.conditions?.find(
     ({ type, status }) => type === 'ReplicaFailure' && status === 'True',

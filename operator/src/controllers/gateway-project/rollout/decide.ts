@@ -124,7 +124,7 @@ export function rolloutOf(
   };
 }
 
-/** Whether pods of the present generation did not start already, so that a new revision is not the reason. */
+/** Reports whether pods of the present generation failed to start before, so that a new revision is not the reason. */
 function blamelessOf({ metadata, status }: GatewayProject): boolean {
   const programmed = status?.conditions?.find(({ type }) => type === 'Programmed');
   return programmed?.reason === 'PodsNotStarting' && programmed.observedGeneration === metadata.generation;
@@ -154,7 +154,7 @@ function isOutdated(workload: Workload | undefined, project: GatewayProject, set
   return asked === askedDigest(project, settings);
 }
 
-/** With a control plane, the last deployment decides what is served. */
+/** Returns the served artifact. With a control plane, the last deployment decides it. */
 function servedBy(
   { controlPlane, project }: RolloutBasis,
   { goal }: RolloutDecision,
@@ -175,7 +175,7 @@ function servedBy(
 
 const UNHURRIED = { progressDeadlineSeconds: Number.MAX_SAFE_INTEGER };
 
-/** Whether pods take artifacts without being replaced. */
+/** Reports whether pods take artifacts in place. */
 function isInPlace({ spec }: GatewayProject, { link }: PodSettings): boolean {
   return link !== undefined && (spec.rollout.strategy === 'InPlace' || spec.controlPlane !== undefined);
 }

@@ -45,7 +45,7 @@ export class UpdatePace {
     this.#options = options;
   }
 
-  /** How those that wait are called up. */
+  /** Takes the function that queues waiting projects. */
   onStart(call: (keys: readonly ObjectKey[]) => void): void {
     this.#call = call;
   }
