@@ -70,8 +70,8 @@ export class Access {
   }
 
   /**
-   * A signal that aborts when the credentials are revoked or expire, until `release` is called. It also looks whether
-   * they were revoked since they were checked.
+   * Returns a signal that aborts when the credentials are revoked or expire, until `release` is called. Also checks
+   * whether they were revoked since they were verified.
    */
   watch(credentials: Credentials): { readonly signal: AbortSignal; release(): void } {
     const watch: Watch = { credentials, end: new AbortController() };

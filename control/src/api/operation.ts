@@ -50,10 +50,10 @@ export interface Operation {
 /** By id, which the library call and the command share: `projects.create`. */
 export type OperationTable = Readonly<Record<string, Operation>>;
 
-/** The operations of a resource, with their exact types. */
+/** Returns the operations of a resource, with their exact types. */
 export const operations = <const T extends OperationTable>(table: T): T => table;
 
-/** Further answers of a download besides 200, for the operation's `answers`. */
+/** Returns further answers of a download besides 200, for the operation's `answers`. */
 export const partialAnswer = (types: readonly string[]) => ({
   206: { description: 'The part that was asked for', types },
 });

@@ -38,12 +38,12 @@ export class Newcomers {
     this.#queue.enter(connection, hello);
   }
 
-  /** It was let in: its key is known from now on. */
+  /** Records that a connection was let in: its key is known from now on. */
   admitted(hello: Hello): void {
     this.#queue.know(hello);
   }
 
-  /** It was refused: until the other end has closed, it counts as silent. */
+  /** Records a refusal: until the other end has closed, the connection counts as silent. */
   refused(connection: Connection): void {
     this.#queue.leave(connection);
     this.#silent.add(connection);

@@ -122,7 +122,7 @@ export const deploymentsCommand: AddCommand = (parent, program) => {
 
 const DEPLOYMENT = 'id, or the hash of its artifact; the beginning is enough';
 
-/** If several deployments have the same artifact, the newest is chosen. */
+/** Returns the id of a deployment. Of several with the same artifact, it is the newest. */
 function deploymentId(session: Session, project: string, given: string): Promise<string> {
   const wanted = { what: 'deployment', given, list: 'gw-control deployments list', firstOfHash: true };
   return findId(wanted, async () => {

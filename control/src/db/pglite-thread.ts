@@ -29,7 +29,7 @@ export class PgliteThread {
     await this.#running();
   }
 
-  /** A connection, as `pg` takes it for its option `stream`. */
+  /** Returns a connection in the form of `pg`'s option `stream`. */
   stream(): Duplex {
     const id = ++this.#connections;
     const stream = new PgliteStream({

@@ -38,7 +38,7 @@ export function sendBlob(
   return reply.send(Readable.from(blobs.readShared({ sha256, size }, { start, end }), { objectMode: false }));
 }
 
-/** RFC 6266: for clients that read ASCII alone, and for those that read all. */
+/** Returns the Content-Disposition of RFC 6266, for clients that read ASCII only, and for all others. */
 function attachment(filename: string): string {
   const plain = `attachment; filename="${filename.replaceAll(/[^\x20-\x7e]/gu, '_')}"`;
   if (/^[\x20-\x7e]*$/.test(filename)) return plain;

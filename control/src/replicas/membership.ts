@@ -46,7 +46,7 @@ export class Membership {
     this.#timer = setInterval(() => this.#beat(), BEAT_MS).unref();
   }
 
-  /** Call it after its data planes have gone. */
+  /** Leaves the table of replicas; call it after the data planes have gone. */
   async leave(): Promise<void> {
     clearInterval(this.#timer);
     await this.#beating;
@@ -117,7 +117,7 @@ export class Membership {
   }
 }
 
-/** Connected, by the table, to a replica that is not there. */
+/** Selects data planes that are connected, by the table, to a missing replica. */
 function orphans(db: Kysely<Schema>) {
   return db
     .selectFrom('data_planes')

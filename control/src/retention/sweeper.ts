@@ -34,7 +34,7 @@ export class Sweeper {
     await this.#sweeping;
   }
 
-  /** Whether it was time, and this replica's turn. */
+  /** Reports whether a sweep was due, and this replica's turn. */
   async sweep(): Promise<boolean> {
     const { db, blobs, log } = this.#context;
     try {

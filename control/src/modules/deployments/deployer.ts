@@ -89,7 +89,7 @@ export class Deployer {
     }
   }
 
-  /** If the tables cannot be read, the next connection or gap repeats this. */
+  /** Closes moved connections. If the tables cannot be read, the next connection or gap repeats this. */
   #closeMoved(ids?: readonly string[]): void {
     closeMoved(this.#db.kysely, this.#channel, ids).catch((error: unknown) => {
       this.#log.warn({ reason: messageOf(error) }, 'cannot read where data planes are connected');

@@ -23,11 +23,11 @@ export function present(row: PluginRow): Plugin {
   };
 }
 
-/** For the audit log: without the config schema, which can be long. */
+/** Returns the plugin for the audit log, without the config schema, which can be long. */
 export function recorded(row: PluginRow): object {
   const { config_schema: _, ...plugin } = present(row);
   return plugin;
 }
 
-/** Resource in the audit log. */
+/** Returns the resource in the audit log. */
 export const resourceOf = ({ id }: PluginRow) => ({ type: 'plugin', id, projectId: null });

@@ -28,7 +28,7 @@ export interface Registration {
   readonly row: PluginRow;
 }
 
-/** Safe where several processes register the same at once. */
+/** Registers a package; safe if several processes register the same at once. */
 export async function registerPackage(
   { db, blobs }: Pick<Context, 'db' | 'blobs'>,
   actor: Actor,

@@ -158,5 +158,5 @@ async function written({ bytes, form, entry, text, value }: BareDocument, edits:
   return repack(new Map([...files, [entry, Buffer.from(mark ? `\ufeff${edited}` : edited)]]), isGzip(bytes));
 }
 
-/** The byte order mark, which reading takes away. */
+/** Reports whether the source has a byte order mark, which reading removes. */
 const hasMark = (source: Uint8Array): boolean => source[0] === 0xef && source[1] === 0xbb && source[2] === 0xbf;
