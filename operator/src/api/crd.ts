@@ -27,7 +27,7 @@ export function crd(definition: KindDefinition): object {
               properties: {
                 apiVersion: { type: 'string' },
                 kind: { type: 'string' },
-                // A rule may speak of the name only where the schema knows it.
+                // A rule may mention the name only if the schema defines it.
                 metadata: {
                   type: 'object',
                   ...(validations.length > 0 ? { properties: { name: { type: 'string' } } } : {}),

@@ -2,7 +2,7 @@
 import type { ControlClient } from '@gw/control/client';
 import { idOf, type LatestDeployment, shownDeployment } from './answers.ts';
 
-/** An artifact as the cluster has it. */
+/** An artifact of the cluster. */
 export interface Publishable {
   readonly artifactHash: string;
   /** Public key in hex; absent: not signed. */

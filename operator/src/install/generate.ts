@@ -23,7 +23,7 @@ import {
 } from './rbac.ts';
 
 export interface GeneratedFile {
-  /** From the root of the repository, with `/`. */
+  /** Path from the root of the repository, with `/`. */
   readonly path: string;
   readonly content: string;
 }

@@ -37,7 +37,7 @@ export class Services {
   readonly #exposed = new Map<string, Exposed>();
   /** Port of each gateway, kept while it lives. */
   readonly #gateways = new Map<string, number>();
-  /** The same of its admin port. */
+  /** Admin port of each gateway, kept while it lives. */
   readonly #adminPorts = new Map<string, number>();
   #addresses = 0;
 

@@ -16,7 +16,7 @@ export const ARTIFACT_VOLUME = 'artifact';
 export interface ArtifactSource {
   readonly volumes: readonly Part<IVolume>[];
   readonly volumeMounts: readonly Part<IVolumeMount>[];
-  /** Before the gateway starts, in this order. */
+  /** Containers that run before the gateway starts, in this order. */
   readonly initContainers: readonly Part<IContainer>[];
   /** Secrets that the kubelet pulls with, beside spec.pods.imagePullSecrets. */
   readonly imagePullSecrets: readonly string[];
@@ -35,7 +35,7 @@ export interface ArtifactSettings {
 const OPERATOR_ENTRY = '/app/gw-operator.js';
 const CREDENTIALS_DIR = '/var/run/gw-registry';
 const CREDENTIALS_VOLUME = 'gw-registry';
-/** An artifact has at most this. */
+/** Maximum size of an artifact. */
 const SIZE_LIMIT = '256Mi';
 
 export function artifactSource(

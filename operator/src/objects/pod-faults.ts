@@ -17,7 +17,7 @@ export interface PodFault {
 export interface PodFaultsWith {
   /** The template as the operator makes it. */
   readonly own: JsonObject;
-  /** The template as it would be. */
+  /** The resulting template. */
   readonly template: JsonObject;
   /** Names of the Secrets that the pod may have. */
   readonly secrets: ReadonlySet<string>;

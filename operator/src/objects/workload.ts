@@ -20,7 +20,7 @@ import { askedDigest, templateDigest } from './template-digest.ts';
 import { updateOf } from './update.ts';
 
 export interface WorkloadSettings extends PodSettings {
-  /** The one that runs already. */
+  /** The running workload. */
   readonly running?: Workload;
   /** Whether something acts on HorizontalPodAutoscalers. Default: true; else the least number of pods runs. */
   readonly autoscales?: boolean;
@@ -55,7 +55,7 @@ export function workload(project: GatewayProject, revision: Revision, settings: 
       revisionHistoryLimit: 2,
       ...UNHINDERED,
       progressDeadlineSeconds: rollout.progressDeadlineSeconds,
-      // A pod goes only when its successor is ready.
+      // A pod is removed only when its successor is ready.
       strategy: {
         type: 'RollingUpdate',
         rollingUpdate: {

@@ -124,7 +124,7 @@ export class ApiServer {
     signal: AbortSignal | undefined,
     bodyTimeout: number,
   ): Promise<Dispatcher.ResponseData> {
-    // Asked for at every request: tokens of service accounts and of exec plugins are renewed under way.
+    // Read at every request: tokens of service accounts and of exec plugins are renewed while the operator runs.
     const options: RequestOptions = {};
     await this.#config.applyToHTTPSOptions(options);
     const url = new URL(this.#server + call.path);

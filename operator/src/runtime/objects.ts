@@ -3,11 +3,11 @@ import type { LabelSelector } from '../api/shared.ts';
 import type { KubeObject, ObjectKey, ObjectMeta, Resource } from '../kube/kube-object.ts';
 
 export interface ListOptions {
-  /** All namespaces when absent. */
+  /** Absent: all namespaces. */
   readonly namespace?: string;
   /** Labels that must be equal. */
   readonly labels?: { readonly [name: string]: string };
-  /** A label that must be there, whatever its value. */
+  /** A label that must exist, with any value. */
   readonly hasLabel?: string;
 }
 
@@ -17,7 +17,7 @@ export interface Change {
   readonly type: ChangeType;
   /** Only apiVersion, kind and metadata if the watch requested metadata. */
   readonly object: KubeObject;
-  /** The metadata as it was before a modification. */
+  /** The metadata before a modification. */
   readonly before?: ObjectMeta;
 }
 
@@ -78,7 +78,7 @@ export interface Objects {
 /** An Event on an object, for `kubectl describe`. */
 export interface EventRecord {
   readonly type: 'Normal' | 'Warning';
-  /** From the table of reasons. */
+  /** Reason from the table of reasons. */
   readonly reason: string;
   /** The action in progress, such as `Compile`. */
   readonly action: string;

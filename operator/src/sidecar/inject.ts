@@ -81,7 +81,7 @@ export function skip(pod: PodToInject, reason: string): readonly PatchOperation[
   ];
 }
 
-/** Services look for the name, and find the sidecar's; probes and hooks go on asking the app. */
+/** Services look up the name, and find the sidecar's; probes and hooks still reach the app. */
 function renamedPort(pod: PodToInject, port: TakenPort): readonly PatchOperation[] {
   const at = `/spec/containers/${port.container}`;
   const container = pod.spec.containers[port.container]!;

@@ -50,7 +50,7 @@ export function keptPackage(files: ReadonlyMap<string, Uint8Array>, name: string
   return { wasm, name, ...(manifest ? { manifest } : {}), ...(configSchema ? { configSchema } : {}) };
 }
 
-/** Bytes that are held; files may be views of the one that came. */
+/** Returns the bytes in memory; files may be views of the received file. */
 export function sizeOf(files: ReadonlyMap<string, Uint8Array>, file?: Uint8Array): number {
   const others = [...files.values()].filter((bytes) => bytes !== file);
   return others.reduce((sum, bytes) => sum + bytes.length, file?.length ?? 0);

@@ -197,7 +197,7 @@ export class SourceFetcher {
       if (Date.now() - entry.askedAt > FORGET_MS) this.forget(entry.owner);
       else this.#enqueue(entry);
     }, delay);
-    // A fetch that is to come keeps no process alive.
+    // A scheduled fetch does not keep the process alive.
     entry.timer.unref();
   }
 }

@@ -142,7 +142,7 @@ async function usableProject(
   return granted ? project : undefined;
 }
 
-/** Services that select the pod and look for the app's port by its number: they go past the sidecar. */
+/** Returns Services that select the pod and use the app's port by its number: they bypass the sidecar. */
 async function servicesByNumber(
   objects: Objects,
   pod: PodToInject,

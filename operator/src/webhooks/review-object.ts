@@ -34,7 +34,7 @@ export interface ReviewWith extends CrossFindingsWith {
   readonly policy?: PodPolicy;
   /** Milliseconds for all of it; default 8,000, below the timeout of the webhook. */
   readonly deadlineMs?: number;
-  /** A check that broke: the object is admitted, and the controllers judge it. */
+  /** Called for a check that failed internally: the object is admitted, and the controllers check it. */
   readonly onError: (error: unknown) => void;
 }
 

@@ -25,7 +25,7 @@ export async function reconcileDeployment(
   const ready = status.conditions?.find(({ type }) => type === 'Ready');
   if (ready && conditionOf(deployment, 'Ready')?.reason !== ready.reason) {
     const isFault = status.outcome === 'Failed' || status.outcome === 'Pending';
-    // A revision that was there, or never will be, does not come by waiting.
+    // A revision that was deleted, or never existed, does not appear by waiting.
     const isGone = ready.reason === 'NoSuchRevision' && project?.status?.revisions?.length;
     events.record(deployment, {
       type: isGone ? 'Warning' : isFault ? eventTypeOf(ready.reason) : 'Normal',

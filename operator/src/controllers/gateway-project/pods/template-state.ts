@@ -15,7 +15,7 @@ export interface PendingTemplate {
 /** Reasons for which a pod waits briefly. */
 const PASSING: ReadonlySet<string> = new Set(['ContainerCreating', 'PodInitializing']);
 
-/** `declared`: the workload's template is the one that is declared. Undefined if all pods are of it. */
+/** `declared`: the workload has the declared template. Returns undefined if all pods are of it. */
 export function pendingTemplate(
   workload: Workload | undefined,
   pods: readonly PodState[],

@@ -31,7 +31,7 @@ export interface Rollout extends RolloutDecision {
   readonly externalDeployment?: ExternalDeployment;
   /** The revision in the template of the stable pods, which a pod starts with. */
   readonly template?: Revision;
-  /** A Deployment holds it to another artifact than the newest. */
+  /** A Deployment pins it to another artifact than the newest. */
   readonly pinned: boolean;
   /** Desired number of stable pods. */
   readonly wanted: number;
@@ -72,7 +72,7 @@ export function rolloutOf(
   const inPlace = isInPlace(project, settings);
   const refused = refusalOf(workload) ?? refusalOf(canary);
   const decision = decideRollout({
-    // A control plane that the pods are linked to has deadlines of its own, and goes back by itself.
+    // A control plane that the pods are linked to has its own deadlines, and rolls back itself.
     spec: inPlace && spec.controlPlane ? { ...spec.rollout, strategy: 'InPlace', ...UNHURRIED } : spec.rollout,
     linked: settings.link !== undefined,
     revisions,
@@ -98,7 +98,7 @@ export function rolloutOf(
     faults: status?.measuredFaults ?? [],
     fingerprintOf: (artifactHash, operation) => {
       const known = fingerprints?.get(artifactHash);
-      // An operation that is not there is another one than any that was measured.
+      // A missing operation differs from every measured one.
       return known && (known.get(operation) ?? 'absent');
     },
     ...(command ? { command } : {}),

@@ -71,7 +71,7 @@ export async function observeRollout(
       const host = pod.status?.podIP;
       const going = pod.metadata.deletionTimestamp !== undefined;
       if (!host || going) return [];
-      // After the promotion those that are beside the others have the revision before.
+      // After the promotion, pods beside the others have the previous revision.
       const canary = (pod.metadata.labels?.[LABEL_ROLE] === CANARY) !== (rollout.watching === true);
       return [{ id: pod.metadata.uid ?? '', canary, read: () => readMetrics(pod, host) }];
     }),

@@ -32,7 +32,7 @@ export function requestedRevision(
 
 export interface Target {
   readonly revision?: Revision;
-  /** A Deployment holds it to another artifact than the newest. */
+  /** A Deployment pins it to another artifact than the newest. */
   readonly pinned: boolean;
 }
 

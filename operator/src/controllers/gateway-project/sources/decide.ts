@@ -18,7 +18,7 @@ export interface PluginSource {
   readonly read: Read<LoadedPlugin>;
 }
 
-/** Everything that a project is compiled from, as it was found. */
+/** All sources of a project, as found. */
 export interface Sources {
   readonly specs: readonly SpecSource[];
   readonly plugins: readonly PluginSource[];
