@@ -19,7 +19,7 @@ export interface TaskLimits {
 /** The task exceeded its limits: the process has ended, the next task gets a new one. */
 export class TaskLimitError extends Error {}
 
-/** After this many milliseconds without work the process ends, and its memory goes back. */
+/** Milliseconds without work after which the process ends, and its memory is freed. */
 const IDLE_MS = 10_000;
 /** Milliseconds between checks of its memory. */
 const LOOK_MS = 200;

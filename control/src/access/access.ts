@@ -154,7 +154,7 @@ export class Access {
   #atExpiry({ credentials: { expiresInMs = null }, end: controller }: Watch): NodeJS.Timeout | undefined {
     if (expiresInMs === null) return undefined;
     const left = Math.max(0, expiresInMs);
-    // A connection does not stay open for a month, the longest timer.
+    // Beyond the longest timer, a month: connections do not stay open for so long.
     if (left > MAX_TIMER_MS) return undefined;
     return setTimeout(() => controller.abort(new Error('the credentials expired')), left).unref();
   }

@@ -37,8 +37,8 @@ export interface Operation {
   /** The answer is a download (http/send-blob.ts): ETag, If-None-Match, Range and If-Range are honoured. */
   readonly download?: true;
   /**
-   * A POST that may be repeated with the same Idempotency-Key: all but those whose answer holds a secret, which refuse
-   * the header. The handler of a form calls `idempotently` itself.
+   * A POST that may be repeated with the same Idempotency-Key: all except those whose answer contains a secret, which
+   * refuse the header. The handler of a form calls `idempotently` itself.
    */
   readonly idempotent?: true;
   /** Data-plane keys are accepted, with the rights of a viewer of their project (docs/decisions.md#open-endpoints). */

@@ -163,7 +163,7 @@ async function begun(session: Session, deployment: Deployment, flags: DeployFlag
 const read = (session: Session, id: string, deployment_id: string): Promise<DeploymentDetail> =>
   session.client.call('deployments.get', { params: { id, deployment_id } });
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two reads. */
 const LOOK_MS = 300;
 
 async function ended(session: Session, project: string, id: string): Promise<DeploymentDetail> {

@@ -80,7 +80,7 @@ export class Session {
       throw new Error(`there is no context "${flags.context}" in ${file}: see gw-control context list`);
     }
     const server = flags.server ?? context?.server ?? DEFAULT_SERVER;
-    // A token of a context is for its server, and goes to no other.
+    // A token of a context is for its server only.
     const own = server === context?.server ? context.token : undefined;
     const token = flags.tokenFile
       ? (await readFile(flags.tokenFile, 'utf8')).trim()

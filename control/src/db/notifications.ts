@@ -2,7 +2,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { Schema } from './schema.ts';
 
-/** All channels there are; each connection that listens, listens to all of them. */
+/** All channels; each listening connection listens to all of them. */
 export const CHANNELS = ['compilations', 'deployments', 'data_planes', 'access'] as const;
 export type Channel = (typeof CHANNELS)[number];
 

@@ -53,7 +53,7 @@ function attachment(filename: string): string {
 function rangeOf(request: FastifyRequest, etag: string, size: number) {
   const { range, 'if-range': ifRange } = request.headers;
   if (request.method !== 'GET' || range === undefined) return null;
-  // A date would be weak here, and a weak validator never fits (RFC 9110, section 13.1.5).
+  // A date would be weak here, and a weak validator never matches (RFC 9110, section 13.1.5).
   if (ifRange !== undefined && ifRange !== etag) return null;
   const [, from = '', to = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(range.trim()) ?? [];
   if (from === '' && to === '') return null;

@@ -1,4 +1,4 @@
-/** A project's row, as everything that belongs to a project looks it up or locks it. */
+/** A project's row, with the lookups and locks that all its resources share. */
 import type { Kysely, Selectable } from 'kysely';
 import type { ProjectsTable, Schema } from '../db/schema.ts';
 

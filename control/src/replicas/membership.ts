@@ -74,7 +74,7 @@ export class Membership {
       await this.#events.revived();
     }
     this.#steadySince ??= performance.now();
-    // After the database was away, the others need time for a sign of theirs.
+    // After an outage of the database, the others need time for a sign of life.
     if (performance.now() - this.#steadySince < DEAD_MS) return;
     await this.#bury();
     if (performance.now() - this.#forgotAt < FORGET_MS) return;

@@ -28,7 +28,7 @@ export class Sweeper {
     }, LOOK_MS).unref();
   }
 
-  /** Waits for a sweep under way. */
+  /** Waits for a running sweep. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.#sweeping;

@@ -130,7 +130,7 @@ function kept(diagnostics: readonly StoredDiagnostic[]): string {
 
 const fromNow = (ms: number) => sql<Date>`now() + make_interval(secs => ${ms / 1000})`;
 
-/** Compilations of the same project that are under way. */
+/** Counts running compilations of the same project. */
 const underWay = () => sql`(
   select count(*) from compilations other
   where other.project_id = compilations.project_id and other.status = 'compiling' and other.claimed_until >= now()

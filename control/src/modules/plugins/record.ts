@@ -1,4 +1,4 @@
-/** A version of a plugin as others see it. */
+/** A version of a plugin in the form of the REST API. */
 import type { Plugin } from './schemas.ts';
 import type { PluginRow } from './store.ts';
 

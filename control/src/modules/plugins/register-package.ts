@@ -1,4 +1,4 @@
-/** A plugin's package becomes a version in the registry. */
+/** Registers a plugin's package as a version in the registry. */
 import { createHash, randomUUIDv7 } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { PluginManifest, ProjectPlugin } from '@gw/gateway/compiler';

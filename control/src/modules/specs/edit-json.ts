@@ -38,7 +38,7 @@ function editObject(object: string, changes: Edit['changes'], outer: string): st
 
 function editMember(object: string, key: string, value: unknown, outer: string): string {
   const members = membersOf(object);
-  // The last of equal keys is the one that counts.
+  // The last of equal keys counts.
   const at = members.findLastIndex((member) => member.key === key);
   const found = members[at];
   const style = styleOf(object, members, outer);
