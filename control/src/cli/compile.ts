@@ -141,7 +141,9 @@ export const compilationsCommand: AddCommand = (parent, program) => {
 type OfProject = ServerFlags & { readonly project?: string };
 const COMPILATION = 'id, or the hash of what it made; the beginning is enough';
 
-/** If several compilations have the same result, the newest is chosen, unless `firstOfHash` is false. */
+/**
+ * Returns the id of a compilation. Of several with the same result, it is the newest, unless `firstOfHash` is false.
+ */
 function idOf(session: Session, given: string, { project }: OfProject, firstOfHash = true): Promise<string> {
   const list = 'gw-control compilations list';
   return findId({ what: 'compilation', given, list, firstOfHash }, async () => {

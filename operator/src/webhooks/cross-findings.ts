@@ -146,7 +146,7 @@ function isApiSpec(part: ApiSpec | PluginRef): part is ApiSpec {
   return part.kind === apiSpecs.kind;
 }
 
-/** A review fetches nothing: the status reports on registries and URLs. */
+/** Reports whether a project needs a fetch: a review fetches nothing, and the status reports on registries and URLs. */
 async function needsFetching(objects: CrossFindingsWith['objects'], project: GatewayProject): Promise<boolean> {
   const { namespace = '' } = keyOf(project);
   const specs = await objects.list(apiSpecs, { namespace });

@@ -34,7 +34,7 @@ export interface ReviewWith extends CrossFindingsWith {
   readonly policy?: PodPolicy;
   /** Milliseconds for all of it; default 8,000, below the timeout of the webhook. */
   readonly deadlineMs?: number;
-  /** A check that broke: the object is admitted, and the controllers judge it. */
+  /** Called for a check that failed internally: the object is admitted, and the controllers check it. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -182,7 +182,7 @@ async function warningsOfDeletion(
   ];
 }
 
-/** The server sends objects of `kubectl create` without their namespace. */
+/** Reads the object; the server sends objects of `kubectl create` without their namespace. */
 function read<T extends KubeObject>(resource: Resource<T>, value: unknown, namespace: string): T {
   const metadata = isRecord(value) && isRecord(value['metadata']) ? value['metadata'] : {};
   // An object with generateName has no name yet.
