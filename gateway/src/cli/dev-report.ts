@@ -1,5 +1,4 @@
 /** Output of `gw dev`. */
-import type { AddressInfo } from 'node:net';
 import type { Operation, RoutesFile } from '../artifact/format.ts';
 import type { CompileResult, Diagnostic } from '../compiler/index.ts';
 import { diagnosticPlace } from '../spec/diagnostic-line.ts';
