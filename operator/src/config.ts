@@ -1,4 +1,5 @@
 /** Everything that the program takes from its environment, read here and nowhere else. */
+import { wantsColour } from '@gw/gateway/colour';
 
 export interface OperatorEnvironment {
   /** Image of gateway pods (GW_OPERATOR_IMAGE). */
@@ -35,7 +36,7 @@ export function readEnvironment(
     podName: env['POD_NAME'] || undefined,
     namespaces: splitList(env['GW_OPERATOR_NAMESPACES'] ?? ''),
     namespaceSelector: env['GW_OPERATOR_NAMESPACE_SELECTOR'] || undefined,
-    colour: env['FORCE_COLOR'] ? env['FORCE_COLOR'] !== '0' : isTerminal && !env['NO_COLOR'],
+    colour: wantsColour(env, isTerminal),
     inherited,
   };
 }

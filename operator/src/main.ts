@@ -21,6 +21,7 @@ let exitCode = 0;
 const program: Program = {
   environment: readEnvironment(process.env, process.stdout.isTTY === true),
   stdout: (text) => void process.stdout.write(text),
+  stderr: (text) => void process.stderr.write(text),
   stopped,
   endWith: (code) => {
     exitCode = code;

@@ -5,6 +5,8 @@ import type { OperatorEnvironment } from './config.ts';
 export interface Program {
   readonly environment: OperatorEnvironment;
   readonly stdout: (text: string) => void;
+  /** For people only: warnings and what goes on. */
+  readonly stderr: (text: string) => void;
   /**
    * For a command with work to finish: resolves at the first SIGINT, SIGTERM or SIGHUP; a second one ends the process
    * at once. Before this is called, the first one does.

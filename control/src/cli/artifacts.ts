@@ -49,7 +49,7 @@ export const artifactsCommand: AddCommand = (parent, program) => {
       );
     });
 
-  remote(command, 'get', 'Show an artifact; with --json its manifest, too.', [
+  remote(command, 'get', 'Show an artifact; with --format json its manifest, too.', [
     'artifacts.get',
     'artifacts.list',
     'artifacts.listOfProject',

@@ -24,7 +24,7 @@ export const auditCommand: AddCommand = (parent, program) => {
     .addOption(limitOption())
     .addHelpText(
       'after',
-      '\nExamples:\n  $ gw-control audit --project shop --since 2026-01-31T00:00:00Z\n  $ gw-control audit --operation deployments.deploy --json',
+      '\nExamples:\n  $ gw-control audit --project shop --since 2026-01-31T00:00:00Z\n  $ gw-control audit --operation deployments.deploy --format json',
     )
     .action(async (flags: AuditFlags & { operation?: string }) => {
       const session = await Session.open(program, flags);

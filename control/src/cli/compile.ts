@@ -19,7 +19,7 @@ Exit codes: 0 compiled (without --wait: asked for), 1 the request failed, or was
 
 Examples:
   $ gw-control compile --project shop --wait
-  $ gw-control compile books --with authors --production --wait --json`;
+  $ gw-control compile books --with authors --production --wait --format json`;
 
 export const compileCommand: AddCommand = (parent, program) => {
   remote(parent, 'compile', 'Compile a spec, or all specs of a project, into an artifact.', [

@@ -1,7 +1,8 @@
 /** `gw-control context`: servers and tokens by name. */
-import { table } from '@gw/gateway/command-line';
+import { dataFormat, oldSpelling, table } from '@gw/gateway/command-line';
 import { Option } from 'commander';
 import { type Contexts, contextsFile, readContexts, writeContexts } from './contexts.ts';
+import { formatted } from './formatted.ts';
 import type { AddCommand } from './program.ts';
 import { group, serverUrl } from './session.ts';
 
@@ -12,7 +13,7 @@ const EXAMPLES = `  $ echo "$TOKEN" | gw-control context set prod --server https
 /** Bytes of a token. */
 const MAX_TOKEN = 64 << 10;
 
-export const contextCommand: AddCommand = (parent, { env, stdin, stdout }) => {
+export const contextCommand: AddCommand = (parent, { env, stdin, stdout, stderr }) => {
   const command = group(parent, 'context', 'Servers and tokens by name, kept in a file of yours.', EXAMPLES);
   const file = () => contextsFile(env);
   const change = async (to: (contexts: Contexts) => Contexts) => writeContexts(file(), to(await readContexts(file())));
@@ -55,9 +56,10 @@ export const contextCommand: AddCommand = (parent, { env, stdin, stdout }) => {
 
   command
     .command('list')
-    .description('List contexts.')
-    .option('--json', 'print JSON, without the tokens')
-    .action(async ({ json }: { json?: boolean }) => {
+    .description('List contexts, without their tokens.')
+    .addOption(dataFormat())
+    .addOption(oldSpelling('--json', '--format json').implies({ format: 'json' }))
+    .action(async ({ format }: { format: string }) => {
       const { current, contexts } = await readContexts(file());
       const listed = Object.entries(contexts).map(([name, { server, project, token }]) => ({
         name,
@@ -66,8 +68,8 @@ export const contextCommand: AddCommand = (parent, { env, stdin, stdout }) => {
         project: project ?? null,
         has_token: token !== undefined,
       }));
-      if (json) return stdout(`${JSON.stringify(listed, null, 2)}\n`);
-      if (listed.length === 0) return stdout('no contexts: make one with gw-control context set\n');
+      if (format !== 'text') return stdout(formatted(format, listed, () => ''));
+      if (listed.length === 0) return stderr('no contexts: make one with gw-control context set\n');
       const rows = listed.map((each) => [
         each.current ? '*' : '',
         each.name,

@@ -1,5 +1,7 @@
 /** `gw-control migrate`: runs migrations for a server that starts with `--migrate=false`. */
+import { dataFormat, oldSpelling } from '@gw/gateway/command-line';
 import { databaseUrlOption } from './database-options.ts';
+import { formatted } from './formatted.ts';
 import { withDatabase } from './local-database.ts';
 import type { AddCommand } from './program.ts';
 
@@ -8,7 +10,7 @@ Safe to repeat, and while servers run. A server migrates at its start by itself,
 
 Examples:
   $ gw-control migrate --database-url postgres://gw@db/gw
-  $ DATABASE_URL=postgres://gw@db/gw gw-control migrate --json
+  $ DATABASE_URL=postgres://gw@db/gw gw-control migrate --format json
 
 Exit codes: 0 the database is up to date, 1 it is not, and the message says why.`;
 
@@ -17,12 +19,13 @@ export const migrateCommand: AddCommand = (parent, { stdout }) => {
     .command('migrate')
     .description('Run the database migrations that are missing.')
     .addOption(databaseUrlOption())
-    .option('--json', 'print JSON')
+    .addOption(dataFormat())
+    .addOption(oldSpelling('--json', '--format json').implies({ format: 'json' }))
     .addHelpText('after', HELP)
-    .action(async ({ databaseUrl, json }: { databaseUrl: string; json?: boolean }) => {
+    .action(async ({ databaseUrl, format }: { databaseUrl: string; format: string }) => {
       const instead = 'A server migrates its embedded database at its own start.';
       const { applied } = await withDatabase(databaseUrl, instead, (db) => db.migrate());
-      if (json) return stdout(`${JSON.stringify({ applied }, null, 2)}\n`);
+      if (format !== 'text') return stdout(formatted(format, { applied }, () => ''));
       for (const name of applied) stdout(`applied ${name}\n`);
       if (applied.length === 0) stdout('nothing to do: the database is up to date\n');
     });

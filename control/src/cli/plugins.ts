@@ -66,7 +66,7 @@ export const pluginsCommand: AddCommand = (parent, program) => {
       session.printTable(found, HEADINGS, found.map(row), 'no versions');
     });
 
-  remote(command, 'get', 'Show a version; with --json its config schema, too.', ['plugins.get'])
+  remote(command, 'get', 'Show a version; with --format json its config schema, too.', ['plugins.get'])
     .argument('<name>')
     .argument('<version>')
     .action(async (name: string, version: string, flags: ServerFlags) => {

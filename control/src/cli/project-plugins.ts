@@ -21,7 +21,9 @@ interface PluginFlags extends ServerFlags {
 export const projectPluginsCommand: AddCommand = (parent, program) => {
   const command = group(parent, 'project-plugins', 'The plugins that a project uses, and their config.', EXAMPLES);
 
-  remote(command, 'list', 'List the plugins of a project; with --json their config, too.', ['projectPlugins.list'])
+  remote(command, 'list', 'List the plugins of a project; with --format json their config, too.', [
+    'projectPlugins.list',
+  ])
     .addOption(projectOption())
     .action(async (flags: PluginFlags) => {
       const session = await Session.open(program, flags);

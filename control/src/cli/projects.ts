@@ -8,7 +8,7 @@ import { group, remote, type ServerFlags, Session, time } from './session.ts';
 
 const EXAMPLES = `  $ gw-control projects create shop --description "The web shop"
   $ gw-control projects update shop --upstream inventory=https://inventory.example.org
-  $ gw-control projects list --json`;
+  $ gw-control projects list --format json`;
 
 interface ProjectFlags extends ServerFlags {
   readonly name?: string;

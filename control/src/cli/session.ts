@@ -1,19 +1,20 @@
 /** Context of a command that calls the server: the server, the output, the default project. */
 import { readFile } from 'node:fs/promises';
-import { printable, table, wholeNumber } from '@gw/gateway/command-line';
+import { dataFormat, oldSpelling, printable, table, wholeNumber } from '@gw/gateway/command-line';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { ApiError } from '../client/api-error.ts';
 import { ControlClient } from '../client/client.ts';
 import type { OperationId } from '../client/operation-types.ts';
 import { contextsFile, readContexts } from './contexts.ts';
 import { findId, isId } from './find-id.ts';
+import { formatted } from './formatted.ts';
 import type { Program } from './program.ts';
 
 export interface ServerFlags {
   readonly server?: string;
   readonly tokenFile?: string;
   readonly context?: string;
-  readonly json?: boolean;
+  readonly format?: string;
 }
 
 export const DEFAULT_SERVER = 'http://127.0.0.1:9090';
@@ -34,7 +35,8 @@ export function remote(parent: Command, name: string, description: string, calls
       new Option('--token-file <file>', 'file with the token; default GW_CONTROL_TOKEN, then the token of the context'),
     )
     .addOption(new Option('--context <name>', 'context to use instead of the current one').env('GW_CONTROL_CONTEXT'))
-    .addOption(new Option('--json', 'print JSON'));
+    .addOption(dataFormat())
+    .addOption(oldSpelling('--json', '--format json').implies({ format: 'json' }));
   operations.set(command, calls);
   return command;
 }
@@ -60,14 +62,15 @@ export function serverUrl(text: string): string {
 
 export class Session {
   readonly client: ControlClient;
-  readonly json: boolean;
+  /** `text`, `json` or `yaml`. */
+  readonly format: string;
   readonly #program: Program;
   readonly #project: string | undefined;
 
-  private constructor(program: Program, client: ControlClient, json: boolean, project: string | undefined) {
+  private constructor(program: Program, client: ControlClient, format: string, project: string | undefined) {
     this.#program = program;
     this.client = client;
-    this.json = json;
+    this.format = format;
     this.#project = project;
   }
 
@@ -85,7 +88,7 @@ export class Session {
     const token = flags.tokenFile
       ? (await readFile(flags.tokenFile, 'utf8')).trim()
       : program.env['GW_CONTROL_TOKEN'] || own;
-    return new Session(program, new ControlClient({ server, token }), flags.json === true, context?.project);
+    return new Session(program, new ControlClient({ server, token }), flags.format ?? 'text', context?.project);
   }
 
   /** Returns the id of the project, given by name or id. Throws with instructions if the command has no project. */
@@ -131,9 +134,9 @@ export class Session {
     return (given ?? this.#project) !== undefined;
   }
 
-  /** Prints JSON if requested, else the text. */
+  /** Prints the value in a format for programs if one is requested, else the text. */
   print(value: unknown, text: () => string): void {
-    this.#program.stdout(this.json ? `${JSON.stringify(value, null, 2)}\n` : text());
+    this.#program.stdout(formatted(this.format, value, text));
   }
 
   /** Prints columns with these headings, or a line if there are no rows. */
@@ -143,7 +146,8 @@ export class Session {
     rows: readonly (readonly string[])[],
     none: string,
   ): void {
-    this.print(items, () => (rows.length === 0 ? `${none}\n` : table([headings, ...rows])));
+    if (rows.length === 0) this.note(none);
+    this.print(items, () => (rows.length === 0 ? '' : table([headings, ...rows])));
   }
 
   /** Prints one resource, a line for each of its fields. */
@@ -153,7 +157,7 @@ export class Session {
 
   /** Writes a note for people to standard error. */
   note(text: string): void {
-    if (!this.json) this.#program.stderr(`${printable(text)}\n`);
+    if (this.format === 'text') this.#program.stderr(`${printable(text)}\n`);
   }
 
   /** Warns people on standard error, also beside JSON output. */

@@ -6,7 +6,7 @@ import { saveTo } from './save-to.ts';
 import { remote, type ServerFlags, Session } from './session.ts';
 
 export const healthCommand: AddCommand = (parent, program) => {
-  remote(parent, 'health', 'Ask whether the server lives, and for its version.', ['system.health']).action(
+  remote(parent, 'health', 'Check that the server is running, and show its version.', ['system.health']).action(
     async (flags: ServerFlags) => {
       const session = await Session.open(program, flags);
       const health = await session.client.call('system.health');
@@ -21,7 +21,7 @@ export const healthCommand: AddCommand = (parent, program) => {
 
 export const openapiCommand: AddCommand = (parent, program) => {
   remote(parent, 'openapi', "Download the server's OpenAPI document.", [])
-    .option('-o, --output <file>', 'default standard output')
+    .option('-o, --output <file>', 'output file; default standard output')
     .action(async (flags: ServerFlags & { output?: string }) => {
       const session = await Session.open(program, flags);
       await saveTo(await session.client.openapi(), flags.output, program);
@@ -31,7 +31,7 @@ export const openapiCommand: AddCommand = (parent, program) => {
 export const completionCommand: AddCommand = (parent, { stdout }) => {
   parent
     .command('completion')
-    .description('Print a script that completes gw-control in a shell.')
+    .description('Print a shell completion script for gw-control.')
     .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
     .addHelpText('after', '\nExamples:\n  $ source <(gw-control completion bash)')
     .action((shell: Shell) => stdout(completionScript(shell, parent)));

@@ -6,6 +6,7 @@ import { replaceFile } from '../artifact/replace-file.ts';
 import type { CompileFlags, CompileResult, Diagnostic } from '../compiler/index.ts';
 import { describeDiagnostics, describeInherited, summaryOf, withPaths } from './diagnostics-text.ts';
 import { withoutRoutes } from './no-routes.ts';
+import { structured } from './output-format.ts';
 import type { Program } from './program.ts';
 import type { FolderProject } from './project-folder.ts';
 import { cacheOptions, downloadEgressOption, type RemotePluginFlags, remotePluginsOf } from './remote-plugins.ts';
@@ -24,7 +25,7 @@ interface Flags extends RemotePluginFlags {
   readonly production: boolean;
   readonly provenanceCommit?: string;
   readonly provenanceSource?: string;
-  readonly format: 'text' | 'json';
+  readonly format: 'text' | 'json' | 'yaml';
 }
 
 const HELP = `
@@ -69,15 +70,18 @@ async function load() {
 async function run(flags: Flags, program: Program): Promise<void> {
   const { compile, ManifestError, reasonOf, readProjectFolder, SpecFileError } = await load();
   const started = performance.now();
-  const json = flags.format === 'json';
-  const fail = (code: number, message: string, diagnostics: readonly Diagnostic[] = []) => {
-    if (json) program.stdout(`${JSON.stringify({ ok: false, error: message, diagnostics })}\n`);
+  const json = flags.format !== 'text';
+  const data = async (value: unknown) => program.stdout((await structured(flags.format, value)) ?? '');
+  const fail = async (code: number, message: string, diagnostics: readonly Diagnostic[] = []) => {
+    if (json) await data({ ok: false, error: message, diagnostics });
     program.stderr(`gw compile: ${message}\n`);
     program.exit(code);
   };
   const streams = flags.output === STANDARD_OUTPUT;
   if (json && streams) {
-    program.stderr('gw compile: the artifact and --format json both go to standard output: give --output a path\n');
+    program.stderr(
+      `gw compile: the artifact and --format ${flags.format} both go to standard output: give --output a path\n`,
+    );
     return program.exit(EXIT_MANIFEST);
   }
   let project: FolderProject;
@@ -91,7 +95,7 @@ async function run(flags: Flags, program: Program): Promise<void> {
   } catch (error) {
     if (error instanceof ManifestError && error.diagnostic) {
       const { diagnostic } = error;
-      if (json) program.stdout(`${JSON.stringify({ ok: false, error: error.message, diagnostics: [diagnostic] })}\n`);
+      if (json) await data({ ok: false, error: error.message, diagnostics: [diagnostic] });
       program.stderr(describeDiagnostics([diagnostic]));
       return program.exit(EXIT_MANIFEST);
     }
@@ -118,7 +122,7 @@ async function run(flags: Flags, program: Program): Promise<void> {
       return fail(EXIT_COMPILE, `cannot write ${flags.output}: ${reasonOf(error)}`);
     }
   }
-  if (json) program.stdout(`${JSON.stringify(jsonOf(result, flags.output))}\n`);
+  if (json) await data(jsonOf(result, flags.output));
   else {
     program.stderr(describeDiagnostics(shown));
     if (result.ok) program.stderr(describeInherited(result.inherited));

@@ -54,7 +54,11 @@ export function completionScript(shell: Shell, program: Command): string {
   return { bash, zsh, fish }[shell]({
     name,
     identifier: name.replaceAll('-', '_'),
-    commands: program.commands.map(completed),
+    commands: program
+      .createHelp()
+      .visibleCommands(program)
+      .filter((each) => each.name() !== 'help')
+      .map(completed),
   });
 }
 

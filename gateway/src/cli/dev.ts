@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { messageOf } from '../message-of.ts';
 import { createLog } from '../telemetry/log.ts';
+import { isColoured } from './colour.ts';
 import { type DevFlags, DevServer, type SERVED } from './dev-server.ts';
 import { upstreamUrl, wholeNumber } from './options.ts';
 import { EXIT_FAILURE, type Program } from './program.ts';
@@ -74,7 +75,7 @@ export function devCommand(program: Program): Command {
 
 async function run(flags: DevFlags, program: Program): Promise<void> {
   const dir = await mkdtemp(join(tmpdir(), 'gw-dev-'));
-  const log = createLog(flags.logLevel, flags.logFormat);
+  const log = createLog(flags.logLevel, flags.logFormat, 1, isColoured(program.env, 1));
   const server = new DevServer(flags, program, log, join(dir, 'dev.gwa'));
   const end = async (code: number) => {
     await server.stop();

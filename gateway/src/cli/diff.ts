@@ -1,11 +1,12 @@
 /** `gw diff`: changes in a newer artifact, for callers of the API. */
 import { Command } from 'commander';
 import { openArtifact } from './open-artifact.ts';
+import { structured } from './output-format.ts';
 import { EXIT_FAILURE, type Program } from './program.ts';
 import { formatOption, presence } from './variables.ts';
 
 interface Flags {
-  readonly format: 'text' | 'json';
+  readonly format: 'text' | 'json' | 'yaml';
   readonly exitCode: boolean;
 }
 
@@ -47,6 +48,6 @@ async function run(before: string, after: string, { format, exitCode }: Flags, p
   const [wasDescribed, isDescribed] = [await describedStatuses(old), await describedStatuses(now)];
   const changes = diffArtifacts({ ...old, statuses: wasDescribed }, { ...now, statuses: isDescribed });
   const breaks = changes.filter((change) => change.breaking).length;
-  program.stdout(format === 'json' ? `${JSON.stringify({ breaking: breaks, changes })}\n` : renderChanges(changes));
+  program.stdout((await structured(format, { breaking: breaks, changes })) ?? renderChanges(changes));
   program.exit(exitCode && breaks > 0 ? EXIT_FAILURE : 0);
 }

@@ -49,9 +49,12 @@ export function gwCommand(program: Program): Command {
     .description('A spec-driven API gateway: compiles OpenAPI and AsyncAPI documents and serves them.')
     .version(VERSION, '-V, --version', 'print the version')
     .showSuggestionAfterError()
+    .showHelpAfterError('(see --help)')
     .configureHelp({ showGlobalOptions: true })
     .addHelpText('after', EXAMPLES);
   for (const create of COMMANDS) gw.addCommand(create(program));
-  for (const command of [gw, ...gw.commands]) command.exitOverride();
+  for (const command of [gw, ...gw.commands, ...gw.commands.flatMap((each) => each.commands)]) {
+    command.exitOverride().showHelpAfterError('(see --help)');
+  }
   return gw;
 }

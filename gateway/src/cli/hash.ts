@@ -2,11 +2,13 @@
 import { Command } from 'commander';
 import { HASH_ALGORITHMS, type HashAlgorithm, makeHash } from '../capabilities/credentials/make-hash.ts';
 import { messageOf } from '../message-of.ts';
+import { structured } from './output-format.ts';
 import { EXIT_FAILURE, type Program } from './program.ts';
-import { option } from './variables.ts';
+import { formatOption, option } from './variables.ts';
 
 interface Flags {
   readonly algorithm: HashAlgorithm;
+  readonly format: string;
 }
 
 /** More than passwords and request headers hold. */
@@ -31,11 +33,12 @@ export function hashCommand(program: Program): Command {
         .choices(HASH_ALGORITHMS)
         .default('argon2id'),
     )
+    .addOption(formatOption(['text', 'json']))
     .addHelpText('after', HELP)
     .action((flags: Flags) => run(flags, program));
 }
 
-async function run({ algorithm }: Flags, { stdin, stdout, stderr, exit }: Program): Promise<void> {
+async function run({ algorithm, format }: Flags, { stdin, stdout, stderr, exit }: Program): Promise<void> {
   let secret: string;
   try {
     secret = new TextDecoder('utf-8', { fatal: true }).decode(await stdin(MOST_BYTES)).replace(/\r?\n$/, '');
@@ -47,6 +50,7 @@ async function run({ algorithm }: Flags, { stdin, stdout, stderr, exit }: Progra
     stderr('gw hash: give one secret on standard input, such as by "gw hash < password.txt"\n');
     return exit(EXIT_FAILURE);
   }
-  stdout(`${makeHash(secret, algorithm)}\n`);
+  const made = makeHash(secret, algorithm);
+  stdout((await structured(format, { algorithm, hash: made })) ?? `${made}\n`);
   exit(0);
 }

@@ -3,12 +3,13 @@ import { Command } from 'commander';
 import { type Manifest, VERSION_FIELD } from '../artifact/format.ts';
 import type { Artifact } from '../artifact/read.ts';
 import { openArtifact } from './open-artifact.ts';
+import { structured } from './output-format.ts';
 import type { Program } from './program.ts';
 import { table } from './table.ts';
 import { formatOption } from './variables.ts';
 
 interface Flags {
-  readonly format: 'table' | 'json';
+  readonly format: 'table' | 'json' | 'yaml';
 }
 
 const HELP = `
@@ -34,9 +35,7 @@ async function run(path: string, { format }: Flags, program: Program): Promise<v
   if (!artifact) return;
   const { manifest, tarSha256, specNames } = artifact;
   program.stdout(
-    format === 'json'
-      ? `${JSON.stringify({ manifest, tar_sha256: tarSha256, files: specNames })}\n`
-      : describe(artifact),
+    (await structured(format, { manifest, tar_sha256: tarSha256, files: specNames })) ?? describe(artifact),
   );
   program.exit(0);
 }

@@ -5,12 +5,14 @@ import { rename, rm, writeFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { createSigner } from '../artifact/signature.ts';
 import { messageOf } from '../message-of.ts';
+import { structured } from './output-format.ts';
 import { EXIT_FAILURE, type Program } from './program.ts';
-import { flag, option } from './variables.ts';
+import { flag, formatOption, option } from './variables.ts';
 
 interface Flags {
   readonly output: string;
   readonly force: boolean;
+  readonly format: string;
 }
 
 const HELP = `
@@ -29,11 +31,12 @@ export function keygenCommand(program: Program): Command {
     .description('Create an Ed25519 key pair for signing artifacts, and print the public key.')
     .addOption(option('-o, --output <path>', 'private key file', 'GW_KEYGEN_OUTPUT').default('gw-signing-key.pem'))
     .addOption(flag('--force', 'overwrite an existing file'))
+    .addOption(formatOption(['text', 'json']))
     .addHelpText('after', HELP)
     .action((flags: Flags) => run(flags, program));
 }
 
-async function run({ output, force }: Flags, { stdout, stderr, exit }: Program): Promise<void> {
+async function run({ output, force, format }: Flags, { stdout, stderr, exit }: Program): Promise<void> {
   const { privateKey } = generateKeyPairSync('ed25519', {
     privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
     publicKeyEncoding: { type: 'spki', format: 'pem' },
@@ -51,7 +54,8 @@ async function run({ output, force }: Flags, { stdout, stderr, exit }: Program):
     return exit(EXIT_FAILURE);
   }
   stderr(`private key: ${output}\npublic key, for GW_TRUSTED_PUBKEY:\n`);
-  stdout(`${createSigner(privateKey).publicKey}\n`);
+  const public_key = createSigner(privateKey).publicKey;
+  stdout((await structured(format, { private_key_file: output, public_key })) ?? `${public_key}\n`);
   exit(0);
 }
 

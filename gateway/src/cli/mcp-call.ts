@@ -10,6 +10,7 @@ import type { GivenArgument } from '../tools/typed-arguments.ts';
 import { type McpServer, withServer } from './mcp-client.ts';
 import { type McpTarget, mcpTarget, openTools, withServed } from './mcp-target.ts';
 import { callTool, type ToolCall } from './mcp-tool-call.ts';
+import { structured } from './output-format.ts';
 import { EXIT_FAILURE, type Program } from './program.ts';
 import { serveOption } from './serve-flags.ts';
 import { headerOption, timeoutOption } from './trace-options.ts';
@@ -22,7 +23,7 @@ interface Flags {
   readonly timeout: number;
   readonly logs: ToolCall['logs'];
   readonly egressAllow: readonly string[];
-  readonly format: 'text' | 'json';
+  readonly format: 'text' | 'json' | 'yaml';
 }
 
 /** The tool has answered, and says that it failed. */
@@ -88,14 +89,14 @@ async function run(target: McpTarget, tool: string, flags: Flags, program: Progr
       logs: flags.logs,
       patienceMs: 0,
     };
-    if (target.kind === 'server') return finish(await ask(target.url, call, flags, program), flags, program);
+    if (target.kind === 'server') return await finish(await ask(target.url, call, flags, program), flags, program);
     const artifact = await openTools('mcp call', target.path, program);
     if (artifact === null) return;
     const patienceMs = mayBeOfUpstream(tool, artifact.tools?.upstreams ?? []) ? UPSTREAM_PATIENCE_MS : 0;
     const result = await withServed(target.path, flags, program, (url) =>
       ask(url, { ...call, patienceMs }, flags, program),
     );
-    finish(result, flags, program);
+    await finish(result, flags, program);
   } catch (error) {
     program.stderr(`gw mcp call: ${printable(messageOf(error))}\n`);
     program.exit(EXIT_FAILURE);
@@ -111,8 +112,8 @@ function ask(url: string, call: ToolCall, { header, timeout, logs }: Flags, { st
   return withServer({ url, headers: header, signal, onMessage }, (connection) => callTool(connection, call));
 }
 
-function finish(result: Obj, { format }: Flags, program: Program): void {
-  program.stdout(format === 'json' ? `${JSON.stringify(result)}\n` : textOf(result));
+async function finish(result: Obj, { format }: Flags, program: Program): Promise<void> {
+  program.stdout((await structured(format, result)) ?? textOf(result));
   const type = get(result, 'resultType') ?? 'complete';
   if (type !== 'complete') {
     program.stderr(`gw mcp call: the tool needs input from its client (${printable(String(type))}), which has none\n`);

@@ -9,6 +9,7 @@ import { MCP_PATH } from '../mcp/paths.ts';
 import { startGateway } from '../serve/serve.ts';
 import { createLog } from '../telemetry/log.ts';
 import { shownAddress } from '../transport/listen-address.ts';
+import { isColoured } from './colour.ts';
 import { openArtifact } from './open-artifact.ts';
 import type { Program } from './program.ts';
 import { serveDefaults, serveOptions, THIS_MACHINE } from './serve-flags.ts';
@@ -55,7 +56,7 @@ export async function withServed<T>(
   { env, stderr }: Program,
   use: (url: string) => Promise<T>,
 ): Promise<T> {
-  const log = createLog('warn', 'pretty', 2);
+  const log = createLog('warn', 'pretty', 2, isColoured(env, 2));
   const gateway = await startGateway(
     {
       ...serveOptions({ ...serveDefaults(), artifact: path, listen: { host: '127.0.0.1', port: 0 } }, env),

@@ -6,6 +6,7 @@ import { listingOf, toolsOfArtifact, upstreamsOfArtifact } from '../tools/listin
 import { tokensOf } from '../tools/tokens.ts';
 import { type McpServer, toolsOfServer, withServer } from './mcp-client.ts';
 import { type McpTarget, mcpTarget, openTools } from './mcp-target.ts';
+import { structured } from './output-format.ts';
 import { EXIT_FAILURE, type Program } from './program.ts';
 import { table } from './table.ts';
 import { headerOption, timeoutOption } from './trace-options.ts';
@@ -14,7 +15,7 @@ import { formatOption } from './variables.ts';
 interface Flags {
   readonly header: McpServer['headers'];
   readonly timeout: number;
-  readonly format: 'table' | 'json';
+  readonly format: 'table' | 'json' | 'yaml';
 }
 
 interface ListedTool {
@@ -55,7 +56,7 @@ async function run(target: McpTarget, flags: Flags, program: Program): Promise<v
   if (target.kind === 'server') return ofServer(target.url, flags, program);
   const artifact = await openTools('mcp tools', target.path, program);
   if (artifact === null) return;
-  show(toolsOfArtifact(artifact), upstreamsOfArtifact(artifact), flags, program);
+  await show(toolsOfArtifact(artifact), upstreamsOfArtifact(artifact), flags, program);
 }
 
 async function ofServer(url: string, flags: Flags, program: Program): Promise<void> {
@@ -63,23 +64,24 @@ async function ofServer(url: string, flags: Flags, program: Program): Promise<vo
     const signal = AbortSignal.timeout(flags.timeout * 1000);
     const tools = await withServer({ url, headers: flags.header, signal }, toolsOfServer);
     const listed = tools.map((definition) => ({ definition, tokens: tokensOf(definition) }));
-    show(listed, [], flags, program);
+    await show(listed, [], flags, program);
   } catch (error) {
     program.stderr(`gw mcp tools: ${printable(messageOf(error))}\n`);
     program.exit(EXIT_FAILURE);
   }
 }
 
-function show(
+async function show(
   tools: readonly ListedTool[],
   upstreams: readonly string[],
   { format }: Flags,
   { stdout, stderr, exit }: Program,
-): void {
+): Promise<void> {
   const listing = listingOf(tools, upstreams);
   const { tokens, warnings } = listing;
-  if (format === 'json') {
-    stdout(`${JSON.stringify(listing)}\n`);
+  const data = await structured(format, listing);
+  if (data !== null) {
+    stdout(data);
     return exit(0);
   }
   const rows = tools.map(({ definition: { name, title }, method, path, tokens: size }) => [

@@ -4,11 +4,12 @@ import { Command } from 'commander';
 import type { LogLine, PluginKit } from '../../sdk/testing/index.ts';
 import type { PluginManifest } from '../compiler/project.ts';
 import { messageOf } from '../message-of.ts';
+import { structured } from './output-format.ts';
 import type { Difference } from './plugin-case-run.ts';
 import type { CaseHook, PluginCase } from './plugin-cases.ts';
 import type { CaseHint } from './plugin-hints.ts';
 import { EXIT_FAILURE, type Program } from './program.ts';
-import { presence } from './variables.ts';
+import { formatOption, oldSpelling, presence } from './variables.ts';
 
 /** The plugin, or a file of cases, cannot be used. */
 const EXIT_UNUSABLE = 2;
@@ -16,7 +17,7 @@ const EXIT_UNUSABLE = 2;
 const HELP = `
 Examples:
   $ gw plugin test
-  $ gw plugin test plugins/hello --json
+  $ gw plugin test plugins/hello --format json
 
 Cases are lists in tests/*.yaml of the plugin's folder:
   - name: refuses who says no name
@@ -47,18 +48,19 @@ export function pluginTestCommand(program: Program): Command {
   return new Command('test')
     .description("Run a plugin's cases, without a gateway around it.")
     .argument('[folder]', "the plugin's folder", '.')
-    .addOption(presence('--json', 'print the results as JSON', program))
+    .addOption(formatOption(['text', 'json']))
+    .addOption(oldSpelling('--json', '--format json').implies({ format: 'json' }))
     .addOption(presence('--network', 'let plugins reach real servers, in place of http_calls', program))
     .addHelpText('after', HELP)
     .action((folder: string, flags: Flags) => run(resolve(folder), flags, program));
 }
 
 interface Flags {
-  readonly json: boolean;
+  readonly format: string;
   readonly network: boolean;
 }
 
-async function run(folder: string, { json, network }: Flags, { stdout, stderr, exit }: Program): Promise<void> {
+async function run(folder: string, { format, network }: Flags, { stdout, stderr, exit }: Program): Promise<void> {
   let results: readonly CaseResult[];
   try {
     results = await resultsOf(folder, network);
@@ -68,7 +70,7 @@ async function run(folder: string, { json, network }: Flags, { stdout, stderr, e
   }
   const failed = results.filter(({ passed }) => !passed).length;
   const summary = { total: results.length, passed: results.length - failed, failed };
-  stdout(json ? `${JSON.stringify({ results, summary })}\n` : describe(results, summary));
+  stdout((await structured(format, { results, summary })) ?? describe(results, summary));
   exit(failed === 0 ? 0 : EXIT_FAILURE);
 }
 

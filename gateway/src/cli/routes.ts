@@ -1,12 +1,13 @@
 /** `gw routes`: the routes of an artifact. */
 import { Command } from 'commander';
 import { openArtifact } from './open-artifact.ts';
+import { structured } from './output-format.ts';
 import type { Program } from './program.ts';
 import { renderRoutes, routesOf } from './routes-table.ts';
 import { formatOption } from './variables.ts';
 
 interface Flags {
-  readonly format: 'table' | 'json';
+  readonly format: 'table' | 'json' | 'yaml';
 }
 
 const HELP = `
@@ -29,6 +30,6 @@ async function run(path: string, { format }: Flags, program: Program): Promise<v
   const artifact = await openArtifact('routes', path, [], program);
   if (!artifact) return;
   const routes = routesOf(artifact);
-  program.stdout(format === 'json' ? `${JSON.stringify({ routes, count: routes.length })}\n` : renderRoutes(routes));
+  program.stdout((await structured(format, { routes, count: routes.length })) ?? renderRoutes(routes));
   program.exit(0);
 }

@@ -6,6 +6,7 @@ import type { ServeFlags } from '../options/serve-options.ts';
 import { SecretError } from '../secrets/secrets.ts';
 import { type RunningGateway, startGateway } from '../serve/serve.ts';
 import { createLog, type Level, LOG_LEVELS, type Log } from '../telemetry/log.ts';
+import { isColoured } from './colour.ts';
 import { EXIT_FAILURE, EXIT_SECRET, type Program } from './program.ts';
 import { optionNames, serveOption, serveOptions } from './serve-flags.ts';
 
@@ -36,7 +37,7 @@ export function serveCommand(program: Program): Command {
 }
 
 async function run(flags: ServeFlags, { env, stderr, exit, onSignal }: Program): Promise<void> {
-  const log = createLog(levelOf(flags.logLevel, env['RUST_LOG']), flags.logFormat);
+  const log = createLog(levelOf(flags.logLevel, env['RUST_LOG']), flags.logFormat, 1, isColoured(env, 1));
   let gateway: RunningGateway;
   try {
     gateway = await startGateway(serveOptions(flags, env), { log, stderr });

@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { messageOf } from '../message-of.ts';
 import { get } from '../spec/json.ts';
 import type { TraceReport } from '../trace/report.ts';
+import { structured } from './output-format.ts';
 import { EXIT_FAILURE, type Program } from './program.ts';
 import { addTraceOptions, type TraceFlags, traceRequestOf } from './trace-options.ts';
 import { renderTrace } from './trace-report.ts';
@@ -10,7 +11,7 @@ import { formatOption, option } from './variables.ts';
 
 interface Flags extends TraceFlags {
   readonly admin: string;
-  readonly format: 'text' | 'json';
+  readonly format: 'text' | 'json' | 'yaml';
 }
 
 const HELP = `
@@ -40,7 +41,7 @@ export function traceCommand(program: Program): Command {
 async function run(target: string, flags: Flags, program: Program): Promise<void> {
   try {
     const report = await ask(flags.admin, target, flags);
-    program.stdout(flags.format === 'json' ? `${JSON.stringify(report)}\n` : renderTrace(report));
+    program.stdout((await structured(flags.format, report)) ?? renderTrace(report));
     program.exit(0);
   } catch (error) {
     program.stderr(`gw trace: ${messageOf(error)}\n`);

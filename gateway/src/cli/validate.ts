@@ -6,13 +6,14 @@ import { Command } from 'commander';
 import type { Diagnostic, Project } from '../compiler/index.ts';
 import { describeDiagnostics, withPaths } from './diagnostics-text.ts';
 import { list } from './options.ts';
+import { structured } from './output-format.ts';
 import { EXIT_FAILURE, type Program } from './program.ts';
 import { printable } from './table.ts';
 import { formatOption, option } from './variables.ts';
 
 interface Flags {
   readonly spec: readonly string[];
-  readonly format: 'text' | 'json';
+  readonly format: 'text' | 'json' | 'yaml';
 }
 
 interface FileResult {
@@ -64,7 +65,7 @@ async function run({ spec, format }: Flags, { stdout, stderr, exit }: Program): 
   });
   const invalid = results.filter(({ valid }) => !valid).length;
   const summary = { total: results.length, valid: results.length - invalid, invalid };
-  stdout(format === 'json' ? `${JSON.stringify({ results, summary })}\n` : describe(results, summary));
+  stdout((await structured(format, { results, summary })) ?? describe(results, summary));
   exit(invalid === 0 ? 0 : EXIT_FAILURE);
 }
 

@@ -1,9 +1,10 @@
 /**
  * Options and the variables that they can come from: flag, then variable, then default (docs/decisions.md#precedence).
  */
-import { Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { variableName } from '../options/option-table.ts';
 import { list, yesOrNo } from './options.ts';
+import { DATA_FORMATS } from './output-format.ts';
 import type { Program } from './program.ts';
 
 /** Variables that a command reads for an option by itself, because commander would not read them as it wants. */
@@ -47,7 +48,29 @@ export function listOption(flags: string, description: string, standard: string)
 }
 
 export function formatOption<const F extends string>(formats: readonly [F, ...F[]]): Option {
-  return option('--format <format>', 'output format').choices(formats).default(formats[0]);
+  const choices: readonly string[] = [...new Set([...formats, ...DATA_FORMATS])];
+  return option('--format <format>', 'output format').choices(choices).argParser(oneOf(choices)).default(formats[0]);
+}
+
+/** As `formatOption`, of a program whose variables are not those of `gw`. */
+export function dataFormat(): Option {
+  const choices = ['text', ...DATA_FORMATS];
+  return new Option('--format <format>', 'output format').choices(choices).argParser(oneOf(choices)).default('text');
+}
+
+/** `text` and `table` are one: commands print a table where there are columns. */
+function oneOf(choices: readonly string[]): (value: string) => string {
+  return (value) => {
+    const meant =
+      value === 'table' || value === 'text' ? choices.find((each) => each === 'table' || each === 'text') : value;
+    if (meant !== undefined && choices.includes(meant)) return meant;
+    throw new InvalidArgumentError(`Allowed choices are ${choices.join(', ')}.`);
+  };
+}
+
+/** An older spelling of an option: it goes on working, and is in no help. */
+export function oldSpelling(flags: string, instead: string): Option {
+  return new Option(flags, `older spelling of ${instead}`).hideHelp();
 }
 
 /** Returns the variable that sets the option; undefined if it has no variable. */

@@ -5,12 +5,14 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { openArtifact } from './open-artifact.ts';
 import { list } from './options.ts';
+import { structured } from './output-format.ts';
 import type { Program } from './program.ts';
 import { printable } from './table.ts';
-import { readBy } from './variables.ts';
+import { formatOption, readBy } from './variables.ts';
 
 interface Flags {
   readonly key?: readonly string[];
+  readonly format: string;
 }
 
 const HELP = `
@@ -33,9 +35,10 @@ export function verifyCommand(program: Program): Command {
         'GW_TRUSTED_PUBKEY',
       ),
     )
+    .addOption(formatOption(['text', 'json']))
     .addHelpText('after', HELP)
-    .action((path: string, flags: Flags) =>
-      run(path, flags.key ?? list(program.env['GW_TRUSTED_PUBKEY'] ?? '', []), program),
+    .action((path: string, { key, format }: Flags) =>
+      run(path, { keys: key ?? list(program.env['GW_TRUSTED_PUBKEY'] ?? '', []), format }, program),
     );
 }
 
@@ -46,12 +49,18 @@ function keys(text: string, previous: readonly string[] | undefined): string[] {
   return all;
 }
 
-async function run(path: string, keys: readonly string[], program: Program): Promise<void> {
+async function run(
+  path: string,
+  { keys, format }: { readonly keys: readonly string[]; readonly format: string },
+  program: Program,
+): Promise<void> {
   const artifact = await openArtifact('verify', path, keys, program);
   if (!artifact) return;
   const { artifact_hash, signature, signing_public_key } = artifact.manifest;
-  program.stdout(`${path}: hashes verified, ${artifact_hash}\n`);
-  program.stdout(`${path}: ${describeSignature(keys.length > 0, signature, signing_public_key)}\n`);
+  const verified = keys.length > 0;
+  const data = { artifact_hash, signed: signature !== undefined, signature_verified: verified };
+  const text = `${path}: hashes verified, ${artifact_hash}\n${path}: ${describeSignature(verified, signature, signing_public_key)}\n`;
+  program.stdout((await structured(format, data)) ?? text);
   program.exit(0);
 }
 

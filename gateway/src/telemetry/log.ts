@@ -24,8 +24,11 @@ export interface Log {
   flush(): Promise<void>;
 }
 
-/** `fd`: 2 for commands whose standard output is their result. */
-export function createLog(level: Level, format: LogFormat, fd: 1 | 2 = 1): Log {
+/**
+ * `fd`: 2 for commands whose standard output is their result. `coloured`: of pretty lines; by default those on a
+ * terminal.
+ */
+export function createLog(level: Level, format: LogFormat, fd: 1 | 2 = 1, coloured = isatty(fd)): Log {
   const options: pino.LoggerOptions = {
     level,
     base: null,
@@ -33,7 +36,7 @@ export function createLog(level: Level, format: LogFormat, fd: 1 | 2 = 1): Log {
     formatters: { level: (label) => ({ level: label }) },
   };
   if (format === 'pretty') {
-    const stream = pretty({ sync: true, destination: fd, colorize: isatty(fd), singleLine: true });
+    const stream = pretty({ sync: true, destination: fd, colorize: coloured, singleLine: true });
     const output = { line: (text: string) => void stream.write(text), flush: () => Promise.resolve() };
     return new LeveledLog(pino(options, stream), level, output);
   }

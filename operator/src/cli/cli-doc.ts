@@ -9,6 +9,7 @@ export function renderOperatorCli(): string {
   const nobody: Program = {
     environment: readEnvironment({}, false),
     stdout: () => {},
+    stderr: () => {},
     stopped: () => new Promise(() => {}),
     endWith: () => {},
     gwEntry: '',

@@ -6,7 +6,7 @@ import type { AddCommand } from '../program.ts';
 export const crdsCommand: AddCommand = (parent, { stdout }) => {
   parent
     .command('crds')
-    .description('print the CustomResourceDefinitions as YAML')
+    .description('Print the CustomResourceDefinitions as YAML.')
     .addHelpText('after', '\nExamples:\n  $ gw-operator crds | kubectl apply --server-side -f -')
     .action(() => stdout(kinds.map((kind) => `---\n${crdYaml(kind)}`).join('')));
 };

@@ -17,7 +17,7 @@ interface Options extends RegistryFlags {
 export const fetchCommand: AddCommand = (parent, { stdout }) => {
   const command = parent
     .command('fetch')
-    .description('copy the artifact of an image in a registry into a folder')
+    .description('Copy the artifact of an image in a registry into a folder.')
     .argument('<image>', 'REGISTRY/REPOSITORY@sha256:DIGEST')
     .argument('<folder>', 'target folder')
     .option(

@@ -6,6 +6,7 @@ import { gwOperatorCommand } from './gw-operator.ts';
 const program = {
   environment: readEnvironment({}, false),
   stdout: () => undefined,
+  stderr: () => undefined,
   stopped: () => new Promise<void>(() => undefined),
   endWith: () => undefined,
   gwEntry: '',
@@ -16,7 +17,7 @@ describe('gw-operator', () => {
     const command = gwOperatorCommand(program);
     const own = kubectlGwCommand(program).commands.map((each) => each.name());
     const names = command.commands.map((each) => each.name());
-    expect(names.filter((name) => own.includes(name))).toEqual(own);
+    expect(names.filter((name) => own.includes(name)).toSorted()).toEqual(own.toSorted());
     expect(new Set(names).size).toBe(names.length);
     expect(command.helpInformation()).not.toContain('rollback');
   });

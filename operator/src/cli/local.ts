@@ -16,7 +16,7 @@ interface Options extends EgressFlags {
 export const localCommand: AddCommand = (parent, { environment, gwEntry, stdout, stopped }) => {
   const command = parent
     .command('local')
-    .description('run the manifests of a folder on this machine, without a cluster')
+    .description('Run the manifests of a folder on this machine, without a cluster.')
     .argument('[dir]', 'folder with manifests of GatewayProject, ApiSpec, PluginRef and Deployment', '.')
     .addOption(
       new Option('--listen <host:port>', 'listen address of the gateway; a second GatewayProject takes the next port')

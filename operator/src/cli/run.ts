@@ -24,7 +24,7 @@ interface Options extends ListenerFlags, EgressFlags, PolicyFlags {
 export const runCommand: AddCommand = (parent, { environment, stopped }) => {
   const command = parent
     .command('run')
-    .description('reconcile the kinds of gw.dev on a cluster')
+    .description('Reconcile the kinds of gw.dev on a cluster.')
     .option(
       '--image <image>',
       'image of gateway pods, for GatewayProjects that name none (GW_OPERATOR_IMAGE)',

@@ -1,9 +1,9 @@
 /** The cluster that a command of `kubectl gw` talks to, with kubectl's own options for it. */
-import { KubeConfig } from '@kubernetes/client-node';
 import { type Command, Option } from 'commander';
 import { type GatewayProject, gatewayProjects } from '../api/resources.ts';
 import { ApiServer } from '../runtime/api-server.ts';
 import { ClusterObjects } from '../runtime/cluster-objects.ts';
+import { readKubeconfig } from '../runtime/kubeconfig.ts';
 
 export interface ClusterFlags {
   readonly namespace?: string;
@@ -28,9 +28,7 @@ export function addClusterOptions(command: Command): Command {
 
 /** Throws if the kubeconfig has no such context, or no context at all. */
 export function connect({ namespace, context, kubeconfig }: ClusterFlags): Cluster {
-  const config = new KubeConfig();
-  if (kubeconfig) config.loadFromFile(kubeconfig);
-  else config.loadFromDefault();
+  const config = readKubeconfig(kubeconfig);
   if (context) {
     if (!config.getContextObject(context)) {
       const known = config.getContexts().map(({ name }) => name);

@@ -33,7 +33,7 @@ export function kubectlGwCommand(program: Program): Command {
   const command = new Command('kubectl-gw')
     .description(DESCRIPTION)
     .usage('<command> [options]')
-    .version(VERSION)
+    .version(VERSION, '-V, --version', 'print the version')
     .showHelpAfterError('(see --help)')
     .showSuggestionAfterError()
     .addHelpText(

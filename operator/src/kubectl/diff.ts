@@ -15,7 +15,7 @@ interface Flags extends ClusterFlags {
 
 export const diffCommand: AddCommand = (parent, { stdout, endWith }) => {
   addClusterOptions(parent.command('diff'))
-    .description('compare two revisions of a project, and mark changes that break clients')
+    .description('Compare two revisions of a project, and mark changes that break clients.')
     .argument('[project]', 'GatewayProject; default: the only one in the namespace')
     .option('--from <number>', 'older revision; default the one before --to', revisionNumber)
     .option('--to <number>', 'newer revision; default the newest', revisionNumber)

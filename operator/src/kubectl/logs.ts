@@ -22,9 +22,9 @@ interface Flags extends ClusterFlags {
   readonly output: 'text' | 'json';
 }
 
-export const logsCommand: AddCommand = (parent, { stdout, stopped }) => {
+export const logsCommand: AddCommand = (parent, { stdout, stderr, stopped }) => {
   addClusterOptions(parent.command('logs'))
-    .description('show the logs of all pods of a project together')
+    .description('Show the logs of all pods of a project together.')
     .argument('[project]', 'GatewayProject; default: the only one in the namespace')
     .option('-f, --follow', 'keep printing new lines')
     .addOption(new Option('--tail <lines>', 'number of most recent lines of each pod').argParser(count).default(100))
@@ -68,7 +68,7 @@ How much a gateway logs is said by serve.logLevel of the GatewayProject.`,
               if (stop.signal.aborted) return;
               // A deleted pod does not affect the logs of the others.
               const reason = messageOf(error);
-              stdout(`${pod.metadata.name}: no log: ${printable(reason)}\n`);
+              stderr(`${pod.metadata.name}: no log: ${printable(reason)}\n`);
             }
           }),
         );

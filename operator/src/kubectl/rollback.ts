@@ -23,9 +23,9 @@ interface Flags extends ClusterFlags {
   readonly timeout: string;
 }
 
-export const rollbackCommand: AddCommand = (parent, { stdout }) => {
+export const rollbackCommand: AddCommand = (parent, { stdout, stderr }) => {
   addClusterOptions(parent.command('rollback'))
-    .description('serve an older revision until the rollback is ended')
+    .description('Serve an older revision until the rollback is ended.')
     .argument('<project>', 'GatewayProject')
     .option('--to-revision <number>', 'revision; default: the one that was served before', revisionNumber)
     .option('--end', 'end the rollback: serve the newest revision again')
@@ -59,12 +59,12 @@ Exit codes: 0 the pods serve it, 1 they do not in time, or there is no such revi
         const before = await cluster.objects.get(deployments, deploymentKey(project));
         const revision = revisionOf(project, flags.toRevision ?? previous(project, before !== undefined));
         const { failed, servedAt } = revision;
-        if (failed) stdout(`warning: revision ${revision.revision} failed to roll out: ${failed.message}\n`);
+        if (failed) stderr(`warning: revision ${revision.revision} failed to roll out: ${failed.message}\n`);
         else if (servedAt === undefined)
-          stdout(`warning: it is not known that revision ${revision.revision} was ever served\n`);
+          stderr(`warning: it is not known that revision ${revision.revision} was ever served\n`);
         await remove(cluster, project);
         const asking = await create(cluster, project, revision.revision);
-        stdout(`rolling ${name} back to revision ${revision.revision}, made ${age(revision.createdAt)} ago\n`);
+        stderr(`rolling ${name} back to revision ${revision.revision}, made ${age(revision.createdAt)} ago\n`);
         if (!flags.wait) return;
         const { artifactHash } = revision;
         const ended = await projectUntil(

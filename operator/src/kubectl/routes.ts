@@ -13,7 +13,7 @@ interface Flags extends ClusterFlags {
 
 export const routesCommand: AddCommand = (parent, { stdout }) => {
   addClusterOptions(parent.command('routes'))
-    .description('list the routes that a project serves')
+    .description('List the routes that a project serves.')
     .argument('[project]', 'GatewayProject; default: the only one in the namespace')
     .option('--revision <number>', 'show another revision than the served one', revisionNumber)
     .addOption(outputOption())

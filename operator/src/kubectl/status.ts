@@ -17,7 +17,7 @@ interface Flags extends ClusterFlags {
 
 export const statusCommand: AddCommand = (parent, { stdout, endWith }) => {
   const command: Command = addClusterOptions(parent.command('status'))
-    .description('show what projects serve, and what prevents them from being ready')
+    .description('Show what projects serve, and what prevents them from being ready.')
     .argument('[project]', 'GatewayProject; default: all in the namespace')
     .option('-A, --all-namespaces', 'projects of all namespaces')
     .addOption(outputOption())

@@ -26,25 +26,25 @@ interface Steering {
 const STEERING: readonly Steering[] = [
   {
     name: 'promote',
-    description: 'advance a canary to its next step now, even if it is paused or waits for evidence',
+    description: 'Advance a canary to its next step now, even if it is paused or waits for evidence.',
     help: 'With --full it goes to all pods. What its metrics show is not waited for. It says what a canary measured as bad, and what\nwas measured needs no evidence any more.',
     revision: canaryOf,
   },
   {
     name: 'pause',
-    description: 'hold a canary at its current step until it is promoted',
+    description: 'Hold a canary at its current step until it is promoted.',
     help: 'It is measured on, and aborted where it does worse.',
     revision: canaryOf,
   },
   {
     name: 'abort',
-    description: 'abort the current rollout, and serve the previous revision',
+    description: 'Abort the current rollout, and serve the previous revision.',
     help: 'The revision is not tried again until another compiles, the spec changes, or you retry it.',
     revision: underway,
   },
   {
     name: 'retry',
-    description: 'retry a rollout that failed or was aborted',
+    description: 'Retry a rollout that failed or was aborted.',
     help: 'For when what it depended on has been repaired, and the operator cannot know. It says what was wrong; what a canary\nmeasured as bad needs no evidence any more.',
     revision: ({ metadata, status }) => {
       const { needsEvidence, revision } = status?.rollout ?? {};
@@ -69,7 +69,7 @@ function canaryOf(project: GatewayProject): number {
 }
 
 function commandOf({ name, description, help, revision }: Steering): AddCommand {
-  return (parent, { stdout }) => {
+  return (parent, { stdout, stderr }) => {
     const command = addClusterOptions(parent.command(name))
       .description(description)
       .argument('<project>', 'GatewayProject');
@@ -92,7 +92,7 @@ Exit codes: 0 it has been taken up, 1 it has not, or there is nothing to ask it 
         withCluster(flags, async (cluster) => {
           const found = await projectOf(cluster, project);
           const action: RolloutAction = name === 'promote' && flags.full ? 'promote-full' : name;
-          for (const line of name === 'retry' || name === 'promote' ? wrongWith(found) : []) stdout(`${line}\n`);
+          for (const line of name === 'retry' || name === 'promote' ? wrongWith(found) : []) stderr(`${line}\n`);
           const id = randomUUID();
           await annotate(cluster, found, commandText({ action, revision: revision(found), id }));
           const { status } = await projectUntil(

@@ -2,7 +2,7 @@
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { printable } from '@gw/gateway/command-line';
+import { oldSpelling, printable } from '@gw/gateway/command-line';
 import { VERSION } from '@gw/gateway/version';
 import { pack } from 'tar-stream';
 import { stringify } from 'yaml';
@@ -13,16 +13,18 @@ import { collect } from './collect.ts';
 import { redacted } from './redact.ts';
 
 interface Flags extends ClusterFlags {
+  readonly filename?: string;
   readonly output?: string;
   readonly tail: string;
   readonly operatorNamespace: string;
 }
 
-export const supportBundleCommand: AddCommand = (parent, { stdout }) => {
+export const supportBundleCommand: AddCommand = (parent, { stdout, stderr }) => {
   addClusterOptions(parent.command('support-bundle'))
-    .description('collect objects, events, logs and metrics of a project into one archive, without secrets')
+    .description('Collect objects, events, logs and metrics of a project into one archive, without secrets.')
     .argument('[project]', 'GatewayProject; default: the only one in the namespace')
-    .option('-f, --output <file>', 'archive; default gw-support-PROJECT-TIME.tar.gz')
+    .option('-f, --filename <file>', 'archive; default gw-support-PROJECT-TIME.tar.gz')
+    .addOption(oldSpelling('--output <file>', '--filename'))
     .option('--tail <lines>', 'log lines of each container', '2000')
     .option('--operator-namespace <name>', 'where the operator runs', 'gw-system')
     .addHelpText(
@@ -42,7 +44,7 @@ not be read is listed in errors.txt. Logs hold what gateways log: no header, que
           .toISOString()
           .replaceAll(/[:.]|-(?=\d\dT)/g, '-')
           .slice(0, 19);
-        const file = flags.output ?? `gw-support-${project.metadata.name}-${stamp}.tar.gz`;
+        const file = flags.filename ?? flags.output ?? `gw-support-${project.metadata.name}-${stamp}.tar.gz`;
         const archive = pack();
         const written = pipeline(archive, createGzip(), createWriteStream(file, { mode: 0o600 }));
         const errors: string[] = [];
@@ -56,7 +58,7 @@ not be read is listed in errors.txt. Logs hold what gateways log: no header, que
         for await (const item of collect(cluster, project, options)) {
           if ('error' in item) errors.push(`${item.path}: ${item.error}`);
           else add(item.path, typeof item.content === 'string' ? item.content : yamlOf(item.content));
-          stdout(`${'error' in item ? 'not read' : 'added'}  ${printable(item.path)}\n`);
+          stderr(`${'error' in item ? 'not read' : 'added'}  ${printable(item.path)}\n`);
         }
         if (errors.length > 0) add('errors.txt', `${errors.join('\n')}\n`);
         archive.finalize();

@@ -13,7 +13,7 @@ interface Flags extends ClusterFlags, TraceFlags {
 
 export const traceCommand: AddCommand = (parent, { stdout }) => {
   addTraceOptions(addClusterOptions(parent.command('trace')))
-    .description('send a request through a gateway pod, and show what each stage decides')
+    .description('Send a request through a gateway pod, and show what each stage decides.')
     .argument('<project>', 'GatewayProject')
     .argument('<target>', 'path and query')
     .option('--pod <name>', 'pod to use instead of the first ready one, such as one with a sidecar')

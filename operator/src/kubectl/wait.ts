@@ -9,9 +9,9 @@ interface Flags extends ClusterFlags {
   readonly timeout: string;
 }
 
-export const waitCommand: AddCommand = (parent, { stdout, endWith }) => {
+export const waitCommand: AddCommand = (parent, { stdout, stderr, endWith }) => {
   addClusterOptions(parent.command('wait'))
-    .description('wait until the applied state is served, or has failed')
+    .description('Wait until the applied state is served, or has failed.')
     .argument('<project>', 'GatewayProject')
     .option('--timeout <seconds>', 'how long to wait', '600')
     .addHelpText(
@@ -39,7 +39,7 @@ Exit codes: 0 all pods serve what was applied, 1 it failed, was rolled back, or 
         );
         let said = '';
         const tell = (message: string) => {
-          if (message !== said && message !== '') stdout(`${message}\n`);
+          if (message !== said && message !== '') stderr(`${message}\n`);
           said = message;
         };
         const ended = await projectUntil(cluster, name, Number(flags.timeout) * 1000, (now) => {

@@ -1,9 +1,10 @@
 /** Requests to a Kubernetes API server, with the addresses and credentials of a kubeconfig or of the pod. */
 import type { RequestOptions } from 'node:https';
-import { KubeConfig } from '@kubernetes/client-node';
+import type { KubeConfig } from '@kubernetes/client-node';
 import { Agent, type Dispatcher, request } from 'undici';
 import { isRecord } from '../kube/kube-object.ts';
 import { type RequestInfo, requestInfo } from '../kube/request-info.ts';
+import { readKubeconfig } from './kubeconfig.ts';
 
 /** Answers other than 2xx; `reason` is the Status object's, such as `Conflict`. */
 export class ApiError extends Error {
@@ -83,9 +84,7 @@ export class ApiServer {
 
   /** Reads the config from `KUBECONFIG` or `~/.kube/config`, else from the pod's service account. */
   static fromDefault(onRequest?: OnRequest): ApiServer {
-    const config = new KubeConfig();
-    config.loadFromDefault();
-    return new ApiServer(config, onRequest);
+    return new ApiServer(readKubeconfig(), onRequest);
   }
 
   /** Returns the namespace of the kubeconfig's context, or of the pod. */
