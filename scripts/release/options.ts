@@ -39,6 +39,8 @@ export interface ReleaseOptions {
   readonly epoch: number;
   /** The commit that is built; null outside a checkout. */
   readonly commit: string | null;
+  /** Whether what is built differs from the commit. */
+  readonly dirty: boolean;
   /** Where the sources are for readers, such as `https://github.com/example/gw`. */
   readonly sourceUrl: string | undefined;
   /** Where the archives of `kubectl gw` will be, without the file's name. */
@@ -136,6 +138,9 @@ function optionsOf(flags: Flags, version: string): ReleaseOptions {
   if (flags.only?.includes('publish') && flags.pushNpm === undefined && flags.pushRegistry === undefined) {
     throw new Error('--only publish: say with --push-npm URL or --push-registry HOST/PATH where');
   }
+  if (runs('image') && flags.imagePlatforms.length > 1 && flags.pushRegistry === undefined) {
+    throw new Error('an image of several platforms is pushed as it is built: say with --push-registry HOST/PATH where');
+  }
   if (flags.pushRegistry !== undefined && !/^[\w.:-]+(\/[a-z0-9._-]+)*$/.test(flags.pushRegistry)) {
     throw new Error(
       `--push-registry ${flags.pushRegistry}: expected HOST or HOST/PATH in small letters, without oci://`,
@@ -144,7 +149,12 @@ function optionsOf(flags: Flags, version: string): ReleaseOptions {
   const source = flags.sourceUrl?.replace(/\/$/, '');
   return {
     ...{ version, signing, sourceUrl: source, steps: STEPS.filter(runs), out: resolve(ROOT, flags.out) },
-    ...{ epoch: epoch(), commit: git('rev-parse', 'HEAD'), dryRun: flags.dryRun },
+    ...{
+      epoch: epoch(),
+      commit: git('rev-parse', 'HEAD'),
+      dirty: (git('status', '--porcelain') ?? '') !== '',
+      dryRun: flags.dryRun,
+    },
     downloadUrl: flags.downloadUrl ?? `${source ?? 'https://releases.example.org/gw'}/releases/download/v${version}`,
     ...{ imagePlatforms: flags.imagePlatforms, kubectlPlatforms: flags.kubectlPlatforms },
     ...{ pushRegistry: flags.pushRegistry, plainHttp: flags.plainHttp },
