@@ -92,7 +92,7 @@ export function releaseCommand(release: (options: ReleaseOptions) => Promise<voi
     .option('--push-registry <host/path>', 'push the image to HOST/PATH/gw, and the charts to HOST/PATH/charts')
     .option('--plain-http', 'that registry speaks HTTP without TLS', false)
     .option('--push-npm <url>', 'publish the packages to this npm registry')
-    .option('--npm-tag <tag>', 'the tag of the packages', 'latest')
+    .option('--npm-tag <tag>', 'the tag of the packages; default: latest, or next for a version such as 1.0.0-rc.1')
     .option('--npm-provenance', 'publish with npm provenance; works in workflows with an identity token only', false)
     .addOption(new Option('--sign-key <file>', 'sign with this cosign key; its password is in COSIGN_PASSWORD'))
     .addOption(new Option('--sign-keyless', "sign with cosign and the workflow's identity").conflicts('signKey'))
@@ -113,7 +113,7 @@ interface Flags {
   readonly pushRegistry?: string;
   readonly plainHttp: boolean;
   readonly pushNpm?: string;
-  readonly npmTag: string;
+  readonly npmTag?: string;
   readonly npmProvenance: boolean;
   readonly signKey?: string;
   readonly signKeyless?: true;
@@ -158,7 +158,11 @@ function optionsOf(flags: Flags, version: string): ReleaseOptions {
     downloadUrl: flags.downloadUrl ?? `${source ?? 'https://releases.example.org/gw'}/releases/download/v${version}`,
     ...{ imagePlatforms: flags.imagePlatforms, kubectlPlatforms: flags.kubectlPlatforms },
     ...{ pushRegistry: flags.pushRegistry, plainHttp: flags.plainHttp },
-    ...{ pushNpm: flags.pushNpm, npmTag: flags.npmTag, npmProvenance: flags.npmProvenance },
+    ...{
+      pushNpm: flags.pushNpm,
+      npmTag: flags.npmTag ?? (version.includes('-') ? 'next' : 'latest'),
+      npmProvenance: flags.npmProvenance,
+    },
   };
 }
 
