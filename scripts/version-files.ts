@@ -22,8 +22,8 @@ const PLACES: readonly (readonly [files: readonly string[], pattern: RegExp])[] 
   [workspaces.map((folder) => `${folder}/package.json`), /("@gw\/[\w-]+": ")[^"]+/g],
   [['gateway/plugins/*/plugin.toml'], /(^version = ")[^"]+/m],
   [['charts/*/Chart.yaml'], /(^appVersion: ).+/m],
-  [['README.md', 'docs/kubernetes.md', 'examples/*/*.yaml'], /(\bgw:)\d+\.\d+\.\d+\b/g],
-  [['README.md'], /(--set image\.tag=|server: gw\/|"healthy","version":")\d+\.\d+\.\d+/g],
+  [['README.md', 'docs/kubernetes.md', 'examples/*/*.yaml'], /(\bgw:)\d+\.\d+\.\d+(?:-[\w.]+)?/g],
+  [['README.md'], /(--set image\.tag=|server: gw\/|"healthy","version":")\d+\.\d+\.\d+(?:-[\w.]+)?/g],
   [['package-lock.json'], /("name": "(?:gw-workspace|@gw\/[\w-]+)",\n\s+"version": ")[^"]+/g],
   [['package-lock.json'], /("@gw\/[\w-]+": ")\d[^"]*/g],
 ];
@@ -32,7 +32,7 @@ for (const [patterns, pattern] of PLACES) {
   for (const path of globSync([...patterns], { cwd: root })) {
     const file = join(root, path);
     const before = readFileSync(file, 'utf8');
-    const after = before.replace(pattern, `$1${version}`);
+    const after = before.replace(pattern, (_, beginning: string) => beginning + version);
     if (after !== before) writeFileSync(file, after);
   }
 }

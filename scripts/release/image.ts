@@ -11,20 +11,19 @@ import type { ReleaseOptions } from './options.ts';
 import { ask, ROOT, run } from './programs.ts';
 
 export async function buildImage(options: ReleaseOptions): Promise<void> {
-  const { version, imagePlatforms, pushRegistry, epoch, out } = options;
+  const { version, imagePlatforms, pushRegistry, plainHttp, epoch, out } = options;
   const env = { SOURCE_DATE_EPOCH: String(epoch), BUILDX_NO_DEFAULT_ATTESTATIONS: '1' };
   const platform = imagePlatforms.length === 0 ? [] : ['--platform', imagePlatforms.join(',')];
   const repository = imageRepository(pushRegistry);
   const reference = `${repository ?? 'gw'}:${version}`;
   const build = [...platform, '--tag', reference, ...labels(options), ROOT];
-  if (imagePlatforms.length <= 1) {
-    await run('docker', ['build', ...build], { env });
+  // Options have no several platforms without a registry.
+  if (imagePlatforms.length <= 1 || repository === undefined) {
+    // Other builders of buildx keep no image that could be pushed.
+    await run('docker', ['build', ...build], { env: { ...env, BUILDX_BUILDER: 'default' } });
     if (repository === undefined) return;
     const digest = digestIn(await run('docker', ['push', reference]));
     return addPushed(out, { kind: 'image', repository, tag: version, digest });
-  }
-  if (repository === undefined) {
-    throw new Error('an image of several platforms is pushed as it is built: say with --push-registry HOST/PATH where');
   }
   await ask('docker', ['buildx', 'version']).catch(() => {
     throw new Error(
@@ -34,8 +33,8 @@ export async function buildImage(options: ReleaseOptions): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'gw-release-'));
   try {
     const metadata = join(folder, 'metadata.json');
-    const output = ['--output', 'type=image,push=true,rewrite-timestamp=true', '--metadata-file', metadata];
-    await run('docker', ['buildx', 'build', ...output, ...build], { env });
+    const output = `type=image,push=true,rewrite-timestamp=true${plainHttp ? ',registry.insecure=true' : ''}`;
+    await run('docker', ['buildx', 'build', '--output', output, '--metadata-file', metadata, ...build], { env });
     const { 'containerimage.digest': digest }: { 'containerimage.digest': string } = JSON.parse(
       await readFile(metadata, 'utf8'),
     );

@@ -19,10 +19,10 @@ const MANIFEST = 'gw.yaml';
 const LAUNCHER = `#!/bin/sh
 file=$0
 while [ -h "$file" ]; do
-  link=$(readlink "$file")
-  case $link in /*) file=$link ;; *) file=$(dirname "$file")/$link ;; esac
+  link=$(readlink -- "$file")
+  case $link in /*) file=$link ;; *) file=$(dirname -- "$file")/$link ;; esac
 done
-folder=$(cd "$(dirname "$file")" && pwd -P)
+folder=$(CDPATH= cd -- "$(dirname -- "$file")" && pwd -P) || exit
 exec "$folder/node" "$folder/lib/kubectl-gw.js" "$@"
 `;
 

@@ -39,6 +39,8 @@ export interface ReleaseOptions {
   readonly epoch: number;
   /** The commit that is built; null outside a checkout. */
   readonly commit: string | null;
+  /** Whether what is built differs from the commit. */
+  readonly dirty: boolean;
   /** Where the sources are for readers, such as `https://github.com/example/gw`. */
   readonly sourceUrl: string | undefined;
   /** Where the archives of `kubectl gw` will be, without the file's name. */
@@ -90,7 +92,7 @@ export function releaseCommand(release: (options: ReleaseOptions) => Promise<voi
     .option('--push-registry <host/path>', 'push the image to HOST/PATH/gw, and the charts to HOST/PATH/charts')
     .option('--plain-http', 'that registry speaks HTTP without TLS', false)
     .option('--push-npm <url>', 'publish the packages to this npm registry')
-    .option('--npm-tag <tag>', 'the tag of the packages', 'latest')
+    .option('--npm-tag <tag>', 'the tag of the packages; default: latest, or next for a version such as 1.0.0-rc.1')
     .option('--npm-provenance', 'publish with npm provenance; works in workflows with an identity token only', false)
     .addOption(new Option('--sign-key <file>', 'sign with this cosign key; its password is in COSIGN_PASSWORD'))
     .addOption(new Option('--sign-keyless', "sign with cosign and the workflow's identity").conflicts('signKey'))
@@ -111,7 +113,7 @@ interface Flags {
   readonly pushRegistry?: string;
   readonly plainHttp: boolean;
   readonly pushNpm?: string;
-  readonly npmTag: string;
+  readonly npmTag?: string;
   readonly npmProvenance: boolean;
   readonly signKey?: string;
   readonly signKeyless?: true;
@@ -136,6 +138,9 @@ function optionsOf(flags: Flags, version: string): ReleaseOptions {
   if (flags.only?.includes('publish') && flags.pushNpm === undefined && flags.pushRegistry === undefined) {
     throw new Error('--only publish: say with --push-npm URL or --push-registry HOST/PATH where');
   }
+  if (runs('image') && flags.imagePlatforms.length > 1 && flags.pushRegistry === undefined) {
+    throw new Error('an image of several platforms is pushed as it is built: say with --push-registry HOST/PATH where');
+  }
   if (flags.pushRegistry !== undefined && !/^[\w.:-]+(\/[a-z0-9._-]+)*$/.test(flags.pushRegistry)) {
     throw new Error(
       `--push-registry ${flags.pushRegistry}: expected HOST or HOST/PATH in small letters, without oci://`,
@@ -144,11 +149,20 @@ function optionsOf(flags: Flags, version: string): ReleaseOptions {
   const source = flags.sourceUrl?.replace(/\/$/, '');
   return {
     ...{ version, signing, sourceUrl: source, steps: STEPS.filter(runs), out: resolve(ROOT, flags.out) },
-    ...{ epoch: epoch(), commit: git('rev-parse', 'HEAD'), dryRun: flags.dryRun },
+    ...{
+      epoch: epoch(),
+      commit: git('rev-parse', 'HEAD'),
+      dirty: (git('status', '--porcelain') ?? '') !== '',
+      dryRun: flags.dryRun,
+    },
     downloadUrl: flags.downloadUrl ?? `${source ?? 'https://releases.example.org/gw'}/releases/download/v${version}`,
     ...{ imagePlatforms: flags.imagePlatforms, kubectlPlatforms: flags.kubectlPlatforms },
     ...{ pushRegistry: flags.pushRegistry, plainHttp: flags.plainHttp },
-    ...{ pushNpm: flags.pushNpm, npmTag: flags.npmTag, npmProvenance: flags.npmProvenance },
+    ...{
+      pushNpm: flags.pushNpm,
+      npmTag: flags.npmTag ?? (version.includes('-') ? 'next' : 'latest'),
+      npmProvenance: flags.npmProvenance,
+    },
   };
 }
 

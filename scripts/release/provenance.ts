@@ -8,7 +8,14 @@ import { CHECKSUMS, PROVENANCE, PUSHED, readPushed, releaseFiles, SIGNATURE, sha
 import type { ReleaseOptions } from './options.ts';
 import { ROOT } from './programs.ts';
 
-export async function writeProvenance({ out, version, commit, epoch, sourceUrl }: ReleaseOptions): Promise<void> {
+export async function writeProvenance({
+  out,
+  version,
+  commit,
+  dirty,
+  epoch,
+  sourceUrl,
+}: ReleaseOptions): Promise<void> {
   const files = await releaseFiles(out, [CHECKSUMS, SIGNATURE, PROVENANCE, PUSHED]);
   const images = (await readPushed(out)).filter(({ kind }) => kind === 'image');
   const source = sourceUrl === undefined ? {} : { uri: `git+${sourceUrl}@refs/tags/v${version}` };
@@ -22,7 +29,10 @@ export async function writeProvenance({ out, version, commit, epoch, sourceUrl }
     predicate: {
       buildDefinition: {
         buildType: 'urn:gw:release:v1',
-        externalParameters: { command: 'npm run release', version, sourceDateEpoch: epoch },
+        externalParameters: {
+          ...{ command: 'npm run release', version, sourceDateEpoch: epoch },
+          ...(dirty ? { uncommittedChanges: true } : {}),
+        },
         resolvedDependencies: [
           { name: 'gw', ...source, ...(commit === null ? {} : { digest: { gitCommit: commit } }) },
           { name: 'package-lock.json', digest: { sha256: await sha256Of(join(ROOT, 'package-lock.json')) } },

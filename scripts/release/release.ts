@@ -1,13 +1,12 @@
 /** Builds and publishes a release: `npm run release -- --help`, docs/releasing.md. */
 import { mkdir } from 'node:fs/promises';
-import { relative } from 'node:path';
 import { packCharts } from './charts.ts';
 import { writeChecksums } from './checksums.ts';
 import { buildImage } from './image.ts';
 import { packKubectlPlugin } from './kubectl-plugin.ts';
 import { type ReleaseOptions, releaseCommand, type Step } from './options.ts';
 import { packPackages } from './packages.ts';
-import { ROOT } from './programs.ts';
+import { ask, type Tool } from './programs.ts';
 import { writeProvenance } from './provenance.ts';
 import { publish } from './publish.ts';
 import { writeSbom } from './sbom.ts';
@@ -25,17 +24,42 @@ const STEP: Readonly<Record<Step, (options: ReleaseOptions) => Promise<void>>> =
   signatures: sign,
 };
 
+const TOOLS: Readonly<Record<Step, readonly Tool[]>> = {
+  packages: ['npm'],
+  charts: ['helm'],
+  kubectl: ['npm'],
+  image: ['docker'],
+  sbom: ['npm'],
+  provenance: [],
+  checksums: [],
+  publish: ['npm', 'helm'],
+  signatures: ['cosign'],
+};
+
+/** Throws if a tool is missing: at once, and not when its step comes after minutes. */
+async function checkTools({ steps, pushNpm, pushRegistry }: ReleaseOptions): Promise<void> {
+  const idle = [...(pushNpm === undefined ? ['npm'] : []), ...(pushRegistry === undefined ? ['helm'] : [])];
+  const needed = steps.flatMap((step) => TOOLS[step].filter((tool) => step !== 'publish' || !idle.includes(tool)));
+  for (const tool of new Set(needed)) await ask(tool, [tool === 'npm' || tool === 'docker' ? '--version' : 'version']);
+}
+
 const say = (text: string) => process.stderr.write(`gw release: ${text}\n`);
 
 async function release(options: ReleaseOptions): Promise<void> {
   const { out, steps, version, dryRun } = options;
   if (dryRun) {
-    say(`${version} into ${relative(ROOT, out)}: ${steps.join(', ')}`);
+    say(`${version} into ${out}: ${steps.join(', ')}`);
     const { epoch, commit, imagePlatforms, kubectlPlatforms, pushRegistry, pushNpm, signing } = options;
     say(
       JSON.stringify({ epoch, commit, imagePlatforms, kubectlPlatforms, pushRegistry, pushNpm, signing: signing.by }),
     );
     return;
+  }
+  await checkTools(options);
+  if (options.dirty) {
+    const message = 'the checkout has changes that are not committed';
+    if (options.signing.by === 'keyless') throw new Error(`${message}: commit them before you sign what users verify`);
+    say(`${message}: the provenance says so`);
   }
   await mkdir(out, { recursive: true });
   for (const [index, step] of steps.entries()) {
@@ -44,7 +68,7 @@ async function release(options: ReleaseOptions): Promise<void> {
     await STEP[step](options);
     say(`${step}: ${((performance.now() - started) / 1000).toFixed(1)} s`);
   }
-  say(`${relative(ROOT, out)} holds gw ${version}`);
+  say(`${out} holds gw ${version}`);
 }
 
 try {

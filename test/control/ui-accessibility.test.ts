@@ -1,6 +1,7 @@
 /** The console for everyone: by keyboard, light and dark, narrow, and by what assistive technology is told. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { VERSION } from '../../gateway/src/version.ts';
 import { LONG } from '../property-runs.ts';
 import { CHROMIUM } from '../serve/browser.ts';
 import { AUDIT_PAGE } from './audit-page.ts';
@@ -45,7 +46,7 @@ describe.skipIf(!CHROMIUM && process.env['GW_NO_SKIP'] !== '1')(
       const project = `/ui/projects/${seeded.project}`;
       const [deployment] = await ui.control.get<{ deployment_id: string }[]>(`/projects/${seeded.project}/deployments`);
       return [
-        ...['/ui', '/ui/plugins', '/ui/plugins/rate-limit/0.8.0', '/ui/tokens', '/ui/audit', '/ui/nowhere'],
+        ...['/ui', '/ui/plugins', `/ui/plugins/rate-limit/${VERSION}`, '/ui/tokens', '/ui/audit', '/ui/nowhere'],
         ...['', '/specs', '/operations', '/plugins', '/compilations', '/artifacts', '/deployments', '/data-planes'].map(
           (path) => project + path,
         ),

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { builtinPluginFiles } from '@gw/gateway/compiler';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { VERSION } from '../../gateway/src/version.ts';
 import { isRecord } from '../../operator/src/kube/kube-object.ts';
 import { hashByCommandLine } from '../control/compiling.ts';
 import { eventually } from '../eventually.ts';
@@ -82,7 +83,7 @@ describe.skipIf(missing !== '' && process.env['GW_NO_SKIP'] !== '1')(`sources at
     );
     expect(await user.condition('ApiSpec', 'books', 'Fetched')).toBe('True Fetched');
     expect(await status('PluginRef', 'mock')).toMatchObject({
-      version: '0.8.0',
+      version: VERSION,
       fetched: { digest: sha256(plugin) },
       verifiedBy: expect.stringMatching(/^[0-9a-f]{64}$/),
     });

@@ -36,11 +36,16 @@ describe('npm run release', () => {
     expect(release('--only', step)).toMatchObject({ status: 1, stderr: expect.stringContaining(message) });
   });
 
+  it('says so before it builds anything', () => {
+    const { status, stderr } = release('--skip', 'packages,kubectl,sbom', '--sign-key', 'cosign.key');
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/^gw release: helm is not installed/)]);
+  });
+
   it.each([
     [['--only', 'image,paint'], 'paint is no step: packages, charts'],
     [['--only', 'signatures'], 'say with --sign-key FILE or --sign-keyless how to sign'],
     [['--only', 'publish'], 'say with --push-npm URL or --push-registry HOST/PATH where'],
-    [['--only', 'publish', '--push-npm', 'http://127.0.0.1:1'], 'run the step packages before publish'],
+    [['--only', 'publish', '--push-npm', 'http://127.0.0.1:1'], 'npm is not installed'],
     [['--kubectl-platforms', 'plan9/amd64'], 'plan9/amd64 is none of linux/amd64'],
     [['--push-registry', 'oci://registry'], 'without oci://'],
     [['--only', 'image', '--image-platforms', 'linux/amd64,linux/arm64'], 'say with --push-registry HOST/PATH where'],

@@ -38,9 +38,10 @@ const absent = Object.entries({
 const skipped = absent.length > 0 && process.env['GW_NO_SKIP'] !== '1';
 
 describe.skipIf(skipped)(`a release${skipped ? ` (skipped: needs ${absent.join(', ')})` : ''}`, () => {
-  const folder = mkdtempSync(join(tmpdir(), 'gw-release-test-'));
-  const out = join(folder, 'release');
-  const key = join(folder, 'cosign');
+  let folder: string;
+  let out: string;
+  /** Of cosign: `.key` and `.pub`. */
+  let key: string;
   const platform = `linux/${process.arch === 'x64' ? 'amd64' : process.arch}`;
   let images: DockerRegistry;
   let npm: NpmRegistry;
@@ -63,7 +64,13 @@ describe.skipIf(skipped)(`a release${skipped ? ` (skipped: needs ${absent.join('
   }
 
   beforeAll(async () => {
-    [images, npm] = await Promise.all([startDockerRegistry(), startNpmRegistry()]);
+    folder = mkdtempSync(join(tmpdir(), 'gw-release-test-'));
+    undo.push(() => rmSync(folder, { recursive: true, force: true }));
+    [out, key] = [join(folder, 'release'), join(folder, 'cosign')];
+    images = await startDockerRegistry();
+    undo.push(() => images.close());
+    npm = await startNpmRegistry();
+    undo.push(() => npm.close());
     writeFileSync(join(folder, '.npmrc'), npm.login);
     env = { ...here, COSIGN_PASSWORD: 'of the test', SOURCE_DATE_EPOCH: '1763683200' };
     env['NPM_CONFIG_USERCONFIG'] = join(folder, '.npmrc');
@@ -78,11 +85,13 @@ describe.skipIf(skipped)(`a release${skipped ? ` (skipped: needs ${absent.join('
   beforeAll(async () => {
     await release(...settings, '--only', 'publish,signatures');
     pushed = JSON.parse(readFileSync(join(out, 'pushed.json'), 'utf8'));
+    const { repository, digest } = image();
+    undo.push(() => run('docker', ['rmi', '--force', `${repository}:${VERSION}`, `${repository}@${digest}`], { env }));
   });
+  /** What was started or made, to be undone in reverse. */
+  const undo: (() => unknown)[] = [];
   afterAll(async () => {
-    await run('docker', ['rmi', '--force', `${images.host}/example/gw/gw:${VERSION}`], { env });
-    await Promise.all([images.close(), npm.close()]);
-    rmSync(folder, { recursive: true, force: true });
+    for (const step of undo.reverse()) await step();
   });
 
   it('has a checksum of every file, and a signature that no other content has', async () => {

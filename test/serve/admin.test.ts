@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compile } from '../../gateway/src/compiler/index.ts';
 import { loadBuiltinPlugin } from '../../gateway/src/plugins/builtin.ts';
+import { VERSION } from '../../gateway/src/version.ts';
 import { type Gateway, jsonOf, startGateway } from './gateway.ts';
 
 const SPEC = Buffer.from(
@@ -55,7 +56,7 @@ describe('the admin port', () => {
     expect(await get('/provenance')).toEqual({
       artifact_hash: built.manifest.artifact_hash,
       compiled_at: '2023-11-14T22:13:20.000Z',
-      compiler_version: '0.8.0',
+      compiler_version: VERSION,
       artifact_version: 6,
       provenance: { commit: 'abc123', source: 'ci' },
       source_specs: [{ file: 'admin.json', sha256: sha256(SPEC), type: 'openapi' }],

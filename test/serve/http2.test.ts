@@ -1,6 +1,7 @@
 /** HTTP/2 without TLS beside HTTP/1.1 on the port of `gw serve`, and clients that are too slow for either. */
 import type { ClientHttp2Session } from 'node:http2';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { VERSION } from '../../gateway/src/version.ts';
 import { compileSpec, type Echo, type Gateway, startGateway } from './gateway.ts';
 import { CURL, curl, h2, h2session, raw } from './http.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
@@ -109,7 +110,7 @@ describe('HTTP/2', () => {
     const session = await open();
     const { status, headers, body } = await h2(session, { ':path': '/echo?a=1', 'x-request-id': 'mine' });
     expect(status).toBe(200);
-    expect(headers).toMatchObject({ server: 'gw/0.8.0', 'x-request-id': 'mine', 'set-cookie': ['a=1', 'b=2'] });
+    expect(headers).toMatchObject({ server: `gw/${VERSION}`, 'x-request-id': 'mine', 'set-cookie': ['a=1', 'b=2'] });
     expect(headers).not.toHaveProperty('keep-alive');
     expect(headers).not.toHaveProperty('connection');
     const echo: Echo = JSON.parse(body);

@@ -3,6 +3,7 @@ import { Agent, request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { VERSION } from '../../gateway/src/version.ts';
 import { compileSpec, type Echo, type Gateway, jsonOf, startGateway } from './gateway.ts';
 import { raw } from './http.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
@@ -131,7 +132,7 @@ describe('gw serve', () => {
 
   it('answers health on both ports', async () => {
     const health = await jsonOf(await get('/__gw/health'));
-    expect(health).toEqual({ status: 'healthy', artifact_version: 6, compiler_version: '0.8.0', routes_count: 12 });
+    expect(health).toEqual({ status: 'healthy', artifact_version: 6, compiler_version: VERSION, routes_count: 12 });
     const admin = await jsonOf(await fetch(`${gw.admin}/health`));
     expect(admin).toEqual({ ...health, uptime_secs: expect.any(Number) });
     expect((await fetch(`${gw.admin}/ready`)).status).toBe(200);
@@ -144,7 +145,7 @@ describe('gw serve', () => {
         headers: { 'x-request-id': 'my-id', traceparent: `00-${trace}-b7ad6b7169203331-01` },
       });
       expect(Object.fromEntries(response.headers), path).toMatchObject({
-        server: 'gw/0.8.0',
+        server: `gw/${VERSION}`,
         'x-request-id': 'my-id',
         'x-trace-id': trace,
         'x-content-type-options': 'nosniff',
@@ -235,7 +236,7 @@ describe('gw serve', () => {
     });
     expect(seen.headers).not.toHaveProperty('x-other');
     expect(response.headers.getSetCookie()).toEqual(['a=1', 'b=2']);
-    expect(response.headers.get('server')).toBe('gw/0.8.0');
+    expect(response.headers.get('server')).toBe(`gw/${VERSION}`);
   });
 
   it('gives a greedy parameter to the upstream path', async () => {

@@ -3,6 +3,7 @@
  * --trace-sampling).
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { VERSION } from '../../gateway/src/version.ts';
 import { compileSpec, type Gateway, startGateway } from './gateway.ts';
 import { OTLP, OTLP_GRPC, type ReceivedSpan, spansOf, traceOf, tree } from './spans.ts';
 import { document, KEY, PLUGINS, traceparent } from './traced-project.ts';
@@ -87,7 +88,7 @@ describe.skipIf(OTLP === undefined || OTLP_GRPC === undefined)('traces by OTLP',
     });
     expect(server.resource).toMatchObject({
       'service.name': 'books',
-      'service.version': '0.8.0',
+      'service.version': VERSION,
       'deployment.environment.name': 'test',
       team: 'a b',
     });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCommand } from '../../../test/cli/captured-run.ts';
+import { VERSION } from '../version.ts';
 import { compileCommand } from './compile.ts';
 import { inspectCommand } from './inspect.ts';
 import { keygenCommand } from './keygen.ts';
@@ -141,7 +142,7 @@ describe('gw inspect', () => {
   it('shows hash, specs and plugins, and the manifest as JSON', async () => {
     const path = await compiled();
     const json = JSON.parse((await runCommand(inspectCommand, [path, '--format', 'json'])).stdout);
-    expect(json).toMatchObject({ manifest: { routes_count: 1, compiler_version: '0.8.0' }, files: ['books.yaml'] });
+    expect(json).toMatchObject({ manifest: { routes_count: 1, compiler_version: VERSION }, files: ['books.yaml'] });
     const { code, stdout } = await runCommand(inspectCommand, [path]);
     expect(code).toBe(0);
     for (const shown of [json.manifest.artifact_hash, json.tar_sha256, '1970-01-01T00:00:00', 'openapi 3.1.0']) {

@@ -1,6 +1,7 @@
 /** What ApiSpecs and PluginRefs point at, read and refused. */
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
+import { VERSION } from '@gw/gateway/version';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type FileServer, sha256 as hash, startFileServer, tarOf, testFetcher } from '../../../test/source-rig.ts';
 import { apiSpecs, configMaps, pluginRefs, secrets } from '../api/resources.ts';
@@ -132,8 +133,8 @@ describe('a PluginRef', () => {
   it('names a built-in one, by its own name or another', async () => {
     const builtin = await catalog.builtin('mock');
     const digest = builtin ? sha256(builtin.wasm) : '';
-    expect(await plugin({ source: { builtin: {} } })).toBe(`mock 0.8.0 ${digest}`);
-    expect(await plugin({ plugin: 'stub', source: { builtin: { name: 'mock' } } })).toBe(`stub 0.8.0 ${digest}`);
+    expect(await plugin({ source: { builtin: {} } })).toBe(`mock ${VERSION} ${digest}`);
+    expect(await plugin({ plugin: 'stub', source: { builtin: { name: 'mock' } } })).toBe(`stub ${VERSION} ${digest}`);
     expect(await plugin({ source: { builtin: {} } }, 'none')).toMatch(/^PluginNotFound/);
     expect(await plugin({ version: '9.9.9', source: { builtin: {} } })).toMatch(
       /^SourceInvalid: spec.version requires 9.9.9/,

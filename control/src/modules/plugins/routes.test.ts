@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { VERSION } from '@gw/gateway/version';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MODULE_LIMITS } from '../../../../gateway/src/wasm/binary/limits.ts';
 import { moduleOf, type Parts } from '../../../../gateway/src/wasm/binary/module-of.ts';
@@ -184,11 +185,11 @@ describe.each(DATABASE_AT_HAND)('the registry on %s', (_name, kind, absent) => {
     });
 
     it('gives the module back, whole, in part, and not again', async () => {
-      const path = '/plugins/mock/0.8.0/download';
+      const path = `/plugins/mock/${VERSION}/download`;
       const whole = await control.ask(path);
       const bytes = Buffer.from(await whole.arrayBuffer());
       expect(whole.headers.get('content-type')).toBe('application/wasm');
-      expect(whole.headers.get('content-disposition')).toBe('attachment; filename="mock-0.8.0.wasm"');
+      expect(whole.headers.get('content-disposition')).toBe(`attachment; filename="mock-${VERSION}.wasm"`);
       expect(whole.headers.get('etag')).toBe(`"${createHash('sha256').update(bytes).digest('hex')}"`);
       const part = await control.ask(path, { headers: { range: 'bytes=4-7' } });
       expect([part.status, Buffer.from(await part.arrayBuffer())]).toEqual([206, bytes.subarray(4, 8)]);
@@ -210,7 +211,7 @@ describe.each(DATABASE_AT_HAND)('the registry on %s', (_name, kind, absent) => {
       expect((await control.ask(path, { method: 'DELETE' })).status).toBe(204);
       expect((await control.ask(path)).status).toBe(404);
       expect((await control.ask(path, { method: 'DELETE' })).status).toBe(404);
-      const builtin = await control.ask('/plugins/mock/0.8.0', { method: 'DELETE' });
+      const builtin = await control.ask(`/plugins/mock/${VERSION}`, { method: 'DELETE' });
       expect(await builtin.json()).toMatchObject({ status: 409, detail: expect.stringContaining('comes with gw') });
       const actions = (await control.get<{ action: string }[]>('/audit?limit=200')).map(({ action }) => action);
       expect(actions).toEqual(expect.arrayContaining(['plugins.register', 'plugins.delete']));
@@ -230,7 +231,7 @@ describe.each(DATABASE_AT_HAND)('the registry on %s', (_name, kind, absent) => {
         expect((await control.ask('/plugins/mock', { token })).status).toBe(200);
         const body = formOf({ ...MINIMAL, name: 'forbidden', file: WASM });
         expect((await control.ask('/plugins', { method: 'POST', body, token })).status).toBe(403);
-        expect((await control.ask('/plugins/mock/0.8.0', { method: 'DELETE', token })).status).toBe(403);
+        expect((await control.ask(`/plugins/mock/${VERSION}`, { method: 'DELETE', token })).status).toBe(403);
       }
     });
   });

@@ -1,4 +1,5 @@
 /** The plugins of projects over REST, on both databases. */
+import { VERSION } from '@gw/gateway/version';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DATABASE_AT_HAND, unopenedDatabase } from '../../../../test/control/database.ts';
 import { type ControlServer, startControl } from '../../../../test/control/server.ts';
@@ -34,11 +35,11 @@ describe.each(DATABASE_AT_HAND)('plugins of a project on %s', (_name, kind, abse
     });
 
     const add = (plugin_name: string, more: object = {}, init: object = {}) =>
-      control.ask(plugins, { method: 'POST', json: { plugin_name, plugin_version: '0.8.0', ...more }, ...init });
+      control.ask(plugins, { method: 'POST', json: { plugin_name, plugin_version: VERSION, ...more }, ...init });
     const update = (plugin_name: string, more: object = {}, headers: Record<string, string> = {}) =>
       control.ask(`${plugins}/${plugin_name}`, {
         method: 'PUT',
-        json: { plugin_name, plugin_version: '0.8.0', ...more },
+        json: { plugin_name, plugin_version: VERSION, ...more },
         headers,
       });
     const tokenOf = async (role: string) =>
@@ -102,14 +103,14 @@ describe.each(DATABASE_AT_HAND)('plugins of a project on %s', (_name, kind, abse
 
     it('must be registered: what there is is told', async () => {
       const version = await add('mock', { plugin_version: '9.9.9' });
-      expect(await version.json()).toMatchObject({ status: 422, detail: expect.stringContaining('0.8.0') });
+      expect(await version.json()).toMatchObject({ status: 422, detail: expect.stringContaining(VERSION) });
       const name = await add('nobody');
       expect(await name.json()).toMatchObject({ status: 422, detail: expect.stringContaining('no plugin "nobody"') });
     });
 
     it('keep the name of the path, and belong to a project that is there', async () => {
       await add('mock');
-      const json = { plugin_name: 'acl', plugin_version: '0.8.0' };
+      const json = { plugin_name: 'acl', plugin_version: VERSION };
       expect((await control.ask(`${plugins}/mock`, { method: 'PUT', json })).status).toBe(422);
       for (const method of ['GET', 'POST']) {
         const init = method === 'POST' ? { method, json } : {};
