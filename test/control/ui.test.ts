@@ -344,6 +344,19 @@ x-gw-mcp: {enabled: true}
       await page.context().close();
     });
 
+    it('shows the API reference of an artifact, which loads nothing from elsewhere', async () => {
+      const { project } = await seed(ui.control, 'referred', document('mock'));
+      const page = await ui.open(`/ui/projects/${project}/artifacts`);
+      const asked = new Set<string>();
+      page.on('request', (request) => asked.add(new URL(request.url()).origin));
+      await page.getByRole('link', { name: 'API reference of' }).click();
+      await page.getByText('/hello').first().waitFor({ state: 'attached' });
+      expect(await page.title()).toBe('API reference · gw console');
+      expect(await page.getByRole('button', { name: /^Test Request/ }).count()).toBe(0);
+      expect([...asked].filter((origin) => origin.startsWith('http'))).toEqual([ui.control.url]);
+      await page.context().close();
+    });
+
     it('says that an artifact offers no tools', async () => {
       const { project, artifact } = await seed(ui.control, 'unoffered');
       const page = await ui.open(`/ui/projects/${project}/artifacts/${artifact}/tools`);

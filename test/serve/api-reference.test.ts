@@ -81,13 +81,14 @@ function ask(
   path: string,
   headers: Record<string, string>,
   method = 'GET',
+  body?: Uint8Array,
 ): Promise<[number, Record<string, unknown>]> {
   return new Promise((resolve, reject) => {
     const asked = request(`${gw.admin}${path}`, { headers, method }, (response) => {
       response.resume();
       resolve([response.statusCode ?? 0, response.headers]);
     });
-    asked.on('error', reject).end();
+    asked.on('error', reject).end(body);
   });
 }
 
@@ -170,6 +171,13 @@ describe('the reference of the API', () => {
       'x-content-type-options': 'nosniff',
     });
     expect((await ask('/reference/try//evil.example/', OWN))[0]).toBe(404);
+  });
+
+  it('answers 413 to a body that is too large', async () => {
+    const before = upstream.seen.length;
+    const headers = { ...OWN, 'content-type': 'application/json' };
+    expect((await ask('/reference/try/books', headers, 'POST', Buffer.alloc((10 << 20) + 1)))[0]).toBe(413);
+    expect(upstream.seen.length).toBe(before);
   });
 
   it('is not there without development mode', async () => {

@@ -176,4 +176,58 @@ describe('gw dev with a document', () => {
     expect(await status('/file', 'key-of-the-file')).toBe(503);
     expect(stdout).not.toContain('key-of-later');
   });
+
+  it('asks for the credentials of the document with --mock-auth, and answers 401 as it says', async () => {
+    const ok = { 200: { description: 'OK', content: { 'text/plain': { example: 'in' } } } };
+    const declared = {
+      401: { description: 'No', content: { 'application/json': { example: { error: 'who are you?' } } } },
+    };
+    const get = (security: unknown, responses: object = ok) => ({ get: { security, responses } });
+    const document = {
+      openapi: '3.1.0',
+      info: { title: 'Guarded', version: '1' },
+      security: [{ key: [] }],
+      paths: {
+        '/inherited': { get: { responses: { ...ok, ...declared } } },
+        '/open': get([]),
+        '/optional': get([{ key: [] }, {}]),
+        '/either': get([{ token: [] }, { login: [] }]),
+        '/both': get([{ key: [], session: [] }]),
+        '/own': { get: { responses: ok, 'x-gw-dispatch': { name: 'mock', config: { body: 'own' } } } },
+      },
+      components: {
+        securitySchemes: {
+          key: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+          session: { type: 'apiKey', in: 'cookie', name: 'session' },
+          token: { type: 'openIdConnect', openIdConnectUrl: 'https://login.example/' },
+          login: { type: 'http', scheme: 'basic' },
+        },
+      },
+    };
+    writeFileSync(file('openapi.json'), JSON.stringify(document));
+    start(['openapi.json', '--mock-auth']);
+    const url = await served();
+    const ask = async (path: string, headers: Record<string, string> = {}) => {
+      const answer = await fetch(`${url}${path}`, { headers });
+      return [answer.status, answer.headers.get('www-authenticate'), await answer.text()];
+    };
+    const challenge = 'ApiKey realm="api", in="header", name="X-API-Key"';
+    const who = '{"error":"who are you?"}';
+    expect(await ask('/inherited')).toEqual([401, challenge, who]);
+    expect(await ask('/inherited', { prefer: 'code=200' })).toEqual([401, challenge, who]);
+    expect(await ask('/inherited', { 'x-api-key': 'k' })).toEqual([200, null, 'in']);
+    expect((await ask('/open'))[0]).toBe(200);
+    expect((await ask('/optional'))[0]).toBe(200);
+    expect(await ask('/either')).toEqual([
+      401,
+      'Bearer realm="api", Basic realm="api"',
+      expect.stringContaining('urn:gw:error:unauthorized'),
+    ]);
+    expect((await ask('/either', { authorization: 'Bearer t' }))[0]).toBe(200);
+    expect((await ask('/either', { authorization: 'Basic YTpi' }))[0]).toBe(200);
+    expect((await ask('/both', { 'x-api-key': 'k' }))[0]).toBe(401);
+    expect((await ask('/both', { 'x-api-key': 'k', cookie: 'session=s' }))[0]).toBe(200);
+    expect((await ask('/own'))[0]).toBe(401);
+    expect((await ask('/own', { 'x-api-key': 'k' }))[2]).toBe('own');
+  });
 });

@@ -95,6 +95,21 @@ export const artifactsCommand: AddCommand = (parent, program) => {
       for (const warning of listing.warnings) session.note(`warning: ${warning}`);
     });
 
+  remote(command, 'documents', 'List the OpenAPI documents of an artifact, and the files that they refer to.', [
+    'artifacts.documents',
+    'artifacts.list',
+    'artifacts.listOfProject',
+  ])
+    .argument('<artifact>', ARTIFACT)
+    .addOption(projectOption())
+    .action(async (given: string, flags: ServerFlags & { project?: string }) => {
+      const session = await Session.open(program, flags);
+      const id = await session.artifactId(given, flags.project);
+      const { documents } = await session.client.call('artifacts.documents', { params: { id } });
+      const rows = documents.map(({ name, api }) => [name, api ? 'API' : 'referred to']);
+      session.printTable(documents, ['DOCUMENT', 'KIND'], rows, 'no documents');
+    });
+
   remote(command, 'import', 'Import an artifact that gw compile made: its hash and signature stay.', [
     'artifacts.import',
   ])

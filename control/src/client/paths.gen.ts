@@ -43,6 +43,7 @@ export const OPERATION_PATHS = {
   'artifacts.import': 'POST /projects/{id}/artifacts',
   'artifacts.get': 'GET /artifacts/{id}',
   'artifacts.tools': 'GET /artifacts/{id}/tools',
+  'artifacts.documents': 'GET /artifacts/{id}/documents',
   'artifacts.delete': 'DELETE /artifacts/{id}',
   'artifacts.download': 'GET /artifacts/{id}/download',
   'dataPlanes.list': 'GET /projects/{id}/data-planes',

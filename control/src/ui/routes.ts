@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import files from '@fastify/static';
+import { REFERENCE_FILES, REFERENCE_HEADERS, referenceFile } from '@gw/gateway/api-reference';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { ControlError } from '../errors.ts';
 
@@ -32,6 +33,16 @@ export async function consoleRoutes(app: FastifyInstance): Promise<void> {
         decorateReply: false,
         immutable: true,
         maxAge: '365d',
+      });
+    }
+    // The reference of an artifact's API: its documents come with the session's token.
+    for (const name of REFERENCE_FILES) {
+      ui.get(`/ui/reference/${name}`, async (_request, reply) => {
+        const file = await referenceFile(name);
+        for (let i = 0; i < REFERENCE_HEADERS.length; i += 2) {
+          reply.header(REFERENCE_HEADERS[i] ?? '', REFERENCE_HEADERS[i + 1]);
+        }
+        return reply.type(file?.type ?? '').send(file?.body);
       });
     }
     ui.get('/ui/assets/*', (request) => {

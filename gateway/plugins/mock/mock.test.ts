@@ -84,3 +84,50 @@ describe('mock', () => {
     await expect(kit.bind(config)).rejects.toThrow(/schema/);
   });
 });
+
+describe('mock with credentials', () => {
+  const key = { in: 'header', name: 'X-API-Key' };
+  const bearer = { in: 'header', name: 'Authorization', scheme: 'Bearer' };
+  const basic = { in: 'header', name: 'Authorization', scheme: 'Basic' };
+  const query = { in: 'query', name: 'key' };
+  const cookie = { in: 'cookie', name: 'session' };
+  type Request = Omit<Parameters<PluginKit['dispatch']>[0], 'config'>;
+  const status = async (credentials: readonly (readonly object[])[], request: Request = {}) =>
+    (await kit.dispatch({ config: { body: 'x', credentials: JSON.parse(JSON.stringify(credentials)) }, ...request }))
+      .answer?.status;
+
+  it('answers 401 with every challenge where no alternative is met, and says what is asked for', async () => {
+    const config = { body: 'x', credentials: [[key, { in: 'query', name: 'a"\r\nb' }], [bearer]] };
+    const { answer, problem } = await kit.dispatch({ config });
+    expect(answer?.status).toBe(401);
+    expect(answer?.headers['www-authenticate']).toBe(
+      'ApiKey realm="api", in="header", name="X-API-Key", ApiKey realm="api", in="query", name="a\\"??b", Bearer realm="api"',
+    );
+    expect(problem).toMatchObject({
+      type: 'urn:gw:error:unauthorized',
+      detail: expect.stringMatching(
+        /^The API description asks for X-API-Key in the header and .*, or Authorization: Bearer … in the header\.$/s,
+      ),
+    });
+  });
+
+  it.each<[string, readonly (readonly object[])[], Request, number]>([
+    ['a header', [[key]], { headers: { 'x-api-key': 'k' } }, 200],
+    ['an empty header', [[key]], { headers: { 'x-api-key': '' } }, 401],
+    ['a query parameter', [[query]], { path: '/?key=k' }, 200],
+    ['an empty query parameter', [[query]], { path: '/?key=' }, 401],
+    ['a cookie', [[cookie]], { headers: { cookie: 'a=1; session=s' } }, 200],
+    ['another cookie', [[cookie]], { headers: { cookie: 'sessions=s' } }, 401],
+    ['a token', [[bearer]], { headers: { authorization: 'bearer t' } }, 200],
+    ['a scheme alone', [[bearer]], { headers: { authorization: 'Bearer ' } }, 401],
+    ['another scheme', [[bearer]], { headers: { authorization: 'Basic YTpi' } }, 401],
+    ['name and password', [[basic]], { headers: { authorization: 'Basic YTpi' } }, 200],
+    ['no name and password', [[basic]], { headers: { authorization: 'Basic YWI=' } }, 401],
+    ['no Base64', [[basic]], { headers: { authorization: 'Basic ?' } }, 401],
+    ['one of two', [[key, bearer]], { headers: { 'x-api-key': 'k' } }, 401],
+    ['both of two', [[key, bearer]], { headers: { 'x-api-key': 'k', authorization: 'Bearer t' } }, 200],
+    ['the second alternative', [[key], [bearer]], { headers: { authorization: 'Bearer t' } }, 200],
+  ])('takes %s for what it is', async (_, credentials, request, expected) => {
+    expect(await status(credentials, request)).toBe(expected);
+  });
+});

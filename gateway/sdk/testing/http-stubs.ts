@@ -6,7 +6,7 @@ import {
   HttpCallError,
   type HttpCaller,
 } from '@gw/gateway/plugin-testing';
-import type { HookResult, HttpStub, RecordedHttpCall } from './kit.ts';
+import type { HttpStub, RecordedHttpCall } from './kit.ts';
 import { headerList, headerRecord } from './recorder.ts';
 
 const MOST_REDIRECTS = 10;
@@ -15,21 +15,6 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 type SentCall = Pick<HttpCall, 'method' | 'url' | 'headers' | 'maxBytes' | 'redirects' | 'exchange'> & {
   readonly body?: unknown;
 };
-
-/** The plugin made an HTTP call that no stub of the request matches. */
-export class UnstubbedHttpCall extends Error {
-  readonly call: RecordedHttpCall;
-  /** What came of the hook, which the call failed for as CALL_REFUSED. */
-  readonly result: HookResult;
-
-  constructor(call: RecordedHttpCall, result: HookResult) {
-    super(
-      `the plugin called ${call.method} ${call.url}, and no stub matches it: add { url: '${call.url}', status: 200, json: {} } to httpCalls of the request, or allow calls with { network: true }`,
-    );
-    this.call = call;
-    this.result = result;
-  }
-}
 
 /** The stubs of one request, and the calls that were made for it. */
 export class StubbedRequest {

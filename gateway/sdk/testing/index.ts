@@ -19,7 +19,6 @@ export {
   type State,
   StateUnavailable,
 } from '@gw/gateway/plugin-test-options';
-export { UnstubbedHttpCall } from './http-stubs.ts';
 export type {
   Answered,
   BoundConfig,
@@ -36,6 +35,7 @@ export type {
   RequestInit,
   ResponseRequest,
 } from './kit.ts';
+export { UnstubbedHttpCall } from './unstubbed-http-call.ts';
 
 /**
  * Loads the plugin in `folder`. Rejects if a file is missing or not valid, and if the gateway would refuse the

@@ -8,10 +8,11 @@ import {
   type Outcome,
   standaloneCapabilities,
 } from '@gw/gateway/plugin-testing';
-import { StubbedHttp, type StubbedRequest, UnstubbedHttpCall } from './http-stubs.ts';
+import { StubbedHttp, type StubbedRequest } from './http-stubs.ts';
 import type { HookCall, HookResult, KitOptions, LogLine, PluginKit } from './kit.ts';
 import { readPluginFolder } from './plugin-folder.ts';
 import { headerList, headerRecord, recordedExchange, renderedAnswer } from './recorder.ts';
+import { UnstubbedHttpCall } from './unstubbed-http-call.ts';
 
 /** The kit, whose configs are bound to plugins that the tests of the gateway's own runtime call as the pipeline does. */
 export interface RuntimeKit extends PluginKit {

@@ -9,6 +9,7 @@ import { HOP_BY_HOP } from '../egress/forwarded-headers.ts';
 import type { Exchange, HeaderList } from '../exchange.ts';
 import { messageOf } from '../message-of.ts';
 import { type Problem, problem } from '../problems.ts';
+import { BodyTooLarge } from '../transport/body.ts';
 import { TRY_PATH } from './reference-paths.ts';
 
 /** Bytes of a body that are passed on. */
@@ -48,7 +49,11 @@ export async function tryIt(x: Exchange, origin: string): Promise<Problem | null
   x.onClose(() => ended.abort());
   try {
     const body = await bodyOf(x);
-    if (body === null) return problem('payload-too-large', `The reference page sends at most ${MOST_BODY} bytes.`);
+    if (body === null)
+      return problem(
+        'payload-too-large',
+        `The reference page sends at most ${MOST_BODY} bytes, and no more than --max-body-size.`,
+      );
     agent ??= new Agent({ headersTimeout: 0, bodyTimeout: 0 });
     const response = await agent.request({
       origin,
@@ -72,9 +77,15 @@ export async function tryIt(x: Exchange, origin: string): Promise<Problem | null
 /** Null where there is more than may be. */
 async function bodyOf({ bodyStream }: Exchange): Promise<Buffer | null> {
   const collected = new ByteCollector();
-  for await (const chunk of (bodyStream ?? []) as AsyncIterable<Uint8Array>) {
-    if (collected.length + chunk.length > MOST_BODY) return null;
-    collected.add(chunk);
+  try {
+    for await (const chunk of (bodyStream ?? []) as AsyncIterable<Uint8Array>) {
+      if (collected.length + chunk.length > MOST_BODY) return null;
+      collected.add(chunk);
+    }
+  } catch (error) {
+    // The port's own limit (`--max-body-size`) may be lower.
+    if (error instanceof BodyTooLarge) return null;
+    throw error;
   }
   return collected.takeWhole();
 }

@@ -28,6 +28,7 @@ export interface DevFlags extends RemotePluginFlags, Pick<ServeFlags, (typeof SE
   readonly manifest: string;
   readonly spec: readonly string[];
   readonly mock: boolean;
+  readonly mockAuth: boolean;
   readonly upstream?: string;
   readonly debounceMs: number;
 }
@@ -173,14 +174,20 @@ export class DevServer {
   }
 
   #compileFlags(): CompileFlags {
-    const { mock, upstream } = this.#flags;
-    return { allowPlaintext: true, mock, leaveOut: this.#isTrial, ...(upstream === undefined ? {} : { upstream }) };
+    const { mock, mockAuth, upstream } = this.#flags;
+    return {
+      allowPlaintext: true,
+      mock,
+      mockAuth,
+      leaveOut: this.#isTrial,
+      ...(upstream === undefined ? {} : { upstream }),
+    };
   }
 
   #serve(): Promise<RunningGateway> {
     const { env, stderr } = this.#program;
     const { manifest: _, spec: _spec, debounceMs: _debounce, cacheDir: _cache, ...own } = this.#flags;
-    const { mock: _mock, upstream, ...served } = own;
+    const { mock: _mock, mockAuth: _mockAuth, upstream, ...served } = own;
     // A server named by `--upstream` may be called wherever it is.
     const named = upstream === undefined ? [] : [new URL(upstream).hostname.replaceAll(/[[\]]/g, '')];
     return startGateway(

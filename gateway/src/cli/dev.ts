@@ -21,6 +21,7 @@ const EXAMPLES = `
 Examples:
   $ gw dev                                                   # the project in gw.yaml
   $ gw dev openapi.yaml --mock                               # any document, answered with its examples
+  $ gw dev openapi.yaml --mock-auth                          # the same, and 401 without credentials
   $ gw dev openapi.yaml --upstream http://localhost:3000     # any document, in front of your server
   $ gw dev --manifest gw.yaml --listen 127.0.0.1:9000
   $ gw dev specs/books.yaml --egress-allow 10.0.0.0/8
@@ -48,6 +49,13 @@ export function devCommand(program: Program): Command {
       ),
     )
     .addOption(
+      presence(
+        '--mock-auth',
+        "as --mock, and answer 401 to requests without the credentials that the document's security asks for",
+        program,
+      ).conflicts('upstream'),
+    )
+    .addOption(
       option('--upstream <url>', 'pass every operation on to this server, in place of every dispatcher')
         .argParser(upstreamUrl)
         .conflicts('mock'),
@@ -69,7 +77,7 @@ export function devCommand(program: Program): Command {
   return command
     .addHelpText('after', EXAMPLES)
     .action((documents: readonly string[], flags: DevFlags) =>
-      run({ ...flags, spec: [...documents, ...flags.spec] }, program),
+      run({ ...flags, mock: flags.mock || flags.mockAuth, spec: [...documents, ...flags.spec] }, program),
     );
 }
 

@@ -90,7 +90,15 @@ export function checkAndBind(
   const schemas = new SchemaTable(documents, diagnostics, nameOf);
   const binder = new Binder(plugins, project, diagnostics, readCondition);
   const judge = project.flags.leaveOut ? null : new DocumentJudge(documents, diagnostics, nameOf);
-  const deps = { documents, diagnostics, schemas, binder, judge, instead: insteadOf(project.flags) };
+  const deps = {
+    documents,
+    diagnostics,
+    schemas,
+    binder,
+    judge,
+    instead: insteadOf(project.flags),
+    mockAuth: project.flags.mockAuth === true,
+  };
   const conflicts = new Conflicts(diagnostics);
   const declaredBy = specs.map(({ spec, base }) => {
     const read = spec.type === 'asyncapi' ? asyncOperationsOf : operationsOf;

@@ -29,6 +29,11 @@ export interface CompileFlags {
    */
   readonly mock?: boolean;
   /**
+   * Operations that `mock` answers ask for the credentials that their security asks for, as with `gw dev --mock-auth`,
+   * unless their config says `credentials`. Default: false.
+   */
+  readonly mockAuth?: boolean;
+  /**
    * URL that every operation is proxied to, by the plugin `http-upstream`, in place of its `x-gw-dispatch`, as with
    * `gw dev --upstream`. Default: none.
    *

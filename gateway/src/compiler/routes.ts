@@ -23,7 +23,7 @@ import { usesAny } from './plugins.ts';
 import { MOCK } from './project.ts';
 import { responsesOf } from './responses.ts';
 import type { SchemaTable } from './schema-table.ts';
-import { type Security, securityOf } from './security.ts';
+import { credentialsOf, type Security, securityOf } from './security.ts';
 
 /** The one that makes answers of a description. */
 const RESPONDS_BY_EXAMPLE = ['host_example_respond'];
@@ -41,6 +41,8 @@ export interface RouteDeps {
   readonly judge: DocumentJudge | null;
   /** The dispatcher of every operation (`CompileFlags.mock`, `CompileFlags.upstream`); null: the one that it names. */
   readonly instead: Pick<DeclaredUse, 'name' | 'config'> | null;
+  /** `mock` asks for the credentials that the document asks for (`CompileFlags.mockAuth`). */
+  readonly mockAuth: boolean;
 }
 
 /**
@@ -159,6 +161,13 @@ function isPartOfWebSocket({ channel }: DeclaredOperation, { binder }: RouteDeps
 }
 
 function dispatchedTo(declared: DeclaredOperation, deps: RouteDeps): InheritedUse | 'off' | null | undefined {
+  const found = declaredDispatch(declared, deps);
+  if (!deps.mockAuth || !found || found === 'off' || found.name !== MOCK) return found;
+  const credentials = credentialsOf(declared, deps.documents);
+  return credentials.length === 0 ? found : { ...found, config: { credentials, ...found.config } };
+}
+
+function declaredDispatch(declared: DeclaredOperation, deps: RouteDeps): InheritedUse | 'off' | null | undefined {
   const { at, layers } = declared;
   const found = dispatchOf(layers, deps.diagnostics);
   if (found === 'off' || found === null) return found;

@@ -18,6 +18,41 @@ export interface Security {
   readonly headers: readonly string[];
 }
 
+/** What a request carries: the config of `mock` says it so (`credentials`). */
+export type Credential = {
+  readonly in: 'header' | 'query' | 'cookie';
+  readonly name: string;
+  /** Authentication scheme that the header's value begins with. */
+  readonly scheme?: string;
+};
+
+/**
+ * What an operation of an OpenAPI document asks of its callers: alternatives, each with all that it takes; empty where
+ * it asks for nothing, or nothing is an alternative. Client certificates count as shown.
+ */
+export function credentialsOf(
+  { channel, spec, security }: DeclaredOperation,
+  documents: Documents,
+): readonly (readonly Credential[])[] {
+  if (channel) return [];
+  const alternatives = security.map((requirement) =>
+    namedSchemes(spec, requirement, documents).flatMap(({ scheme }) => credentialOf(documents.follow(scheme)?.value)),
+  );
+  return alternatives.some(({ length }) => length === 0) ? [] : alternatives;
+}
+
+function credentialOf(scheme: unknown): readonly Credential[] {
+  const [type, name, part] = [get(scheme, 'type'), get(scheme, 'name'), get(scheme, 'in')];
+  if (type === 'mutualTLS') return [];
+  if (type === 'apiKey') {
+    const known = (['header', 'query', 'cookie'] as const).find((each) => each === part);
+    return typeof name === 'string' && known !== undefined ? [{ in: known, name }] : [];
+  }
+  const http = get(scheme, 'scheme');
+  const word = type === 'http' && typeof http === 'string' ? http : 'bearer';
+  return [{ in: 'header', name: 'Authorization', scheme: `${word.slice(0, 1).toUpperCase()}${word.slice(1)}` }];
+}
+
 const TYPES = ['apiKey', 'http', 'oauth2', 'openIdConnect', 'mutualTLS'];
 /** Types of AsyncAPI 3. */
 const ASYNC_TYPES = [

@@ -1,27 +1,33 @@
 /** The process in which artifacts that come from elsewhere are unpacked and verified: large ones take seconds. */
+import { type ArtifactDocument, documentsOf } from '@gw/gateway/api-documents';
 import { type Artifact, ArtifactError, KeyError, type Manifest, readArtifact } from '@gw/gateway/artifact';
 import { type ArtifactTool, listingOf, toolsOfArtifact, upstreamsOfArtifact } from '@gw/gateway/tool-listing';
 import { answerTasks } from '../../task-process.ts';
 
 export interface ArtifactTask {
   readonly bytes: Uint8Array;
-  /** Whether to list its tools. */
-  readonly tools: boolean;
+  /** Data requested besides the manifest. */
+  readonly more: 'tools' | 'documents' | null;
 }
 
 /** Tools of an artifact; `enabled`: MCP is. */
 export type ToolListing = ReturnType<typeof listingOf<ArtifactTool>> & { readonly enabled: boolean };
 
 export type ArtifactReply =
-  /** `tools`: null if they were not requested. */
-  | { readonly ok: true; readonly manifest: Manifest; readonly tools: ToolListing | null }
+  /** Members that were not requested are null. */
+  | {
+      readonly ok: true;
+      readonly manifest: Manifest;
+      readonly tools: ToolListing | null;
+      readonly documents: readonly ArtifactDocument[] | null;
+    }
   /** A one-line error. */
   | { readonly ok: false; readonly reason: string };
 
 answerTasks<ArtifactTask, ArtifactReply>(verify);
 
 /** Verifies as a gateway does; a signature must be by the key that the manifest names. */
-async function verify({ bytes, tools }: ArtifactTask): Promise<ArtifactReply> {
+async function verify({ bytes, more }: ArtifactTask): Promise<ArtifactReply> {
   try {
     const artifact = await readArtifact(bytes);
     const { manifest } = artifact;
@@ -30,7 +36,12 @@ async function verify({ bytes, tools }: ArtifactTask): Promise<ArtifactReply> {
     else if (signature !== undefined || manifest_signature !== undefined) {
       return { ok: false, reason: 'it is signed, and does not name the key that it is signed by' };
     }
-    return { ok: true, manifest, tools: tools ? toolListing(artifact) : null };
+    return {
+      ok: true,
+      manifest,
+      tools: more === 'tools' ? toolListing(artifact) : null,
+      documents: more === 'documents' ? await documentsOf(artifact) : null,
+    };
   } catch (error) {
     if (error instanceof KeyError)
       return { ok: false, reason: 'the key that it names as its signer is not an Ed25519 key' };

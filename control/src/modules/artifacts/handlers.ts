@@ -28,6 +28,7 @@ export const artifactResource = resource(
     },
     'artifacts.get': ({ actor, params }) => artifacts.get(actor, params.id),
     'artifacts.tools': ({ actor, params }) => artifacts.tools(actor, params.id),
+    'artifacts.documents': ({ actor, params }) => artifacts.documents(actor, params.id),
     'artifacts.delete': ({ actor, params }) => artifacts.delete(actor, params.id),
     'artifacts.download': async ({ actor, params, request, reply }) =>
       sendBlob(context.blobs, await artifacts.download(actor, params.id), request, reply),

@@ -3,7 +3,7 @@ import { ARTIFACT_TYPE } from '../../api/media-types.ts';
 import { operations, partialAnswer } from '../../api/operation.ts';
 import { ArrayOf, Closed, Uuid } from '../../api/schema-types.ts';
 import { ProjectParams } from '../../project-scope/project-params.ts';
-import { Artifact, ArtifactDetail, ArtifactForm, ArtifactQuery, ArtifactTools } from './schemas.ts';
+import { Artifact, ArtifactDetail, ArtifactDocuments, ArtifactForm, ArtifactQuery, ArtifactTools } from './schemas.ts';
 
 const ArtifactParams = Closed({ id: Uuid('Of the artifact.') });
 const tag = 'Artifacts';
@@ -59,6 +59,16 @@ export const artifactOperations = operations({
     path: '/artifacts/{id}/tools',
     params: ArtifactParams,
     answers: { 200: ArtifactTools },
+    problems: ['not-found', 'artifact-invalid'],
+  },
+  'artifacts.documents': {
+    tag,
+    summary: 'List the documents of an artifact',
+    description: 'OpenAPI documents as gateways serve them, and the files that they refer to; the console shows them.',
+    method: 'GET',
+    path: '/artifacts/{id}/documents',
+    params: ArtifactParams,
+    answers: { 200: ArtifactDocuments },
     problems: ['not-found', 'artifact-invalid'],
   },
   'artifacts.delete': {

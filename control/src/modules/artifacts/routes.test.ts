@@ -51,6 +51,29 @@ describe.each(DATABASE_AT_HAND)('artifacts on %s', (_name, kind, absent) => {
     const download = (headers: Record<string, string> = {}, init: AskInit = {}) =>
       server.ask(`/artifacts/${id}/download`, { headers, ...init });
 
+    it('have the documents of their APIs, for all who may see the project', async () => {
+      const project = await createProject(server, { name: 'documented' });
+      const plugins = await server.get<readonly { version: string }[]>('/plugins?name=mock');
+      const json = { plugin_name: 'mock', plugin_version: plugins[0]?.version, enabled: true, config: {} };
+      await server.get(`/projects/${project}/plugins`, { method: 'POST', json });
+      const spec = await uploadSpec(server, 'documented.yaml', specOf(1, 'x-gw-mcp: {enabled: true}\n'), project);
+      const { artifact_id } = await compiled(server, `/specs/${spec}`);
+      const viewer = async (project_id: string) => {
+        const json = { name: `documents of ${project_id}`, role: 'viewer', project_id };
+        const { token } = await server.get<{ token: string }>('/tokens', { method: 'POST', json });
+        return server.ask(`/artifacts/${artifact_id}/documents`, { headers: { authorization: `Bearer ${token}` } });
+      };
+      const answer = await viewer(project);
+      expect(answer.status).toBe(200);
+      const text = await answer.text();
+      expect(JSON.parse(text)).toMatchObject({
+        documents: [{ name: 'documented.yaml', api: true, document: { openapi: expect.any(String), paths: {} } }],
+      });
+      expect(text).not.toContain('x-gw-');
+      expect((await viewer(projectId)).status).toBe(404);
+      expect((await server.ask(`/artifacts/${NOWHERE}/documents`)).status).toBe(404);
+    });
+
     it('have the tools that agents are offered, for all who may see the project', async () => {
       const [project, other] = [await createProject(server, { name: 'agents' }), projectId];
       const plugins = await server.get<readonly { version: string }[]>('/plugins?name=mock');

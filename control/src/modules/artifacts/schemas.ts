@@ -63,6 +63,21 @@ export const ArtifactTools = Named(
 );
 export type ArtifactTools = Static<typeof ArtifactTools>;
 
+export const ArtifactDocuments = Named(
+  'ArtifactDocuments',
+  {
+    documents: Type.Array(
+      Closed({
+        name: Type.String({ description: 'File name.' }),
+        api: Type.Boolean({ description: 'It describes an API; else other documents refer to it.' }),
+        document: AnyObject('The document, without `x-gw-*`.'),
+      }),
+    ),
+  },
+  'OpenAPI documents of an artifact, and the files that they refer to.',
+);
+export type ArtifactDocuments = Static<typeof ArtifactDocuments>;
+
 export const ArtifactForm = Closed({
   file: Type.Unsafe<unknown>({
     type: 'string',

@@ -13,7 +13,7 @@ import { mapPage, type Page } from '../../http/pagination.ts';
 import type { Download } from '../../http/send-blob.ts';
 import { findProject, lockProject } from '../../project-scope/project-row.ts';
 import { recordChange } from '../audit/record-change.ts';
-import type { Artifact, ArtifactDetail, ArtifactQuery, ArtifactTools } from './schemas.ts';
+import type { Artifact, ArtifactDetail, ArtifactDocuments, ArtifactQuery, ArtifactTools } from './schemas.ts';
 import {
   type ArtifactRow,
   deleteArtifact,
@@ -24,7 +24,7 @@ import {
   storeArtifact,
   wasDeployed,
 } from './store.ts';
-import { listTools, MAX_ARTIFACT, verifyArtifact } from './verify-artifact.ts';
+import { listDocuments, listTools, MAX_ARTIFACT, verifyArtifact } from './verify-artifact.ts';
 
 export interface ArtifactImport {
   /** A .gwa file, or the result of `storeFile`. */
@@ -76,6 +76,16 @@ export class Artifacts {
       tools: tools.map((tool) => ({ ...tool, definition: { ...tool.definition } })),
       upstreams: [...upstreams],
       warnings: [...warnings],
+    };
+  }
+
+  /** What its APIs say, for viewers as tools are. */
+  async documents(actor: Actor, id: string): Promise<ArtifactDocuments> {
+    const row = await this.#visible(actor, id);
+    const { blobs } = this.#context;
+    const documents = await listDocuments(blobs, row.file_sha256, row.project_id ?? '');
+    return {
+      documents: documents.map(({ name, isApi, document }) => ({ name, api: isApi, document: { ...document } })),
     };
   }
 

@@ -1,4 +1,5 @@
-/** Reads artifacts off the event loop: verifies imported ones, and lists tools. */
+/** Reads artifacts off the event loop: verifies imported ones, and lists tools and documents. */
+import type { ArtifactDocument } from '@gw/gateway/api-documents';
 import type { Manifest } from '@gw/gateway/artifact';
 import type { Blobs } from '../../db/blobs.ts';
 import { ControlError } from '../../errors.ts';
@@ -18,18 +19,29 @@ const LIMITS = { timeoutMs: 60_000, memoryMb: 1024 };
 
 /** `sha256` names its blob. Throws 422, with the reason, if no gateway would load it. One is in memory at a time. */
 export async function verifyArtifact(blobs: Blobs, sha256: string, projectId: string): Promise<Manifest> {
-  return (await readBlob(blobs, sha256, { tools: false, projectId })).manifest;
+  return (await readBlob(blobs, sha256, null, projectId)).manifest;
 }
 
 /** Throws 422 if this server cannot read the artifact, such as one of an older format. */
 export async function listTools(blobs: Blobs, sha256: string, projectId: string): Promise<ToolListing> {
-  const { tools } = await readBlob(blobs, sha256, { tools: true, projectId });
+  const { tools } = await readBlob(blobs, sha256, 'tools', projectId);
   if (tools === null) throw new Error('the process that was asked for tools gave none');
   return tools;
 }
 
-async function readBlob(blobs: Blobs, sha256: string, { tools, projectId }: { tools: boolean; projectId: string }) {
-  const read = async () => ({ bytes: Buffer.concat(await Array.fromAsync(blobs.read(sha256))), tools });
+/** Throws as `listTools` does. */
+export async function listDocuments(
+  blobs: Blobs,
+  sha256: string,
+  projectId: string,
+): Promise<readonly ArtifactDocument[]> {
+  const { documents } = await readBlob(blobs, sha256, 'documents', projectId);
+  if (documents === null) throw new Error('the process that was asked for documents gave none');
+  return documents;
+}
+
+async function readBlob(blobs: Blobs, sha256: string, more: ArtifactTask['more'], projectId: string) {
+  const read = async () => ({ bytes: Buffer.concat(await Array.fromAsync(blobs.read(sha256))), more });
   const reply = await answered(read, projectId);
   if (reply.ok) return reply;
   throw new ControlError('artifact-invalid', `no gateway would load the artifact: ${reply.reason}`);

@@ -63,6 +63,18 @@ export function Artifacts() {
                 </a>
               ),
             },
+            {
+              label: 'Reference',
+              cell: ({ id, artifact_hash }) => (
+                // Another page: with the whole address, the router leaves it to the browser.
+                <a
+                  href={`${location.origin}/ui/reference/?artifact=${id}`}
+                  aria-label={`API reference of ${artifact_hash.slice(7, 17)}`}
+                >
+                  reference
+                </a>
+              ),
+            },
             { label: 'Size', kind: 'number', cell: ({ size }) => bytes(size) },
             { label: 'Compiled', cell: ({ created_at }) => <Time at={created_at} /> },
             {

@@ -1,4 +1,5 @@
-import { ANSWERED, Config, EMPTY, Examples, isJson, JSON_STRING, PLAIN, READY, Response, Text, text, TextTemplate } from "@gw/plugin-sdk/assembly";
+import { ANSWERED, Config, EMPTY, Examples, isJson, JSON_STRING, PLAIN, READY, Request, Response, Text, text, TextTemplate } from "@gw/plugin-sdk/assembly";
+import { Demand } from "./credentials";
 
 @unmanaged
 class Header {
@@ -17,8 +18,10 @@ let headers: Header | null = null;
 let contentType: Text = EMPTY;
 /** No body is given: the API description says what to answer with. */
 let described = false;
+let demand: Demand | null = null;
 
 const CONTENT_TYPE = text("content-type");
+const PREFER = text("prefer");
 
 export function init(): i32 {
   status = <i32>Config.number("/status");
@@ -32,11 +35,19 @@ export function init(): i32 {
     const value = Config.get("/headers/" + name.toString().replaceAll("~", "~0").replaceAll("/", "~1"));
     headers = new Header(name, value, headers);
   }
+  demand = Demand.read();
   if (!described) body = TextTemplate.parse(Config.get("/body"), false);
   return READY;
 }
 
 export function dispatch(): i32 {
+  const wanted = demand;
+  if (wanted && !wanted.isMet()) {
+    // What the client prefers is no way around it.
+    Request.removeHeader(PREFER);
+    wanted.answer(Examples.respond(401));
+    return ANSWERED;
+  }
   const answered = described && Examples.respond(status);
   // A content type among the headers is set after this one, and wins.
   if (!described && !contentType.isEmpty) Response.setHeader(CONTENT_TYPE, contentType);
