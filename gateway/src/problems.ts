@@ -109,12 +109,12 @@ const table = {
   'not-implemented': {
     status: 501,
     title: 'Not implemented',
-    when: 'an extended CONNECT (HTTP/2) asks for another protocol than WebSocket, or what would answer it does not speak it; a plugin needs the whole body of a stream of events; `mock` found no value that the schema of its response admits (`errors`, in dev mode, says where that stands)',
+    when: 'an extended CONNECT (HTTP/2) asks for another protocol than WebSocket, or its dispatcher does not speak it. A plugin needs the whole body of a stream of events. `mock` found no value that the schema of its response admits (`errors`, in dev mode, points to that schema)',
   },
   'upstream-failed': {
     status: 502,
     title: 'Bad gateway',
-    when: 'the upstream or broker could not be reached, or its answer (such as its handshake of a WebSocket) was not valid; a broker refused the message; a function of `function-url` failed, or its answer describes no response; no provider of `ai-proxy` answered; what `token-exchange` got is no token that can be sent',
+    when: 'the upstream or broker could not be reached, or its answer (such as its handshake of a WebSocket) was not valid. A broker refused the message; a function of `function-url` failed, or its answer does not describe a response; no provider of `ai-proxy` answered; the answer to `token-exchange` holds no token that can be sent',
   },
   'response-invalid': {
     status: 502,

@@ -213,7 +213,7 @@ describe('an answer is of', () => {
     expect(answers.map(({ says }) => says)).toEqual(Array(2).fill('gw;fwd=bypass;detail=no-consumer'));
   });
 
-  it('nobody where it is known later who asked', async () => {
+  it('nobody if the caller is known only later', async () => {
     const answers = await twice('/before/v1/chat/completions', ask(asked));
     expect(answers.map(({ says }) => says)).toEqual(Array(2).fill('gw;fwd=miss;detail=authenticated-later'));
     expect((await post(gw, '/before/v1/chat/completions', ask(asked), { key: null })).status).toBe(401);

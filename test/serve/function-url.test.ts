@@ -288,7 +288,7 @@ describe('what a function answers', () => {
     expect((await call('/big', { headers: { 'x-size': '3000000' } })).status).toBe(502);
   });
 
-  it.each(Object.keys(costly))('is 502 that says why where it takes long to parse: %s', async (kind) => {
+  it.each(Object.keys(costly))('is 502 that says why if it takes long to parse: %s', async (kind) => {
     const response = await call('/costly', { headers: { 'x-wanted': kind } });
     expect([response.status, await jsonOf(response)]).toMatchObject([
       502,

@@ -121,7 +121,7 @@ describe('a challenge', () => {
     expect([status, headers.get('www-authenticate')]).toEqual([401, expect.not.stringContaining('resource_metadata')]);
   });
 
-  it('takes nothing into its URL that is no name of a server', async () => {
+  it('takes only the name of a server into its URL', async () => {
     const { headers } = await call('listBooks', { 'x-forwarded-host': 'evil.example' });
     expect(headers.get('www-authenticate')).toContain(`resource_metadata="${gw.url}/`);
   });

@@ -276,7 +276,7 @@ describe('what an upstream is told', () => {
     expect(sent?.headers).toMatchObject({ 'mcp-name': 'echo', 'mcp-param-text': '=?base64?w6k=?=' });
   });
 
-  it('one session for each of a client, which ends with it; none is shared', async () => {
+  it('one session for each of a client, ended with it and never shared', async () => {
     const [one, other] = [await openSession(gw.url), await openSession(gw.url)];
     const ask = (headers: Record<string, string>) =>
       post(gw.url, { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'early_echo' } }, headers);

@@ -223,7 +223,7 @@ describe('a call', () => {
     expect(upstream.seen.length).toBe(before);
   });
 
-  it('without credentials is 401, with them is passed on, and they are those of the caller alone', async () => {
+  it('without credentials is 401, otherwise it carries those of the caller alone', async () => {
     const refused = await call('listMine', {});
     expect(refused.status).toBe(401);
     expect(refused.headers.get('www-authenticate')).toBeTruthy();

@@ -111,7 +111,7 @@ describe('messages that could be read in two ways', () => {
       // The condition reads it as JSON, whatever it says that it is.
       ['/condition', 'text/plain'],
       ['/plugin', 'application/json; charset=utf-8'],
-    ])('is refused where it is parsed: %s, %s', async (path, type) => {
+    ])('is refused if anything parses it: %s, %s', async (path, type) => {
       const [response, reached] = await sent(() => post(path, body, type));
       expect([response.status, reached]).toEqual([400, 0]);
       // The fixture of /plugin turns responses round, too.

@@ -85,7 +85,7 @@ describe('a handshake', () => {
     ['a body in chunks', `${handshake('/echo', 'Transfer-Encoding: chunked')}5\r\nhello\r\n0\r\n\r\n`],
     ['HTTP/1.0', handshake('/echo').replace('HTTP/1.1', 'HTTP/1.0')],
     ['another protocol', handshake('/echo').replace('websocket', 'h2c')],
-  ])('with %s is none: 426, and nothing behind it is served', async (_, request) => {
+  ])('with %s is 426, and nothing behind it is served', async (_, request) => {
     const answer = await answerTo(`${request}GET /http HTTP/1.1\r\nHost: a\r\n\r\n`);
     expect(answer).toMatch(/^HTTP\/1\.1 426 /);
     expect(answer).not.toContain('served');

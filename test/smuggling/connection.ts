@@ -54,7 +54,7 @@ export const CONNECTION: readonly Case[] = [
     answers: ['GET /x'],
   },
   {
-    name: 'Upgrade: websocket where nothing speaks it is ignored',
+    name: 'Upgrade: websocket is ignored if nothing speaks it',
     rfc: '9110 7.8',
     bytes: get(
       'Connection: Upgrade',

@@ -67,7 +67,7 @@ export const FIELDS: readonly Case[] = [
   host('white space inside', ['Host: a b']),
   host('a path', ['Host: a/b']),
   host('user information', ['Host: a@b']),
-  host('a port that is no number', ['Host: a:b']),
+  host('a port that is not a number', ['Host: a:b']),
   host('a query', ['Host: a?b']),
   host('a broken IPv6 address', ['Host: [::1']),
 ];

@@ -105,7 +105,7 @@ export const DIFFERENCES: readonly Difference[] = [
     why: 'RFC 9112, 3.2: if the target has no authority, Host is sent empty.',
   },
   {
-    cases: ['user information', 'a port that is no number', 'a query', 'a broken IPv6 address'].map(
+    cases: ['user information', 'a port that is not a number', 'a query', 'a broken IPv6 address'].map(
       (each) => `Host: ${each}`,
     ),
     answers: GET_PASSED,
@@ -171,7 +171,7 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   { cases: ['the preface of HTTP/2 cut short'], answers: ['400'], why: 'It was taken for HTTP/2, and refused there.' },
   {
-    cases: ['Upgrade: h2c is ignored', 'Upgrade: websocket where nothing speaks it is ignored'],
+    cases: ['Upgrade: h2c is ignored', 'Upgrade: websocket is ignored if nothing speaks it'],
     answers: GET_PASSED,
     why: UPGRADE,
   },

@@ -13,7 +13,7 @@ const EXAMPLES = `  $ gw-control artifacts list --project shop
 const ARTIFACT = 'id or hash, or the beginning of a hash';
 
 export const artifactsCommand: AddCommand = (parent, program) => {
-  const command = group(parent, 'artifacts', 'What compilations made.', EXAMPLES);
+  const command = group(parent, 'artifacts', 'Artifacts: the results of compilations.', EXAMPLES);
 
   remote(command, 'list', 'List artifacts, the latest first.', ['artifacts.list', 'artifacts.listOfProject'])
     .addOption(projectOption())

@@ -67,7 +67,7 @@ export const deploymentsCommand: AddCommand = (parent, program) => {
   const command = group(
     parent,
     'deployments',
-    'Deployments of a project, and what became of them.',
+    'Deployments of a project, and their results.',
     '  $ gw-control deployments list --project shop\n  $ gw-control deployments get a77cc14881d6 --project shop',
   );
 

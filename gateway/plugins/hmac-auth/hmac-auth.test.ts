@@ -234,7 +234,7 @@ describe('hmac-auth', () => {
     await fc.assert(property, propertyRuns(300));
   });
 
-  it('takes a nonce once, where it is told to, and says so where that cannot be known', async () => {
+  it('takes a nonce once with replay_protection, and says so if that cannot be known', async () => {
     const once = { ...config, replay_protection: true };
     const nonce = (value: string) => ({ params: [`created=${seconds()}`, `nonce="${value}"`] });
     const first = sent({}, nonce('n-1'), { config: once });

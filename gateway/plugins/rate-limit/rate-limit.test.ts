@@ -62,7 +62,7 @@ describe('rate-limit', () => {
     expect((await kit.onRequest({ config: one, clientIp: '192.0.2.1', headers: forged })).outcome).toBe('answered');
   });
 
-  it('counts IPv6 clients by their /64, or by address where it is told to', async () => {
+  it('counts IPv6 clients by their /64, or by address if ipv6_by says so', async () => {
     const outcomes = async (more: object, addresses: readonly string[]) => {
       const config = { quota: 1, window: 60, policy_name: crypto.randomUUID(), ...more };
       const answers = [];

@@ -11,7 +11,7 @@ import { Text } from "./text";
 }
 
 /**
- * Null where it is not well-formed: other characters, a wrong length or wrong padding, bits that say nothing.
+ * Decodes base64. Returns null if the text has other characters, a wrong length, wrong padding, or unused bits that are set.
  *
  * @example
  * const bytes = decodeBase64(text("aGVsbG8=")); // hello

@@ -2,12 +2,12 @@
 // @ts-nocheck
 import { Text } from "./text";
 
-// Not those of ./host: the order of a module's imports goes by where they are declared, and so does the hash of plugin cel.
+// Not those of ./host: the order of a module's imports follows their declarations, and so does the hash of plugin cel.
 @external("gw_abi_1", "host_cel_compile") declare function host_cel_compile(p: usize, n: i32): i32;
 @external("gw_abi_1", "host_cel_evaluate") declare function host_cel_evaluate(handle: i32): i32;
 
 /**
- * What an evaluation came to.
+ * Result of an evaluation.
  *
  * @example
  * const match: Match = Condition.evaluate(0);
@@ -30,7 +30,7 @@ export enum Match {
  * if (Condition.evaluate(condition) != Match.Yes) return CONTINUE;
  */
 export namespace Condition {
-  /** In `init`: a handle, or -1 where it is not right; then return 1, the host knows why. */
+  /** In `init`: a handle, or -1 if the expression is not valid; then return 1, the host knows why. */
   export function compile(expression: Text): i32 {
     return host_cel_compile(expression.ptr, expression.length);
   }

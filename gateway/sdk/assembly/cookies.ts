@@ -19,8 +19,8 @@ const SET_COOKIE = text("set-cookie");
  */
 export namespace Cookies {
   /**
-   * The value of a cookie of the request, without the quotes around it; null if there is none. Of several with this name,
-   * the first counts.
+   * The value of a cookie of the request, without the quotes around it; null if the request does not have it. Of several with
+   * this name, the first counts.
    *
    * @example const session = Cookies.get(text("session"));
    */

@@ -26,7 +26,7 @@ export function isJson(contentType: Text): bool {
   return type.endsWith(text("/json")) || type.endsWith(text("+json"));
 }
 
-/** A token of pointers and paths, and what is to become of the value there. */
+/** A token of pointers and paths, and the change to the value there. */
 @unmanaged
 class Node {
   removes: bool = false;
@@ -54,7 +54,7 @@ class Node {
     return this.child === null && this.every === null;
   }
 
-  /** The child of this token, made where there is none. */
+  /** The child of this token; creates it if it is missing. */
   at(path: JsonPath): Node {
     if (path.isAny) {
       const known = this.every;
@@ -161,12 +161,12 @@ export class JsonEdit {
     this.node(path, true).removes = true;
   }
 
-  /** Replaces every value at a path by a string. Adds nothing where there is none. */
+  /** Replaces every value at a path by a string. Adds nothing if no value is there. */
   replaceText(path: Text, value: Text): void {
     this.replaceJson(path, new TextBuilder(value.length + 2).byte(QUOTE).json(value).byte(QUOTE).take());
   }
 
-  /** Replaces every value at a path by a value that is written as JSON, such as `null`. Adds nothing where there is none. */
+  /** Replaces every value at a path by a value that is written as JSON, such as `null`. Adds nothing if no value is there. */
   replaceJson(path: Text, json: Text): void {
     this.node(path, true).replacement = json;
   }

@@ -185,7 +185,7 @@ function isObjectAt(depth: i32): bool {
   return (load<u8>(kinds + (depth >> 3)) & (1 << (depth & 7))) != 0;
 }
 
-/** What may follow a backslash, besides `u`. */
+/** Whether a byte may follow a backslash, besides `u`. */
 function isEscape(byte: u8): bool {
   return byte == QUOTE || byte == BACKSLASH || byte == 0x2f || byte == 0x62 || byte == 0x66 || byte == 0x6e || byte == 0x72 || byte == 0x74;
 }

@@ -74,7 +74,7 @@ export class Json {
     return byte == 0x74 || byte == 0x66 ? JSON_BOOLEAN : JSON_NUMBER;
   }
 
-  /** What a string says, without quotes and escapes; any other value as JSON. */
+  /** The characters of a string, without quotes and escapes; any other value as JSON. */
   text(): Text {
     return this.raw.byteAt(0) == 0x22 ? unescaped(this.raw) : this.raw;
   }
@@ -123,7 +123,7 @@ export class Json {
     return entries;
   }
 
-  /** The member of an object that has this name; null if there is none, or the value is not an object. */
+  /** The member of an object that has this name; null if the value is not an object, or has no such member. */
   member(name: Text): Json | null {
     if (this.type != JSON_OBJECT) return null;
     const each = this.first();
@@ -135,8 +135,8 @@ export class Json {
   }
 
   /**
-   * The value at a JSON pointer (RFC 6901), such as `/customer/name`; this value at the empty one. Returns null if there
-   * is none.
+   * The value at a JSON pointer (RFC 6901), such as `/customer/name`; this value at the empty one. Returns null if no
+   * value is there.
    */
   at(pointer: Text): Json | null {
     const found: Json[] = [];
@@ -146,7 +146,7 @@ export class Json {
 
   /**
    * All values at a path, in the order of the text: a JSON pointer in which `*` stands for every element of a list and
-   * every member of an object. Returns an empty list if there is none.
+   * every member of an object. Returns an empty list if the path has no values.
    *
    * @example
    * const numbers = Json.parse(Response.body())!.matches(text("/users/*\/ssn"));
@@ -176,7 +176,7 @@ export class Json {
     return scanner.at < scanner.json.length && this.read(from + scanner.at + 1, !this.key.isEmpty);
   }
 
-  /** Becomes the entry that begins behind a bracket or a comma; false if there is none. */
+  /** Becomes the entry that begins behind a bracket or a comma; false if no entry follows. */
   private read(from: usize, isMember: bool): bool {
     scanner.begin(new Text(from, <i32>(this.end - from)));
     scanner.skipSpace();

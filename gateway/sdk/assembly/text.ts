@@ -18,7 +18,7 @@ export const ROOM: i32 = 256;
 export class Text {
   /** A view of bytes in memory. */
   constructor(
-    /** Where it begins in memory. */
+    /** Address of its first byte in memory. */
     public ptr: usize,
     /** Bytes. */
     public length: i32,

@@ -30,9 +30,9 @@ export class Url {
     public port: i32,
     /** Begins with `/`, or is empty. */
     public path: Text,
-    /** Without `?`; empty if there is none. */
+    /** Without `?`; empty if the URL has no query. */
     public query: Text,
-    /** Without `#`; empty if there is none. */
+    /** Without `#`; empty if the URL has no fragment. */
     public fragment: Text,
     private hasQuery: bool,
     private hasFragment: bool,
@@ -144,7 +144,7 @@ function read(scheme: Text, url: Text, from: i32): Url | null {
   return read;
 }
 
-/** Length of the host that an authority begins with; 0 if there is none. */
+/** Length of the host that an authority begins with; 0 if it has no valid host. */
 function endOfHost(authority: Text): i32 {
   if (!authority.isEmpty && authority.byteAt(0) == 0x5b) {
     const close = authority.indexOf(0x5d);

@@ -74,7 +74,7 @@ export async function tryIt(x: Exchange, origin: string): Promise<Problem | null
   }
 }
 
-/** Null where there is more than may be. */
+/** Returns the body; null if it is longer than `MOST_BODY`. */
 async function bodyOf({ bodyStream }: Exchange): Promise<Buffer | null> {
   const collected = new ByteCollector();
   try {

@@ -1,6 +1,6 @@
 /**
  * The page of API references (`gateway/reference`): its files and their headers, for the admin port of `gw dev` and for
- * the control plane (docs/reference/cli.md#api-reference). Beside it is `documents.json`, which whoever serves it makes.
+ * the control plane (docs/reference/cli.md#api-reference). Beside it is `documents.json`, which the server makes.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ const FOLDER = import.meta.filename.endsWith('.ts')
   ? join(import.meta.dirname, '..', '..', 'dist', 'reference')
   : join(import.meta.dirname, 'reference');
 
-/** What it loads, by the names that follow its own path, which ends with a slash. */
+/** The files that the page loads, by the names that follow its own path, which ends with a slash. */
 const FILES: { readonly [name: string]: readonly [file: string, type: string] } = {
   '': ['index.html', 'text/html; charset=utf-8'],
   'reference.js': ['reference.js', 'text/javascript; charset=utf-8'],
@@ -54,7 +54,7 @@ export interface ReferenceFile {
   readonly body: Buffer;
 }
 
-/** Null where the page has no such file. Rejects where it has not been built. */
+/** Resolves to null if the page has no such file. Rejects if the page has not been built. */
 export async function referenceFile(name: string): Promise<ReferenceFile | null> {
   const found = Object.hasOwn(FILES, name) ? FILES[name] : undefined;
   if (found === undefined) return null;

@@ -85,7 +85,7 @@ describe('gw completion', () => {
   it('completes values of the commands of gw mcp', () => {
     expect(offered('gw', 'mcp', '')).toEqual(['tools', 'call', 'pin']);
     expect(offered('gw', 'mcp', 'call', 'x', 'y', '--logs', 'e')).toEqual(['error', 'emergency']);
-    expect(offered('gw', 'mcp', 'call', 'x', 'y', '--format', '')).toEqual(['table', 'json', 'text']);
+    expect(offered('gw', 'mcp', 'call', 'x', 'y', '--format', '')).toEqual(['table', 'json', 'yaml', 'text']);
   });
 
   it('leaves files to bash', () => {

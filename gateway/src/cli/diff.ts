@@ -18,11 +18,11 @@ Examples:
   $ gw diff released.gwa api.gwa
   $ gw diff released.gwa api.gwa --exit-code --format json
 
-Breaking changes are marked with "!": a request that was right before may be refused now, lose something on its way, or
-get an answer that was not described. Values of config are not shown.
-Responses are compared by status and content type, and by schema where both artifacts validate them
-(x-gw-validate-response). Middlewares that are known to refuse requests break where they are added.
-Tools of agents are compared by what agents are told: arguments, texts, annotations, answers.
+"!" marks a breaking change: the gateway may refuse a request that was valid before, forward less of it, or give an
+answer that the old document does not describe. The output leaves out values of config.
+It compares responses by status and content type, and by schema if both artifacts validate them
+(x-gw-validate-response). Adding a middleware that can refuse requests is a breaking change.
+It compares tools by what agents see: arguments, texts, annotations, answers.
 
 The JSON has "breaking", how many changes break, and "changes", each {subject, breaking, message}.
 

@@ -19,9 +19,9 @@ Examples:
   $ gw hash < password.txt
   $ openssl rand -hex 32 | tee key.txt | gw hash --algorithm sha256
 
-Reads the secret from standard input, without one line break at its end, so that it is in no list of processes and no
-history. What is printed stands in the config of basic-auth (argon2id, scrypt) or apikey-auth (sha256) in its place.
-sha256 is for keys made at random: passwords would be guessed.
+Reads the secret from standard input, so that no list of processes and no shell history holds it, and drops one line
+break at its end. Put the hash in the config of basic-auth (argon2id, scrypt) or apikey-auth (sha256).
+Use sha256 only for random keys: a password could be guessed from it.
 
 Exit codes: 0 success, 1 nothing to hash, or not UTF-8.`;
 

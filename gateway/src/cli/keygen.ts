@@ -22,7 +22,7 @@ Examples:
   $ GW_TRUSTED_PUBKEY=<the printed key> gw serve --artifact api.gwa
 
 The private key is PKCS#8 in PEM, readable by its owner only; keep it out of version control.
-What is printed is the public key, in hex.
+The command prints the public key, in hex.
 
 Exit codes: 0 success, 1 the file exists or cannot be written.`;
 

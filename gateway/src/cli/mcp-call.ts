@@ -45,7 +45,7 @@ A URL without a path is that of a gateway, whose endpoint is /__gw/mcp. An artif
 serves it: plaintext upstreams, and those on this machine, are allowed. Revision 2026-07-28 is spoken where the server
 does, else a session is opened and ended.
 
-Values of --arg have the types of the tool's input schema: where it allows a text they are taken as they stand, else as
+Values of --arg have the types of the tool's input schema: if it allows a string, the value is that string, otherwise
 JSON. For a list, give --arg once for each item, or one list in JSON.
 
 Text of the result is written as it is, other content as JSON, one a line; --format json writes the whole result.

@@ -36,8 +36,8 @@ Examples:
 A URL without a path is that of a gateway, whose endpoint is /__gw/mcp. Tokens are an estimate: a quarter of the
 characters of a tool's definition.
 
-Exit codes: 0 success; 1 the artifact cannot be read or has been changed, or MCP is not enabled in it; or the server
-could not be asked, or refused.`;
+Exit codes: 0 success; 1 the artifact cannot be read, has been changed or does not enable MCP, or the server cannot be
+reached or refused.`;
 
 export function toolsCommand(program: Program): Command {
   return new Command('tools')

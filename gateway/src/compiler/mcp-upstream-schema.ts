@@ -58,14 +58,14 @@ export const mcpUpstreamSchema = {
       maxItems: 500,
       items: { type: 'string', minLength: 1, maxLength: 128 },
       description:
-        'Names of its prompts that are offered, as in allow. Default: all of them, or none where there is allow or pin.',
+        'Names of its prompts that are offered, as in allow. Default: all of them, or none if allow or pin is set.',
     },
     resources: {
       type: 'array',
       maxItems: 500,
       items: { type: 'string', minLength: 1, maxLength: 2048 },
       description:
-        'URIs of its resources, and their templates, that are offered, as in allow. Default: all of them, or none where there is allow or pin.',
+        'URIs of its resources, and their templates, that are offered, as in allow. Default: all of them, or none if allow or pin is set.',
     },
     headers: {
       type: 'object',
@@ -76,14 +76,14 @@ export const mcpUpstreamSchema = {
     },
     forward_authorization: {
       type: 'boolean',
-      description: 'Calls have the Authorization of whoever calls. Default: false, nothing of it leaves the gateway.',
+      description: 'Calls carry the Authorization of the caller. Default: false, which sends nothing of it.',
     },
     authorize: {
       type: 'string',
       minLength: 1,
       maxLength: 256,
       description:
-        'operationId of an operation that is asked before each call, with the headers of whoever calls: unless it answers with 2xx, the call is refused with its answer. Default: none.',
+        'operationId of an operation that the gateway calls before each call, with the headers of the caller: unless it answers with 2xx, the call is refused with its answer. Default: none.',
     },
     timeout: {
       type: 'number',

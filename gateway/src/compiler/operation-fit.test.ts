@@ -92,7 +92,7 @@ describe('the name of a member that a config chooses', () => {
     [{ chosen: 'toString', named: { a: 1 } }, false],
     [{ chosen: 'a' }, false],
   ])('is one that is there: %j', async (config, fits) => {
-    const message = `plugin "finder": "chosen" is ${JSON.stringify(config['chosen'])}, which is no name in "named"`;
+    const message = `plugin "finder": "chosen" is ${JSON.stringify(config['chosen'])}, which is not a name in "named"`;
     expect(await faults(config)).toEqual(fits ? [] : [`E1030 chosen: ${message}`]);
   });
 });

@@ -41,7 +41,7 @@ export function checkFit(
     diagnostics.add('E1030', placeInConfig(declared, pointer), message, hintOf(names));
   }
   for (const { pointer, value, of } of strangers(bound)) {
-    const message = `plugin "${name}": "${pointer.slice(1)}" is ${JSON.stringify(value)}, which is no name in "${of.slice(1)}"`;
+    const message = `plugin "${name}": "${pointer.slice(1)}" is ${JSON.stringify(value)}, which is not a name in "${of.slice(1)}"`;
     diagnostics.add('E1030', placeInConfig(declared, pointer), message, 'Use a name that is there, or add it.');
   }
 }

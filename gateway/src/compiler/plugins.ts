@@ -113,7 +113,7 @@ export class Plugins {
         'E1042',
         this.#placeOf(name),
         `plugin "${name}": its plugin.toml is that of "${declared}"`,
-        `Name the plugin ${declared} where it is declared and used, or give it a plugin.toml of its own.`,
+        `Rename the plugin to ${declared} in its declaration and uses, or give it a plugin.toml of its own.`,
       );
       return null;
     }

@@ -46,7 +46,7 @@ describe("informational responses to a program's own calls", () => {
     'large ones': () => client.call({ method: 'GET', url: `${url}/large`, timeoutMs: TIMEOUT_MS }),
     'a download': () => download(`${url}/endless`, { guard, allowPlaintext: true, timeoutMs: TIMEOUT_MS }),
   };
-  it.each(Object.entries(endless))('end it where they do not end: %s', async (_, call) => {
+  it.each(Object.entries(endless))('end the call if they do not end: %s', async (_, call) => {
     await expect(call()).rejects.toThrow('informational responses without end');
     await eventually(() => connections.size === 0);
   });

@@ -1,6 +1,6 @@
 /** How every door writes a diagnostic (docs/reference/gateway.md#diagnostics). */
 
-/** What a line needs of a diagnostic, whoever keeps it. */
+/** The fields of a diagnostic that its line shows. */
 export interface WrittenDiagnostic {
   readonly code: string;
   readonly severity: string;

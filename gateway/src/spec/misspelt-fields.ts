@@ -4,7 +4,7 @@ import { type Located, member, placeOf } from './documents.ts';
 import { isObject } from './json.ts';
 import { nearestName } from './nearest-name.ts';
 
-/** What an object is, in words, and the fields that its specification gives it. */
+/** The name of a kind of object, in words, and the fields that its specification gives it. */
 export interface KnownFields {
   readonly what: string;
   readonly names: ReadonlySet<string>;

@@ -57,7 +57,7 @@ const flag: Keyword = {
 };
 const isTexts = (value: unknown) => Array.isArray(value) && value.every((each) => typeof each === 'string');
 
-/** Names the first item of a list that is no string. */
+/** Names the first item of a list that is not a string. */
 function namesFault(value: unknown): string | null {
   if (!Array.isArray(value)) return mustBe(false, 'a list of property names', value);
   const index = value.findIndex((each) => typeof each !== 'string');

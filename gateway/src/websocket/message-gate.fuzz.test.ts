@@ -110,7 +110,7 @@ it('passes what holds, in order, and nothing from a message on that does not', (
   );
 });
 
-it('holds no more than there is room for, and ends where there is none', () => {
+it('holds no more than the budget has room for, and ends if it is full', () => {
   const budget = new BufferBudget(100);
   const gate = gateOf(budget);
   const first = frame(1, false, Buffer.alloc(40, 'a'), true);

@@ -150,7 +150,7 @@ export const rolloutStatus = {
     unserved: {
       type: 'boolean',
       description:
-        'It succeeded without a gateway pod, because none was requested: the first pods show whether it works, and a failure returns to `from`.',
+        'It succeeded without a gateway pod, because it requested zero pods: the first pods show whether it works, and a failure returns to `from`.',
     },
     watching: {
       type: 'boolean',

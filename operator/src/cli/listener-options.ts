@@ -58,7 +58,7 @@ export function addListenerOptions(command: Command): Command {
     )
     .option(
       '--webhook-service <name>',
-      'Service, in the namespace of the operator, by which API servers reach its webhooks; without it there are none',
+      'Service, in the namespace of the operator, by which API servers reach its webhooks; without it, the operator serves no webhooks',
       parseService,
     )
     .option(

@@ -34,7 +34,7 @@ export const localCommand: AddCommand = (parent, { environment, gwEntry, stdout,
       false,
     )
     .option('--dev', 'run the gateways in development mode: a 400 names the fields that are wrong', false)
-    .option('-v, --verbose', 'show what becomes of each object, and the output of the processes', false);
+    .option('-v, --verbose', 'show the Events of each object, and the output of the processes', false);
   addEgressOptions(command)
     .addHelpText(
       'after',

@@ -27,13 +27,13 @@ const STEERING: readonly Steering[] = [
   {
     name: 'promote',
     description: 'Advance a canary to its next step now, even if it is paused or waits for evidence.',
-    help: 'With --full it goes to all pods. What its metrics show is not waited for. It says what a canary measured as bad, and what\nwas measured needs no evidence any more.',
+    help: 'With --full, the rollout goes to all pods. The command does not wait for metrics. It prints the faults that the canary\nhas measured; the operations with these faults need no evidence any more.',
     revision: canaryOf,
   },
   {
     name: 'pause',
     description: 'Hold a canary at its current step until it is promoted.',
-    help: 'It is measured on, and aborted where it does worse.',
+    help: 'The operator goes on measuring the canary, and aborts it if it does worse.',
     revision: canaryOf,
   },
   {

@@ -51,15 +51,15 @@ export interface GatewayProjectSpec {
       readonly prefix?: string;
       /** Names of its tools that are offered, without prefix; * stands for any characters. Default: all of them. */
       readonly allow?: readonly string[];
-      /** Names of its prompts that are offered, as in allow. Default: all of them, or none where there is allow or pin. */
+      /** Names of its prompts that are offered, as in allow. Default: all of them, or none if allow or pin is set. */
       readonly prompts?: readonly string[];
-      /** URIs of its resources, and their templates, that are offered, as in allow. Default: all of them, or none where there is allow or pin. */
+      /** URIs of its resources, and their templates, that are offered, as in allow. Default: all of them, or none if allow or pin is set. */
       readonly resources?: readonly string[];
       /** Headers of every request to it, such as its credential: a value, or a reference to a secret (env:// or file://). */
       readonly headers?: { readonly [name: string]: string };
-      /** Calls have the Authorization of whoever calls. Default: false, nothing of it leaves the gateway. */
+      /** Calls carry the Authorization of the caller. Default: false, which sends nothing of it. */
       readonly forward_authorization?: boolean;
-      /** operationId of an operation that is asked before each call, with the headers of whoever calls: unless it answers with 2xx, the call is refused with its answer. Default: none. */
+      /** operationId of an operation that the gateway calls before each call, with the headers of the caller: unless it answers with 2xx, the call is refused with its answer. Default: none. */
       readonly authorize?: string;
       /** Seconds that a call may take. Default: 60. */
       readonly timeout?: number;

@@ -30,7 +30,7 @@ export function takenPort(pod: PodToInject, wanted: string | undefined): PortCho
   const name = wanted ?? (named.some((port) => port.name === DEFAULT_NAME) ? DEFAULT_NAME : named[0]?.name);
   if (wanted === undefined && name !== DEFAULT_NAME && named.length > 1)
     return refuse(
-      `it has several named ports (${named.map((port) => port.name).join(', ')}) and none is "http": choose one by annotation gw.dev/port`,
+      `it has several named ports (${named.map((port) => port.name).join(', ')}) but no "http": choose one by annotation gw.dev/port`,
     );
   const found = named.filter((port) => port.name === name);
   const [first] = found;

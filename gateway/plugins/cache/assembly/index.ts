@@ -1,6 +1,6 @@
 import { ANSWERED, Cache, Config, CONTINUE, EMPTY, READY, Request, Text, text } from "@gw/plugin-sdk/assembly";
 
-/** Who the caller is: set by authentication plugins, never by clients. */
+/** Name of the caller: set by authentication plugins, never by clients. */
 const CONSUMER = text("x-auth-consumer");
 
 let cache: i32 = 0;

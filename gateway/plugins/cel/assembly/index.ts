@@ -7,7 +7,7 @@ const TITLE = text("Request denied");
 const UNREADABLE = text("The request could not be checked");
 
 let condition: i32 = 0;
-/** What `on_match` names; a failed evaluation is denied with it too, where there is one. */
+/** Whether `on_match` has `deny`. If it has, a request whose evaluation failed is denied in the same way. */
 let denies: bool = false;
 let deniesFailures: bool = false;
 /** A rule on a body that cannot be read decides nothing: the request passes only if the config says so. */
@@ -25,7 +25,7 @@ export function init(): i32 {
   deniesFailures = onError.equals(text("deny"));
   deniesUnreadable = !onError.equals(text("continue"));
   denies = Config.has("/on_match/deny");
-  // What cannot be computed may be denied where nothing else is.
+  // Without `deny`, a request whose evaluation failed may still be denied: then with 403.
   status = denies ? <i32>Config.number("/on_match/deny/status") : 403;
   message = denies ? Config.get("/on_match/deny/message") : UNREADABLE;
   const code = denies ? Config.get("/on_match/deny/code") : text("denied");

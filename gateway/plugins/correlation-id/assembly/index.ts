@@ -36,7 +36,7 @@ function carry(id: Text): i32 {
   return CONTINUE;
 }
 
-/** The client's identifier; null where there is none that is kept. */
+/** The client's identifier; null if the request has none, or the config does not accept it. */
 function accepted(): Text | null {
   if (accepts == NONE) return null;
   const id = Request.header(header);
@@ -49,7 +49,7 @@ function isToken(id: Text): bool {
   return true;
 }
 
-/** What a log line, a URL or a shell takes for nothing else. */
+/** Whether a byte has no special meaning in a log line, a URL or a shell. */
 function isTokenByte(byte: u8): bool {
   const letter = lowerByte(byte);
   if ((letter >= 0x61 && letter <= 0x7a) || (byte >= 0x2d && byte <= 0x3a)) return true;

@@ -90,7 +90,7 @@ function actual(origin: Text): i32 {
   if (!anyOrigin) Response.addHeader(VARY, VARY_ORIGIN);
   if (!allowsOrigin(origin)) return refuse(ORIGIN_REFUSED);
   allowOrigin(origin);
-  // What an upstream says of CORS holds for its own config of it, not for this one.
+  // An upstream's CORS headers follow its own CORS config, not this one.
   if (!credentials) Response.removeHeader(ALLOW_CREDENTIALS);
   if (exposed.isEmpty) Response.removeHeader(EXPOSE_HEADERS);
   else Response.setHeader(EXPOSE_HEADERS, exposed);
@@ -131,7 +131,7 @@ function allowsOrigin(origin: Text): bool {
   return false;
 }
 
-/** `*.<domain>` or `<scheme>://*.<domain>`, with the port where it is given. */
+/** `*.<domain>` or `<scheme>://*.<domain>`, with the port if the config gives one. */
 function isSubdomain(origin: Text, allowed: Text, star: i32): bool {
   const suffix = allowed.slice(star + 1);
   let host = afterScheme(origin);
@@ -150,7 +150,7 @@ function isSubdomain(origin: Text, allowed: Text, star: i32): bool {
   return name.slice(name.length - suffix.length).equalsIgnoreCase(suffix);
 }
 
-/** Where the host of an origin begins; -1 for `null` and what is no origin. */
+/** Where the host of an origin begins; -1 for `null` and anything else that is not an origin. */
 function afterScheme(origin: Text): i32 {
   const colon = origin.indexOf(0x3a);
   if (colon < 1 || !origin.slice(colon).startsWith(SCHEME_END)) return -1;
@@ -158,7 +158,7 @@ function afterScheme(origin: Text): i32 {
 }
 
 /**
- * What Access-Control-Allow-Headers says to the names asked for, a list separated by commas; null where one of them is
+ * The value of Access-Control-Allow-Headers for the requested names, a list separated by commas; null if one of them is
  * not allowed. Browsers ask for a safelisted header whose value is not (a Content-Type of JSON), and want it named.
  */
 function allowedHeaders(asked: Text): Text | null {

@@ -1,4 +1,4 @@
-/** What a function answers: JSON with `statusCode`, `headers`, `multiValueHeaders`, `cookies`, `body`, `isBase64Encoded`. */
+/** The answer of a function: JSON with `statusCode`, `headers`, `multiValueHeaders`, `cookies`, `body`, `isBase64Encoded`. */
 import { HttpCall, JSON_ABSENT, JSON_BOOLEAN, JSON_NULL, JSON_NUMBER, Text, text } from "@gw/plugin-sdk/assembly";
 
 const STATUS = text("/statusCode");
@@ -10,7 +10,7 @@ const COOKIES = text("/cookies");
 const SET_COOKIE = text("set-cookie");
 const TRUE = text("true");
 
-/** Answers with it; false where it does not describe a response, and nothing is answered then. */
+/** Responds with the answer of the function. Returns false, and sends nothing, if it does not describe a response. */
 export function respond(): bool {
   const status = statusOf();
   if (status == 0) return false;

@@ -85,7 +85,7 @@ function invoke(url: Text): i32 {
   HttpCall.passBody();
   if (passesHeaders) HttpCall.passHeaders();
   else {
-    // What is sent without its type would be another body.
+    // Without its type and encoding, the body would have another meaning.
     passHeader(call, CONTENT_TYPE);
     passHeader(call, CONTENT_ENCODING);
   }

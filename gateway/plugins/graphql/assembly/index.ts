@@ -40,7 +40,7 @@ export function on_request(): i32 {
   return ANSWERED;
 }
 
-/** Its error response, which is no problem document (GraphQL over HTTP, section 6.4). */
+/** Whether the client accepts a GraphQL error response instead of a problem document (GraphQL over HTTP, section 6.4). */
 function acceptsGraphQL(): bool {
   const accept = Request.header(ACCEPT);
   if (!accept) return false;

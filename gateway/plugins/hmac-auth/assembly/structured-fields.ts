@@ -14,7 +14,7 @@ export class SignatureInput {
   keyid: Text | null = null;
   alg: Text | null = null;
   nonce: Text | null = null;
-  /** Seconds since the epoch; -1 where it does not say. */
+  /** Seconds since the epoch; -1 if the signature does not state it. */
   created: i64 = -1;
   expires: i64 = -1;
 
@@ -48,7 +48,7 @@ export class Reader {
     while (this.peek() == 0x20 || this.peek() == 0x09) this.at++;
   }
 
-  /** The key of a member or parameter; null where there is none. */
+  /** The key of a member or parameter; null if no key begins here. */
   key(): Text | null {
     const start = this.at;
     const first = this.peek();
@@ -70,7 +70,7 @@ export class Reader {
     return !this.ended;
   }
 
-  /** A string, without its quotes; null where there is none, or one that holds escapes, which nothing here needs. */
+  /** A string, without its quotes; null if no string begins here, or it holds escapes, which nothing here needs. */
   string(): Text | null {
     if (!this.take(0x22)) return null;
     const start = this.at;
@@ -82,7 +82,7 @@ export class Reader {
     return this.take(0x22) ? value : null;
   }
 
-  /** A whole number that is not negative, of at most 15 digits; -1 where there is none. */
+  /** A whole number that is not negative, of at most 15 digits; -1 if no such number begins here. */
   integer(): i64 {
     let value: i64 = 0;
     const start = this.at;
@@ -91,7 +91,7 @@ export class Reader {
     return digits == 0 || digits > 15 || this.peek() == 0x2e ? -1 : value;
   }
 
-  /** `:base64:`; null where there is none. */
+  /** `:base64:`, decoded; null if no valid byte sequence begins here. */
   bytes(): Text | null {
     if (!this.take(0x3a)) return null;
     const start = this.at;
@@ -100,7 +100,7 @@ export class Reader {
     return this.take(0x3a) ? decodeBase64(value) : null;
   }
 
-  /** An inner list of strings without parameters, and its own parameters; null where it is anything else. */
+  /** An inner list of strings without parameters, and its own parameters; null for anything else. */
   signatureInput(label: Text): SignatureInput | null {
     const start = this.at;
     const input = new SignatureInput(label, this.field);
@@ -164,7 +164,7 @@ function isKeyByte(byte: u8): bool {
   return isLower(byte) || (byte >= 0x30 && byte <= 0x39) || byte == 0x5f || byte == 0x2d || byte == 0x2e || byte == 0x2a;
 }
 
-/** The byte sequence of a member of a dictionary of byte sequences; null where there is none. */
+/** The byte sequence of a member of a dictionary of byte sequences; null if the field has no such member, or is not valid. */
 export function bytesOf(field: Text, wanted: Text): Text | null {
   const reader = new Reader(field);
   let found: Text | null = null;

@@ -14,7 +14,7 @@ const COLON: u8 = 0x3a;
 const DOT: u8 = 0x2e;
 const GROUPS: usize = heap.alloc(16);
 
-/** False for what is no address, for one with a zone, and for IPv4 with leading zeros, which readers differ on. */
+/** False if the text is not an address, has a zone, or is IPv4 with leading zeros, which readers differ on. */
 export function parseAddress(ptr: usize, length: i32): bool {
   for (let i = 0; i < length; i++) if (load<u8>(ptr + i) == COLON) return parseIPv6(ptr, length);
   const address = parseIPv4(ptr, length);
@@ -23,7 +23,7 @@ export function parseAddress(ptr: usize, length: i32): bool {
   return address >= 0;
 }
 
-/** -1 where it is none. */
+/** -1 if the text is not an IPv4 address. */
 function parseIPv4(ptr: usize, length: i32): i64 {
   let address: i64 = 0;
   let octet = 0;
@@ -95,7 +95,7 @@ function parseIPv6(ptr: usize, end: i32): bool {
   store<u16>(GROUPS + (<usize>index << 1), <u16>group);
 }
 
-/** -1 for what is no digit. */
+/** -1 if the byte is not a hexadecimal digit. */
 function hexValue(byte: u8): i32 {
   if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
   const letter = lowerByte(byte);

@@ -137,7 +137,7 @@ function leading(bits: i32): u64 {
   return bits == 0 ? 0 : u64.MAX_VALUE << (64 - bits);
 }
 
-/** The number at the end of a text; -1 where it is none of up to three digits. */
+/** The number at the end of a text; -1 if it is not a number of one to three digits. */
 function prefixLength(text: Text, from: i32): i32 {
   const digits = text.length - from;
   if (digits == 0 || digits > 3) return -1;

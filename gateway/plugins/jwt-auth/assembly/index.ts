@@ -20,7 +20,7 @@ const SCOPE = text("/scope");
 
 let verifier: i32 = 0;
 let stripCredentials = false;
-/** Pointer to the claim that holds the groups; empty: none does. */
+/** Pointer to the claim that holds the groups; empty if the config names no claim. */
 let groupsClaim: Text = EMPTY;
 
 export function init(): i32 {

@@ -10,7 +10,7 @@ const TITLE = text("Unauthorized");
 const MISSING = text("a client certificate is required");
 const UNKNOWN = text("the client certificate is not accepted");
 
-/** What a property of an entry is compared with. */
+/** Properties of a certificate that an entry can require: indexes into `PROPERTIES`. */
 const FINGERPRINT = 0;
 const SUBJECT = 1;
 const SUBJECT_CN = 2;
@@ -37,7 +37,7 @@ class Consumer {
 }
 
 let consumers: StaticArray<Consumer> = new StaticArray<Consumer>(0);
-/** What names a client that fits no entry; -1: it is refused. */
+/** Property that names a client that fits no entry; -1 if such clients are refused. */
 let consumerFrom = -1;
 
 export function init(): i32 {

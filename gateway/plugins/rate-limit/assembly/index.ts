@@ -19,7 +19,7 @@ const DETAIL = text("the quota of this policy is exhausted; Retry-After says whe
 const UNAVAILABLE_TYPE = text("state-unavailable");
 const UNAVAILABLE_TITLE = text("Service unavailable");
 const UNAVAILABLE_DETAIL = text("the quota of this policy cannot be checked at present");
-/** What the tightest policy of this request has left; stacked policies agree on the headers by it. */
+/** Context key of the remaining quota of the tightest policy; by it, stacked policies agree on the headers. */
 const TIGHTEST = text("rate_limit.remaining");
 
 let quota: i32 = 0;
@@ -115,7 +115,7 @@ function show(result: RateLimitResult): void {
 
 function refuse(result: RateLimitResult): i32 {
   const retry = max<i64>(1, <i64>ceil(result.retryAfter));
-  // What an earlier policy has announced does not hold for this answer.
+  // The headers of an earlier policy do not describe this answer.
   Response.removeHeader(POLICY);
   Response.removeHeader(LIMIT);
   Response.removeHeader(REMAINING);

@@ -11,7 +11,7 @@ let keepsQuery = true;
 let origin: Text = EMPTY;
 let template: PathTemplate = new PathTemplate();
 let hasQuery = false;
-/** With its `#`; empty where there is none. */
+/** With its `#`; empty if the target has no fragment. */
 let fragment: Text = EMPTY;
 
 export function init(): i32 {

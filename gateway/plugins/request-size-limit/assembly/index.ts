@@ -32,7 +32,7 @@ function refuse(length: i64): i32 {
   return ANSWERED;
 }
 
-/** The gateway has refused what is no number, and what is more than its own limit. */
+/** The gateway has already refused a value that is not a number, or is above its own limit. */
 function wholeNumber(value: Text): i64 {
   let number: i64 = 0;
   for (let i = 0; i < value.length; i++) number = number * 10 + <i64>(value.byteAt(i) - 0x30);

@@ -12,7 +12,7 @@ const ENCODED = text("unsupported-media-type");
 const ENCODED_TITLE = text("Unsupported media type");
 const ENCODED_DETAIL = text("a compressed body cannot be changed: send it without Content-Encoding");
 
-/** Bytes: the body and what becomes of it must fit into the memory of a plugin. */
+/** Bytes: the body and its changed copy must fit into the memory of a plugin. */
 const MAX_BODY: i32 = 6 << 20;
 
 let headers: HeaderChanges = HeaderChanges.none();

@@ -12,7 +12,7 @@ const ENCODED = text("the response is compressed and cannot be changed");
 const FORMS: StaticArray<Text> = [text("accept-encoding"), text("range"), text("if-range")];
 /** Of responses, what is true of the old body only. */
 const DIGESTS: StaticArray<Text> = [text("etag"), text("content-md5"), text("digest"), text("content-digest"), text("repr-digest"), text("accept-ranges")];
-/** Bytes: the body and what becomes of it must fit into the memory of a plugin. */
+/** Bytes: the body and its changed copy must fit into the memory of a plugin. */
 const MAX_BODY: i32 = 6 << 20;
 
 let headers: HeaderChanges = HeaderChanges.none();

@@ -95,7 +95,7 @@ export const graphql = capability({
         (part, buf, cap) => {
           const read = PARTS[part];
           if (state.refusal === null || read === undefined)
-            throw new HostCallError('graphql_refusal_get: there is none');
+            throw new HostCallError('graphql_refusal_get: the last request was not refused, or the part is not 0 or 1');
           return call.memory.writeText(read(state.refusal), buf, cap);
         },
     },

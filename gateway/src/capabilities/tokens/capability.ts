@@ -119,7 +119,7 @@ export const tokens = capability({
 });
 
 function claimsOf({ claims }: LastToken): TokenClaims {
-  if (claims === null) throw new HostCallError('there is no valid token: call host_token_verify first');
+  if (claims === null) throw new HostCallError('no token has been verified: call host_token_verify first');
   return claims;
 }
 

@@ -106,7 +106,7 @@ describe('the Secrets of pods', () => {
     }
   });
 
-  it('hold pods back where they must name the project and do not, wherever the project names them', async () => {
+  it('hold pods back if they must name the project and do not, wherever the project names them', async () => {
     const spec = {
       signing: { keySecret: { name: 'a' }, trustedKeySecrets: [{ name: 'b', key: 'k' }] },
       storage: { type: 'OCI', oci: { repository: 'r.example.org/a', pushSecret: 'c', pullSecret: 'd' } },
