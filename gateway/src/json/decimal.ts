@@ -74,7 +74,7 @@ const CHUNK = 15;
  */
 export function isDecimalMultiple(one: Decimal, divisor: Decimal): boolean {
   if (one.digits === '') return true;
-  // Its last digit is not zero, so it is no multiple of ten, and none of what is.
+  // Its last digit is not zero, so neither it nor a divisor of it is a multiple of ten.
   if (divisor.digits === '' || one.exponent < divisor.exponent) return false;
   const by = BigInt(divisor.digits);
   let rest = 0n;

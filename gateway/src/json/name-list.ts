@@ -4,7 +4,7 @@
  */
 import { randomInt } from 'node:crypto';
 
-/** Of a name's bytes; unknown to clients, so that they cannot choose names that meet in a table. */
+/** Seed of the hash of names; unknown to clients, so that they cannot choose names that collide in a table. */
 export const HASH_SEED = randomInt(2 ** 32) | 0;
 export const HASH_FACTOR = (randomInt(2 ** 32) & ~7) | 5;
 
@@ -17,7 +17,7 @@ let starts = new Int32Array(KEPT);
 let ends = new Int32Array(KEPT);
 let hashes = new Int32Array(KEPT);
 
-/** Frees what a text with very many took. */
+/** Frees the memory of a text with very many names. */
 export function forgetNames(): void {
   if (starts.length > KEPT) resize(KEPT);
 }

@@ -1,4 +1,4 @@
-/** JSON whose numbers keep all of their digits, for what goes on to clients and providers. */
+/** JSON whose numbers keep all of their digits, for values that go on to clients and providers. */
 import { someBetweenStrings } from './between-strings.ts';
 import { asWritten } from './exact-json.ts';
 import { isQuickJson } from './json-scan.ts';

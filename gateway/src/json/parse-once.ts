@@ -37,7 +37,7 @@ export function parseOnceExactly(bytes: Uint8Array): Readings {
   return { value, exact: isEscaped ? readEscapedNames(text, false, parseExactly) : parseExactly(text) };
 }
 
-/** Characters of a text whose tokens are to be read one by one: throws if that takes too long here. */
+/** Admits a text of so many characters whose tokens are to be read one by one: throws if that takes too long here. */
 export type Admit = (characters: number) => void;
 
 /** As `parseOnce`, for validation: numbers that JavaScript cannot hold have stand-ins. `lastCounts`: of a repeated member. */

@@ -36,7 +36,7 @@ export interface LinkOptions extends CredentialSource {
 export interface LinkHost {
   /** `artifact_hash` that traffic is served from; null if no artifact is loaded. */
   served(): string | null;
-  /** Serves it, in all workers; or rejects, and what was served before is served on. */
+  /** Serves it, in all workers; or rejects, and the previous artifact stays in service. */
   load(loaded: LoadedArchive, notice: Notice): Promise<void>;
   connected(to: { readonly dataPlaneId: string; readonly controlPlane: string }): void;
   /** It was connected, or was refused for another reason than before, or could not connect for the first time. */
@@ -51,7 +51,7 @@ export interface LinkHost {
 const SLOW_SPREAD = 0.2;
 
 export class ControlPlaneLink {
-  /** By the control plane's account: what is served is not what is wanted. */
+  /** The control plane reports that the served artifact is not the wanted one. */
   drifted = false;
   readonly #options: LinkOptions;
   readonly #host: LinkHost;

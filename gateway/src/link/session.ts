@@ -33,7 +33,7 @@ export interface SessionEvents {
 export interface SessionEnd {
   /** In words, for the log. */
   readonly why: string;
-  /** Where the control plane refused us; null if the connection just ended. */
+  /** The control plane's refusal; null if the connection just ended. */
   readonly refused: CloseReason | null;
   readonly retry: 'backoff' | 'slow';
   /** Milliseconds after which to reconnect; null if the control plane did not say. */
@@ -57,7 +57,7 @@ export class Session {
   #retry: SessionEnd['retry'] = 'backoff';
   #afterMs: number | null = null;
 
-  /** `hello`: asked for when the connection is open. `ca`: PEM, in place of what the system trusts. */
+  /** `hello`: called when the connection is open. `ca`: PEM, in place of the system's roots. */
   constructor(url: URL, hello: () => Hello, events: SessionEvents, ca?: string) {
     this.#hello = hello;
     this.#events = events;
@@ -89,7 +89,7 @@ export class Session {
     });
   }
 
-  /** Dropped where the connection is not there: what is reported is reported again in the next one. */
+  /** Dropped without a connection: reports are repeated in the next one. */
   report(status: Status): void {
     if (this.#welcomedAt !== null) this.#send(status);
   }

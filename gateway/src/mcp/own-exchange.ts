@@ -6,8 +6,8 @@ import { traceparentOf } from '../telemetry/trace-context.ts';
 import type { ToolRequest } from './tool-request.ts';
 
 /**
- * Headers of the MCP request that are its own: what describes its body and connection, what negotiates its answer, and
- * what its client's browser says of it. All others are passed on, and the operation admits those that it declares.
+ * Headers of the MCP request that are its own: those that describe its body and connection, negotiate its answer, and
+ * come from its client's browser. All others are passed on, and the operation admits those that it declares.
  */
 const OWN = new Set([
   ...['content-type', 'content-length', 'content-encoding', 'transfer-encoding', 'expect', 'range', 'te', 'trailer'],

@@ -150,7 +150,7 @@ export class SessionEra {
   }
 }
 
-/** A result of an upstream without what only the later revision has. */
+/** Returns an upstream's result without members that only the later revision has. */
 function resultOfSession(result: Obj): Obj {
   const { resultType: _, ttlMs: __, cacheScope: ___, structuredContent, ...rest } = withoutProtocolMeta(result);
   return isObject(structuredContent) ? { ...rest, structuredContent } : rest;

@@ -36,7 +36,7 @@ export class Subscriptions {
     return this.#all.size;
   }
 
-  /** Says what is subscribed to, and all that follows, until `end` or until the sink closes. */
+  /** Sends the subscription's scope, and all later changes, until `end` or until the sink closes. */
   add(subscription: Subscription): void {
     if (this.#all.size >= this.#most) {
       const oldest = this.#byOwner.takeOldestOfBusiest();
@@ -58,7 +58,7 @@ export class Subscriptions {
     }
   }
 
-  /** The gateway's own wish: the client is told that it is no failure. */
+  /** Ends a subscription on the gateway's side: the client is told that it has not failed. */
   end(subscription: Subscription): void {
     if (!this.#drop(subscription)) return;
     const { id, ends, sink } = subscription;

@@ -40,9 +40,7 @@ export interface ToolPage {
 /** Whether the caller may call an operation, by its index; null: all clients are told of the same. */
 export type Permits = ((operation: number) => boolean) | null;
 
-/**
- * Reports whether a client is told of what an upstream has: the operation that decides about calls would let it pass.
- */
+/** Reports whether a client is told of an upstream's entries: the operation that decides about calls would admit it. */
 export function tellsOf({ settings: { authorize } }: UpstreamServer, permits: Permits): boolean {
   return authorize === undefined || (permits?.(authorize) ?? true);
 }
@@ -83,7 +81,7 @@ export class Toolbox {
   readonly #entries: ReadonlyMap<string, Entry>;
   readonly #operations: readonly Operation[];
   #names: readonly string[] = [];
-  /** What `#names` are of. */
+  /** The tools that `#names` were made from. */
   #namesOf: UpstreamSet['tools'] | null | undefined;
   readonly #lookup: SchemaLookup;
   readonly #steps: StepBudget;

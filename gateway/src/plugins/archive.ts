@@ -38,7 +38,7 @@ async function filesOf(bytes: Uint8Array): Promise<ReadonlyMap<string, Buffer>> 
   }
 }
 
-/** By their path or, where all lie in one folder, by that in the folder. */
+/** Returns files by their path or, if all lie in one folder, by that in the folder. */
 function withoutFolder(files: ReadonlyMap<string, Uint8Array>): ReadonlyMap<string, Uint8Array> {
   const tops = new Set([...files.keys()].map((file) => file.slice(0, file.indexOf('/') + 1)));
   const [top = ''] = tops;

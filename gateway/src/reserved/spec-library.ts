@@ -12,7 +12,7 @@ export interface RenderedSpec {
   readonly etag: string;
 }
 
-/** In the source tree this file is TypeScript, in a bundle JavaScript; the worker lies beside it either way. */
+/** In the source tree this file is TypeScript, in a bundle JavaScript; the worker lies beside it in both cases. */
 const WORKER = new URL(import.meta.url.endsWith('.ts') ? './render-worker.ts' : './render-worker.js', import.meta.url);
 const TIMEOUT_MS = 60_000;
 const HEAP_MB = 1024;

@@ -37,7 +37,7 @@ export class StaticChildren<N> {
     return this.find(text, 0, text.length, sumOf(text));
   }
 
-  /** Of the text that stands in `path` from `start`, `length` characters long, whose sum is `sum`. */
+  /** Returns the child of the text in `path` from `start`, `length` characters long, with the sum `sum`. */
   find(path: string, start: number, length: number, sum: number): N | null {
     const places = this.#places;
     const mask = places.length - 1;

@@ -21,7 +21,7 @@ export class UpstreamPool {
     this.#changed = changed;
   }
 
-  /** Of those that share a name, while one artifact takes over from another, the newest. */
+  /** Figures by name; if several share a name, while one artifact takes over from another, those of the newest. */
   get figures(): readonly McpUpstreamFigures[] {
     const byName = [...this.#shared.values()].map(({ server: { settings, catalogue } }) => {
       const figures = { upstream: settings.name, offered: catalogue.tools.size, held: catalogue.held.size };

@@ -1,6 +1,6 @@
 /**
- * Sessions with an upstream of the earlier revisions: one for each session of a client, so that what a server keeps in
- * a session is never another's (docs/mcp.md#upstream-sessions).
+ * Sessions with an upstream of the earlier revisions: one for each session of a client, so that a server's state of a
+ * session is never shared (docs/mcp.md#upstream-sessions).
  */
 import type { HeaderList } from '../../exchange.ts';
 import type { OwnerPath } from '../../shares/owner-path.ts';
@@ -10,7 +10,7 @@ import type { Session } from '../client/client.ts';
 
 /** With one upstream. Past it the oldest of the client that has most ends; that client opens no further one. */
 const MOST = 10_000;
-/** Weights of a session, and of what says that it had to end. */
+/** Weights of a session, and of the note that it had to end. */
 const OPEN = 4;
 const ENDED = 1;
 /** Milliseconds. */
@@ -18,13 +18,13 @@ const UNUSED_MS = SESSION_SECONDS * 1000;
 
 interface Kept {
   readonly opened: Promise<Session>;
-  /** Of the last request, so that it can be ended with the same credentials. */
+  /** Headers of the last request, so that it can be ended with the same credentials. */
   headers: HeaderList;
   /** Milliseconds on the monotonic clock. */
   usedAt: number;
   /** Null until it is open. */
   session: Session | null;
-  /** It had to end for others: what was kept in it is gone, and its client must know. */
+  /** It had to end for others: its state is lost, and its client must know. */
   hasEnded: boolean;
 }
 
@@ -61,7 +61,7 @@ export class UpstreamSessions {
 
   /**
    * Rejects as `open` does; the next request then opens another. Rejects with UpstreamSessionsFull, and with
-   * UpstreamSessionEnded where a session had to end. `owner`: whom it counts for.
+   * UpstreamSessionEnded if a session had to end. `owner`: the owner that it counts for.
    */
   async of(client: string, { headers, owner }: SessionOwner, open: () => Promise<Session>): Promise<Session> {
     const known = this.#kept.use(client);
@@ -87,7 +87,7 @@ export class UpstreamSessions {
     if (this.#kept.get(client)?.session === session) this.#kept.delete(client);
   }
 
-  /** Returns null if the client has none. */
+  /** Returns null if the client has no session. */
   opened(client: string): { readonly opened: Promise<Session>; readonly headers: HeaderList } | null {
     const kept = this.#kept.get(client);
     return kept === undefined || kept.hasEnded ? null : kept;

@@ -1,6 +1,6 @@
 /**
- * The upstreams of one artifact, what they offer merged: names of operations win, then upstreams in the order of their
- * names (docs/mcp.md#upstream-tools).
+ * The upstreams of one artifact, with their entries merged: names of operations win, then upstreams in the order of
+ * their names (docs/mcp.md#upstream-tools).
  */
 import type { Catalogue } from './catalogue.ts';
 import type { OfferedTool } from './definition.ts';
@@ -158,7 +158,7 @@ export class UpstreamSet {
     return new Map([...all].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
-  /** Another upstream whose longer prefix the name begins with: what is there must not be anybody else's. */
+  /** Returns another upstream with a longer prefix that the name begins with: such names are reserved for it. */
   #ownerOf(key: string, { settings: { prefix } }: UpstreamServer): string | null {
     const owner = this.servers.find(({ settings: other }) => {
       return other.prefix.length > prefix.length && key.startsWith(other.prefix);
