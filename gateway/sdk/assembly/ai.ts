@@ -26,8 +26,8 @@ export namespace AiPrompts {
   }
 
   /**
-   * In `on_response`, where the config puts personal data back: whether there is no room for the answer then, with
-   * another in its place; return `ANSWERED` then. Declare `host_ai_prompt_restore`.
+   * In `on_response`, if the config restores personal data: reports whether another answer takes its place, for lack of
+   * room; return `ANSWERED` then. Declare `host_ai_prompt_restore`.
    */
   export function restore(): bool {
     return host.host_ai_prompt_restore() != 0;

@@ -36,7 +36,7 @@ export function decodeBase64(text: Text): Text | null {
 }
 
 /**
- * Reports whether the bytes are UTF-8 (RFC 3629): without overlong forms, surrogates, and what is past the last
+ * Reports whether the bytes are UTF-8 (RFC 3629): without overlong forms, surrogates, and values past the last
  * character.
  */
 export function isUtf8(text: Text): bool {

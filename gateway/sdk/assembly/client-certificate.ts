@@ -1,5 +1,5 @@
 /**
- * The client's certificate, where TLS asked for one and verified it; declare `host_client_certificate_get` and
+ * The client's certificate, if TLS requested one and verified it; declare `host_client_certificate_get` and
  * `host_client_certificate_name`.
  */
 import * as host from "./host";

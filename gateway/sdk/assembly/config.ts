@@ -1,4 +1,4 @@
-/** The plugin's config, by JSON pointer (RFC 6901). Read it in `init`, and keep what you need in global variables. */
+/** The plugin's config, by JSON pointer (RFC 6901). Read it in `init`, and keep values in global variables. */
 import * as host from "./host";
 import { EMPTY, ROOM, Text, text, TextBuilder } from "./text";
 
@@ -12,7 +12,7 @@ export namespace Config {
       ptr = heap.alloc(length);
       host.config_get(pointer.ptr, pointer.length, ptr, length);
     }
-    // Gives back what the value does not need: what `init` leaves is put back before every call.
+    // Frees the unused rest: the memory that `init` leaves is restored before every call.
     return new Text(heap.realloc(ptr, length), length);
   }
 
@@ -82,7 +82,7 @@ export namespace Config {
     return items;
   }
 
-  /** Says why the config is refused; return what it returns from `init`. */
+  /** Refuses the config with a reason; return its result from `init`. */
   export function refuse(why: string): i32 {
     const message = text(why);
     host.fail(message.ptr, message.length);

@@ -1,6 +1,6 @@
 /**
- * Sets and removes members of a JSON text by JSON pointer (RFC 6901) in one pass, without a tree of the text: what is
- * not named is copied as it stands.
+ * Sets and removes members of a JSON text by JSON pointer (RFC 6901) in one pass, without a tree of the text: other
+ * members are copied unchanged.
  */
 import { Config } from "./config";
 import { unescaped } from "./json-string";
@@ -43,7 +43,7 @@ class Node {
     const known = this.find(key);
     if (known) return known;
     const node = new Node(key);
-    // Behind the others: what is set is added in the order of the config.
+    // Behind the others: members are added in the order of the config.
     let last = this.child;
     if (!last) this.child = node;
     else {
@@ -66,7 +66,7 @@ class Node {
     return null;
   }
 
-  /** Finds what is to be set, here and below; whether there is anything. */
+  /** Computes the values to set, here and below; reports whether there are any. */
   prepare(): bool {
     let sets = false;
     const template = this.template;
@@ -114,7 +114,7 @@ export class JsonEdit {
     this.node(pointer).removes = true;
   }
 
-  /** Sets a string, with placeholders; nothing where the request has no value for one of them. */
+  /** Sets a string, with placeholders; sets nothing if the request lacks a value for one of them. */
   setText(pointer: Text, value: Text): void {
     this.node(pointer).template = TextTemplate.parse(new TextBuilder(value.length).json(value).take(), true);
   }
@@ -465,7 +465,10 @@ function sets(node: Node): bool {
   return false;
 }
 
-/** The element behind the last, if nothing else is set below the node: then what is missing there is a list. */
+/**
+ * Returns the element behind the last, if nothing else is set below the node: then a missing value there becomes a
+ * list.
+ */
 function onlyEnd(node: Node): Node | null {
   let end: Node | null = null;
   let child = node.child;

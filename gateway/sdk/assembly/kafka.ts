@@ -23,7 +23,7 @@ export namespace Kafka {
     return host.host_kafka_publish(topic.ptr, topic.length, keyPtr, keyLength, fields.ptr, fields.length);
   }
 
-  /** Of the message that was published. */
+  /** Returns the partition of the published message. */
   export function partition(): i32 {
     return host.kafka_partition();
   }

@@ -92,7 +92,7 @@ function unknown(name: Text): void {
   Config.refuse("path names {" + name.toString() + "}, which the operation does not have");
 }
 
-/** Percent-encodes what a path or query cannot hold; what is encoded already stays. */
+/** Percent-encodes characters that a path or query cannot hold; encoded ones stay. */
 export function encoded(literal: Text): Text {
   const out = new TextBuilder();
   for (let i = 0; i < literal.length; i++) {

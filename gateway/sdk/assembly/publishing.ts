@@ -92,7 +92,7 @@ export class AckResponse {
     return this.body !== null;
   }
 
-  /** Answers 202 to a result of 0 or above; `otherwise` is the body where the config has none. */
+  /** Answers 202 to a result of 0 or above; `otherwise` is the body if the config has none. */
   send(result: i32, otherwise: Text = EMPTY): void {
     if (result == Publishing.REPLAYED) Response.setHeader(REPLAYED_HEADER, TRUE);
     Response.setHeader(CONTENT_TYPE, JSON_TYPE);
@@ -108,7 +108,7 @@ export namespace Publishing {
   /** It has acknowledged that of an earlier request with the same `Idempotency-Key`. */
   export const REPLAYED: i32 = 1;
 
-  /** Answers with what a result below 0 means; `retryAfter` in seconds. */
+  /** Answers according to a result below 0; `retryAfter` in seconds. */
   export function refuse(result: i32, retryAfter: i32): void {
     if (result == -2) return Response.problem(504, TIMEOUT, TIMEOUT_TITLE, TIMEOUT_DETAIL);
     if (result == -3) return later(UNAVAILABLE, UNAVAILABLE_DETAIL, retryAfter);

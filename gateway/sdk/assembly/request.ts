@@ -42,7 +42,10 @@ export namespace Request {
     return always(3);
   }
 
-  /** What of the address one client has: the /64 of an IPv6 address (`2001:db8:0:0::/64`), else the address. */
+  /**
+   * Returns the part of the address that one client has: the /64 of an IPv6 address (`2001:db8:0:0::/64`), else the
+   * address.
+   */
   export function clientNetwork(): Text {
     return always(8);
   }
@@ -127,7 +130,7 @@ export namespace Request {
     return new Text(ptr, length);
   }
 
-  /** Takes a query parameter out of what later plugins and the upstream get. */
+  /** Removes a query parameter for later plugins and the upstream. */
   export function removeQueryParam(name: Text): void {
     host.request_query_change(2, name.ptr, name.length, 0, 0);
   }
@@ -137,7 +140,7 @@ export namespace Request {
     host.request_query_change(0, name.ptr, name.length, value.ptr, value.length);
   }
 
-  /** Adds a query parameter beside those of its name. */
+  /** Adds a query parameter to those of its name. */
   export function addQueryParam(name: Text, value: Text): void {
     host.request_query_change(1, name.ptr, name.length, value.ptr, value.length);
   }

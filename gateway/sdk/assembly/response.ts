@@ -1,4 +1,4 @@
-/** The response: answering, and changing what is about to be sent. */
+/** The response: answers requests, and changes responses before they are sent. */
 import * as host from "./host";
 import { EMPTY, ROOM, Text, text, TextBuilder } from "./text";
 

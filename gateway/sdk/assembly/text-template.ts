@@ -3,11 +3,14 @@ import { Context } from "./context";
 import { Request } from "./request";
 import { EMPTY, Text, text, TextBuilder } from "./text";
 
-/** How what is filled in is written: as it is. */
+/** Form of filled-in values: unchanged. */
 export const PLAIN: i32 = 0;
 /** As between the quotes of a JSON string. */
 export const JSON_STRING: i32 = 1;
-/** As a header's value: what is not printable ASCII is percent-encoded, so that nothing can end the header. */
+/**
+ * As a header's value: other characters than printable ASCII are percent-encoded, so that a value cannot end the
+ * header.
+ */
 export const HEADER_VALUE: i32 = 2;
 
 const LITERAL = 0;

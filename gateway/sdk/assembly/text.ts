@@ -170,7 +170,7 @@ export class TextBuilder {
     return this.used;
   }
 
-  /** Begins anew in the same memory: what was taken before is overwritten. */
+  /** Begins anew in the same memory: texts taken before are overwritten. */
   clear(): TextBuilder {
     this.used = 0;
     return this;

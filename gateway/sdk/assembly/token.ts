@@ -6,7 +6,7 @@ import { EMPTY, ROOM, Text, text } from "./text";
 export const TOKEN_HOLDS: i32 = 0;
 /** It does not: `Token.refusal` says why. */
 export const TOKEN_REFUSED: i32 = 1;
-/** Nobody can say: the issuer is away. */
+/** The token cannot be checked: the issuer is unavailable. */
 export const TOKEN_UNAVAILABLE: i32 = 2;
 
 export namespace Token {
@@ -16,7 +16,7 @@ export namespace Token {
     return host.host_token_open(json.ptr, json.length);
   }
 
-  /** Verifies; waits where the issuer has to be asked. */
+  /** Verifies; waits if the issuer has to be asked. */
   export function verify(verifier: i32, token: Text): i32 {
     return host.host_token_verify(verifier, token.ptr, token.length);
   }

@@ -10,7 +10,7 @@ export interface Diagnostic {
   readonly severity: Severity;
   /** The fault, in one line. */
   readonly message: string;
-  /** What to do. */
+  /** The remedy. */
   readonly hint: string;
   /** Name in the project; absent if no file is at fault. */
   readonly file?: string;
@@ -41,7 +41,7 @@ export interface FoundError extends Partial<Place> {
   readonly code: Code;
   readonly message: string;
   readonly hint?: string;
-  /** Keys of the operations during whose compilation it was found. */
+  /** Keys of the operations in whose compilation it was found. */
   readonly operations: ReadonlySet<string>;
 }
 
@@ -50,7 +50,7 @@ const MAX_FINDINGS = 5_000;
 
 export class Diagnostics {
   readonly #findings: Finding[] = [];
-  /** By what tells findings apart: the operations that they were found in. */
+  /** Operations of each finding, by its identity. */
   readonly #seen = new Map<string, Set<string>>();
   readonly #production: boolean;
   #operation: string | null = null;
@@ -79,7 +79,7 @@ export class Diagnostics {
     this.#add({ code, message, file, ...position });
   }
 
-  /** What `work` finds is of this operation. */
+  /** Attributes findings of `work` to this operation. */
   within<T>(operation: string, work: () => T): T {
     this.#operation = operation;
     try {

@@ -1,5 +1,5 @@
 /**
- * The files of a project as documents, and what a `$ref` in one of them leads to: other files of the project
+ * The files of a project as documents, and the targets of their `$ref`s: other files of the project
  * (docs/decisions.md#references-stay-inside).
  */
 import { messageOf } from '../message-of.ts';
@@ -48,8 +48,8 @@ export class Documents {
   #crossing = 0;
 
   /**
-   * `missing` is told of files that references lead to, and that are not there. `parsed`: what the files hold, by name,
-   * for several readings of them.
+   * `missing` is called with files that references lead to, and that do not exist. `parsed`: contents of the files, by
+   * name, for several readings of them.
    */
   constructor(
     files: ReadonlyMap<string, { readonly bytes: Uint8Array }>,
@@ -154,7 +154,7 @@ export class Documents {
     return target ? { ok: true, target } : resolution;
   }
 
-  /** The end of a pointer that goes through references, as in a document whose `components` stand in other files. */
+  /** Returns the target of a pointer that passes references, as in a document with `components` in other files. */
   #through({ document, pointer }: Resource, fragment: string): Located | null {
     let at: Located = { document, pointer, value: valueAt(document.value, pointer) };
     if (this.#crossing > MAX_HOPS) return null;
@@ -283,7 +283,7 @@ export function member(located: Located, key: string | number): Located {
   return { document: located.document, pointer, value };
 }
 
-/** Where a located value stands. */
+/** Returns the place of a located value. */
 export function placeOf({ document, pointer }: Located): { readonly file: string; readonly pointer: string } {
   return { file: document.file, pointer };
 }

@@ -12,7 +12,7 @@ export interface ErrorCode {
   /** An error in production builds, whatever its severity (docs/decisions.md#production-builds). */
   readonly production?: true;
   readonly title: string;
-  /** What to do next; a diagnostic may carry a more exact one. */
+  /** The next step; a diagnostic may carry a more exact one. */
   readonly hint: string;
 }
 

@@ -49,7 +49,7 @@ export function isOperation(within: readonly string[], root: unknown): boolean {
   );
 }
 
-/** Where an extension stands. */
+/** The place of an extension. */
 export interface ExtensionPlace {
   /** Keys that lead to its object. */
   readonly within: readonly string[];

@@ -49,7 +49,7 @@ export function checkReference(declared: Located, diagnostics: Diagnostics): voi
   diagnostics.add('E1004', placeOf(member(declared, '$ref')), `"$ref" is ${kindOf(ref)}: it must be a string`);
 }
 
-/** Annotations beside a reference say nothing that is enforced. */
+/** Annotations: ignoring them beside a reference loses no constraint. */
 const ANNOTATIONS = new Set(['$ref', 'summary', 'description', 'title']);
 
 function warnOfMembersBeside(declared: Located, diagnostics: Diagnostics): void {

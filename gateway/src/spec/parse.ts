@@ -49,7 +49,7 @@ function jsonOf(source: string): string | null {
   return `${sign === '-' ? '-' : ''}${digits}${fraction === '' ? '' : `.${fraction}`}${exponent}`;
 }
 
-/** JSON where the text begins with `{`, else YAML 1.2 (which takes JSON, too). */
+/** Parses JSON if the text begins with `{`, else YAML 1.2 (which includes JSON). */
 export function parseText(bytes: Uint8Array): Parsed {
   const refuse = (message: string, text: string, position: Position | null = null): Parsed => ({
     ok: false,

@@ -99,7 +99,7 @@ export function keywordOf(name: string): Keyword | undefined {
   return Object.hasOwn(keywords, name) ? keywords[name] : undefined;
 }
 
-/** Of the vocabulary "validation": says something of the value itself. */
+/** Reports whether the keyword is of the vocabulary "validation", which constrains the value itself. */
 export function isAssertion({ kind }: Keyword): boolean {
   return kind === 'plain' || kind === 'pattern';
 }

@@ -1,4 +1,4 @@
-/** A counter with labels, whose values are closed sets. */
+/** A counter with labels of closed sets of values. */
 export class LabelledCounter {
   readonly #labels: readonly string[];
   readonly #samples = new Map<string, { readonly labels: Record<string, string>; value: number }>();

@@ -1,4 +1,4 @@
-/** A histogram with labels, whose values are closed sets. */
+/** A histogram with labels of closed sets of values. */
 import { Cell, type Labels, type Sample } from './cell.ts';
 import { labelled } from './labelled-counter.ts';
 

@@ -24,7 +24,7 @@ export interface Log {
   flush(): Promise<void>;
 }
 
-/** `fd`: 2 for commands whose standard output is their result. */
+/** `fd`: 2 for commands that print their result to standard output. */
 export function createLog(level: Level, format: LogFormat, fd: 1 | 2 = 1): Log {
   const options: pino.LoggerOptions = {
     level,

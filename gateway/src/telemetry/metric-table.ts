@@ -48,7 +48,7 @@ export type CountedLimit = (typeof COUNTED_LIMITS)[number];
 
 const REQUEST = ['method', 'path', 'status', 'api'] as const;
 
-/** Labels, and what their values are. */
+/** Labels, with the meaning of their values. */
 export const LABELS = {
   api: "slug of the spec's title; empty where no operation matched",
   direction: '`received` from clients, or `sent` to them',
@@ -77,7 +77,7 @@ export const LABELS = {
 /** A counter that a capability brings. */
 export interface CounterInfo {
   readonly help: string;
-  /** By name, in the order in which they are counted: what the label's values are, a closed set. */
+  /** Labels by name, in the order of counting, with the meaning of their values, a closed set. */
   readonly labels: Readonly<Record<string, string>>;
 }
 
@@ -87,7 +87,7 @@ export interface HistogramInfo extends CounterInfo {
   readonly buckets: readonly number[];
 }
 
-/** A metric whose values a capability keeps itself, and is asked for when it is scraped. */
+/** A metric with values that a capability keeps itself, and returns when scraped. */
 export interface SampledInfo extends CounterInfo {
   readonly type: 'counter' | 'gauge';
 }

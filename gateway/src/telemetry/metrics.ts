@@ -1,6 +1,6 @@
 /**
- * The metrics of docs/reference/gateway.md#metrics. Counted in typed arrays whose places are found at load, because
- * counting through prom-client costs a third of the throughput; prom-client renders them when they are scraped.
+ * The metrics of docs/reference/gateway.md#metrics. Counted in typed arrays at places found at load, because counting
+ * through prom-client costs a third of the throughput; prom-client renders them when they are scraped.
  */
 
 import { Registry } from 'prom-client';
@@ -30,7 +30,7 @@ import {
   type ValidationReason,
 } from './metric-table.ts';
 
-/** Of one MCP upstream; more are counted together. */
+/** Most tools of one MCP upstream; more are counted together. */
 const MOST_UPSTREAM_TOOLS = 1_000;
 
 /** Counter and histograms of one operation and status. */
@@ -78,7 +78,7 @@ export class Metrics {
   readonly #upstreamTools = new Map<string, Set<string>>();
   /** Null until there are any. */
   mcpUpstreams: { readonly figures: readonly McpUpstreamFigures[] } | null = null;
-  /** Of the artifacts that serve, and of those whose last requests end. */
+  /** Runtimes of the served artifacts, and of those with requests that have not ended. */
   readonly runtimes = new Set<{ readonly figures: PluginFigures }>();
   /** Null if the state is in the process. */
   state: { readonly figures?: StateFigures } | null = null;

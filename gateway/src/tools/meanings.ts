@@ -34,7 +34,7 @@ const USUAL: Readonly<Record<Deed, readonly string[]>> = {
   delete: ['delet', 'remov', 'destroy'],
 };
 
-/** Of an HTTP method at a path: `POST` to one thing changes it, to a list it adds to it. */
+/** Returns the action of an HTTP method at a path: `POST` to one thing changes it, to a list it adds to it. */
 export function deedOf(method: string, path: string): Deed | undefined {
   if (method !== 'POST') return OF_METHODS[method];
   return path.endsWith('}') ? 'update' : 'create';

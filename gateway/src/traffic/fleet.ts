@@ -28,7 +28,7 @@ import { WorkerProcess } from './worker-process.ts';
 export interface FleetDeps {
   readonly log: Log;
   readonly keyPair: KeyPair | null;
-  /** Of all workers. */
+  /** Slots of all workers. */
   readonly slots: LocalConnectionSlots;
   /** Receives the workers' standard error. */
   stderr(text: string): void;
@@ -37,7 +37,7 @@ export interface FleetDeps {
 /** A worker that does not come up is tried again after this, then after twice as long, up to the most. */
 const RETRY_MS = 250;
 const MOST_RETRY_MS = 30_000;
-/** What closing may take beyond the time that requests in flight are given. */
+/** Milliseconds for closing beyond the time for requests in flight. */
 const CLOSE_GRACE_MS = 5_000;
 
 export class Fleet implements Traffic {
@@ -56,7 +56,7 @@ export class Fleet implements Traffic {
   #started = false;
   #ending = false;
   #retryMs = RETRY_MS;
-  /** One change at a time: each worker has what all of them have. */
+  /** One change at a time, so that all workers have the same state. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: ServeOptions, deps: FleetDeps) {
@@ -140,7 +140,7 @@ export class Fleet implements Traffic {
     return null;
   }
 
-  /** The first alone, so that what is wrong is said once. */
+  /** Starts the first worker alone, so that faults are reported once. */
   async #startAll(archive: Uint8Array | null): Promise<void> {
     this.#archive = archive;
     try {
@@ -157,7 +157,7 @@ export class Fleet implements Traffic {
     }
   }
 
-  /** Loads what all serve, if there is anything yet; rejects with what its load rejected with. */
+  /** Loads the artifact that all serve, if there is one; rejects with the error of its load. */
   async #start(): Promise<WorkerProcess> {
     const { log, stderr, slots } = this.#deps;
     const held = new HeldConnections();

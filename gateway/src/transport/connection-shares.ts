@@ -19,7 +19,7 @@ export interface Eviction {
   readonly young: boolean;
 }
 
-/** There is a free place; there is no place; or one is made. */
+/** A place is free; or there is no place; or one can be made. */
 export type Verdict = 'free' | 'refused' | Eviction;
 
 export class ConnectionShares {
@@ -40,7 +40,7 @@ export class ConnectionShares {
     return this.#held.get(site) ?? 0;
   }
 
-  /** Null: of nobody. */
+  /** Null: without an owner. */
   add(site: string | null): void {
     this.#taken++;
     if (site !== null) this.#count(site, 1);
@@ -51,7 +51,7 @@ export class ConnectionShares {
     if (site !== null) this.#count(site, -1);
   }
 
-  /** Reports whether others hardly find a place beside it. */
+  /** Reports whether the site leaves others hardly any place. */
   crowds(site: string): boolean {
     return this.heldBy(site) > CROWD * this.#most;
   }

@@ -1,4 +1,4 @@
-/** HTTP/1.1 on node:http and node:https: makes an Exchange of each request, and writes what the pipeline answers. */
+/** HTTP/1.1 on node:http and node:https: makes an Exchange of each request, and writes the pipeline's answer. */
 import { createServer, type Server as HttpServer, type IncomingMessage } from 'node:http';
 import { createServer as createSecureServer, type Server as HttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
@@ -125,7 +125,7 @@ export function createHttp1Server(
     response.waitsForContinue = waitsForContinue;
     response.upgradedConnections = upgraded;
     response.on('close', response.release);
-    // Node's parser loses what came in one piece behind an upgrade that nobody takes.
+    // Node's parser loses bytes that came in one piece behind an unsupported upgrade.
     if (upgrade) response.shouldKeepAlive = false;
     const previous = underWay(request.socket);
     const connection = connectionOf(request.socket);
@@ -164,7 +164,7 @@ export function createHttp1Server(
     if (refused !== null) events.refused(refused);
   }
 
-  /** The parser takes no further byte of the connection: answers what can still be answered, then ends it. */
+  /** The parser takes no further byte of the connection: completes open answers, then ends it. */
   function unreadable(error: ParserError, socket: Socket): void {
     const last = underWay(socket);
     if (last === null || GONE.has(error.code ?? '')) {
@@ -208,7 +208,7 @@ export function createHttp1Server(
   });
   server.on('clientError', (error: ParserError, socket) => unreadable(error, socket as Socket));
   if (secure) {
-    // What failed its handshake cannot be answered in HTTP.
+    // A failed handshake cannot be answered in HTTP.
     secure.removeAllListeners('tlsClientError');
     secure.on('tlsClientError', (_error, socket) => socket.destroy());
   }

@@ -1,4 +1,4 @@
-/** Writes what the pipeline answers to one HTTP/2 stream. */
+/** Writes the pipeline's answer to one HTTP/2 stream. */
 import { validateHeaderValue } from 'node:http';
 import type { ServerHttp2Stream } from 'node:http2';
 import { type Duplex, Writable } from 'node:stream';
@@ -13,10 +13,10 @@ import type { UpgradedConnections } from './upgraded.ts';
 
 /** They speak of an HTTP/1.1 connection (RFC 9113, section 8.2.2). */
 const CONNECTION_SPECIFIC = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade']);
-/** Statuses whose answers have no body. */
+/** Statuses without a body. */
 const BODILESS = new Set([204, 205, 304]);
 
-/** Of the connection. */
+/** State of an ending connection. */
 export interface EndingConnection {
   /** Resolves when the client knows that the connection ends; null if it goes on. */
   readonly clientKnows: Promise<void> | null;
@@ -168,8 +168,8 @@ export class Http2Response implements Responder, BodyOwner, WatchedClient {
   }
 
   /**
-   * A body that nobody reads to its end: the client need not send the rest (section 8.1). Resets with NO_ERROR;
-   * close() would wait for a reader of what has arrived, and the connection with it.
+   * Drops an unread body: the client need not send the rest (section 8.1). Resets with NO_ERROR; close() would wait for
+   * a reader of the received part, and the connection with it.
    */
   #dropUnread(): void {
     if (!this.#stream.readableEnded) this.#stream.destroy();
@@ -188,7 +188,7 @@ function fieldsOf(headers: HeaderList): Record<string, string | string[]> {
   return fields;
 }
 
-/** Where the body of an answer without one goes. */
+/** Returns the sink for the body of an answer without one. */
 function nowhere(): Writable {
   return new Writable({ write: (_chunk, _encoding, done) => done() });
 }

@@ -13,7 +13,7 @@ const YOUNG_MS = 1000;
 export interface ConnectionUse {
   /** A request is under way, or the connection has left HTTP. */
   readonly busy: boolean;
-  /** Ends it: what is under way is lost. */
+  /** Ends it: requests under way are lost. */
   close(): void;
 }
 
@@ -44,7 +44,7 @@ export class OpenConnection {
 }
 
 export class OpenConnections {
-  /** By site and then by network; who came first is first, but for those that were looked at. */
+  /** Connections by site and then by network, in the order of arrival, except those that were examined. */
   readonly #sites = new Map<string, Map<string, Set<OpenConnection>>>();
   /** By their ends: TLS puts another socket over the one that was accepted. */
   readonly #bySocket = new Map<string, OpenConnection>();
@@ -64,7 +64,7 @@ export class OpenConnections {
     return connection;
   }
 
-  /** Says what a connection is used for, once that is known. */
+  /** Notes the use of a connection, once that is known. */
   used(socket: Socket, use: ConnectionUse): void {
     const connection = this.#bySocket.get(endsOf(socket));
     if (connection) connection.use = use;

@@ -17,7 +17,7 @@ export class ProtocolDetector {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Calls back once with the first bytes, in the turn in which they came; never where the connection ends before. */
+  /** Calls back once with the first bytes, in the turn in which they came; never if the connection ends before. */
   decide(socket: Socket, decided: (isHttp2: boolean, first: Buffer) => void): void {
     this.#sockets.add(socket);
     let held: Buffer | null = null;

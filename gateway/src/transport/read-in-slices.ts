@@ -1,6 +1,7 @@
 /**
- * Gives node:http's parser what a connection reads in slices. The parser takes all that one read brings: 64 KiB of short
- * pipelined requests become 2,000 requests in memory, and the bytes of ten such connections are one turn of the event loop.
+ * Passes a connection's data to node:http's parser in slices. The parser processes a whole read at once: 64 KiB of
+ * short pipelined requests become 2,000 requests in memory, and the bytes of ten such connections are one turn of the
+ * event loop.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -34,7 +35,7 @@ export class SlicedReader {
   /** Requests that wait behind another one: no more is parsed meanwhile. */
   waiting = 0;
   readonly #parse: Parse;
-  /** Bytes that belong to a body whose length is known. */
+  /** Bytes of a body of known length. */
   #bodyLeft = 0;
   #slice = 0;
   /** The bytes after the slice that is parsed. */
@@ -47,7 +48,7 @@ export class SlicedReader {
   #headBytes = 0;
   #head: ArrivingHead | null = null;
 
-  /** `socket`: one that node:http has just begun to read. `arriving`: where long heads count. Default: nowhere. */
+  /** `socket`: one that node:http has just begun to read. `arriving`: counter of long heads. Default: not counted. */
   constructor(socket: Socket, arriving: (() => ArrivingHead) | null = null) {
     this.#arriving = arriving;
     if (arriving !== null) socket.once('close', () => this.#head?.release());

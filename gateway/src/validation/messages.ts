@@ -37,7 +37,7 @@ export class MessageRules {
     return errors;
   }
 
-  /** Tries the content types from this one on. `first`: what the first of all refused. */
+  /** Tries the content types from this one on. `first`: errors of the first of all. */
   #from(at: number, first: Errors, message: Uint8Array, asker: Asker): Errors | Promise<Errors> {
     let errors = first;
     for (const [i, range] of this.#ranges.entries()) {
@@ -55,11 +55,11 @@ export class MessageRules {
   }
 }
 
-/** Of both directions of an operation's WebSockets. */
+/** Rules for both directions of an operation's WebSockets. */
 export interface WebSocketMessages {
   /** From clients; null if any may come. */
   readonly received: MessageRules | null;
-  /** To clients; null if any may go. */
+  /** Rules for messages to clients; null if any may pass. */
   readonly sent: MessageRules | null;
   /** Others than those that are described are not sent; else they are only reported. */
   readonly enforces: boolean;

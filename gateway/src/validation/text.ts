@@ -4,7 +4,7 @@ import { numberOf } from '../json/stand-ins.ts';
 /** A JSON number, as RFC 8259 writes it. */
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** The value in the first type that fits; text that fits none stays a string, for the schema to refuse. */
+/** Returns the value in the first type that fits; other text stays a string, for the schema to refuse. */
 export function readAs(text: string, types: readonly string[]): unknown {
   for (const type of types) {
     switch (type) {

@@ -1,6 +1,6 @@
 /**
- * Values of keywords as their document has written them: a schema of the table has them beside the keyword, as JSON,
- * where JavaScript cannot hold a number in them.
+ * Values of keywords as their document has written them: a schema of the table has them beside the keyword, as JSON, if
+ * JavaScript cannot represent a number in them.
  */
 import { readWithStandIns } from '../json/stand-ins.ts';
 import { isObject } from '../spec/json.ts';

@@ -22,7 +22,7 @@ export interface ModuleCode {
   readonly mutableGlobals: readonly MutableGlobal[];
 }
 
-/** Where an instance goes when its call is over. */
+/** Receives an instance when its call is over. */
 export interface InstanceOwner extends Holder {
   /** It may serve another call. */
   release(instance: Instance): void;
@@ -117,7 +117,7 @@ export class Instance {
     return result;
   }
 
-  /** Runs a hook for a request, then goes back to its owner. Ends always, at once where the instance is a direct one. */
+  /** Runs a hook for a request, then returns to its owner. Always ends, at once if the instance is a direct one. */
   run(binding: Binding, from: Snapshot, hook: Hook, x: Exchange, observe: Observer): Outcome | Promise<Outcome> {
     this.#observe = observe;
     try {

@@ -13,7 +13,7 @@ import type { Snapshot } from './snapshot.ts';
 
 /** How long a call waits for an instance, in milliseconds. */
 const WAIT_MS = 10_000;
-/** Part of the instances that only who is below its share may take. */
+/** Part of the instances for calls of clients and modules below their share. */
 const RESERVE = 1 / 10;
 /** Calls after which a module that has never used up a slice of CPU time is called directly. */
 const QUICK_CALLS = 100;
@@ -47,12 +47,12 @@ export class InstanceCap {
   readonly #heldMemory = new Map<Call, Entry<Call>>();
   #live = 0;
   #inUse = 0;
-  /** Of who is below its share, or has another give up an instance for it; and of all others. */
+  /** Calls below their share, or with an instance that another gives up for them; and all others. */
   readonly #queues: readonly [Waiter[], Waiter[]] = [[], []];
-  /** Those that wait, by module and client: past the limit the newest of who has most gives way. */
+  /** Waiting calls, by module and client: past the limit the newest of the owner with most is refused. */
   readonly #waiting = new ShareTree<Waiter>();
 
-  /** `memoryLimit`: bytes of all instances whose calls wait. */
+  /** `memoryLimit`: bytes of all instances with waiting calls. */
   constructor(limit: number, queueLimit: number, memoryLimit: number) {
     this.#memoryLimit = memoryLimit;
     this.#limit = limit;
@@ -144,7 +144,7 @@ export class InstanceCap {
   wait(pool: ModulePool, snapshot: Snapshot, x: Exchange): Promise<Instance> {
     const above = this.#shares.mostAbove(pool, x);
     const path = [pool.name, ...networkOf(x)];
-    // One that gets the instance of another call takes nobody's place in the queue.
+    // A call that gets another one's instance takes no place in the queue.
     if (above === undefined && this.#waiting.weight >= this.#queueLimit) {
       const other = this.#waiting.yielding(path);
       const crowded = new Overloaded(`${this.#waiting.weight} calls wait for a plugin instance`);
@@ -182,7 +182,7 @@ export class InstanceCap {
     });
   }
 
-  /** Gives what has become free to those who wait, in their order. */
+  /** Gives free instances to waiting calls, in their order. */
   serve(): void {
     const [first, others] = this.#queues;
     for (const queue of this.#queues) {
@@ -220,7 +220,7 @@ export class ModulePool implements InstanceOwner {
   #unused = 0;
   #open = false;
   #mayBeDirect: boolean;
-  /** Calls until hooks are called directly; as soon as one uses up a slice, each can be suspended, for good. */
+  /** Calls until hooks are called directly; as soon as one uses up a slice, each can be suspended, permanently. */
   #untilDirect = QUICK_CALLS;
   /** The last call took about a slice, or more. */
   #long = false;
@@ -283,7 +283,7 @@ export class ModulePool implements InstanceOwner {
     }
   }
 
-  /** The same, waiting for its turn, and where the cap is reached. Rejects with Overloaded or Interrupted. */
+  /** The same, waiting for its turn, also if the cap is reached. Rejects with Overloaded or Interrupted. */
   async takeLater(snapshot: Snapshot, x: Exchange): Promise<Instance> {
     if (this.mustWait) await nextTurn();
     return this.take(snapshot, x) ?? this.#cap.wait(this, snapshot, x);

@@ -89,7 +89,7 @@ class Runtime implements PluginRuntime {
   }
 }
 
-/** Puts the plugin's name before what is wrong with it. */
+/** Puts the plugin's name before error messages. */
 async function named<T>(plugin: ArtifactPlugin, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -204,7 +204,7 @@ class Module implements LoadedModule {
   }
 }
 
-/** Opens the upstream of every property marked as one. Throws what `openUpstream` throws, with the property named. */
+/** Opens the upstream of every property marked as one. Throws the errors of `openUpstream`, with the property named. */
 function openUpstreams(
   plugin: ArtifactPlugin,
   config: JsonObject,

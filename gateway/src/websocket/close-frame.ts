@@ -5,7 +5,7 @@ import type { Closing } from '../web-socket-closing.ts';
 const FIN_CLOSE = 0x88;
 const MASK = 0x80;
 
-/** `masked`: it goes to a server, whose clients mask what they send. */
+/** `masked`: for servers, since clients must mask their frames. */
 export function closeFrame({ code, reason }: Closing, masked: boolean): Buffer {
   const payload = Buffer.alloc(2 + Buffer.byteLength(reason));
   payload.writeUInt16BE(code);

@@ -11,16 +11,16 @@ import { Side, type SideName } from './side.ts';
 
 /** Milliseconds from the first close frame, or the loss of a side, to the end of both connections (RFC 6455, section 7.1.2). */
 const CLOSING_MS = 10_000;
-/** Milliseconds for the same where the gateway ends the WebSocket, or the client is lost. */
+/** Milliseconds for the same if the gateway ends the WebSocket, or the client is lost. */
 const GRACE_MS = 2_000;
-/** Milliseconds that an upstream gets to say its last, where its client is to be refused. */
+/** Milliseconds for an upstream's last messages, if its client is to be refused. */
 const HEAR_OUT_MS = 1_000;
 /** Never sent: the connection was lost (RFC 6455, section 7.1.5). */
 const LOST = 1006;
 
 const CLIENT_GONE: Closing = { code: 1001, reason: 'the client has gone' };
 const UPSTREAM_GONE: Closing = { code: 1011, reason: 'the upstream has gone' };
-/** A side broke the protocol: what the other one is told. */
+/** Close frames for the other side when one violates the protocol. */
 const BROKEN: Readonly<Record<SideName, Closing>> = {
   client: { code: 1001, reason: 'the client broke the protocol' },
   upstream: { code: 1011, reason: 'the upstream broke the protocol' },
@@ -41,19 +41,19 @@ export interface RelayOptions {
   readonly maxMessageBytes: number;
   /** The same of those that are held until they are whole. */
   readonly maxHeldMessageBytes: number;
-  /** Of what each side sends; null where messages pass without being looked at. */
+  /** Gates for each side's messages; null if they pass unchecked. */
   readonly gates: { readonly client: MessageGate | null; readonly upstream: MessageGate | null };
   /** Milliseconds without a byte from either side; 0: no limit. */
   readonly idleTimeoutMs: number;
   readonly figures: WebSocketFigures;
-  /** Gets what has passed of the upstream's frames, whose heads are never cut. Default: nobody reads them. */
+  /** Receives the passed frames of the upstream, whose heads are never cut. Default: they are not read. */
   readonly read?: ((frames: readonly Buffer[]) => void) | undefined;
   /** Both connections have ended. */
   ended(end: RelayEnd): void;
 }
 
 export interface RelayEnd {
-  /** Who ended it first. */
+  /** The side that ended it first. */
   readonly by: SideName | 'gateway';
   readonly code: number;
   readonly reason: string;
@@ -66,7 +66,7 @@ export class Relay {
   readonly #options: RelayOptions;
   readonly #client: Side;
   readonly #upstream: Side;
-  /** Who ended it first, and with what; null while it goes on. */
+  /** The side that ended it first, with code and reason; null while it goes on. */
   #end: Pick<RelayEnd, 'by' | 'code' | 'reason'> | null = null;
   #activeAt = performance.now();
   #idle: NodeJS.Timeout | null = null;
@@ -153,14 +153,14 @@ export class Relay {
     this.#settle(CLOSING_MS);
   }
 
-  /** A message has been checked: what is behind it is read again. */
+  /** A message has been checked: reading goes on. */
   #checked(from: Side, to: Side, passed: readonly Buffer[]): void {
     this.#activeAt = performance.now();
     this.#passOn(from, to, passed);
     this.#readOn(from, to);
   }
 
-  /** `others`: what the other side is told, by which side it is that is refused. */
+  /** `others`: close frames for the other side, by the refused side. */
   #refuse(from: Side, closing: Closing, others: Readonly<Record<SideName, Closing>>): void {
     if (from === this.#client) this.#refuseClient(closing, others.client);
     else this.#refuseUpstream(closing, others.upstream);
@@ -196,9 +196,9 @@ export class Relay {
     }
     to.tell(from);
     from.end();
-    // Nobody is left for whom it would have to wait.
+    // The other side is gone, so waiting is pointless.
     if (to.checking === null) to.stream.resume();
-    // A client may have yet to read what the upstream sent last.
+    // A client may have yet to read the upstream's last messages.
     this.#settle(from === this.#client ? GRACE_MS : CLOSING_MS);
   }
 
@@ -206,7 +206,7 @@ export class Relay {
     this.#end ??= { by, code, reason };
   }
 
-  /** Ends the connections whose closing handshake is over; all of it may take this long. */
+  /** Ends the connections with a finished closing handshake; all of it may take this long. */
   #settle(withinMs: number): void {
     const sides = [this.#client, this.#upstream];
     for (const side of sides) if (side.done) side.end();

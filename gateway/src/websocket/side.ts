@@ -13,7 +13,7 @@ export type SideName = 'client' | 'upstream';
 export class Side {
   readonly name: SideName;
   readonly stream: Duplex;
-  /** Of what it sends. */
+  /** Scans its frames. */
   readonly scanner: FrameScanner;
   /** Checks its messages; null if they pass unchecked. */
   readonly #gate: MessageGate | null;
@@ -25,7 +25,7 @@ export class Side {
   #closing: Closing | null = null;
   /** It is told so only when the other side has nothing more to say. */
   #hearsOut = false;
-  /** A close frame has gone to it: the gateway's, or the other side's. */
+  /** A close frame has been sent to it: the gateway's, or the other side's. */
   #told = false;
   #ended = false;
   #linger: NodeJS.Timeout | null = null;
@@ -48,7 +48,7 @@ export class Side {
     return this.#gate?.violation ?? null;
   }
 
-  /** A message of its own is being checked; resolves with what goes on to the other side then. */
+  /** A message of its own is being checked; resolves with the bytes that go on to the other side then. */
   get checking(): Promise<readonly Buffer[]> | null {
     return this.#gate?.checking ?? null;
   }
@@ -58,7 +58,7 @@ export class Side {
     return this.#gate !== null;
   }
 
-  /** Of valid frames, what goes on to the other side. */
+  /** Returns the bytes that go on to the other side, from valid frames. */
   pass({ lead, body }: Passed): readonly Buffer[] {
     const gate = this.#gate;
     if (gate === null) return lead === null ? [body] : [lead, body];
@@ -80,7 +80,7 @@ export class Side {
     return this.gone || this.scanner.closeCode !== null || this.scanner.violation !== null;
   }
 
-  /** It is to be told why the WebSocket ends, once what `other` has sent stands at the end of a frame. */
+  /** Sends it a close frame, once the bytes from `other` have reached the end of a frame. */
   dismiss(closing: Closing, other: Side): void {
     if (this.#told || this.gone) return;
     this.#closing ??= closing;
@@ -122,7 +122,7 @@ export class Side {
     return !stream.writableNeedDrain;
   }
 
-  /** Ends the connection behind what has been written. */
+  /** Ends the connection after the bytes written so far. */
   end(): void {
     if (this.#ended || this.stream.destroyed) return;
     this.#ended = true;

@@ -1,10 +1,10 @@
-/** One validation helper as the gateway sees it: a process, what it works on, and how long it may. */
+/** One validation helper from the gateway's side: a process, its current work, and the time for it. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { cpuMsOf } from '../../process-usage.ts';
 import type { Fault, FromHelper, SchemaTable, ToHelper, Work } from './messages.ts';
 
-/** In the source tree a TypeScript file above this folder; in a bundle, where all files lie beside each other, JavaScript. */
+/** In the source tree a TypeScript file above this folder; in a bundle, with all files in one folder, JavaScript. */
 const ENTRY = new URL(
   import.meta.url.endsWith('.ts') ? '../validation-worker.ts' : './validation-worker.js',
   import.meta.url,
@@ -46,7 +46,7 @@ export class HelperProcess {
     this.#deadlineMs = deadlineMs;
     this.#child = fork(fileURLToPath(ENTRY), [], {
       serialization: 'advanced',
-      // It has none of the gateway's environment: there may be secrets in it.
+      // The gateway's environment is withheld: it may hold secrets.
       env: {},
       execArgv: [`--max-old-space-size=${heapMb}`],
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
@@ -123,7 +123,7 @@ export class HelperProcess {
     running?.settle(outcome);
   }
 
-  /** Of all its threads, seen from outside. */
+  /** CPU time of all its threads, seen from outside. */
   #cpuMs(): number | null {
     return cpuMsOf(this.#child.pid);
   }

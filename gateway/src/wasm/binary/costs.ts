@@ -9,7 +9,7 @@ export const HOST_CALL = 150;
 export const CALL = 4;
 /** `memory.grow` asks the operating system. Charged when it runs: every allocator has one, on a path that is rare. */
 export const GROW_COST = 10_000;
-/** Bulk memory, beside what it is charged by length. */
+/** Bulk memory, besides the charge by length. */
 const BULK = 20;
 /** A load or store may miss every cache. */
 const MEMORY = 3;
@@ -33,7 +33,7 @@ costs[0x0b] = 0; // end
 costs[0xfc] = FLOAT; // saturating conversions
 costs[0xfd] = VECTOR;
 
-/** Without what a called function costs. */
+/** Returns the cost without that of a called function. */
 export function costOf({ kind, opcode }: Instruction): number {
   switch (kind) {
     case 'call':

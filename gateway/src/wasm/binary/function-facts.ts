@@ -4,7 +4,7 @@ import { CALL, costOf, HOST_CALL } from './costs.ts';
 import { blankInstruction, readInstruction } from './instructions.ts';
 import { limit } from './limits.ts';
 
-/** A function that calls none and costs no more than this outside its loops is paid for by those who call it. */
+/** A function without calls that costs at most this outside its loops is paid for by its callers. */
 const PAID_BY_CALLER = 128;
 
 export interface FunctionFacts {

@@ -1,4 +1,6 @@
-/** Writes small modules byte by byte, for tests: what no toolchain of ours emits, and what no gateway should load. */
+/**
+ * Writes small modules byte by byte, for tests: some that toolchains do not emit, and some that gateways must refuse.
+ */
 import type { ArtifactPlugin } from '../../artifact/format.ts';
 import { ByteWriter } from './bytes.ts';
 

@@ -106,7 +106,10 @@ function effectOf({ opcode, immediate }: Instruction): Effect {
   return plain[opcode] ?? NOTHING;
 }
 
-/** The height after an instruction that is `plain`, or works on memory; never below `base`, where its block begins. */
+/**
+ * Returns the height after an instruction that is `plain`, or works on memory; never below `base`, at which its block
+ * begins.
+ */
 export function heightAfter(instruction: Instruction, height: number, base: number): number {
   const effect = effectOf(instruction);
   return Math.max(base, height - Math.floor(effect / 10)) + (effect % 10);

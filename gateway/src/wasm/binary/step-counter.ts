@@ -1,4 +1,4 @@
-/** Counts the instructions that a rewritten module runs between two looks at the clock: what the meter promises to bound. */
+/** Counts the instructions that a rewritten module runs between two looks at the clock, which the meter bounds. */
 import { ByteReader, ByteWriter } from './bytes.ts';
 import { readLocals } from './function-facts.ts';
 import { REFUEL } from './injected.ts';

@@ -31,7 +31,7 @@ export interface FunctionImport {
 export interface ModuleExport {
   readonly name: string;
   readonly kind: 'function' | 'table' | 'memory' | 'global';
-  /** Of functions. */
+  /** Signature of functions. */
   readonly signature: Signature | undefined;
 }
 

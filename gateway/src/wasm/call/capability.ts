@@ -1,4 +1,4 @@
-/** A capability of the host as the runtime has it: what it keeps, only its own folder knows (../capabilities/). */
+/** A capability of the host from the runtime's side: its state is known to its own folder only (../capabilities/). */
 import type { Call } from './call.ts';
 import type { ConfigView } from './config-view.ts';
 import type { HostCall, HostFunctionInfo } from './host-function.ts';

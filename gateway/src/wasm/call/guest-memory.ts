@@ -30,7 +30,7 @@ export class GuestMemory {
     this.#memory.grow(pages);
   }
 
-  /** The first byte's index, or an error where the range is not all inside. */
+  /** Returns the first byte's index; throws if the range is not all inside. */
   #start(pointer: number, length: number): number {
     const start = pointer >>> 0;
     if (start + (length >>> 0) > this.bytes.length) {
@@ -84,7 +84,7 @@ export class GuestMemory {
     return true;
   }
 
-  /** Reports whether the bytes spell `text` exactly, where that is ASCII. */
+  /** Reports whether the bytes spell `text` exactly, which must be ASCII. */
   equals(text: string, pointer: number, length: number): boolean {
     if (text.length !== length) return false;
     const start = this.#start(pointer, length);

@@ -11,7 +11,7 @@ import { ANSWERED, CONTINUE, HANDED_OFF, type Outcome } from './plugin.ts';
 /** nginx's status for a client that left before its answer; only logs see it. */
 const CLIENT_CLOSED = 499;
 
-/** The outcome of a hook that returned `result`. Throws where result and host calls contradict each other. */
+/** Returns the outcome of a hook that returned `result`. Throws if result and host calls contradict each other. */
 export function outcomeOf(call: Call, result: number): Outcome {
   const { hook, responded, handedOff } = call;
   const x = call.request();
@@ -33,7 +33,7 @@ export function outcomeOf(call: Call, result: number): Outcome {
   throw new HostCallError(`${hook} returned ${result} but has ${did}`);
 }
 
-/** A response that replaces another has the headers that were set in the same call, and none of the old ones. */
+/** Gives a replacement response the headers that were set in the same call, and none of the old ones. */
 function addHeaders(call: Call, answer: NonNullable<Call['exchange']>['answer']): void {
   if (answer === null) return;
   const headers: HeaderList = [];

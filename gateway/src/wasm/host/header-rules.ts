@@ -1,4 +1,4 @@
-/** Which header changes plugins may make, and in what form they go out. */
+/** The header changes that plugins may make, and their form on the wire. */
 import type { HeaderOp } from '../../exchange.ts';
 import type { Call } from '../call/call.ts';
 import { HostCallError } from '../call/host-call-error.ts';
