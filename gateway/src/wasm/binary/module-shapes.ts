@@ -114,7 +114,7 @@ const f64 = (value: number): Code => {
   bytes.writeDoubleLE(value);
   return [0x44, ...bytes];
 };
-/** Counts global 0 down; endlessly if `times` is negative. */
+/** Global 0 holds the depth, which `deeper` counts down. */
 const DEPTH: Parts = { sections: [[6, [1, 0x7f, 1, 0x41, 0, END]]] };
 const deeper = (code: Code | Uint8Array): Uint8Array =>
   join([0x23, 0, ...i32(1), 0x6b, 0x24, 0, 0x23, 0, 0x04, 0x40], code, [END]);
