@@ -22,6 +22,7 @@ import { renderPublicDocuments } from '../test/public-documents/documents.ts';
 import { renderHttpDoc } from '../test/smuggling/http-doc.ts';
 import { between } from './between.ts';
 import { generatedChartFiles } from './charts/generate.ts';
+import { renderSdk } from './sdk-reference.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -48,6 +49,7 @@ const steps: readonly (() => readonly GeneratedFile[])[] = [
   () => [{ path: 'docs/problems.md', content: renderProblems() }],
   () => [{ path: 'docs/shared-limits.md', content: renderSharedLimits() }],
   () => [{ path: 'docs/host-functions.md', content: renderHostFunctions() }],
+  () => [{ path: 'docs/sdk.md', content: renderSdk() }],
   () => [
     { path: 'gateway/sdk/ABI.md', content: withCapabilities('gateway/sdk/ABI.md', ['<!-- ', ' -->'], renderAbiRows()) },
   ],

@@ -2,7 +2,7 @@
 import type { CompileResult, Project } from '@gw/gateway/compiler';
 import { type TaskLimits, TaskProcess } from './task-process.ts';
 
-/** In the source tree this file is TypeScript, in a bundle JavaScript; the worker lies beside it either way. */
+/** In the source tree this file is TypeScript, in a bundle JavaScript; the worker is beside it in both. */
 const file = new URL(import.meta.url.endsWith('.ts') ? './compile-worker.ts' : './compile-worker.js', import.meta.url);
 
 export class CompileProcess {
@@ -13,7 +13,7 @@ export class CompileProcess {
     return this.#process.run(() => project, limits, owner);
   }
 
-  /** Ends the process; what waits is rejected. */
+  /** Ends the process; rejects waiting tasks. */
   close(): Promise<void> {
     return this.#process.close();
   }

@@ -35,7 +35,7 @@ export function compileProject(inputs: Project, options: CompileOptions = {}): P
   return compileOn(compiler, inputs, options);
 }
 
-/** As compileProject, in a process of the caller's. */
+/** As compileProject, in the caller's process. */
 export async function compileOn(
   on: CompileProcess,
   inputs: Project,

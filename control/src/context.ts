@@ -1,4 +1,4 @@
-/** What every service works with. */
+/** Dependencies that all services share. */
 import type { Logger } from 'pino';
 import type { Blobs } from './db/blobs.ts';
 import type { Database } from './db/database.ts';
@@ -9,6 +9,6 @@ export interface Context {
   readonly blobs: Blobs;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Of this process, in the table of replicas. */
+  /** Id of this process in the table of replicas. */
   readonly replicaId: string;
 }

@@ -1,4 +1,4 @@
-/** The control plane as a library: what the REST server, and whoever embeds it, calls. */
+/** The control plane as a library, for the REST server and programs that embed it. */
 import { randomUUIDv7 } from 'node:crypto';
 import { type Logger, pino } from 'pino';
 import { Access } from './access/access.ts';
@@ -32,9 +32,9 @@ export interface ControlPlaneOptions extends CompileSettings, RetentionOptions {
   readonly migrate?: boolean;
   /** Register the plugins that come with gw. Default true. */
   readonly seedPlugins?: boolean;
-  /** Compilations at once; 0: this process does none, and leaves them to other replicas. Default 1. */
+  /** Concurrent compilations; 0: this process leaves them to other replicas. Default: 1. */
   readonly compileConcurrency?: number;
-  /** Milliseconds that closing waits for compilations under way; what is left is for other replicas. Default 10,000. */
+  /** Milliseconds that closing waits for running compilations; other replicas take the rest. Default: 10,000. */
   readonly drainMs?: number;
   readonly log?: Logger;
 }
@@ -58,7 +58,7 @@ export interface ControlPlane {
 
 const DRAIN_MS = 10_000;
 
-/** Throws with what to do where the database cannot be opened. */
+/** Throws, with instructions, if the database cannot be opened. */
 export async function openControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
   const { databaseUrl, migrate = true, seedPlugins = true, log = pino({ enabled: false }) } = options;
   await using opened = new AsyncDisposableStack();

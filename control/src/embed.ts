@@ -1,4 +1,4 @@
-/** What a program uses that runs the control plane inside itself, as local mode does. */
+/** Exports for programs that run the control plane inside themselves, as local mode does. */
 export { SYSTEM } from './access/actor.ts';
 export { asSecret } from './access/secrets.ts';
 export type { ControlPlane } from './control-plane.ts';

@@ -16,7 +16,7 @@ export const PROBLEMS = {
   'plugin-invalid': { status: 422, title: 'Plugin validation failed' },
   'artifact-invalid': { status: 422, title: 'Artifact validation failed' },
   'config-invalid': { status: 422, title: 'Plugin config validation failed' },
-  /** As its schema says, and yet nothing that can be done. */
+  /** Valid by its schema, but impossible to carry out. */
   unprocessable: { status: 422, title: 'Unprocessable' },
   'idempotency-key-reused': { status: 422, title: 'Idempotency key reused' },
   'internal-error': { status: 500, title: 'Internal error' },
@@ -27,9 +27,9 @@ export const PROBLEMS = {
 
 export type ProblemName = keyof typeof PROBLEMS;
 
-/** One thing that is wrong with a request, a document or a config. */
+/** One fault of a request, a document or a config. */
 export interface ProblemError {
-  /** Where: a JSON pointer into the body, or the name of a parameter or form field. */
+  /** Place: a JSON pointer into the body, or the name of a parameter or form field. */
   readonly pointer: string;
   readonly message: string;
 }
@@ -39,7 +39,7 @@ export class ControlError extends Error {
   /** More members of the problem document, such as `errors`. */
   readonly extensions: Readonly<Record<string, unknown>>;
 
-  /** `detail` tells the caller what to do next, and holds no secret. */
+  /** `detail` has instructions for the caller, and contains no secret. */
   constructor(
     problem: ProblemName,
     detail: string,
@@ -55,11 +55,11 @@ export class ControlError extends Error {
     return PROBLEMS[this.problem].status;
   }
 
-  /** `what` names it with its id (docs/reference/control-plane.md#problems): `project "3f…"`. */
+  /** `what` names the resource with its id (docs/reference/control-plane.md#problems): `project "3f…"`. */
   static notFound(what: string): ControlError {
     return new ControlError('not-found', `there is no ${what}`);
   }
 }
 
-/** The request ended before its time: what is left of it is not read, and its connection ends behind the answer. */
+/** The request ended early: the rest of it is not read, and its connection ends after the answer. */
 export class RequestEnded extends ControlError {}

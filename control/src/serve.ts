@@ -1,4 +1,4 @@
-/** A running control plane: what starts, in order, and stops in the reverse of it. */
+/** A running control plane: parts that start in order, and stop in reverse order. */
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TracingOptions } from '@gw/gateway/telemetry';
@@ -24,16 +24,16 @@ export interface Address {
 
 export interface ServeOptions extends Omit<ControlPlaneOptions, 'log' | 'drainMs'> {
   readonly listen: Address;
-  /** Where health, readiness and metrics are (docs/decisions.md#open-endpoints); null: nowhere. */
+  /** Address of health, readiness and metrics (docs/decisions.md#open-endpoints); null: not served. */
   readonly adminBind: Address | null;
   /** GW_CONTROL_ADMIN_TOKEN. */
   readonly adminToken: string | undefined;
   readonly allowedOrigins: readonly string[];
   /** PEM files to serve HTTPS with; null: plain HTTP. Default null. */
   readonly tls?: KeyPairPaths | null;
-  /** Null: tokens of no issuer are taken. Default null. */
+  /** Null: OIDC tokens are not accepted. Default: null. */
   readonly oidc?: OidcOptions | null;
-  /** Null: nothing is traced. Default null. */
+  /** Null: tracing is off. Default: null. */
   readonly tracing?: TracingOptions | null;
   /** Milliseconds in which a server that stops is not ready, and still accepts. Default 0. */
   readonly drainDelayMs?: number;
@@ -46,7 +46,7 @@ export interface ServeOptions extends Omit<ControlPlaneOptions, 'log' | 'drainMs
 export interface RunningControlPlane {
   readonly control: ControlPlane;
   readonly address: AddressInfo;
-  /** Answers what is under way, then stops. */
+  /** Answers running requests, then stops. */
   close(): Promise<void>;
 }
 
@@ -55,10 +55,10 @@ const LEAST_ADMIN_TOKEN = 16;
 /** Milliseconds for the last spans. */
 const SPANS_MS = 2_000;
 
-/** Throws, with what to do, where it cannot start (docs/reference/control-plane.md#admin-token). */
+/** Throws, with instructions, if the server cannot start (docs/reference/control-plane.md#admin-token). */
 export async function serve(options: ServeOptions, log: Logger): Promise<RunningControlPlane> {
   const adminToken = checkedAdminToken(options.adminToken, log);
-  // What has started is stopped in the reverse order, also where the rest does not start.
+  // Started parts stop in the reverse order, also if a later one fails to start.
   await using started = new AsyncDisposableStack();
   let draining = false;
   const tls = options.tls ? await serverTls(options.tls, REQUEST_TIMEOUT_MS, log) : null;
@@ -77,7 +77,7 @@ export async function serve(options: ServeOptions, log: Logger): Promise<Running
   });
   const spans = options.tracing ? await requestSpans(options.tracing, log) : null;
   started.defer(() => spans?.close(SPANS_MS));
-  // It brings an HTTP client with it, which most do without.
+  // Loads an HTTP client, which most servers do not need.
   const oidc = options.oidc ? (await import('./access/oidc.ts')).oidcTokens(options.oidc, log) : null;
   started.defer(() => oidc?.close());
   if (options.adminBind) {
@@ -126,14 +126,14 @@ function checkedAdminToken(token: string | undefined, log: Logger): string {
   return token;
 }
 
-/** Where it listens then. */
+/** Starts listening; returns the address. */
 async function listen(app: FastifyInstance, at: Address): Promise<string> {
   await app.listen({ ...at, listenTextResolver: (address) => `listening at ${address}` });
   const { address, port } = app.server.address() as AddressInfo;
   return `${address}:${port}`;
 }
 
-/** Answers what is under way, for at most that long. */
+/** Answers running requests, for at most that long. */
 async function closeWithin(app: FastifyInstance, ms: number): Promise<void> {
   const late = setTimeout(() => app.server.closeAllConnections(), ms);
   await app.close();

@@ -1,7 +1,7 @@
 /**
- * One process that does tasks one after the other, within limits, and is replaced when it breaks. A thread would not do: what
- * WebAssembly compilers and buffers take stands outside of its heap limit, and ending it ends neither an allocation nor a
- * long parse (docs/decisions.md#tasks-in-processes).
+ * One process that runs tasks one after the other, within limits, and is replaced when it breaks. A thread would not
+ * do: memory of WebAssembly compilers and buffers is outside of its heap limit, and ending a thread stops neither an
+ * allocation nor a long parse (docs/decisions.md#tasks-in-processes).
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -12,30 +12,27 @@ import { residentBytesOf } from '@gw/gateway/process-usage';
 export interface TaskLimits {
   /** Milliseconds a task. */
   readonly timeoutMs: number;
-  /**
-   * MiB of heap, and 512 MiB more of memory in all; half of what this process may have at most, if its container has a
-   * limit.
-   */
+  /** MiB of heap, and 512 MiB more of memory in all; at most half of this process's limit, if its container has one. */
   readonly memoryMb: number;
 }
 
-/** The task cost more than it may: the process is gone, the next task gets a new one. */
+/** The task exceeded its limits: the process has ended, the next task gets a new one. */
 export class TaskLimitError extends Error {}
 
 /** After this many milliseconds without work the process ends, and its memory goes back. */
 const IDLE_MS = 10_000;
-/** Milliseconds between looks at how much memory it has. */
+/** Milliseconds between checks of its memory. */
 const LOOK_MS = 200;
-/** MiB beside the heap: the program itself, buffers, and what is being compiled. */
+/** MiB beside the heap: the program itself, buffers, and code being compiled. */
 const BESIDE_HEAP_MB = 512;
 /** Part of the container's memory that a task may have. */
 const SHARE = 1 / 2;
-/** How Node.js ends when its heap is full, and how the kernel ends what takes too much. */
+/** Signals by which Node.js ends when its heap is full, and by which the kernel ends a process over its limit. */
 const OUT_OF_MEMORY = new Set<NodeJS.Signals>(['SIGABRT', 'SIGTRAP', 'SIGKILL']);
 /** The kernel ends it before all other processes of the container, if memory runs out. */
 const ENDS_FIRST = '1000';
 
-/** What the process says back. */
+/** A reply of the process. */
 type Reply<R> = { readonly id: number } & ({ readonly result: R } | { readonly failure: string });
 
 interface Job<T, R> {
@@ -50,7 +47,7 @@ interface Job<T, R> {
 export interface TaskProcessOptions {
   /** Beside the file of its user: `.ts` in the source tree, `.js` in a bundle. */
   readonly file: URL;
-  /** What it does, in words: "compiling". */
+  /** Its activity, in words: "compiling". */
   readonly work: string;
 }
 
@@ -69,8 +66,8 @@ export class TaskProcess<T, R> {
   }
 
   /**
-   * `task` is asked for when its turn comes, so that what waits holds no memory. Rejects with TaskLimitError, with what
-   * `task` throws, or with an Error for a defect of the process. `owner`: those of different ones take turns.
+   * Calls `task` when its turn comes, so that waiting ones hold no memory. Rejects with TaskLimitError, with the error
+   * of `task`, or with an Error for a defect of the process. `owner`: different owners take turns.
    */
   run(task: () => T | Promise<T>, limits: TaskLimits, owner = ''): Promise<R> {
     if (this.#closed) return Promise.reject(this.#closedError());
@@ -80,7 +77,7 @@ export class TaskProcess<T, R> {
     });
   }
 
-  /** Ends the process; what waits is rejected. */
+  /** Ends the process; rejects waiting tasks. */
   async close(): Promise<void> {
     this.#closed = true;
     for (let job = this.#waiting.takeInTurn(); job; job = this.#waiting.takeInTurn()) job.reject(this.#closedError());
@@ -102,7 +99,7 @@ export class TaskProcess<T, R> {
       try {
         job.resolve(await this.#run(task, job.limits));
       } catch (error) {
-        // Whatever broke it, nothing of it is left for the next task.
+        // After any failure, nothing of it remains for the next task.
         await this.#drop();
         throw error;
       }
@@ -163,12 +160,12 @@ export class TaskProcess<T, R> {
     if (!this.#child) {
       const child = fork(fileURLToPath(this.#options.file), [], {
         serialization: 'advanced',
-        // It has nothing of this process's environment: there may be secrets in it.
+        // It gets nothing of this process's environment, which may contain secrets.
         env: {},
         execArgv: [`--max-old-space-size=${heapMb}`],
         stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       });
-      // Errors and ends while nothing runs: the next task finds no process and starts one.
+      // Errors and exits while nothing runs: the next task starts a new process.
       const gone = () => {
         if (this.#child === child) this.#child = null;
       };
@@ -198,7 +195,7 @@ export class TaskProcess<T, R> {
     this.#child = null;
     if (!child || child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
     const ended = new Promise((resolve) => child.once('exit', resolve));
-    // Who waits for its end may have nothing else to wait for.
+    // The caller that waits for the end may have nothing else to keep its process alive.
     child.ref();
     child.kill('SIGKILL');
     await ended;
@@ -217,16 +214,16 @@ function endFirst(pid: number | undefined): void {
   try {
     writeFileSync(`/proc/${pid}/oom_score_adj`, ENDS_FIRST);
   } catch {
-    // Not on Linux, or not allowed here.
+    // Not on Linux, or not permitted here.
   }
 }
 
-/** For the file of the process: answers each task. */
+/** For the module of the process: answers each task. */
 export function answerTasks<T, R>(answer: (task: T) => Promise<R>): void {
   // Started by hand.
   if (process.send === undefined) return;
   const say = (reply: Reply<R>) => process.send?.(reply);
-  // An interrupt at the terminal is for the process that asks, and so is what then ends this one.
+  // An interrupt at the terminal is for the parent process, which then ends this one.
   process.on('SIGINT', () => {});
   process.on('disconnect', () => process.exit(0));
   process.on('message', ({ id, task }: { readonly id: number; readonly task: T }) => {

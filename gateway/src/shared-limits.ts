@@ -37,11 +37,11 @@ export interface SharedLimit {
 const CLIENT = 'client network';
 const CONSUMER = `consumer, else ${CLIENT}`;
 const NEWCOMER = 'the newcomer';
-const OLDEST_OF_MOST_USED = 'what was used longest ago of whoever has most';
-const OLDEST_OF_MOST = 'the oldest of whoever has most; a newcomer that has as much as any other';
+const OLDEST_OF_MOST_USED = 'the least recently used entry of the owner that has most';
+const OLDEST_OF_MOST = 'the oldest of the owner that has most; a new one if its owner has as much as any other';
 /** Calls of a server that are given up for others. */
-const GIVEN_UP = 'the oldest call of whoever has most; a newcomer that has as many as any other';
-const NEWEST_OF_MOST = 'the newest check of whoever has most waiting';
+const GIVEN_UP = 'the oldest call of the owner that has most; a new one if its owner has as many as any other';
+const NEWEST_OF_MOST = 'the newest check of the owner that has most waiting';
 const CLOSED = 'the old one refuses (429) until its window has passed';
 const YIELDS = 'gw_shared_limit_yields_total';
 const DECISIONS = 'gw_plugin_decisions_total';
@@ -127,7 +127,7 @@ const table = {
     most: { constant: 'instances', value: 2000 },
     scope: 'process',
     owner: `module, and ${CLIENT}`,
-    yields: 'the oldest waiting call of whoever is furthest above its share',
+    yields: 'the oldest waiting call of the owner that is furthest above its share',
     answer: '503 `overloaded`',
     metric: DECISIONS,
     files: ['wasm/call/plugin.ts', 'wasm/pool.ts', 'wasm/shares.ts'],
@@ -139,7 +139,7 @@ const table = {
     most: { constant: 'waitingBytes', value: 256 << 20 },
     scope: 'process',
     owner: `module, then ${CLIENT}`,
-    yields: 'the oldest waiting call of whoever holds most',
+    yields: 'the oldest waiting call of the owner that holds most',
     answer: '503 `overloaded`',
     metric: DECISIONS,
     files: ['wasm/call/plugin.ts', 'wasm/pool.ts'],
@@ -151,7 +151,7 @@ const table = {
     most: { constant: 'queue', value: 10_000 },
     scope: 'process',
     owner: `module, then ${CLIENT}`,
-    yields: 'the newest call of whoever has most waiting, and who has waited for 10 s',
+    yields: 'the newest call of the owner that has most waiting, and calls that have waited for 10 s',
     answer: '503 `overloaded`',
     metric: DECISIONS,
     files: ['wasm/call/plugin.ts', 'wasm/pool.ts'],
@@ -235,8 +235,8 @@ const table = {
     most: { constant: 'atOnce', value: 500 },
     scope: 'issuer',
     owner: CLIENT,
-    yields: 'the oldest request of whoever has most waiting',
-    answer: 'the keys that are known count: 401 for a key that is none of them',
+    yields: 'the oldest request of the owner that has most waiting',
+    answer: 'only known keys count: 401 for any other key',
     metric: DECISIONS,
     files: ['capabilities/tokens/remote-keys.ts'],
     test: 'test/serve/key-sets.test.ts: are looked for on behalf of a client, however many tokens of another name keys',
@@ -294,8 +294,8 @@ const table = {
     unit: 'bytes',
     most: { constant: 'maxBytes', value: 64 << 20 },
     scope: 'workers',
-    owner: `what it is (a response, an invalidation, an answer of \`ai-cache\`, a user of a directory), then ${CONSUMER}`,
-    yields: 'what was used longest ago of whoever has most',
+    owner: `kind of entry (a response, an invalidation, an answer of \`ai-cache\`, a user of a directory), then ${CONSUMER}`,
+    yields: 'the least recently used entry of the owner that has most',
     answer: 'none: it is fetched again',
     metric: 'gw_cache_requests_total',
     files: ['state/memory-cache-store.ts'],
@@ -343,7 +343,8 @@ const table = {
     most: { constant: 'maxBuckets', value: 100_000 },
     scope: 'workers',
     owner: `policy, then ${CONSUMER}`,
-    yields: 'the oldest without a reservation of whoever has most; a newcomer that has as much as any other',
+    yields:
+      'the oldest without a reservation of the owner that has most; a new one if its owner has as much as any other',
     answer: `429 for the newcomer; ${CLOSED}, and is new if it is the only one of its owner`,
     metric: REFUSED_SPENDING,
     files: ['state/memory-budget-store.ts'],
@@ -374,12 +375,12 @@ const table = {
     test: 'gateway/src/capabilities/ai-policies/spending/consumer-labels.test.ts: a config that names many consumers leaves as many names to others',
   },
   'idempotency-keys': {
-    what: 'idempotency keys and what became of them, without `--state`',
+    what: 'idempotency keys and their results, without `--state`',
     unit: 'bytes',
     most: { constant: 'maxBytes', value: 48 << 20 },
     scope: 'workers',
     owner: CONSUMER,
-    yields: 'the oldest with an answer of whoever has most; a newcomer that has as much as any other',
+    yields: 'the oldest with an answer of the owner that has most; a new one if its owner has as much as any other',
     answer:
       '503 `overloaded` for the newcomer; 503 `state-unavailable` for repeats of the old one, which is not published again',
     metric: DECISIONS,
@@ -535,8 +536,8 @@ const table = {
     unit: 'bytes',
     most: { constant: 'cache', value: 0.25, of: '`maxmemory` of the state server' },
     scope: 'state',
-    owner: `what it is, as in \`cache\`, and ${CONSUMER}`,
-    yields: 'what ends first, of whoever has most',
+    owner: `kind of entry, as in \`cache\`, and ${CONSUMER}`,
+    yields: 'the entry that expires first, of the owner that has most',
     answer: 'none: it is fetched again',
     metric: 'gw_cache_requests_total',
     files: ['state/redis-shares.ts', 'state/redis-cache.ts'],

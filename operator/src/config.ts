@@ -7,17 +7,17 @@ export interface OperatorEnvironment {
   readonly namespace: string | undefined;
   /** Name of the pod (POD_NAME). */
   readonly podName: string | undefined;
-  /** Namespaces to look at, comma-separated (GW_OPERATOR_NAMESPACES). */
+  /** Namespaces to watch, comma-separated (GW_OPERATOR_NAMESPACES). */
   readonly namespaces: readonly string[];
-  /** Label selector of the namespaces to look at (GW_OPERATOR_NAMESPACE_SELECTOR). */
+  /** Label selector of the namespaces to watch (GW_OPERATOR_NAMESPACE_SELECTOR). */
   readonly namespaceSelector: string | undefined;
-  /** Whether to colour what is written to a terminal (NO_COLOR, FORCE_COLOR). */
+  /** Whether to colour terminal output (NO_COLOR, FORCE_COLOR). */
   readonly colour: boolean;
-  /** What local mode hands on to the processes that it starts. */
+  /** Variables that local mode passes to the processes that it starts. */
   readonly inherited: Readonly<Record<string, string>>;
 }
 
-/** Nothing else of our environment reaches a pod: what it may see is what its manifest gives it. */
+/** No other variables of our environment reach a pod: its manifest defines the rest. */
 const INHERITED = ['PATH', 'HOME', 'TZ', 'LANG', 'TMPDIR', 'NODE_EXTRA_CA_CERTS', 'SYSTEMROOT'];
 
 export function readEnvironment(

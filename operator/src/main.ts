@@ -11,7 +11,7 @@ const { basename, extname, join } = await import('node:path');
 const { messageOf } = await import('@gw/gateway/message-of');
 const { readEnvironment } = await import('./config.ts');
 
-/** Bundled, `gw` lies beside us; in the checkout, in its own workspace. */
+/** Bundled, `gw` is beside this program; in the checkout, in its own workspace. */
 const gwEntry =
   extname(import.meta.filename) === '.js'
     ? join(import.meta.dirname, 'gw.js')
@@ -29,8 +29,8 @@ const program: Program = {
 };
 /** kubectl runs its plugins by their file's name: the same program, as `kubectl-gw`. */
 const asPlugin = basename(process.argv[1] ?? '').startsWith('kubectl-gw');
-// Each loads what it needs: the plugin starts in a fraction of the time that the controllers take, and what pods wait
-// for in another.
+// Each command loads only its modules: the plugin starts in a fraction of the time of the controllers, and so does the
+// program that pods wait for.
 async function commandOf(): Promise<Command> {
   if (asPlugin) return (await import('./kubectl/command.ts')).kubectlGwCommand(program);
   if (process.argv[2] !== 'fetch') return (await import('./cli/gw-operator.ts')).gwOperatorCommand(program);

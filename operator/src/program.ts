@@ -1,16 +1,16 @@
 import type { Command } from 'commander';
 import type { OperatorEnvironment } from './config.ts';
 
-/** What commands need of the process around them. */
+/** Process-level dependencies of commands. */
 export interface Program {
   readonly environment: OperatorEnvironment;
   readonly stdout: (text: string) => void;
   /**
-   * For a command that has something to finish: resolves at the first SIGINT, SIGTERM or SIGHUP; a second one ends the
-   * process at once. Until it is called the first one does.
+   * For a command with work to finish: resolves at the first SIGINT, SIGTERM or SIGHUP; a second one ends the process
+   * at once. Before this is called, the first one does.
    */
   readonly stopped: () => Promise<void>;
-  /** What the program ends with where nothing throws. Default: 0. */
+  /** Sets the exit code if nothing throws. Default: 0. */
   readonly endWith: (exitCode: number) => void;
   /** Path of the `gw` program, for local mode. */
   readonly gwEntry: string;

@@ -41,11 +41,11 @@ import type { ListenerOptions } from './webhooks/listener-options.ts';
 import { openWebhooks } from './webhooks/open-webhooks.ts';
 
 export interface RunOptions {
-  /** Namespaces to look at; none means all. */
+  /** Namespaces to watch; empty means all. */
   readonly namespaces: readonly string[];
-  /** Of all namespaces those that a label selector selects, in the form of kubectl's `-l`; followed as they change. */
+  /** Label selector of the watched namespaces, in the form of kubectl's `-l`; followed as labels change. */
   readonly namespaceSelector?: string;
-  /** Image of gateway pods where a project names none. */
+  /** Image of gateway pods if a project names none. */
   readonly image: string;
   /** Namespace of the operator: its Lease and its NetworkPolicy peers. Default: the kubeconfig's or the pod's. */
   readonly namespace?: string;
@@ -56,7 +56,7 @@ export interface RunOptions {
   readonly workers: number;
   /** HTTPS listener of webhooks and link; absent: there is neither. */
   readonly listener?: ListenerOptions;
-  /** Where pods reach this replica; default: the first address of this machine, in a pod the pod's. */
+  /** Address at which pods reach this replica; default: the first address of this machine, in a pod the pod's. */
   readonly linkAddress?: string;
   /** Projects whose pods are replaced at once because the operator changed; 0: all. */
   readonly updatesAtOnce: number;
@@ -64,14 +64,14 @@ export interface RunOptions {
   readonly policy: PodPolicy;
   /** Registries and URLs that users name. */
   readonly egress: EgressSettings;
-  /** Name of this replica, the pod's where it runs in one; default the host's and something of its own. */
+  /** Name of this replica; default: the pod's name, or outside a pod the host's name with a unique suffix. */
   readonly identity?: string;
 }
 
 export interface RunningOperator {
   /** Port of health and metrics. */
   readonly port: number;
-  /** Port of the HTTPS listener once it answers; undefined where there is none, or it was closed before. */
+  /** Port of the HTTPS listener once it answers; undefined without a listener, or if it was closed before. */
   readonly listening: Promise<number | undefined>;
   /** Resolves when it has stopped; rejects when the Lease was lost, after which only a new process may lead. */
   readonly stopped: Promise<void>;
@@ -79,7 +79,7 @@ export interface RunningOperator {
 }
 
 export async function run(options: RunOptions, log: Logger): Promise<RunningOperator> {
-  // What has started is stopped in the reverse order, also where the rest does not start.
+  // Started parts stop in the reverse order, also if a later one fails to start.
   await using started = new AsyncDisposableStack();
   let runner: Runner | undefined;
   const metrics = new OperatorMetrics(
@@ -131,7 +131,7 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
       api,
       listener,
       options: options.listener,
-      // Read from the server: a replica that does not lead watches nothing, and what was just made must be seen.
+      // Reads from the server: a replica that does not lead watches nothing, and must see objects that were just made.
       objects: new CachedObjects(cluster),
       catalog,
       sources: fetcher.sources,
@@ -163,7 +163,7 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
   started.defer(() => webhooks?.close());
   listening.catch((error: unknown) => ended.reject(error));
   started.defer(() => lease.close());
-  // Before all others: nothing of ours may write once another replica leads.
+  // Registered first: nothing may write once another replica leads.
   const led = started.use(new AsyncDisposableStack());
 
   async function lead(): Promise<void> {
@@ -172,7 +172,7 @@ export async function run(options: RunOptions, log: Logger): Promise<RunningOper
       log.info({ namespace, identity }, 'waiting for the Lease');
       if (!(await lease.acquire(() => ended.reject(new Error('the Lease was lost: another replica leads'))))) return;
     }
-    // What pods are told of the link must not change from one reconcile to the next.
+    // The link's settings in pods must not change from one reconcile to the next.
     if (options.listener?.linkService && (await listening) === undefined) return;
     if (led.disposed) return;
     metrics.leads(true);

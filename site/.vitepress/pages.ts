@@ -51,7 +51,7 @@ export const SECTIONS: Readonly<Record<string, readonly Section[]>> = {
       ),
     },
     { title: 'Plugins', files: [...doc('plugins'), ...plugins] },
-    { title: 'Plugin interface', files: [...doc('host-functions'), 'gateway/sdk/ABI.md'] },
+    { title: 'Plugin interface', files: [...doc('sdk', 'host-functions'), 'gateway/sdk/ABI.md'] },
     { title: 'Charts', files: globSync('charts/*/README.md', { cwd: REPOSITORY }).sort() },
   ],
   Background: [

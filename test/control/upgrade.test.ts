@@ -121,7 +121,7 @@ describe.each(DATABASE_KINDS)('a database of the first version on %s', (_name, k
     const server = await startControl({ databaseUrl, args: ['--admin-bind', 'off'] });
     onTestFinished(async () => void (await server.stop()));
     const [revision] = await server.get<SpecRevision[]>(`/specs/${id}/history`);
-    expect(revision?.note).toContain('before bindings were kept apart');
+    expect(revision?.note).toContain('before bindings were stored separately');
     expect(revision?.document_sha256).toBe(revision?.sha256);
     const body = new FormData();
     body.append('file', new Blob(['openapi: 3.1.0\ninfo: { title: x, version: "2" }\npaths: {}\n']), 'patched.yaml');

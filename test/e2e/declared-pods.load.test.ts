@@ -5,11 +5,46 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { image, missing, skipped } from './installed-operator.ts';
-import { answering, type RolloutShop, reason, rolloutShop, type Status, served } from './rollout-shop.ts';
+import {
+  answering,
+  NEW_CONNECTIONS,
+  type RolloutShop,
+  reason,
+  rolloutShop,
+  type Status,
+  served,
+} from './rollout-shop.ts';
 
 const colon = image.lastIndexOf(':');
 /** Of the operator's own repository, so that it may be named. */
 const ABSENT = `${image.slice(0, colon)}:absent`;
+
+/** A document beside the shop's, for clients with the key of a Secret. */
+const keyedSpec = JSON.stringify({
+  apiVersion: 'gw.dev/v1alpha1',
+  kind: 'ApiSpec',
+  metadata: { name: 'keyed' },
+  spec: {
+    source: {
+      inline: JSON.stringify({
+        openapi: '3.1.0',
+        info: { title: 'Keyed', version: '1' },
+        components: { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-API-Key' } } },
+        security: [{ key: [] }],
+        paths: {
+          '/keyed': {
+            get: {
+              operationId: 'keyed',
+              responses: { 200: { description: 'OK' } },
+              'x-gw-middlewares': [{ name: 'apikey-auth', config: { keys: [{ key: 'env://SHOP_KEY', id: 'shop' }] } }],
+              'x-gw-dispatch': { name: 'mock', config: { body: 'keyed' } },
+            },
+          },
+        },
+      }),
+    },
+  },
+});
 
 describe.skipIf(missing.length > 0)(`pods as they are declared${skipped}`, () => {
   let shop: RolloutShop;
@@ -93,6 +128,42 @@ describe.skipIf(missing.length > 0)(`pods as they are declared${skipped}`, () =>
       await k('delete', 'resourcequota', 'few');
       // The Deployment tries again after longer and longer; a change of it is tried at once.
       await mended({ pods: { labels: { team: 'shops' } } });
+    });
+  });
+
+  it('a rotated Secret with which no pod starts is said, and what serves serves on', async () => {
+    const { k, text, underLoad, until } = shop;
+    const rotate = (value: string) =>
+      k.apply(
+        JSON.stringify({
+          apiVersion: 'v1',
+          kind: 'Secret',
+          metadata: { name: 'keys' },
+          stringData: { SHOP_KEY: value },
+        }),
+      );
+    await rotate('first');
+    await k.apply(keyedSpec);
+    await mended({
+      specs: { names: ['shop', 'keyed'] },
+      plugins: [{ name: 'mock' }, { name: 'http-upstream' }, { name: 'apikey-auth' }],
+      secrets: { env: ['keys'] },
+    });
+    const keyed = async (key: string) =>
+      (await fetch(`${shop.url}/keyed`, { headers: { ...NEW_CONNECTIONS, 'x-api-key': key } })).status;
+    await until((now) => isReady(now) && served(now));
+    await eventually(async () => expect(await keyed('first')).toBe(200));
+    const before = await text();
+    await underLoad(async () => {
+      // An empty variable is as good as none: a pod that begins with it ends with exit code 13.
+      await rotate('');
+      const stalled = await until((now) => reason(now, 'Stalled') === 'PodsNotStarting');
+      expect([isReady(stalled), reason(stalled, 'Programmed')]).toEqual([false, 'PodsNotStarting']);
+      expect(message(stalled, 'Stalled')).toMatch(/pod shop-gateway-\S+: CrashLoopBackOff/);
+      expect([await text(), await keyed('first')]).toEqual([before, 200]);
+      await rotate('second');
+      await until((now) => isReady(now) && reason(now, 'Stalled') !== 'PodsNotStarting');
+      await eventually(async () => expect([await keyed('first'), await keyed('second')]).toEqual([401, 200]));
     });
   });
 

@@ -8,8 +8,10 @@ import { extname, join } from 'node:path';
 import { compile } from '../../gateway/src/compiler/index.ts';
 import { loadBuiltinPlugin } from '../../gateway/src/plugins/builtin.ts';
 import listed from './documents.json' with { type: 'json' };
+import mocked from './mocked.json' with { type: 'json' };
 
-export interface PublicDocument {
+/** A file in a public repository. */
+interface PublicFile {
   readonly name: string;
   /** On GitHub. */
   readonly repository: string;
@@ -17,6 +19,9 @@ export interface PublicDocument {
   readonly path: string;
   /** Of the file, hex. */
   readonly sha256: string;
+}
+
+export interface PublicDocument extends PublicFile {
   /** Operations served; null if the description is refused. */
   readonly operations: number | null;
   /** Diagnostics by code. */
@@ -25,10 +30,20 @@ export interface PublicDocument {
   readonly says: string;
 }
 
+/** A description as `gw dev DOCUMENT --mock` serves it. */
+export interface MockedDocument extends PublicFile {
+  /** Operations that are answered; null if the description cannot be read. */
+  readonly operations: number | null;
+  readonly leftOut: number;
+  /** Reasons why operations are left out. */
+  readonly says: string;
+}
+
 export const publicDocuments: readonly PublicDocument[] = listed;
+export const mockedDocuments: readonly MockedDocument[] = mocked;
 
 /** The file in a folder of checkouts, `OWNER/NAME/…`; null if it is not there. */
-export function fileIn(folder: string, { repository, path }: PublicDocument): string | null {
+export function fileIn(folder: string, { repository, path }: PublicFile): string | null {
   const file = join(folder, repository, path);
   return existsSync(file) ? file : null;
 }
@@ -62,14 +77,22 @@ export async function verdictOf(
 }
 
 export function renderPublicDocuments(): string {
-  const rows = publicDocuments.map(({ name, repository, commit, path, operations, codes, says }) => {
+  const rows = publicDocuments.map((document) => {
+    const { operations, codes, says } = document;
     const counts = Object.entries(codes).map(([code, count]) => `${count} × ${code}`);
     const verdict = operations === null ? 'refused' : 'compiles';
-    const link = `[${name}](https://github.com/${repository}/blob/${commit}/${path})`;
     const what = [counts.join(', '), says].filter((each) => each !== '').join(': ');
-    return `| ${link} | ${operations ?? ''} | ${verdict} | ${what} |`;
+    return `| ${linkTo(document)} | ${operations ?? ''} | ${verdict} | ${what} |`;
   });
-  return `${HEAD}\n${rows.join('\n')}\n`;
+  const others = mockedDocuments.map((document) => {
+    const { operations, leftOut, says } = document;
+    return `| ${linkTo(document)} | ${operations ?? 'refused'} | ${leftOut === 0 ? '' : leftOut} | ${says} |`;
+  });
+  return `${HEAD}\n${rows.join('\n')}\n${MOCKED}\n${others.join('\n')}\n`;
+}
+
+function linkTo({ name, repository, commit, path }: PublicFile): string {
+  return `[${name}](https://github.com/${repository}/blob/${commit}/${path})`;
 }
 
 const HEAD = `# Public descriptions
@@ -81,4 +104,14 @@ descriptions, compiled as they are with a mock for each operation (\`gw dev --mo
 checkouts, \`OWNER/NAME\`, at these commits; files with another SHA-256 are not compared.
 
 | description | operations | verdict | what the compiler says |
+|---|---|---|---|`;
+
+const MOCKED = `
+## Served without an edit
+
+Generated from \`test/public-documents/mocked.json\`. ${mockedDocuments.length} other descriptions, as
+\`gw dev DOCUMENT --mock\` serves them: the operations that it answers with examples, and those that it leaves out.
+\`test/public-documents/mocked-documents.test.ts\` serves them again.
+
+| description | operations | left out | reason |
 |---|---|---|---|`;

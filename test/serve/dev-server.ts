@@ -5,6 +5,8 @@ import { programEnv } from '../programs/program.ts';
 
 export interface DevServer {
   readonly url: string;
+  /** Returns all that it has printed to standard error so far. */
+  said(): string;
   /** Resolves when it has ended. */
   stop(): Promise<void>;
 }
@@ -32,7 +34,7 @@ export async function startDev(cwd: string, ...args: string[]): Promise<DevServe
     child.once('exit', () => reject(new Error(said)));
   });
   try {
-    return { url: await url, stop };
+    return { url: await url, said: () => said, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -17,7 +17,7 @@ export function renderHttpDoc(): string {
 
 Generated from the suite in \`test/smuggling\`, which sends ${CASES.length} requests as bytes to \`gw serve\` and to nginx 1.22, each before an upstream that keeps what it gets. In ${CASES.length - rows.length} of them both do the same.
 
-What is malformed is answered with a 400 problem document (\`urn:gw:error:malformed-request\`) and the connection is closed; no byte behind it is taken for a request. Nothing of it reaches a plugin or an upstream, and upstreams get a request of our own writing, never the client's bytes. Requests on one connection are served one after another, in their order.
+The gateway answers a malformed request with a 400 problem document (\`urn:gw:error:malformed-request\`) and closes the connection; no byte behind it is taken for a request. Nothing of it reaches a plugin or an upstream, and upstreams get a request that the gateway writes, never the client's bytes. Requests on one connection are served one after another, in their order.
 
 Where nginx differs, \`served\` means that the request was passed on, and \`goes on\` that the connection was kept:
 

@@ -12,13 +12,13 @@ export interface Difference {
 const GET_PASSED = ['GET /x', AFTER];
 const POST_PASSED = ['POST /x "hello"', AFTER];
 const NOT_IMPLEMENTED = ['501'];
-const BARE_LF = 'A bare LF may end a line (RFC 9112, 2.2), but whoever stands before us may see no line end in it.';
+const BARE_LF = 'A bare LF may end a line (RFC 9112, 2.2), but a proxy before the gateway may see no line end in it.';
 const CODINGS =
   'Both refuse it and close. 501 speaks of codings that a server lacks; a message whose end is in doubt is malformed.';
 const SIZE =
   'Both refuse it; sizes past the limits are our problem documents, with the statuses that the flags document.';
 const TARGET =
-  'Whoever forwards such a target leaves it to the upstream what it means; the path that was routed must be the path that is served.';
+  'A proxy that forwards such a target leaves its meaning to the upstream; the routed path must be the path that is served.';
 const STAYS = 'The message is whole and its end beyond doubt: the connection can go on.';
 const UPSTREAM = 'nginx passes it on, and it is the upstream that refuses it.';
 const HOST = 'RFC 9112, 3.2: an invalid Host is answered with 400.';
@@ -102,7 +102,7 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     cases: ['Host: empty'],
     answers: ['400'],
-    why: 'RFC 9112, 3.2: where the target has no authority, Host is sent empty.',
+    why: 'RFC 9112, 3.2: if the target has no authority, Host is sent empty.',
   },
   {
     cases: ['user information', 'a port that is no number', 'a query', 'a broken IPv6 address'].map(
@@ -114,7 +114,7 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     cases: ['request line: the absolute form with another host than Host'],
     answers: GET_PASSED,
-    why: 'nginx goes by the target. RFC 9112, 3.2.2 has clients send the same in Host: where they differ, someone is misled.',
+    why: 'nginx goes by the target. RFC 9112, 3.2.2 has clients send the same in Host: if they differ, someone is misled.',
   },
   {
     cases: ['request line: the absolute form of another scheme'],
@@ -152,7 +152,7 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     cases: ['request line: HTTP/1.2', 'request line: HTTP/1.01'],
     answers: GET_PASSED,
-    why: 'RFC 9110, 2.5 would have a higher minor version served as HTTP/1.1; there is none, and the parser takes none.',
+    why: 'RFC 9110, 2.5 would have a higher minor version served as HTTP/1.1; no such version exists, and the parser accepts none.',
   },
   {
     cases: ['request line: HTTP/2.0'],

@@ -1,26 +1,26 @@
-/** Ends at once, on this replica, what is open on behalf of credentials that are revoked, here or elsewhere. */
+/** Ends open connections at once, on this replica, when their credentials are revoked on any replica. */
 import { messageOf } from '@gw/gateway/message-of';
 import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import type { Database } from '../db/database.ts';
 import { readRevocation } from './revocations.ts';
 
-/** Milliseconds between looks at the tables, for notifications that were lost without a trace. */
+/** Milliseconds between checks of the tables, for lost notifications. */
 const RECHECK_MS = 15_000;
-/** Clocks of replicas and the time of a transaction: how much further back a look at the tables goes. */
+/** Milliseconds by which a check of the tables reaches further back, for clock differences and open transactions. */
 const OVERLAP_MS = 60_000;
 /** The longest that a timer takes. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** What something open was opened with. */
+/** Credentials of an open connection. */
 export interface Credentials {
-  /** Of the API token, where it is one. */
+  /** Id of the API token, if the credentials are one. */
   readonly tokenId?: string;
-  /** Of the data-plane key, where it is one. */
+  /** Id of the data-plane key, if the credentials are one. */
   readonly keyId?: string;
-  /** The one project that they open. */
+  /** The only project that the credentials give access to. */
   readonly projectId?: string | null;
-  /** Milliseconds that they hold from now on, by the clock that decides; null: without an end. */
+  /** Milliseconds until they expire, by the clock that decides; null: they never expire. */
   readonly expiresInMs?: number | null;
 }
 
@@ -39,7 +39,7 @@ export class Access {
   readonly #projectListeners = new Set<Listener>();
   readonly #timer: NodeJS.Timeout;
   readonly #stopListening: () => void;
-  /** By the clock of the database, which also writes when something was revoked. */
+  /** Last check, by the clock of the database, which also writes times of revocations. */
   #checkedAt: number | null = null;
 
   constructor(db: Database, log: Logger) {
@@ -53,13 +53,17 @@ export class Access {
     this.#timer = setInterval(() => this.#look(), RECHECK_MS).unref();
   }
 
-  /** Called with the id of each data-plane key that is revoked, perhaps twice. Returns what ends it. */
+  /**
+   * Calls the listener with the id of each revoked data-plane key, perhaps twice. Returns a function that removes it.
+   */
   onRevokedKey(listener: (keyId: string) => void): () => void {
     this.#keyListeners.add(listener);
     return () => void this.#keyListeners.delete(listener);
   }
 
-  /** Called with the id of each project that is deleted: its keys open nothing any more. Returns what ends it. */
+  /**
+   * Calls the listener with the id of each deleted project, whose keys are invalid. Returns a function that removes it.
+   */
   onDeletedProject(listener: (projectId: string) => void): () => void {
     this.#projectListeners.add(listener);
     return () => void this.#projectListeners.delete(listener);
@@ -82,7 +86,9 @@ export class Access {
     return { signal: watch.end.signal, release };
   }
 
-  /** Looks at the tables for what was revoked. Rejects where the database is away: what is open stays so until it is back. */
+  /**
+   * Checks the tables for revocations. Rejects if the database is unavailable: connections stay open until it is back.
+   */
   async recheck(): Promise<void> {
     const { kysely } = this.#db;
     const { rows: times } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(kysely);
@@ -148,7 +154,7 @@ export class Access {
   #atExpiry({ credentials: { expiresInMs = null }, end: controller }: Watch): NodeJS.Timeout | undefined {
     if (expiresInMs === null) return undefined;
     const left = Math.max(0, expiresInMs);
-    // What expires in a month and more is not open for as long.
+    // A connection does not stay open for a month, the longest timer.
     if (left > MAX_TIMER_MS) return undefined;
     return setTimeout(() => controller.abort(new Error('the credentials expired')), left).unref();
   }

@@ -1,22 +1,22 @@
-/** Who asks, and what they may do. */
+/** The authenticated caller and its permissions. */
 import { ControlError } from '../errors.ts';
 
-/** Each may all that those before it may. */
+/** Each role has the permissions of those before it. */
 export const ROLES = ['viewer', 'editor', 'deployer', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
 
 export interface ActorOptions {
-  /** As the audit log names it: `admin`, `token:ci`, `oidc:alice`, `data-plane:edge-1`, `system`. */
+  /** Name in the audit log: `admin`, `token:ci`, `oidc:alice`, `data-plane:edge-1`, `system`. */
   readonly name: string;
   readonly role: Role;
-  /** The one project that the actor may see; null: all of them, and what belongs to none. */
+  /** The one project that the actor may see; null: all projects, and resources outside projects. */
   readonly projectId?: string | null;
   /** A data plane, by its key: it may fetch artifacts of its project. Default false. */
   readonly isDataPlane?: boolean;
-  /** Of the HTTP request, for the audit log. */
+  /** Id of the HTTP request, for the audit log. */
   readonly requestId?: string | null;
   readonly expiresAt?: Date | null;
-  /** Makes the signal of `Actor.revoked`, once it is asked for. */
+  /** Creates the signal of `Actor.revoked`, at its first use. */
   readonly watch?: () => AbortSignal;
 }
 
@@ -48,36 +48,34 @@ export class Actor {
     this.#watch = watch;
   }
 
-  /**
-   * Aborted when the credentials are revoked or expire: what is open on their behalf ends then. Undefined where
-   * neither can be.
-   */
+  /** Aborted when the credentials are revoked or expire: open connections end then. Undefined if neither can happen. */
   get revoked(): AbortSignal | undefined {
     this.#revoked ??= this.#watch?.();
     return this.#revoked;
   }
 
-  /** Whether the actor may see what belongs to the project; null: to none. */
+  /** Reports whether the actor may see resources of the project; null: outside projects. */
   sees(projectId: string | null): boolean {
     return this.projectId === null || this.projectId === projectId;
   }
 
   /**
-   * Throws where the actor may not do with what belongs to the project (null: to none) what `role` may. What the
-   * actor may not see is not found, so that nobody learns which ids exist; `what` names it, as in `project "…"`.
+   * Throws if the actor lacks the permissions of `role` in the project (null: outside projects). Resources that the
+   * actor may not see are reported as not found, so that nobody learns which ids exist; `what` names the resource, as
+   * in `project "…"`.
    */
   mustBe(role: Role, projectId: string | null, what: string): void {
     if (!this.sees(projectId)) throw ControlError.notFound(what);
     this.mustHave(role);
   }
 
-  /** Throws where the actor's role is less, whatever the project. */
+  /** Throws if the actor's role is lower, for any project. */
   mustHave(role: Role): void {
     if (ROLES.indexOf(this.role) >= ROLES.indexOf(role)) return;
     throw new ControlError('forbidden', `this needs the role "${role}", but ${this.name} has "${this.role}"`);
   }
 
-  /** Throws unless the actor may do what `role` may with what belongs to no project. */
+  /** Throws unless the actor has the permissions of `role` outside projects. */
   mustBeGlobal(role: Role): void {
     this.mustHave(role);
     if (this.projectId === null) return;
@@ -85,5 +83,5 @@ export class Actor {
   }
 }
 
-/** What the control plane does of itself. */
+/** Actor of the control plane's own changes. */
 export const SYSTEM = new Actor({ name: 'system', role: 'admin' });

@@ -24,7 +24,7 @@ export interface KnownApiKey {
   readonly name: string;
 }
 
-/** Where credentials are kept. Both mark what they find as used. */
+/** Store of credentials. Both methods mark the found ones as used. */
 export interface CredentialStore {
   findToken(token: string): Promise<KnownToken | undefined>;
   findApiKey(key: string): Promise<KnownApiKey | null>;
@@ -35,14 +35,14 @@ export interface AuthenticatorOptions {
   readonly adminToken: string;
   readonly store: CredentialStore;
   readonly access: Access;
-  /** Null: OIDC tokens are not known. */
+  /** Null: OIDC tokens are not accepted. */
   readonly oidc: OidcTokens | null;
 }
 
-/** Throws `unauthorized` where the request has no credentials, or bad ones. */
+/** Throws `unauthorized` if the request has no credentials, or invalid ones. */
 export type Authenticate = (request: FastifyRequest, reply: FastifyReply) => Promise<Actor>;
 
-/** Who it is, and what the credentials hang on. */
+/** The caller, and the credentials that it depends on. */
 type Found = ActorOptions & { readonly credentials?: Credentials };
 
 export function authenticator({ adminToken, store, access, oidc }: AuthenticatorOptions): Authenticate {
@@ -72,14 +72,14 @@ export function authenticator({ adminToken, store, access, oidc }: Authenticator
     const identity = await oidc?.identify(token);
     if (!identity) return null;
     const { subject, role, projectId, expiresAt } = identity;
-    // As they were verified, by this clock.
+    // Expiry as verified, by this clock.
     const expiresInMs = expiresAt.getTime() - Date.now();
     return { name: `oidc:${subject}`, role, projectId, expiresAt, credentials: { projectId, expiresInMs } };
   }
 
   return async (request, reply) => {
     const found = await find(bearerToken(request), request);
-    // One message for whatever is wrong with it: it tells nobody how close a guess was.
+    // One message for every fault, so that it does not reveal how close a guess was.
     if (!found) throw new ControlError('unauthorized', 'the token does not grant access here, or is no longer valid');
     const { credentials, ...options } = found;
     const watch = () => {
@@ -92,7 +92,7 @@ export function authenticator({ adminToken, store, access, oidc }: Authenticator
 }
 
 /**
- * The token of `Authorization: Bearer …` (RFC 6750, section 2.1). For what people open in a browser, which asks for a
+ * Returns the token of `Authorization: Bearer …` (RFC 6750, section 2.1). On pages for browsers, which prompt for a
  * name and a password, the token may also be the password (RFC 7617).
  */
 function bearerToken({ headers: { authorization }, routeOptions: { config } }: FastifyRequest): string {

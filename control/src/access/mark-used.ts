@@ -1,4 +1,4 @@
-/** When keys and tokens were last used. */
+/** Records when keys and tokens were last used. */
 import { type Kysely, sql } from 'kysely';
 import type { Schema } from '../db/schema.ts';
 
@@ -13,13 +13,13 @@ interface Used {
   readonly last_used_at: Date | null;
 }
 
-/** It is used now. */
+/** Records a use now. */
 export async function markUsed(
   db: Kysely<Schema>,
   table: 'api_keys' | 'api_tokens',
   { id, last_used_at }: Used,
 ): Promise<void> {
-  // The database's clock decides; this one only saves most of the statements.
+  // The database's clock decides; this check only saves most of the statements.
   if (Math.abs(Date.now() - (last_used_at?.getTime() ?? 0)) <= PRECISION_MS || marking.has(id)) return;
   marking.add(id);
   try {

@@ -1,14 +1,14 @@
-/** Which roles tokens of an OIDC issuer give (`--oidc-roles`). */
+/** Mapping of an OIDC issuer's roles to the control plane's (`--oidc-roles`). */
 import { ROLES, type Role } from './actor.ts';
 
 export interface Grant {
   readonly role: Role;
-  /** Null: of all projects. */
+  /** Null: all projects. */
   readonly projectId: string | null;
 }
 
 interface Mapping extends Grant {
-  /** As the issuer names the role, or the group. */
+  /** Name of the role or group at the issuer. */
   readonly claimed: string;
 }
 
@@ -17,8 +17,8 @@ export type OidcRoles = readonly Mapping[];
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 /**
- * `admins=admin,devs=editor@PROJECT_ID`: who the issuer says is in `admins` is admin, in `devs` editor of one project.
- * Throws an Error that says which entry is wrong.
+ * Parses `admins=admin,devs=editor@PROJECT_ID`: the issuer's role `admins` becomes admin, `devs` editor of one project.
+ * Throws an Error that names the invalid entry.
  */
 export function parseOidcRoles(text: string): OidcRoles {
   return text.split(',').map((entry) => {
@@ -36,7 +36,7 @@ export function parseOidcRoles(text: string): OidcRoles {
   });
 }
 
-/** The first entry that fits one of the roles that the token claims decides; null: none does. */
+/** Returns the first entry that matches a role that the token claims; null if no entry does. */
 export function grantOf(roles: OidcRoles, claimed: readonly string[]): Grant | null {
   return roles.find((mapping) => claimed.includes(mapping.claimed)) ?? null;
 }

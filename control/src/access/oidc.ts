@@ -5,9 +5,9 @@ import { ControlError } from '../errors.ts';
 import { claimPointer, type Grant, grantOf, type OidcRoles } from './oidc-roles.ts';
 
 export interface OidcOptions {
-  /** `iss` of the tokens, and where discovery begins. */
+  /** `iss` of the tokens, and base URL of discovery. */
   readonly issuer: string;
-  /** One of `aud`. */
+  /** Required value in `aud`. */
   readonly audience: string;
   /** Names with dots between them, or a JSON pointer. */
   readonly roleClaim: string;
@@ -22,16 +22,16 @@ export interface OidcIdentity extends Grant {
 
 export interface OidcTokens {
   /**
-   * Null where the token is no good, for whatever reason; the log says which. Throws `forbidden` where it is good and
-   * gives no role, `unavailable` where nobody can tell since the issuer's keys cannot be had.
+   * Returns null if the token is not valid; the log names the reason. Throws `forbidden` if it is valid but gives no
+   * role, `unavailable` if the issuer's keys cannot be fetched.
    */
   identify(token: string): Promise<OidcIdentity | null>;
   close(): Promise<void>;
 }
 
-/** What has a year of four digits. */
+/** Latest time whose year has four digits. */
 const LAST_TIME = Date.UTC(9999, 11, 31);
-/** A text that a name in the audit log can be. */
+/** Names that the audit log can hold. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it is about
 const SUBJECT = /^[^\u0000-\u001f\u007f]{1,255}$/;
 

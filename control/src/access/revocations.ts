@@ -1,9 +1,9 @@
-/** Notices of what opens nothing any more, to all replicas. */
+/** Notifies all replicas of revoked credentials. */
 import type { Kysely } from 'kysely';
 import type { Notifications } from '../db/notifications.ts';
 import type { Schema } from '../db/schema.ts';
 
-/** What was revoked; a project that is deleted takes its keys and tokens with it. */
+/** A revoked credential; a deleted project revokes its keys and tokens. */
 export interface Revocation {
   readonly kind: 'api-key' | 'token' | 'project';
   readonly id: string;
@@ -14,7 +14,7 @@ export function notifyRevocation(notifications: Notifications, { kind, id }: Rev
   return notifications.notify('access', `${kind}:${id}`, db);
 }
 
-/** Null for what another version says. */
+/** Returns null for a payload of another version. */
 export function readRevocation(payload: string): Revocation | null {
   const [, kind, id] = /^(api-key|token|project):(.+)$/.exec(payload) ?? [];
   if (id === undefined || (kind !== 'api-key' && kind !== 'token' && kind !== 'project')) return null;

@@ -1,6 +1,6 @@
 /**
- * The admin listener: whether the process lives, whether it is ready, and metrics (docs/decisions.md#open-endpoints).
- * No credentials: bind it within.
+ * The admin listener: liveness, readiness and metrics (docs/decisions.md#open-endpoints). It requires no credentials:
+ * bind it to a private address.
  */
 
 import { messageOf } from '@gw/gateway/message-of';
@@ -13,14 +13,14 @@ import type { Metrics } from '../telemetry/metrics.ts';
 export interface AdminState {
   readonly database: Pick<Database, 'ping' | 'isFull'>;
   readonly metrics: Metrics;
-  /** It stops, and should get no new requests. */
+  /** The server is stopping, and should get no new requests. */
   draining(): boolean;
 }
 
 /** Milliseconds that the database has to answer. */
 const PING_MS = 2_000;
 
-/** Migrations are done before it listens: what answers at all has them. */
+/** Migrations run before it listens, so every answer implies them. */
 export function adminServer({ database, metrics, draining }: AdminState): FastifyInstance {
   const app = Fastify({ forceCloseConnections: true });
   app.addHook('onRequest', async (_request, reply) => void reply.header('cache-control', 'no-store'));
@@ -37,7 +37,7 @@ export function adminServer({ database, metrics, draining }: AdminState): Fastif
     if (draining()) return reply.code(503).send({ status: 'draining' });
     const reason = await unreachable(database);
     if (reason !== null) return reply.code(503).send({ status: 'database unavailable', reason });
-    // A full disk answers queries, and stores nothing.
+    // A full disk answers queries, but stores nothing.
     return (await database.isFull()) ? reply.code(503).send({ status: 'disk full' }) : { status: 'ready' };
   });
   app.get('/metrics', async (_request, reply) => {
@@ -47,7 +47,7 @@ export function adminServer({ database, metrics, draining }: AdminState): Fastif
   return app;
 }
 
-/** Why the database does not answer; null where it does. */
+/** Returns why the database does not answer; null if it does. */
 async function unreachable(database: Pick<Database, 'ping'>): Promise<string | null> {
   const late = new Promise<never>((_resolve, reject) => {
     setTimeout(() => reject(new ControlError('unavailable', `no answer within ${PING_MS} ms`)), PING_MS).unref();

@@ -3,7 +3,7 @@
  */
 export const JSON_TYPE = 'application/vnd.gw.v1+json';
 export const PROBLEM_TYPE = 'application/problem+json';
-/** What bodies of requests may be. */
+/** Media types of request bodies. */
 export const JSON_REQUEST_TYPES = ['application/json', JSON_TYPE] as const;
 export const MERGE_PATCH_TYPE = 'application/merge-patch+json';
 export const EVENT_STREAM_TYPE = 'text/event-stream';

@@ -1,6 +1,6 @@
 /**
- * One operation of the REST API as a value: what it takes, what it answers, who may call it. The server's routes, the
- * OpenAPI document, the client and the commands derive from these values; nothing here knows of a server.
+ * One operation of the REST API as a value: its input, its answers, its permissions. The server's routes, the OpenAPI
+ * document, the client and the commands derive from these values; nothing here depends on a server.
  */
 import type { Static, TObject, TSchema } from 'typebox';
 import type { ProblemName } from '../errors.ts';
@@ -32,7 +32,7 @@ export interface Operation {
   readonly events?: Readonly<Record<string, TSchema>>;
   /** Besides those that every operation may have. */
   readonly problems?: readonly ProblemName[];
-  /** The answer carries an ETag, and If-Match (`write`) or If-None-Match (`read`) are honoured. */
+  /** The answer has an ETag, and If-Match (`write`) or If-None-Match (`read`) are honoured. */
   readonly etag?: 'read' | 'write';
   /** The answer is a download (http/send-blob.ts): ETag, If-None-Match, Range and If-Range are honoured. */
   readonly download?: true;
@@ -47,13 +47,13 @@ export interface Operation {
   readonly open?: true;
 }
 
-/** By id; the library call and the command have the same: `projects.create`. */
+/** By id, which the library call and the command share: `projects.create`. */
 export type OperationTable = Readonly<Record<string, Operation>>;
 
 /** The operations of a resource, with their exact types. */
 export const operations = <const T extends OperationTable>(table: T): T => table;
 
-/** What a download may answer besides 200, for the operation's `answers`. */
+/** Further answers of a download besides 200, for the operation's `answers`. */
 export const partialAnswer = (types: readonly string[]) => ({
   206: { description: 'The part that was asked for', types },
 });
@@ -68,7 +68,7 @@ export type FormOf<O> = O extends { readonly form: infer S } ? StaticOf<S> : und
 type JsonOf<A> = A extends OtherContent ? never : StaticOf<A>;
 type AnswersOf<O> = O extends { readonly answers: infer A } ? { [S in keyof A]: JsonOf<A[S]> }[keyof A] : never;
 
-/** JSON of a success; undefined where all successes have other content or none. */
+/** JSON of a success; undefined if all successes have other content or no body. */
 export type AnswerOf<O> = [AnswersOf<O>] extends [never] ? undefined : AnswersOf<O>;
 
 /** Events of the stream by name, with their data. */

@@ -1,20 +1,20 @@
 /** Types that many schemas of the REST API use (docs/reference/control-plane.md#operations). */
 import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox';
 
-/** What JSON can be, as the compiler has it too. */
+/** A JSON value, as in the compiler. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export interface JsonObject {
   readonly [name: string]: Json;
 }
 
-/** As the server writes them: `urn:uuid:` before one, or capitals, are another text, which no database column equals. */
+/** In the server's form: with `urn:uuid:` or capitals it is another text, which no database column equals. */
 const UUID = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
 
 export const Uuid = (description: string) => Type.String({ format: 'uuid', pattern: UUID, description });
 
 export const Timestamp = (description: string) => Type.String({ format: 'date-time', description });
 
-/** Present always, and null where there is nothing to say. */
+/** A member that is always present, with null for no value. */
 export const Nullable = <T extends TSchema>(schema: T) =>
   Type.Unsafe<Static<T> | null>({ anyOf: [schema, { type: 'null' }] });
 
@@ -30,7 +30,7 @@ export const Closed = <T extends TProperties>(properties: T, options: { $id?: st
 export const Named = <T extends TProperties>(name: string, properties: T, description: string): TObject<T> =>
   Closed(properties, { $id: name, description });
 
-/** A named schema where another one refers to it; `as` is how the document names it. */
+/** A reference to a named schema; `as` is its name in the document. */
 export const RefTo = <T extends TSchema>(_schema: T, as: string) => Type.Unsafe<Static<T>>({ $ref: as });
 
 /** A list of things that have a named schema. */
@@ -41,7 +41,7 @@ export const ArrayOf = <T extends TSchema>(schema: T) =>
 export const AnyObject = (description: string) =>
   Type.Unsafe<{ readonly [name: string]: unknown }>({ type: 'object', additionalProperties: true, description });
 
-/** A name of a thing: what a person can say, and what stands in a path without being encoded. */
+/** A name for people that can stand in a path without encoding. */
 export const Name = (description: string) =>
   Type.String({
     minLength: 1,
@@ -58,7 +58,7 @@ export const Sha256 = (description: string) => Type.String({ pattern: '^[0-9a-f]
 
 export const ArtifactHash = (description: string) => Type.String({ pattern: '^sha256:[0-9a-f]{64}$', description });
 
-/** What every list takes (docs/reference/control-plane.md#lists): a page at a time, and where it goes on. */
+/** Query parameters of every list (docs/reference/control-plane.md#lists): page size and cursor. */
 export const pageQuery = <const S extends readonly string[]>(sorts: S, standard: S[number] | `-${S[number]}`) => ({
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'Most items of the answer.' }),
@@ -73,7 +73,7 @@ export const pageQuery = <const S extends readonly string[]>(sorts: S, standard:
   sort: Type.Optional(
     OneOf(
       sorts.flatMap((field) => [field, `-${field}`]),
-      `What the list is ordered by; \`-\` before it turns the order round. Default \`${standard}\`.`,
+      `Order of the list; a leading \`-\` reverses it. Default \`${standard}\`.`,
     ),
   ),
 });

@@ -1,6 +1,6 @@
 /**
- * Hellos on their way to the host, which answers so many at once. Keys that were let in before, and the networks of all
- * others, take turns: a guess of a key is waited for by other guesses of its network.
+ * Hellos that wait for the host, which answers a limited number at once. Keys that were let in before, and the networks
+ * of all others, take turns: guesses of a key delay only other guesses of their network.
  */
 import { hash } from 'node:crypto';
 import { BoundedMap } from '@gw/gateway/bounded-map';
@@ -23,7 +23,7 @@ export class AdmissionQueue {
   readonly #admit: (connection: Connection, hello: Hello) => Promise<void>;
   readonly #known = new BoundedMap<true>(MAX_KNOWN);
   readonly #turns = new ByOwner<Waiting>();
-  /** Those that wait with keys that are not known. */
+  /** Connections that wait with unknown keys. */
   readonly #strangers = new ByOwner<Connection>();
   readonly #waiting = new Map<Connection, Waiting>();
   #running = 0;
@@ -44,7 +44,7 @@ export class AdmissionQueue {
     this.#next();
   }
 
-  /** It waits no longer. */
+  /** Removes a waiting connection. */
   leave(connection: Connection): void {
     const waiting = this.#waiting.get(connection);
     if (!waiting) return;
@@ -58,7 +58,7 @@ export class AdmissionQueue {
     this.#known.set(hashOf(hello), true);
   }
 
-  /** Of those with keys that are not known, the one that has waited longest at the network with most of them. */
+  /** Takes the connection with an unknown key that has waited longest at the network with most of them. */
   takeStranger(): Connection | undefined {
     const stranger = this.#strangers.takeOldestOfBusiest();
     if (stranger) this.leave(stranger);

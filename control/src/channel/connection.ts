@@ -1,4 +1,4 @@
-/** One WebSocket of the data-plane channel: what it may send, what it is told, how it ends. */
+/** One WebSocket of the data-plane channel: received messages, sent messages, and its end. */
 import { randomUUID } from 'node:crypto';
 import { clientNetwork } from '@gw/gateway/client-network';
 import { CLOSE_CODES, type CloseReason, GOING_AWAY, type Hello, type ToDataPlane } from '@gw/gateway/link-protocol';
@@ -27,21 +27,21 @@ export class Connection {
   /** Whom it counts for: its network. */
   readonly owner: string;
   readonly openedAt: number = performance.now();
-  /** When it last said anything. */
+  /** Time of its last message. */
   heardAt: number = this.openedAt;
   /** Has sent its hello. */
   greeted = false;
   /** Null until it is let in. */
   plane: Mutable<DataPlane> | null = null;
-  /** Has heard `welcome`, and so hears what is announced. */
+  /** Whether `welcome` was sent, after which announcements are sent, too. */
   welcomed = false;
-  /** What it said before it was welcomed. */
+  /** Messages received before `welcome`. */
   readonly early = new EarlyMessages();
-  /** Since when what it serves is not what is wanted; null where it is. */
+  /** Time since which it serves another artifact than desired; null if it serves the desired one. */
   differsSince: number | null = null;
   /** Keys and projects that were taken away while it was being let in. */
   readonly barred = new Set<string>();
-  /** Since when the other end has to answer our close. */
+  /** Time at which our close was sent, while the other end has not answered. */
   closingSince: number | null = null;
   ended = false;
   /** Resolves when it has ended. */
@@ -69,7 +69,7 @@ export class Connection {
     });
     socket.on('ping', () => void this.#heard());
     socket.on('pong', () => void this.#heard());
-    // A message past its limit, or none of WebSocket: the library has sent its close code, and nothing more is read.
+    // An oversized or invalid message: the library has sent its close code, and nothing more is read.
     socket.on('error', () => {
       socket.pause();
       this.#closes('malformed');
@@ -107,7 +107,7 @@ export class Connection {
     return this.#waiting;
   }
 
-  /** Runs when those before it are done. Rejects with what `call` rejects with; those after it run all the same. */
+  /** Runs after earlier calls. Rejects with the error of `call`; later calls run all the same. */
   inTurn(call: () => unknown): Promise<void> {
     this.#waiting++;
     const turn = this.#turn.then(async () => {
@@ -121,7 +121,7 @@ export class Connection {
     return turn;
   }
 
-  /** One of the host's calls about it, in turn. Resolves when it is done, however it ends. */
+  /** Runs one of the host's calls about it, in turn. Resolves when it has ended in any way. */
   tell(call: (plane: DataPlane) => unknown, ports: Pick<ChannelPorts, 'failed'>): Promise<void> {
     const { plane } = this;
     if (plane === null) return Promise.resolve();
@@ -132,14 +132,14 @@ export class Connection {
     this.send(JSON.stringify(message));
   }
 
-  /** As `say`, of what is already text. One that does not read is cut off. */
+  /** As `say`, for text. Cuts off a data plane that does not read. */
   send(text: string): void {
     if (this.#ending) return;
     if (this.#socket.bufferedAmount + text.length > this.#limits.maxWaitingBytes) return this.cut('too-slow');
     this.#socket.send(text, () => {});
   }
 
-  /** Says why, and closes. */
+  /** Sends the reason, and closes. */
   refuse(reason: CloseReason, detail: string): void {
     if (this.#ending) return;
     this.say({ type: 'refused', reason, detail });
@@ -158,7 +158,7 @@ export class Connection {
     this.#close(GOING_AWAY, 'drained');
   }
 
-  /** Without waiting for the other end. */
+  /** Ends it without waiting for the other end. */
   cut(reason: DisconnectReason): void {
     if (this.ended) return;
     if (!this.#ending) this.reason = reason;
@@ -187,13 +187,13 @@ export class Connection {
     this.#events.closing(this);
   }
 
-  /** False where it no longer counts. */
+  /** Counts a message; returns false once the connection no longer counts. */
   #heard(): boolean {
     if (this.#ending) return false;
     this.heardAt = performance.now();
     if (++this.#messages <= this.#limits.maxMessages) return true;
     this.refuse('too-many', 'This data plane sends too many messages.');
-    // What it goes on to send is not read.
+    // Further messages are not read.
     this.#socket.pause();
     return false;
   }

@@ -1,6 +1,6 @@
 /**
  * The control plane's end of the data-plane link (docs/data-plane-protocol.md): holds the connections of one process,
- * tells data planes what is wanted, and the host what became of it. Knows no database and no HTTP framework.
+ * sends data planes their desired artifact, and reports results to the host. Knows no database and no HTTP framework.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -41,7 +41,7 @@ const DEFAULTS: Required<ChannelOptions> = {
   maxWaitingBytes: 64 << 10,
   maxMessages: 100,
 };
-/** Of a message, frames and pieces that the network made of it: 16 KiB come in twelve packets. */
+/** Limits of frames and pieces per message that the network may make: 16 KiB come in twelve packets. */
 const PIECES = { maxFragments: 512, maxBufferedChunks: 512 };
 /** Heartbeats that may be missed. */
 const MISSED = 3;
@@ -62,9 +62,9 @@ export class DataPlaneChannel {
   readonly #server: WebSocketServer;
   readonly #connections = new Set<Connection>();
   readonly #newcomers: Newcomers;
-  /** Of those that have been let in, by the host's id. */
+  /** Admitted connections, by the host's id. */
   readonly #planes = new Map<string, Connection>();
-  /** Those that have a data plane connected. */
+  /** Projects with a connected data plane. */
   readonly #projects = new Map<string, Project>();
   readonly #timers: readonly NodeJS.Timeout[];
   readonly #closed = new Map<DisconnectReason, number>();
@@ -125,8 +125,8 @@ export class DataPlaneChannel {
   }
 
   /**
-   * Another artifact is wanted of a project's data planes, or none: those that are connected here hear it at once. Each
-   * replica calls it for a deployment, whoever made it. Returns how many were told.
+   * Sends the new desired artifact, or null, to a project's data planes that are connected here. Each replica calls it
+   * for a deployment, also for those of other replicas. Returns how many were notified.
    */
   announce(projectId: string, wanted: DesiredArtifact | null): number {
     const project = this.#projects.get(projectId);
@@ -146,7 +146,7 @@ export class DataPlaneChannel {
     return told;
   }
 
-  /** Asks the host what is wanted, of one project or of all that have data planes here, and announces what is new. */
+  /** Asks the host for the desired artifact, of one project or of all with data planes here, and announces changes. */
   async refresh(projectId?: string): Promise<void> {
     const ids = projectId === undefined ? [...this.#projects.keys()] : [projectId];
     for (const id of ids) {
@@ -156,7 +156,7 @@ export class DataPlaneChannel {
     }
   }
 
-  /** Closes a data plane's connection, if it is here; it may come again. Returns whether it was. */
+  /** Closes a data plane's connection, if it is here; it may reconnect. Returns whether it was here. */
   disconnect(dataPlaneId: string, detail = 'Someone disconnected this data plane.'): boolean {
     const connection = this.#planes.get(dataPlaneId);
     connection?.refuse('disconnected', detail);
@@ -166,7 +166,7 @@ export class DataPlaneChannel {
   /** The data plane has a newer connection at another host: closes its own here, unless that is the newer one. */
   replaced(dataPlaneId: string, connectionId: string): void {
     const connection = this.#planes.get(dataPlaneId);
-    // One that is being let in is newer than what the host has written.
+    // A connection that is being let in is newer than the host's record.
     if (connection?.welcomed && connection.plane?.connectionId !== connectionId)
       connection.refuse('replaced', REPLACED);
   }
@@ -180,7 +180,7 @@ export class DataPlaneChannel {
     return ofKey.length;
   }
 
-  /** As `revoke`, for a project that is gone. */
+  /** As `revoke`, for a deleted project. */
   removeProject(projectId: string): number {
     const ofProject = this.#matching((plane) => plane.projectId === projectId);
     for (const connection of ofProject) connection.refuse('unknown-project', 'The project was deleted.');
@@ -188,7 +188,7 @@ export class DataPlaneChannel {
     return ofProject.length;
   }
 
-  /** Those that are connected here, of one project or of all. Each shows what it is now. */
+  /** Returns the data planes connected here, of one project or of all, each in its current state. */
   planes(projectId?: string): readonly DataPlane[] {
     return this.#matching((plane) => projectId === undefined || plane.projectId === projectId).flatMap(
       ({ plane }) => plane ?? [],
@@ -209,8 +209,8 @@ export class DataPlaneChannel {
   }
 
   /**
-   * Takes no new connections, tells those that there are to come again elsewhere, spread over `spreadMs` (default
-   * 1,000), and resolves when all have gone, at the latest after `timeoutMs` (default 5,000).
+   * Accepts no new connections, tells data planes to reconnect elsewhere, spread over `spreadMs` (default 1,000), and
+   * resolves when all have gone, at the latest after `timeoutMs` (default 5,000).
    */
   async drain({ spreadMs = 1_000, timeoutMs = 5_000 } = {}): Promise<void> {
     this.#draining = true;
@@ -223,7 +223,7 @@ export class DataPlaneChannel {
     await this.close();
   }
 
-  /** Cuts every connection; resolves when the host has heard of it. */
+  /** Cuts every connection; resolves when the host has been informed. */
   async close(): Promise<void> {
     this.#draining = true;
     for (const timer of this.#timers) clearInterval(timer);
@@ -237,7 +237,7 @@ export class DataPlaneChannel {
     await Promise.all([...this.#connections].map(({ gone }) => gone));
   }
 
-  /** Announces the host's answer where it is new. */
+  /** Announces the host's answer if it is new. */
   async #ask(projectId: string, project: Project): Promise<void> {
     const wanted = await project.ask(() => this.#ports.wanted(projectId));
     if (wanted === undefined || (project.known && isSame(project.wanted, wanted))) return;
@@ -248,7 +248,7 @@ export class DataPlaneChannel {
     return [...this.#connections].filter(({ plane }) => (plane === null ? !admitted : admitted && fits(plane)));
   }
 
-  /** Makes it, where others have said nothing. */
+  /** Makes room, if silent connections can be closed. */
   #hasRoom(): boolean {
     const { maxConnections, maxSilent } = this.#options;
     const isFull = this.#connections.size >= maxConnections + maxSilent;
@@ -334,8 +334,8 @@ export class DataPlaneChannel {
   }
 
   /**
-   * Whether one more of the project may be let in. Where all places are taken, and another project has more of them, the
-   * latest of the one that has most makes room: no project keeps the others out.
+   * Reports whether one more data plane of the project may be let in. If all places are taken, and another project has
+   * more, the latest of the project with most makes room: no project keeps the others out.
    */
   #hasShare(projectId: string): boolean {
     if (this.#planes.size < this.#options.maxConnections) return true;
@@ -360,7 +360,7 @@ export class DataPlaneChannel {
   #beat(connection: Connection, { artifact_hash }: Heartbeat): void {
     connection.say({ type: 'heartbeat' });
     this.#serves(connection, artifact_hash);
-    // A host that cannot keep up hears of the next one.
+    // A busy host skips this heartbeat and gets the next one.
     if (connection.waiting === 0) void connection.tell((plane) => this.#ports.seen(plane), this.#ports);
   }
 
@@ -384,7 +384,7 @@ export class DataPlaneChannel {
       } else if (!connection.welcomed) {
         if (now - connection.openedAt > HOST_TIMES * helloMs) connection.refuse('unavailable', UNAVAILABLE);
       } else if (now - connection.heardAt > MISSED * heartbeatMs) {
-        // Nobody is there to answer a close.
+        // Nobody is left to answer a close.
         connection.cut('timeout');
       }
       const project = plane && this.#projects.get(plane.projectId);

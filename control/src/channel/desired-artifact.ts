@@ -1,16 +1,16 @@
-/** What is wanted, as each data plane hears of it. */
+/** The desired artifact, and its notice to a data plane. */
 import type { Notice } from '@gw/gateway/link-protocol';
 import type { DataPlane, DesiredArtifact } from './ports.ts';
 
 /**
- * Whether it reads the artifact's format: it is not told of others, and keeps what it has
+ * Reports whether it reads the artifact's format: otherwise it is not notified, and keeps its artifact
  * (docs/decisions.md#version-skew).
  */
 export function reads({ artifactVersions }: DataPlane, { artifact_version }: DesiredArtifact): boolean {
   return artifact_version === undefined || artifactVersions.includes(artifact_version);
 }
 
-/** Without what the data plane does not hear. */
+/** Returns the notice without members for the channel alone. */
 export function noticeOf({ artifact_version: _, ...notice }: DesiredArtifact): Notice {
   return notice;
 }

@@ -1,4 +1,4 @@
-/** Notices where a data plane serves something else than what is wanted, and tells it and the host, once each way. */
+/** Detects that a data plane serves another artifact than desired, and notifies it and the host, once each way. */
 import type { Connection } from './connection.ts';
 import { reads } from './desired-artifact.ts';
 import type { ChannelPorts } from './ports.ts';
@@ -27,19 +27,19 @@ export class DriftWatch {
     if (plane.drifted) this.#say(connection, project, false);
   }
 
-  /** Now and then: where the grace has passed, it is drift, unless a deployment is in progress. */
+  /** Called at intervals: after the grace it is drift, unless a deployment is in progress. */
   async look(connection: Connection, project: Project): Promise<void> {
     const { plane, differsSince } = connection;
     if (plane === null || plane.drifted || differsSince === null) return;
     if (performance.now() - differsSince < this.#graceMs) return;
     const isDeploying = await project.deploying(() => this.#deploying(plane.projectId));
     if (connection.differsSince === null || connection.ended) return;
-    // What a deployment leaves behind has its own grace.
+    // The state after a deployment has its own grace.
     if (isDeploying) connection.differsSince = performance.now();
     else if (!plane.drifted) this.#say(connection, project, true);
   }
 
-  /** Where the host cannot say, as if there were one: it is asked again after another grace. */
+  /** Returns true if the host cannot answer: it is asked again after another grace. */
   async #deploying(projectId: string): Promise<boolean> {
     try {
       return await this.#ports.deploying(projectId);

@@ -1,9 +1,9 @@
-/** What a data plane says behind its hello, without waiting for `welcome`: heard once it is welcomed. */
+/** Messages that a data plane sends after its hello without waiting for `welcome`: handled once it is welcomed. */
 import type { Heartbeat, Status } from '@gw/gateway/link-protocol';
 
 export class EarlyMessages {
   #status: Status | null = null;
-  /** Each is answered; what the last one says holds. */
+  /** Each heartbeat is answered; the last one counts. */
   #beats = 0;
   #beat: Heartbeat | null = null;
 
@@ -17,7 +17,7 @@ export class EarlyMessages {
     this.#beat = message;
   }
 
-  /** In order, once. */
+  /** Returns the messages in order, once. */
   take(): readonly (Status | Heartbeat)[] {
     const beat = this.#beat;
     const beats = beat === null ? [] : Array.from({ length: this.#beats }, () => beat);

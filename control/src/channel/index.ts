@@ -1,5 +1,5 @@
 /**
- * The data-plane channel (docs/data-plane-protocol.md), for whoever hosts it: the REST server, the operator
+ * The data-plane channel (docs/data-plane-protocol.md), for its hosts: the REST server and the operator
  * (docs/decisions.md#later-artifacts-over-link).
  */
 export { DataPlaneChannel } from './data-plane-channel.ts';

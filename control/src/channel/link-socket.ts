@@ -1,4 +1,6 @@
-/** A WebSocket of the channel: what the library ends by itself for its length ends as the protocol says, too. */
+/**
+ * A WebSocket of the channel that ends as the protocol defines, also if the library ends it for an oversized message.
+ */
 import { CLOSE_CODES, MAX_MESSAGE_BYTES } from '@gw/gateway/link-protocol';
 import { WebSocket } from 'ws';
 

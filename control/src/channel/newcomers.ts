@@ -1,6 +1,6 @@
 /**
  * Connections that have not been let in: silent ones, those whose hello waits for the host, and those that were refused
- * and have not gone. They have limits of their own, and where one is reached the network that holds most pays.
+ * and have not gone. They have limits of their own; at a limit, the network that holds most connections loses one.
  */
 import { ByOwner } from '@gw/gateway/by-owner';
 import type { Hello } from '@gw/gateway/link-protocol';
@@ -17,7 +17,7 @@ const CROWDED = 'Too many connections are waiting to be admitted: send "hello" a
 export class Newcomers {
   readonly #maxSilent: number;
   readonly #queue: AdmissionQueue;
-  /** They have said nothing, or nothing that counts. */
+  /** Connections without a valid message. */
   readonly #silent = new ByOwner<Connection>();
 
   /** `admit` must not reject. */
@@ -38,12 +38,12 @@ export class Newcomers {
     this.#queue.enter(connection, hello);
   }
 
-  /** It was let in: those with its key are no strangers. */
+  /** It was let in: its key is known from now on. */
   admitted(hello: Hello): void {
     this.#queue.know(hello);
   }
 
-  /** It was refused: until the other end has closed it counts as silent. */
+  /** It was refused: until the other end has closed, it counts as silent. */
   refused(connection: Connection): void {
     this.#queue.leave(connection);
     this.#silent.add(connection);
@@ -54,7 +54,7 @@ export class Newcomers {
     this.#queue.leave(connection);
   }
 
-  /** The connection that goes, so that another one may come; undefined where none needs to, or none can. */
+  /** Closes a connection to make room and returns it; undefined if there is room, or no connection can yield. */
   makeRoom(isFull: boolean): Connection | undefined {
     if (!isFull && this.#silent.size < this.#maxSilent) return undefined;
     const yielding = this.#silent.takeOldestOfBusiest() ?? this.#queue.takeStranger();

@@ -1,4 +1,4 @@
-/** A project with data planes connected to this process: what is wanted of them. */
+/** A project with data planes connected to this process, and its desired artifact. */
 import type { Connection } from './connection.ts';
 import type { DesiredArtifact } from './ports.ts';
 
@@ -22,7 +22,7 @@ export class Project {
   want(notice: DesiredArtifact | null): void {
     this.#announced++;
     this.#asking = null;
-    // Each has its own grace to follow.
+    // Each data plane has its own grace to follow.
     if (notice?.artifact_hash !== this.#wanted?.artifact_hash) {
       for (const connection of this.connections) connection.differsSince = null;
     }
@@ -30,8 +30,8 @@ export class Project {
   }
 
   /**
-   * What the host says is wanted; one question at a time. Undefined where something was announced meanwhile, which is
-   * newer.
+   * Asks the host for the desired artifact; one call at a time. Returns undefined if an announcement came meanwhile,
+   * which is newer.
    */
   async ask(wanted: () => Promise<DesiredArtifact | null>): Promise<DesiredArtifact | null | undefined> {
     const announced = this.#announced;

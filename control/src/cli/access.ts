@@ -76,7 +76,7 @@ export const apiKeysCommand: AddCommand = (parent, program) => {
     });
 };
 
-/** As the console shows it. */
+/** The same command as in the console. */
 const connectCommand = (server: string, project: string): string =>
   `gw serve --control-plane ${server.replace(/^http/, 'ws')}/ws/data-plane --project-id ${project} --cache-dir ./cache`;
 

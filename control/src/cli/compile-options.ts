@@ -37,7 +37,7 @@ export function compileOptionList(): readonly Option[] {
   ];
 }
 
-/** Throws, without a byte of it, where the key cannot be used. */
+/** Throws, without repeating the key, if it cannot be used. */
 export function compileOptions({
   signingKey: file,
   allowPlaintext,

@@ -141,7 +141,7 @@ export const compilationsCommand: AddCommand = (parent, program) => {
 type OfProject = ServerFlags & { readonly project?: string };
 const COMPILATION = 'id, or the hash of what it made; the beginning is enough';
 
-/** Of several that made the same the newest is meant, unless `firstOfHash` is false. */
+/** If several compilations have the same result, the newest is chosen, unless `firstOfHash` is false. */
 function idOf(session: Session, given: string, { project }: OfProject, firstOfHash = true): Promise<string> {
   const list = 'gw-control compilations list';
   return findId({ what: 'compilation', given, list, firstOfHash }, async () => {
@@ -182,7 +182,7 @@ async function ended(session: Session, asked: Compilation): Promise<Compilation>
   return latest;
 }
 
-/** Throws where it failed, so that the exit code says so. */
+/** Throws if the compilation failed, so that the exit code shows it. */
 function report(session: Session, compilation: Compilation): void {
   show(session, compilation);
   if (compilation.status === 'failed') throw new OutcomeFailure('the compilation failed');

@@ -8,7 +8,7 @@ import type { Environment } from '../config.ts';
 export interface ControlContext {
   readonly server: string;
   readonly token?: string;
-  /** Name or id of the project that commands mean where none is named. */
+  /** Name or id of the default project of commands. */
   readonly project?: string;
 }
 
@@ -17,7 +17,7 @@ export interface Contexts {
   readonly contexts: Readonly<Record<string, ControlContext>>;
 }
 
-/** GW_CONTROL_CONFIG, else `gw/control.yaml` where the platform keeps such files (XDG). */
+/** Returns GW_CONTROL_CONFIG, else `gw/control.yaml` in the platform's folder for config (XDG). */
 export function contextsFile(env: Environment): string {
   const folder = env['XDG_CONFIG_HOME'] || join(env['HOME'] || homedir(), '.config');
   return env['GW_CONTROL_CONFIG'] || join(folder, 'gw', 'control.yaml');
@@ -49,7 +49,7 @@ export async function readContexts(file: string): Promise<Contexts> {
   return { current, contexts: Object.fromEntries(entries) };
 }
 
-/** Whole or not at all, and readable by nobody else. */
+/** Writes the file whole or not at all, readable by its owner only. */
 export async function writeContexts(file: string, contexts: Contexts): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const temporary = `${file}.${process.pid}`;

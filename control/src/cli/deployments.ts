@@ -122,7 +122,7 @@ export const deploymentsCommand: AddCommand = (parent, program) => {
 
 const DEPLOYMENT = 'id, or the hash of its artifact; the beginning is enough';
 
-/** Of several of one artifact the newest is meant. */
+/** If several deployments have the same artifact, the newest is chosen. */
 function deploymentId(session: Session, project: string, given: string): Promise<string> {
   const wanted = { what: 'deployment', given, list: 'gw-control deployments list', firstOfHash: true };
   return findId(wanted, async () => {
@@ -183,7 +183,7 @@ async function ended(session: Session, project: string, id: string): Promise<Dep
   }
 }
 
-/** Throws where it did not succeed, so that the exit code says so. */
+/** Throws if the deployment did not succeed, so that the exit code shows it. */
 function report(session: Session, deployment: DeploymentDetail): void {
   show(session, deployment);
   if (deployment.status !== 'succeeded') throw new OutcomeFailure('the deployment did not succeed');
@@ -206,8 +206,8 @@ function show(session: Session, deployment: DeploymentDetail): void {
 }
 
 /**
- * What was compiled or imported last. A compilation that makes what was made before makes no other artifact: the order of
- * artifacts alone does not say. Says so where later sources did not compile.
+ * Returns the last compiled or imported artifact. A compilation whose output exists already creates no artifact, so the
+ * order of artifacts alone is not enough. Warns if later sources did not compile.
  */
 async function latestArtifact(session: Session, project: string): Promise<string> {
   const { client } = session;

@@ -1,10 +1,10 @@
-/** How commands end when they do not do what they were asked for. */
+/** Exit codes and messages of failed commands. */
 import { printable } from '@gw/gateway/command-line';
 import { messageOf } from '@gw/gateway/message-of';
 import { CommanderError } from 'commander';
 import { ApiError } from '../client/api-error.ts';
 
-/** Also for what is not understood (docs/decisions.md#exit-codes). */
+/** Also for invalid command lines (docs/decisions.md#exit-codes). */
 export const EXIT_FAILURE = 1;
 /** A compilation that was waited for failed, or a deployment did not succeed. */
 export const EXIT_OUTCOME = 3;
@@ -12,9 +12,9 @@ export const EXIT_OUTCOME = 3;
 /** The outcome was printed already. */
 export class OutcomeFailure extends Error {}
 
-/** What to say on standard error, and the exit code. */
+/** Returns the text for standard error, and the exit code. */
 export function failureOf(error: unknown): { readonly text: string; readonly code: number } {
-  // Commander has said it.
+  // Commander has printed it.
   if (error instanceof CommanderError) return { text: '', code: error.exitCode === 0 ? 0 : EXIT_FAILURE };
   if (error instanceof OutcomeFailure) return { text: '', code: EXIT_OUTCOME };
   const message = messageOf(error);

@@ -1,7 +1,7 @@
-/** Ids as people give them: whole, by name, by hash, or by so much of either as tells one from the others. */
+/** Ids as people write them: whole, by name, by hash, or by a unique beginning of either. */
 import { ApiError } from '../client/api-error.ts';
 
-/** One that may be meant. */
+/** A resource that may match. */
 export interface Candidate {
   readonly id: string;
   /** Exact. */
@@ -11,13 +11,13 @@ export interface Candidate {
 }
 
 export interface Wanted {
-  /** What it is, such as `artifact`. */
+  /** Kind of the resource, such as `artifact`. */
   readonly what: string;
-  /** As it was given. */
+  /** The name or id as the user wrote it. */
   readonly given: string;
   /** The command that lists them. */
   readonly list: string;
-  /** Several of one hash are as good as one: the first is meant. Default: they are too many. */
+  /** Whether the first of several with one hash is chosen. Default: they are ambiguous. */
   readonly firstOfHash?: boolean;
 }
 
@@ -27,7 +27,10 @@ const LEAST_OF_ID = 6;
 
 export const isId = (text: string): boolean => UUID.test(text);
 
-/** The id that is meant; `candidates` are asked for only where it is not given whole. Throws ApiError for none and for several. */
+/**
+ * Returns the matching id; fetches `candidates` only if the id is not complete. Throws ApiError for no match and for
+ * several.
+ */
 export async function findId(wanted: Wanted, candidates: () => Promise<readonly Candidate[]>): Promise<string> {
   const { what, given, list } = wanted;
   if (isId(given)) return given;
@@ -43,7 +46,7 @@ export async function findId(wanted: Wanted, candidates: () => Promise<readonly 
   );
 }
 
-/** By the first way in which any fits: a name may look like the beginning of a hash. */
+/** Returns matches of the first kind that has any: a name may look like the beginning of a hash. */
 function fitting({ given, firstOfHash = false }: Wanted, all: readonly Candidate[]): readonly Candidate[] {
   const named = all.filter(({ name }) => name === given);
   if (named.length > 0) return named;

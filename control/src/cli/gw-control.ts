@@ -18,7 +18,7 @@ import { serveCommand } from './serve.ts';
 import { specsCommand } from './specs.ts';
 import { completionCommand, healthCommand, openapiCommand } from './system.ts';
 
-/** One line a command. */
+/** One line for each command. */
 const COMMANDS: readonly AddCommand[] = [
   serveCommand,
   migrateCommand,

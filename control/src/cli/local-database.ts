@@ -1,7 +1,9 @@
 /** The database of commands that open it themselves, beside or without a server. */
 import type { Database } from '../db/database.ts';
 
-/** Closed at the end. `instead`: what to do where a server that runs has the embedded database. */
+/**
+ * Opens the database, and closes it at the end. `instead`: instructions if a running server has the embedded database.
+ */
 export async function withDatabase<T>(url: string, instead: string, use: (db: Database) => Promise<T>): Promise<T> {
   const [{ openDatabase }, { FolderLocked }] = await Promise.all([
     import('../db/database.ts'),

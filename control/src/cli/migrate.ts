@@ -1,4 +1,4 @@
-/** `gw-control migrate`: for those who start the server with `--migrate=false`. */
+/** `gw-control migrate`: runs migrations for a server that starts with `--migrate=false`. */
 import { databaseUrlOption } from './database-options.ts';
 import { withDatabase } from './local-database.ts';
 import type { AddCommand } from './program.ts';

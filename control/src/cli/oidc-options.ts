@@ -27,7 +27,7 @@ export const oidcOptionList = (): readonly Option[] => [
     .env('GW_CONTROL_OIDC_ROLES'),
 ];
 
-/** Null where no issuer is given. Throws where something is missing. */
+/** Returns null if no issuer is given. Throws if an option is missing. */
 export function oidcOptions({ oidcIssuer, oidcAudience, oidcRoleClaim, oidcRoles }: OidcFlags): OidcOptions | null {
   if (oidcIssuer === undefined) {
     if (oidcAudience === undefined && oidcRoles === undefined) return null;

@@ -4,10 +4,10 @@ import { join, relative, sep } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { pack } from 'tar-stream';
 
-/** Files that a document can refer to; others stay where they are. */
+/** Files that a document can refer to; others are not packed. */
 const FILES = /\.(ya?ml|json)$/i;
 
-/** A tar of the YAML and JSON files below the folder; null where the path is a file. */
+/** Returns a tar of the YAML and JSON files below the folder; null if the path is a file. */
 export async function packFolder(path: string): Promise<Buffer | null> {
   if (!(await stat(path)).isDirectory()) return null;
   const entries = await readdir(path, { recursive: true, withFileTypes: true });

@@ -1,21 +1,21 @@
-/** What commands need of the process around them. */
+/** Process-level dependencies of commands. */
 import type { Writable } from 'node:stream';
 import type { Command } from 'commander';
 import type { Environment } from '../config.ts';
 
 export interface Program {
   readonly env: Environment;
-  /** Standard output, for what is not text. */
+  /** Standard output, for binary data. */
   readonly output: Writable;
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;
-  /** Standard input, whole; rejects where it is longer than `most` bytes. */
+  /** Reads standard input to its end; rejects if it is longer than `most` bytes. */
   readonly stdin: (most: number) => Promise<Buffer>;
   /** Standard error is a terminal: progress may be drawn on it. */
   readonly interactive: boolean;
   /**
-   * For a command that has something to finish: resolves at the first SIGINT, SIGTERM or SIGHUP; a second one ends the
-   * process at once. Until it is called the first one does.
+   * For a command with work to finish: resolves at the first SIGINT, SIGTERM or SIGHUP; a second one ends the process
+   * at once. Before this is called, the first one does.
    */
   readonly stopped: () => Promise<void>;
 }

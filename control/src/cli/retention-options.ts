@@ -1,4 +1,4 @@
-/** What `gw-control serve` keeps, and for how long (docs/decisions.md#retention). */
+/** Options of `gw-control serve` about retention (docs/decisions.md#retention). */
 import { wholeNumber } from '@gw/gateway/command-line';
 import { Option } from 'commander';
 import type { RetentionOptions } from '../retention/retention.ts';

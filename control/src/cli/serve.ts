@@ -94,7 +94,7 @@ export const serveCommand: AddCommand = (parent: Command, { env, stopped }) => {
         formatters: { level: (label) => ({ level: label }) },
       });
       const { listen, adminBind, databaseUrl, migrate, drainDelay, drainTimeout } = flags;
-      // Only here: the commands that call a server load none.
+      // Loaded here, since commands that call a server do not need one.
       const { serve } = await import('../serve.ts');
       // Before it starts: migrations and the embedded database end as they should.
       const asked = stopped();

@@ -1,4 +1,4 @@
-/** What a command that calls the server works with: the server, the output, the project that is meant. */
+/** Context of a command that calls the server: the server, the output, the default project. */
 import { readFile } from 'node:fs/promises';
 import { printable, table, wholeNumber } from '@gw/gateway/command-line';
 import { type Command, InvalidArgumentError, Option } from 'commander';
@@ -21,7 +21,7 @@ export const DEFAULT_SERVER = 'http://127.0.0.1:9090';
 /** The operations of the REST API that a command calls. */
 const operations = new WeakMap<Command, readonly OperationId[]>();
 
-/** What `remote` was told; none for a command that calls no server. */
+/** Returns the operations declared with `remote`; empty for a command that calls no server. */
 export const operationsOf = (command: Command): readonly OperationId[] => operations.get(command) ?? [];
 
 /** A command that calls these operations of the server, with the options that all such commands have. */
@@ -88,7 +88,7 @@ export class Session {
     return new Session(program, new ControlClient({ server, token }), flags.json === true, context?.project);
   }
 
-  /** The id of the project that is meant, by name or id. Throws with what to do where none is. */
+  /** Returns the id of the project, given by name or id. Throws with instructions if the command has no project. */
   async projectId(given: string | undefined): Promise<string> {
     const wanted = given ?? this.#project;
     if (wanted === undefined) throw new Error('no project is named: give --project, or set one in the context');
@@ -99,7 +99,7 @@ export class Session {
     throw new ApiError(`there is no project "${wanted}": see gw-control projects list`, 404);
   }
 
-  /** The id of a spec, by name (in the project that is meant, or of none) or id. */
+  /** Returns the id of a spec, by name (in the default project, or outside projects) or id. */
   async specId(given: string, project: string | undefined): Promise<string> {
     if (isId(given)) return given;
     const named = project ?? this.#project;
@@ -115,7 +115,7 @@ export class Session {
     throw new ApiError(`${specs.length} projects have a spec "${given}": choose one with --project`, 409);
   }
 
-  /** The id of an artifact, by hash or id; of the project that is meant, else of all. */
+  /** Returns the id of an artifact, by hash or id; in the default project, else in all. */
   artifactId(given: string, project: string | undefined, { firstOfHash = true } = {}): Promise<string> {
     const wanted = { what: 'artifact', given, list: 'gw-control artifacts list', firstOfHash };
     return findId(wanted, async () => {
@@ -126,17 +126,17 @@ export class Session {
     });
   }
 
-  /** Where a command names no project and the context has none, it means what belongs to none. */
+  /** Reports whether a project is named or in the context; else the command is about resources outside projects. */
   hasProject(given: string | undefined): boolean {
     return (given ?? this.#project) !== undefined;
   }
 
-  /** JSON where that is asked for, else the text. */
+  /** Prints JSON if requested, else the text. */
   print(value: unknown, text: () => string): void {
     this.#program.stdout(this.json ? `${JSON.stringify(value, null, 2)}\n` : text());
   }
 
-  /** Columns of these headings; says so where there is nothing. */
+  /** Prints columns with these headings, or a line if there are no rows. */
   printTable(
     items: readonly unknown[],
     headings: readonly string[],
@@ -146,17 +146,17 @@ export class Session {
     this.print(items, () => (rows.length === 0 ? `${none}\n` : table([headings, ...rows])));
   }
 
-  /** One thing, a line for each of its fields. */
+  /** Prints one resource, a line for each of its fields. */
   printFields(value: object, fields: readonly (readonly [name: string, text: string])[]): void {
     this.print(value, () => table(fields.filter(([, text]) => text !== '').map(([name, text]) => [`${name}:`, text])));
   }
 
-  /** For people only, beside what is printed: on standard error. */
+  /** Writes a note for people to standard error. */
   note(text: string): void {
     if (!this.json) this.#program.stderr(`${printable(text)}\n`);
   }
 
-  /** For people, also beside JSON: what they may not expect. */
+  /** Warns people on standard error, also beside JSON output. */
   warn(text: string): void {
     this.#program.stderr(`${printable(text)}\n`);
   }
@@ -166,7 +166,7 @@ export class Session {
   }
 }
 
-/** As people read it, and no longer than needed. */
+/** Formats a time for people, as short as possible. */
 export function time(text: string | null | undefined): string {
   return text ? text.replace('T', ' ').replace(/\.\d+Z$/, 'Z') : '';
 }

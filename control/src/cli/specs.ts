@@ -187,7 +187,7 @@ export const specsCommand: AddCommand = (parent, program) => {
       const session = await Session.open(program, flags);
       const params = { id: await session.specId(name, flags.project) };
       const body = parse(await readFile(flags.patch, 'utf8'));
-      // Whatever others bind meanwhile: the file says all that it changes, and was not made from what was read.
+      // Sent without an expectation: the file contains the whole change, so that others' bindings do not matter.
       const done = await session.client.call('specs.updateOperations', { params, body });
       session.printFields(done, [
         ['name', done.name],

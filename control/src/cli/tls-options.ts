@@ -14,7 +14,7 @@ export const tlsOptionList = (): readonly Option[] => [
   new Option('--tls-key <file>', 'PEM key of the certificate').env('GW_CONTROL_TLS_KEY'),
 ];
 
-/** Null: plain HTTP. */
+/** Returns null for plain HTTP. */
 export function tlsOptions({ tlsCert: cert, tlsKey: key }: TlsFlags): KeyPairPaths | null {
   if (cert === undefined && key === undefined) return null;
   if (cert === undefined || key === undefined) throw new Error('--tls-cert and --tls-key go together: give both');

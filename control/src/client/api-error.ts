@@ -10,11 +10,11 @@ export interface Problem {
   readonly errors?: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** An answer that is no success, or no answer at all. */
+/** An error answer, or a request without an answer. */
 export class ApiError extends Error {
-  /** Of the HTTP answer; 0 where there was none. */
+  /** Status of the HTTP answer; 0 without an answer. */
   readonly status: number;
-  /** Null where the server sent none: it may be no control plane. */
+  /** Null if the answer is not a problem: the server may not be a control plane. */
   readonly problem: Problem | null;
 
   constructor(message: string, status: number, problem: Problem | null = null, options?: ErrorOptions) {
@@ -35,7 +35,7 @@ export async function errorOf(response: Response): Promise<ApiError> {
   return new ApiError(`the server answered ${status} without a problem document: is it gw-control?`, status);
 }
 
-/** Why there was no answer, in the words of who knows it. */
+/** Returns why there was no answer, from the cause of the error. */
 export function reasonOf(error: unknown): string {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   if (cause instanceof AggregateError) return reasonOf(cause.errors[0]);

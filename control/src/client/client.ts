@@ -1,4 +1,4 @@
-/** A client of the REST API: operations by their ids, with the types of what each takes and answers. */
+/** A client of the REST API: operations by their ids, with the types of their inputs and answers. */
 import { EventParser } from '@gw/gateway/server-sent-events';
 import { ApiError, errorOf, reasonOf } from './api-error.ts';
 import { nextLink } from './next-link.ts';
@@ -24,7 +24,7 @@ export interface ClientOptions {
    * @example process.env.GW_TOKEN
    */
   readonly token: string | undefined | (() => string | undefined);
-  /** What requests go by. Default: the runtime's `fetch`. */
+  /** Function that sends requests. Default: the runtime's `fetch`. */
   readonly fetch?: typeof fetch;
 }
 
@@ -56,11 +56,11 @@ export interface Page<T> {
 
 export interface Versioned<T> {
   readonly value: T;
-  /** Null for an operation whose answer has none. */
+  /** Null for an operation whose answer has no ETag. */
   readonly etag: string | null;
 }
 
-/** The input may be left out where all of it may. */
+/** The input is optional if all its members are. */
 type Given<Id extends OperationId, Options> =
   Record<never, never> extends Input<Id>
     ? [input?: Input<Id>, options?: Options]
@@ -68,7 +68,7 @@ type Given<Id extends OperationId, Options> =
 
 /** Methods throw ApiError for anything but success. */
 export class ControlClient {
-  /** As given; empty where none was. */
+  /** As given; empty if no server was given. */
   readonly server: string;
   readonly #token: ClientOptions['token'];
   readonly #send: typeof fetch;
@@ -80,7 +80,7 @@ export class ControlClient {
   }
 
   /**
-   * JSON of the answer; undefined where it has none.
+   * Returns the JSON of the answer; undefined if it has no body.
    *
    * @example await client.call('projects.create', { body: { name: 'shop' } })
    */
@@ -89,7 +89,7 @@ export class ControlClient {
     return (await this.#read(id, input, options)).value;
   }
 
-  /** As `call`; null where it is not there (404). */
+  /** As `call`; returns null if the resource does not exist (404). */
   find<Id extends OperationId>(id: Id, ...given: Given<Id, CallOptions>): Promise<Answer<Id> | null>;
   async find(id: OperationId, input: AnyInput = {}, options: CallOptions = {}): Promise<unknown> {
     try {
@@ -100,19 +100,19 @@ export class ControlClient {
     }
   }
 
-  /** As `call`, with what `if-match` of a change may be. */
+  /** As `call`, with the ETag for `if-match` of a change. */
   read<Id extends OperationId>(id: Id, ...given: Given<Id, CallOptions>): Promise<Versioned<Answer<Id>>>;
   read(id: OperationId, input: AnyInput = {}, options: CallOptions = {}): Promise<Versioned<unknown>> {
     return this.#read(id, input, options);
   }
 
-  /** The answer with its body still to be read: what downloads are. */
+  /** Returns the answer with its body unread, as downloads need. */
   response<Id extends OperationId>(id: Id, ...given: Given<Id, CallOptions>): Promise<Response>;
   response(id: OperationId, input: AnyInput = {}, options: CallOptions = {}): Promise<Response> {
     return this.#fetch(id, input, options);
   }
 
-  /** One page of a list. */
+  /** Returns one page of a list. */
   page<Id extends ListId>(id: Id, ...given: Given<Id, CallOptions>): Promise<Page<Item<Id>>>;
   async page(id: OperationId, input: AnyInput = {}, options: CallOptions = {}): Promise<Page<unknown>> {
     return (await this.#page(id, input, options)).page;
@@ -147,7 +147,7 @@ export class ControlClient {
     return eventsOf((await this.#fetch(id, input, { ...options, headers })).body);
   }
 
-  /** What `GET /openapi` answers. */
+  /** Returns the answer of `GET /openapi`. */
   openapi(options: CallOptions = {}): Promise<Response> {
     return this.#request('GET', `${this.server}/openapi`, undefined, options);
   }
@@ -164,7 +164,7 @@ export class ControlClient {
     const items: readonly unknown[] = JSON.parse(text);
     const base = response.url || this.server;
     const next = nextLink(response.headers.get('link'), base);
-    // Only its cursor is used: nothing is sent to where a link leads.
+    // Only its cursor is used: the link itself is not followed.
     if (next && next.origin !== new URL(base).origin) {
       throw new ApiError('the server names a next page that is not its own', response.status);
     }
@@ -178,7 +178,7 @@ export class ControlClient {
     const url = `${this.server}${path}${search === '' ? '' : `?${search}`}`;
     if (form) return this.#request(method, url, formOf(form), options);
     if (body === undefined) return this.#request(method, url, undefined, options);
-    // What is changed in part is changed by merge patches (RFC 7396).
+    // A PATCH is a merge patch (RFC 7396).
     const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
     return this.#request(method, url, JSON.stringify(body), {
       ...options,
@@ -216,7 +216,7 @@ export class ControlClient {
   }
 }
 
-/** Events whose data is no JSON are left out. */
+/** Skips events whose data is not JSON. */
 async function* eventsOf(body: Response['body']): AsyncGenerator<{ readonly event: string; readonly data: unknown }> {
   if (!body) return;
   const parser = new EventParser();

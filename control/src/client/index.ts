@@ -1,4 +1,4 @@
-/** The REST API for programs: a client of it, and what it answers. */
+/** The REST API for programs: a client, and the types of answers. */
 export { PROBLEMS } from '../errors.ts';
 export type { Artifact, ArtifactDetail } from '../modules/artifacts/schemas.ts';
 export type { Deployment } from '../modules/deployments/schemas.ts';

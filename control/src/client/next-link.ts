@@ -2,8 +2,8 @@ const TARGET = /[\s,]*<([^>]*)>/y;
 const PARAMETER = /\s*;\s*([^\s=;,"<]+)\s*(?:=\s*(?:"([^"]*)"|([^\s;,"]*)))?/y;
 
 /**
- * The target of `rel="next"` in a Link header (RFC 8288), relative to `base`; null without one. Reading ends where the
- * header is malformed.
+ * Returns the target of `rel="next"` in a Link header (RFC 8288), relative to `base`; null without one. Reading ends at
+ * malformed text.
  */
 export function nextLink(header: string | null | undefined, base: string | URL): URL | null {
   const text = header ?? '';

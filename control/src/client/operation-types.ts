@@ -1,10 +1,10 @@
-/** What the client takes and gives for each operation: types alone, so that no schema is loaded with it. */
+/** Input and output of each operation of the client: types alone, so that no schema is loaded with it. */
 import type { AnswerOf, BodyOf, EventOf, FormOf, ParamsOf, QueryOf } from '../api/operation.ts';
 import type { OperationId, Operations } from '../modules/operations.ts';
 
 export type { OperationId };
 
-/** JSON of a success; undefined where there is none. */
+/** JSON of a success; undefined if it has no body. */
 export type Answer<Id extends OperationId> = AnswerOf<Operations[Id]>;
 
 /** An event of an operation that answers with a stream of them. */
@@ -19,12 +19,12 @@ export type EventsId = {
   [Id in OperationId]: [StreamEvent<Id>] extends [never] ? never : Id;
 }[OperationId];
 
-/** One of what an operation lists. */
+/** An item of a list operation. */
 export type Item<Id extends ListId> = Answer<Id> extends readonly (infer T)[] ? T : never;
 
 /**
- * What an operation takes: `params` of its path, `query`, JSON as `body`, or fields and file as `form`; each where it
- * has one. Members of `query` and `form` that are undefined are left out.
+ * Input of an operation: `params` of its path, `query`, JSON as `body`, or fields and file as `form`; each only if it
+ * has one. Undefined members of `query` and `form` are left out.
  *
  * @example { params: { id }, query: { limit: 20 } }
  */
@@ -33,7 +33,7 @@ export type Input<Id extends OperationId> = Member<'params', ParamsOf<Operations
   Member<'body', BodyOf<Operations[Id]>> &
   Member<'form', FormInput<FormOf<Operations[Id]>>>;
 
-/** None where the operation takes nothing, optional where all of it is. */
+/** Absent if the operation has no such input, optional if all its members are. */
 type Member<Name extends string, T> = T extends undefined
   ? unknown
   : Record<never, never> extends T
@@ -46,11 +46,11 @@ type AbsentOf<T, K extends keyof T> = Record<never, never> extends Pick<T, K> ? 
 type FormInput<T> = T extends undefined
   ? undefined
   : OrUndefined<Omit<T, 'file'>> & {
-      /** Its name goes along. */
+      /** The file, sent with its name. */
       readonly file: File;
     };
 
-/** What an operation takes, in any form: what the client sends. */
+/** Input of any operation, as the client sends it. */
 export interface AnyInput {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;

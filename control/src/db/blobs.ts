@@ -24,7 +24,7 @@ interface Range {
   readonly end: number;
 }
 
-/** More bytes came than may; none of them are kept. */
+/** More bytes arrived than allowed; none of them are kept. */
 export class BlobTooLarge extends Error {
   /** Bytes. */
   readonly limit: number;
@@ -41,11 +41,11 @@ export class BlobNotFound extends Error {
   }
 }
 
-/** Of pieces that are kept for `readShared`. */
+/** Maximum bytes of pieces that are kept for `readShared`. */
 const RECENT_BYTES = 4 << 20;
 /** SQLSTATE foreign_key_violation. */
 const STILL_REFERRED_TO = '23503';
-/** Blobs that a sweep looks at in one query. */
+/** Blobs that a sweep checks in one query. */
 const SWEEP_BATCH = 100;
 
 export class Blobs {
@@ -77,13 +77,13 @@ export class Blobs {
       await this.#finish(upload, info);
       return info;
     } catch (error) {
-      // Where this fails, too, the sweep does it.
+      // If this fails too, the sweep removes the upload.
       await this.#abandon(upload).catch(() => {});
       throw error;
     }
   }
 
-  /** Whole or a range [start, end) in pieces, none where it lies past the end; throws BlobNotFound. */
+  /** Yields the blob or its range [start, end) in pieces; empty if the range lies past the end. Throws BlobNotFound. */
   async *read(sha256: string, range?: Range): AsyncIterable<Uint8Array> {
     const info = await this.info(sha256);
     if (!info) throw new BlobNotFound(sha256);
@@ -91,8 +91,8 @@ export class Blobs {
   }
 
   /**
-   * As `read`, of what is known to be there, and many ask for at once: a piece that is being read for another, or was
-   * lately, is not read again. Nobody may change the pieces.
+   * As `read`, for an existing blob that many read at once: pieces that are being read, or were read lately, are
+   * shared. Callers must not change the pieces.
    */
   readShared(blob: BlobInfo, range?: Range): AsyncIterable<Uint8Array> {
     return pieces(blob, range, (n) => {
@@ -118,8 +118,8 @@ export class Blobs {
   }
 
   /**
-   * Deletes blobs that nothing refers to and uploads that never ended, both untouched for `graceMs` milliseconds.
-   * Returns how many. Safe beside uploads and other sweeps.
+   * Deletes unreferenced blobs and unfinished uploads, both untouched for `graceMs` milliseconds. Returns how many.
+   * Safe beside uploads and other sweeps.
    */
   async sweep(graceMs: number): Promise<number> {
     let swept = await this.#sweepUploads(graceMs);
@@ -160,13 +160,13 @@ export class Blobs {
 
   async #finish(upload: string, { sha256, size }: BlobInfo): Promise<void> {
     await this.#db.transaction().execute(async (tx) => {
-      // First, so that a sweep either took the upload before or finds it gone.
+      // First, so that a sweep has either removed the upload before or does not see it.
       const ended = await tx.deleteFrom('blob_uploads').where('id', '=', upload).executeTakeFirst();
       if (ended.numDeletedRows === 0n) throw expired();
       const { isNew } = await tx
         .insertInto('blobs')
         .values({ sha256, size, touched_at: sql<Date>`now()` })
-        // Touched where it is there already: a sweep that waits for this row looks at the time again.
+        // Updates the time of an existing row: a sweep that waits for this row checks it again.
         .onConflict((conflict) => conflict.column('sha256').doUpdateSet({ touched_at: sql<Date>`now()` }))
         .returning(sql<boolean>`xmax = 0`.as('isNew'))
         .executeTakeFirstOrThrow();
@@ -198,7 +198,7 @@ export class Blobs {
   async #delete(sha256: string, graceMs: number): Promise<boolean> {
     try {
       return await this.#db.transaction().execute(async (tx) => {
-        // The lock first: what is decided after it holds until the end.
+        // Locks first: a decision after it holds until the end.
         const found = await unused(tx.selectFrom('blobs'), graceMs)
           .select('sha256')
           .where('sha256', '=', sha256)
@@ -216,7 +216,7 @@ export class Blobs {
   }
 }
 
-/** What no row refers to, and nobody stored or found for `graceMs`. */
+/** Selects blobs without a reference that nobody stored or found for `graceMs`. */
 function unused<O>(blobs: SelectQueryBuilder<Schema, 'blobs', O>, graceMs: number) {
   return blobs
     .where('blobs.touched_at', '<', before(graceMs))

@@ -21,7 +21,7 @@ import { valueTypes } from './value-types.ts';
 
 /**
  * Errors that the database answers with are `DatabaseError` of `pg`, with `code` and `constraint`, of either kind;
- * where it gives no answer it is DatabaseUnavailable.
+ * without an answer the error is DatabaseUnavailable.
  *
  * The embedded database has one connection. A query within a transaction's callback that goes by `kysely` and not by
  * the transaction waits for the connection that the transaction has; after `acquireTimeoutMs` it fails, as it does on a server whose
@@ -31,7 +31,7 @@ export interface Database {
   readonly kysely: Kysely<Schema>;
   readonly notifications: Notifications;
   readonly kind: 'postgres' | 'pglite';
-  /** Runs what is missing; safe where several replicas start at once. Throws where the database is of a later version. */
+  /** Runs missing migrations; safe if several replicas start at once. Throws if the database has a later version. */
   migrate(): Promise<{ applied: string[] }>;
   /** Names of migrations not yet applied. */
   pendingMigrations(): Promise<string[]>;
@@ -44,7 +44,7 @@ export interface Database {
    * failed for it until one succeeds.
    */
   isFull(): Promise<boolean>;
-  /** Waits for what runs. */
+  /** Waits for running queries. */
   close(): Promise<void>;
 }
 
@@ -60,8 +60,8 @@ const ACQUIRE_MS = 10_000;
 const IDLE_MS = 30_000;
 
 /**
- * `postgres://…`, `pglite://DIR` (an absolute or relative folder, kept to this process) or `pglite://` (in memory).
- * Rejects where the database cannot be reached, or the folder is in use (FolderLocked).
+ * Opens `postgres://…`, `pglite://DIR` (an absolute or relative folder, locked for this process) or `pglite://` (in
+ * memory). Rejects if the database cannot be reached, or the folder is in use (FolderLocked).
  */
 export async function openDatabase(url: string, options: DatabaseOptions = {}): Promise<Database> {
   if (/^postgres(ql)?:\/\//.test(url)) return openPostgres(url, options);
@@ -153,8 +153,8 @@ async function openThread(thread: PgliteThread, unlock: () => void, options: Dat
 }
 
 /**
- * The files of the database in a folder. They are made under another name, so that a process that is killed while it
- * makes them leaves nothing half-made, and in a thread of their own, whose 600 MB go back with it.
+ * Creates the files of the database in a folder. They are created under another name, so that a process that is killed
+ * meanwhile leaves no incomplete database, and in a thread of their own, whose 600 MB are freed with it.
  */
 async function pgliteFiles(folder: string): Promise<string> {
   const files = join(folder, 'data');
@@ -167,9 +167,9 @@ async function pgliteFiles(folder: string): Promise<string> {
   return files;
 }
 
-/** What is known of the room on the database's disk. */
+/** State of the free space on the database's disk. */
 class StorageState {
-  /** Null: nothing was written yet. */
+  /** Null: nothing has been written yet. */
   #full: boolean | null = null;
 
   readonly noted = (error: unknown): void => {
@@ -198,7 +198,7 @@ function operations(kysely: Kysely<Schema>, pool: Pool, storage: StorageState) {
 
 function openPool(config: PoolConfig, log: Logger | undefined): Pool {
   const pool = new Pool(config);
-  // Both are said while nobody asks the connection anything; without a listener they would end the process.
+  // Both may occur on an idle connection; without a listener they would end the process.
   pool.on('error', (error) => log?.warn({ reason: error.message }, 'an idle database connection broke'));
   pool.on('connect', (client) => client.on('error', () => {}));
   return pool;

@@ -1,24 +1,24 @@
 /**
- * Keeps a folder to one process. The lock is one of the operating system on a file (which SQLite, in Node.js, takes
- * for us): it ends with its process however that ends, is never stale, and holds between containers of one machine,
- * where process ids say nothing.
+ * Locks a folder for one process. It is the operating system's lock on a file (which SQLite, in Node.js, takes): it
+ * ends with its process in any case, is never stale, and works between containers of one machine, where process ids
+ * differ.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-/** Another process has the folder. */
+/** Another process has locked the folder. */
 export class FolderLocked extends Error {}
 
 const SQLITE_BUSY = 5;
 
-/** Makes the folder where it is missing. Returns what gives it back. Throws FolderLocked. */
+/** Locks the folder, and creates it if it is missing. Returns the function that unlocks it. Throws FolderLocked. */
 export function lockFolder(folder: string): () => void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const holder = join(folder, 'lock.json');
   const file = new DatabaseSync(join(folder, 'lock'));
   try {
-    // No journal beside it: nothing is ever written.
+    // Without a journal file: nothing is ever written.
     file.exec('PRAGMA journal_mode = memory; PRAGMA locking_mode = exclusive; BEGIN EXCLUSIVE');
   } catch (error) {
     file.close();
@@ -31,7 +31,7 @@ export function lockFolder(folder: string): () => void {
   return () => file.close();
 }
 
-/** Who wrote the file beside the lock; it is only for people. */
+/** Describes the owner of the lock, for people. */
 function describe(holder: string): string {
   try {
     const { pid, started }: { pid?: unknown; started?: unknown } = JSON.parse(readFileSync(holder, 'utf8'));

@@ -1,4 +1,4 @@
-/** All migrations, by name, in order. Named here rather than found in a folder: a bundle has none. Forward only. */
+/** All migrations, by name, in order. Listed here rather than found in a folder, which a bundle lacks. Forward only. */
 import type { Kysely } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import * as tables from './migrations/0001-tables.ts';
@@ -18,7 +18,9 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0006-token-names': tokenNames,
 };
 
-/** Runs what is missing, one process at a time. Throws with the name of the migration that failed, or for a newer database. */
+/**
+ * Runs missing migrations, one process at a time. Throws with the name of a failed migration, or for a newer database.
+ */
 export async function migrate(db: Kysely<Schema>): Promise<{ applied: string[] }> {
   const { error, results = [] } = await migrator(db).migrateToLatest();
   if (error !== undefined) {
@@ -29,13 +31,13 @@ export async function migrate(db: Kysely<Schema>): Promise<{ applied: string[] }
   return { applied: results.map(({ migrationName }) => migrationName) };
 }
 
-/** Names of what is not applied yet, in order. */
+/** Returns the names of pending migrations, in order. */
 export async function pendingMigrations(db: Kysely<Schema>): Promise<string[]> {
   const all = await migrator(db).getMigrations();
   return all.filter(({ executedAt }) => executedAt === undefined).map(({ name }) => name);
 }
 
-/** Throws with what to do where migrations are missing. */
+/** Throws, with instructions, if migrations are missing. */
 export async function mustBeMigrated(db: { pendingMigrations(): Promise<string[]> }): Promise<void> {
   const pending = await db.pendingMigrations();
   if (pending.length === 0) return;

@@ -9,18 +9,18 @@ export type Channel = (typeof CHANNELS)[number];
 /** Bytes of a payload; PostgreSQL itself takes less than 8,000. */
 const MAX_PAYLOAD = 7_000;
 
-/** What makes a connection hear every channel. */
+/** Subscribes a connection to every channel. */
 export const LISTEN_ALL = CHANNELS.map((channel) => `listen ${channel}`).join('; ');
 
 export interface Notifications {
   /**
-   * Payload: a short string (≤ 7,000 bytes, else RangeError). Inside a transaction it goes out at its commit, and not
-   * at all where it is rolled back: pass the transaction. Equal ones of one transaction arrive once.
+   * Payload: a short string (≤ 7,000 bytes, else RangeError). Inside a transaction it is sent at the commit, and never
+   * if the transaction is rolled back: pass the transaction. Equal payloads of one transaction arrive once.
    */
   notify(channel: Channel, payload: string, by?: Kysely<Schema> | Transaction<Schema>): Promise<void>;
   /**
-   * Until the function that it returns is called. `onGap` is called when notifications may have been lost (the
-   * connection broke and is back): look at the tables again.
+   * Listens until the returned function is called. `onGap` is called when notifications may have been lost (the
+   * connection broke and is back): read the tables again.
    */
   listen(channel: Channel, onPayload: (payload: string) => void, onGap: () => void): () => void;
 }
@@ -31,7 +31,7 @@ interface Listener {
   onGap(): void;
 }
 
-/** Sends by a query, and hands on what the connection hears. */
+/** Sends by a query, and delivers notifications that the connection receives. */
 export class NotificationHub implements Notifications {
   readonly #listeners = new Set<Listener>();
   readonly #db: Kysely<Schema>;
@@ -54,7 +54,7 @@ export class NotificationHub implements Notifications {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** What a connection heard. */
+  /** Delivers a notification that a connection received. */
   heard({ channel, payload }: { readonly channel: string; readonly payload?: string | undefined }): void {
     for (const listener of this.#listeners) if (listener.channel === channel) listener.onPayload(payload ?? '');
   }

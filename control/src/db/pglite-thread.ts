@@ -3,7 +3,7 @@ import { Duplex } from 'node:stream';
 import { Worker } from 'node:worker_threads';
 import type { PgliteReply, PgliteRequest } from './pglite-worker.ts';
 
-/** In the source tree this file is TypeScript, in a bundle JavaScript; the worker lies beside it either way. */
+/** In the source tree this file is TypeScript, in a bundle JavaScript; the worker is beside it in both. */
 const WORKER = new URL(import.meta.url.endsWith('.ts') ? './pglite-worker.ts' : './pglite-worker.js', import.meta.url);
 
 /** AuthenticationOk and ReadyForQuery: the thread has no users, and begins no session. */
@@ -24,7 +24,7 @@ export class PgliteThread {
     this.#dataDir = dataDir;
   }
 
-  /** Resolves when the database answers; rejects where it cannot be opened. */
+  /** Resolves when the database answers; rejects if it cannot be opened. */
   async start(): Promise<void> {
     await this.#running();
   }
@@ -41,7 +41,7 @@ export class PgliteThread {
     return stream;
   }
 
-  /** Waits for what runs, writes everything out, and ends the thread. */
+  /** Waits for running queries, writes everything to disk, and ends the thread. */
   close(): Promise<void> {
     this.#ended ??= this.#end();
     return this.#ended;
@@ -63,7 +63,7 @@ export class PgliteThread {
     worker?.postMessage({ ...request, bytes } satisfies PgliteRequest, [bytes.buffer]);
   }
 
-  /** The thread; a new one where it broke. */
+  /** Returns the thread; starts a new one if it broke. */
   #running(): Promise<Worker> {
     if (this.#closed) return Promise.reject(new Error('the database is closed'));
     this.#worker ??= this.#start();

@@ -1,15 +1,15 @@
 /**
- * The thread that PGlite runs in: messages of PostgreSQL's protocol in, what it answers out, one after the other.
- * It has one session for all connections.
+ * The thread of PGlite: takes messages of PostgreSQL's protocol and answers them, one after the other. It has one
+ * session for all connections.
  */
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
 import { messageOf } from '@gw/gateway/message-of';
 
-/** What the thread is asked; `bytes` are whole messages of the protocol. */
+/** Requests to the thread; `bytes` are whole messages of the protocol. */
 export type PgliteRequest = { readonly connection: number; readonly bytes: Uint8Array } | { readonly close: true };
 
-/** What the thread says: that it is ready, what a connection reads, or what broke. */
+/** Replies of the thread: it is ready, data for a connection, or a failure. */
 export type PgliteReply =
   | { readonly ready: true }
   | { readonly connection: number; readonly bytes: Uint8Array }
@@ -33,7 +33,7 @@ const ERROR_RESPONSE = 0x45;
 /** The message of an error that ends the session, or the server; null without one. */
 export function panicIn(answer: Uint8Array): string | null {
   const bytes = Buffer.from(answer.buffer, answer.byteOffset, answer.length);
-  // Nothing of the kind is followed by this.
+  // An ordinary answer ends with ReadyForQuery.
   if (bytes.at(-6) === READY_FOR_QUERY) return null;
   for (let at = 0; at + 5 <= bytes.length; ) {
     const end = at + 1 + bytes.readInt32BE(at + 1);
@@ -60,11 +60,11 @@ async function serve(port: NonNullable<typeof parentPort>, dataDir: string | und
     // The connection before it may have broken within a transaction.
     if (current !== null && request.connection !== current) await database.execProtocolRaw(simpleQuery('rollback'));
     current = request.connection;
-    // A copy: what PGlite returns may lie in memory that the next answer takes.
+    // A copy: PGlite's result may be in memory that the next answer reuses.
     const bytes = new Uint8Array(await database.execProtocolRaw(request.bytes));
     const panic = panicIn(bytes);
     port.postMessage({ connection: current, bytes } satisfies PgliteReply, [bytes.buffer]);
-    // A server would restart, and so does the thread: what was committed is recovered when the database opens again.
+    // A server would restart, and so does the thread: committed data is recovered when the database opens again.
     if (panic !== null) fail(port, new Error(panic));
   };
   let last: Promise<void> = Promise.resolve();

@@ -1,9 +1,9 @@
-/** How connections to a PostgreSQL server are made: by URL, with time-outs, and noticing a server that is gone. */
+/** Settings of connections to a PostgreSQL server: URL, timeouts, and detection of a lost server. */
 import { Socket } from 'node:net';
 import type { ClientConfig } from 'pg';
 import { valueTypes } from './value-types.ts';
 
-/** A statement takes at most this long, and a transaction does nothing for at most this long (milliseconds). */
+/** Maximum milliseconds of a statement, and of an idle transaction. */
 const STATEMENT_MS = 30_000;
 /** A connection without a byte for this long (milliseconds) is dead: the server ends statements sooner. */
 const SILENCE_MS = 40_000;
@@ -12,8 +12,8 @@ const CONNECT_MS = 10_000;
 const SSL_MODES = new Set(['disable', 'require', 'verify-ca', 'verify-full']);
 
 /**
- * The URL as `pg` takes it, `sslmode` meaning what it means to libpq: `require` encrypts, `verify-full` also checks
- * the certificate, against `sslrootcert` where it is given. Throws for what it cannot keep.
+ * Returns the URL as `pg` takes it, with `sslmode` as in libpq: `require` encrypts, `verify-full` also checks the
+ * certificate, against `sslrootcert` if it is given. Throws for settings that it cannot keep.
  */
 export function connectionString(url: string): string {
   if (!URL.canParse(url))
@@ -41,7 +41,7 @@ export function queryConnection(url: string): ClientConfig {
   };
 }
 
-/** For what may take its time: migrations, and waiting for those of another replica. */
+/** For long operations: migrations, and waiting for those of another replica. */
 export function patientConnection(url: string): ClientConfig {
   return {
     connectionString: connectionString(url),

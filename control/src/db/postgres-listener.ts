@@ -1,10 +1,10 @@
-/** The one connection of a process that hears notifications of a PostgreSQL server. It comes back by itself. */
+/** The one connection of a process that receives notifications of a PostgreSQL server. It reconnects by itself. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, type ClientConfig } from 'pg';
 import type { Logger } from 'pino';
 import { LISTEN_ALL, type NotificationHub } from './notifications.ts';
 
-/** A query this often keeps the connection from being silent, and finds out that a server is gone (milliseconds). */
+/** Milliseconds between queries that keep the connection active, and detect a lost server. */
 const HEARTBEAT_MS = 15_000;
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 5_000;
@@ -23,11 +23,11 @@ export class PostgresListener {
     this.#log = log;
   }
 
-  /** Resolves when every channel is heard; rejects where the server cannot be reached. */
+  /** Resolves when it listens to every channel; rejects if the server cannot be reached. */
   async connect(): Promise<void> {
     const client = new Client(this.#config);
     client.on('notification', (message) => this.#hub.heard(message));
-    // Said once more by `end`, which comes whatever the reason was.
+    // Repeated by `end`, which follows for every reason.
     client.on('error', (error) => this.#log?.warn({ reason: error.message }, 'the database connection broke'));
     try {
       await client.connect();

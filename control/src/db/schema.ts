@@ -46,7 +46,7 @@ export interface ProjectsTable {
   mcp: JSONColumnType<McpSettings, string | undefined>;
   /** Counts changes of the row: its ETag. */
   version: Generated<number>;
-  /** What its data planes are to serve; null before the first deployment. */
+  /** Artifact that its data planes should serve; null before the first deployment. */
   deployed_artifact_id: Nullable<string>;
   created_at: CreatedAt;
   updated_at: Timestamp;
@@ -54,15 +54,15 @@ export interface ProjectsTable {
 
 export interface SpecsTable {
   id: string;
-  /** Null: of no project. */
+  /** Null: outside projects. */
   project_id: Nullable<string>;
-  /** Unique in its project, or among those of none. */
+  /** Unique in its project, or outside projects. */
   name: string;
   type: 'openapi' | 'asyncapi';
   /** `info.title` and `info.version` of the latest revision. */
   title: string;
   api_version: string;
-  /** Of the latest revision. */
+  /** Number of the latest revision. */
   revision: number;
   /** Counts changes of the row: its ETag. */
   version: Generated<number>;
@@ -75,9 +75,9 @@ export interface SpecRevisionsTable {
   spec_id: string;
   /** From 1 on. */
   revision: number;
-  /** Of what is compiled, the document with its bindings: names the blob. */
+  /** SHA-256 of the compiled document, with its bindings: names the blob. */
   sha256: string;
-  /** Of the document without bindings, as it was uploaded: names a blob, too. */
+  /** SHA-256 of the document without bindings, as uploaded: names a blob, too. */
   document_sha256: string;
   size: number;
   /** Name of the uploaded file, such as `books.yaml` or `books.tar.gz`. */
@@ -92,7 +92,7 @@ export interface SpecRevisionsTable {
   /** The dialect, such as `3.1.0`. */
   spec_version: string;
   operations: Json<readonly StoredOperation[]>;
-  /** What a person should know of it; null for most. */
+  /** A note for people; null for most. */
   note: Nullable<string>;
   created_by: string;
   created_at: CreatedAt;
@@ -104,18 +104,21 @@ export interface SpecBindingsTable {
   spec_id: string;
   /** Path and method, for lists. */
   place: string;
-  /** JSON of a Binding of modules/specs/bindings.ts: as text, since names in documents may be what columns refuse. */
+  /**
+   * JSON of a Binding of modules/specs/bindings.ts, as text, since columns refuse some characters in names of
+   * documents.
+   */
   binding: string;
   state: 'applied' | 'conflict' | 'lost';
-  /** Why it is in conflict or lost; null where it is neither. */
+  /** Why the binding is in conflict or lost; null if it is applied. */
   reason: Nullable<string>;
   created_by: string;
   created_at: CreatedAt;
 }
 
-/** An operation as the document says it, for lists. */
+/** An operation in the document's words, for lists. */
 export interface StoredOperation {
-  /** `operationId`, or null where the document gives none. */
+  /** `operationId`, or null if the document has none. */
   readonly operation_id: string | null;
   readonly method: string;
   readonly path: string;
@@ -126,7 +129,7 @@ export interface StoredOperation {
   readonly dispatch: { readonly name: string; readonly config: Readonly<Record<string, unknown>> } | null;
   /** `x-gw-middlewares` as written. */
   readonly middlewares: readonly { readonly name: string; readonly config: Readonly<Record<string, unknown>> }[];
-  /** What of it a binding gives; absent where the document gives all. */
+  /** Fields that a binding sets; absent if the document sets all. */
   readonly bound?: readonly ('dispatch' | 'middlewares')[];
 }
 
@@ -137,10 +140,10 @@ export interface PluginsTable {
   version: string;
   type: 'middleware' | 'dispatcher';
   description: string;
-  /** What `plugin.toml` says of it (docs/decisions.md#plugin-declarations), as the compiler takes it. */
+  /** Declarations of `plugin.toml` (docs/decisions.md#plugin-declarations), as the compiler takes them. */
   manifest: Json<PluginManifest>;
   config_schema: ColumnType<NonNullable<ProjectPlugin['configSchema']> | null, string | null, string | null>;
-  /** Of the WASM module: names the blob. */
+  /** SHA-256 of the WASM module: names the blob. */
   sha256: string;
   size: number;
   /** Comes with gw. */
@@ -165,13 +168,13 @@ export interface CompilationsTable {
   /** Null for a compilation of a whole project. */
   spec_id: Nullable<string>;
   project_id: Nullable<string>;
-  /** What is compiled, pinned when it was asked for, so that it means the same on whichever replica takes it. */
+  /** Inputs of the compilation, pinned when it was requested, so that every replica compiles the same. */
   inputs: Json<CompilationInputs>;
   production: boolean;
   status: Generated<'pending' | 'compiling' | 'succeeded' | 'failed'>;
-  /** What the job is at. */
+  /** The current stage of the job. */
   stage: Nullable<'reading' | 'compiling' | 'storing'>;
-  /** How often a replica has begun. */
+  /** How often a replica has begun the job. */
   attempts: Generated<number>;
   /** The replica that has it, and until when; past that any replica may take it. */
   claimed_by: Nullable<string>;
@@ -183,11 +186,11 @@ export interface CompilationsTable {
   created_at: CreatedAt;
   started_at: NullableTime;
   completed_at: NullableTime;
-  /** When a sweep first found that nothing needs it (docs/decisions.md#retention); null where something does. */
+  /** Time at which a sweep first found that nothing needs it (docs/decisions.md#retention); null if something does. */
   unneeded_since: NullableTime;
 }
 
-/** With the spec that its file is of. */
+/** A diagnostic with the spec of its file. */
 export type StoredDiagnostic = Diagnostic & { readonly spec_id?: string };
 
 export interface CompilationInputs {
@@ -198,7 +201,7 @@ export interface CompilationInputs {
     readonly config: NonNullable<ProjectPlugin['config']>;
   }[];
   readonly upstreams: Readonly<Record<string, string>>;
-  /** Absent: none. */
+  /** Absent: no settings. */
   readonly mcp?: McpSettings;
 }
 
@@ -207,18 +210,18 @@ export interface ArtifactsTable {
   project_id: Nullable<string>;
   /** `sha256:<hex>`, that of the manifest. */
   artifact_hash: string;
-  /** Of the .gwa file: names the blob. */
+  /** SHA-256 of the .gwa file: names the blob. */
   file_sha256: string;
   size: number;
   manifest: Json<Manifest>;
-  /** Hex of the public key that its signature is by; null where it has none. */
+  /** Hex of the public key that signed it; null if it is not signed. */
   signed_by: Nullable<string>;
   production: boolean;
   compiler_version: string;
   artifact_version: number;
   created_by: string;
   created_at: CreatedAt;
-  /** When a sweep first found that nothing needs it (docs/decisions.md#retention); null where something does. */
+  /** Time at which a sweep first found that nothing needs it (docs/decisions.md#retention); null if something does. */
   unneeded_since: NullableTime;
 }
 
@@ -241,20 +244,20 @@ export interface DataPlanesTable {
   project_id: string;
   /** Unique in its project together with `instance_id`. */
   name: string;
-  /** Tells two data planes of one name apart. */
+  /** Distinguishes two data planes of one name. */
   instance_id: string;
   status: 'connected' | 'disconnected' | 'drifted' | 'incompatible';
-  /** What it last said that it serves. */
+  /** The artifact that it last reported to serve. */
   current_hash: Nullable<string>;
   current_artifact_id: Nullable<string>;
-  /** Of gw. */
+  /** Version of gw. */
   gw_version: string;
   /** Artifact format versions that it reads (docs/decisions.md#version-skew). */
   format_versions: Json<readonly number[]>;
   api_key_id: Nullable<string>;
   /** The replica that it is connected to. */
   replica_id: Nullable<string>;
-  /** Of the connection; tells an old connection's end from the new one's. */
+  /** Id of the connection; distinguishes an old connection's end from the new one's. */
   connection_id: Nullable<string>;
   address: Nullable<string>;
   drift_detected: Generated<boolean>;
@@ -267,10 +270,10 @@ export interface DataPlanesTable {
 export interface DeploymentsTable {
   id: string;
   project_id: string;
-  /** Null where it is gone: then its hash is here. */
+  /** Null if the artifact was deleted: then its hash is here. */
   artifact_id: ColumnType<string | null, string, string | null>;
   artifact_hash: Nullable<string>;
-  /** What was deployed before, for a rollback; null for the first, and where it is gone. */
+  /** The artifact deployed before, for a rollback; null for the first, and if it was deleted. */
   previous_artifact_id: Nullable<string>;
   kind: 'deploy' | 'rollback' | 'automatic_rollback';
   status: Generated<'in_progress' | 'succeeded' | 'failed' | 'timed_out' | 'superseded' | 'rolled_back'>;
@@ -281,7 +284,7 @@ export interface DeploymentsTable {
   timeout_seconds: number;
   /** Share of the targets that may refuse, 0 to 1; past it the previous artifact is deployed again. Null: never. */
   rollback_threshold: Nullable<number>;
-  /** The deployment that it takes back, where it is a rollback. */
+  /** The deployment that a rollback reverts. */
   rollback_of: Nullable<string>;
   created_by: string;
   created_at: CreatedAt;
@@ -292,11 +295,11 @@ export interface DeploymentsTable {
 export interface DeploymentTargetsTable {
   deployment_id: string;
   data_plane_id: string;
-  /** Of the data plane, which may be gone later. */
+  /** Name of the data plane, which may be deleted later. */
   name: string;
   status: Generated<'pending' | 'notified' | 'applied' | 'refused' | 'timed_out' | 'disconnected'>;
   reason: Nullable<string>;
-  /** What it said that it serves. */
+  /** The artifact that it reported to serve. */
   served_hash: Nullable<string>;
   updated_at: Timestamp;
 }
@@ -308,7 +311,7 @@ export interface ApiTokensTable {
   token_hash: string;
   prefix: string;
   role: 'viewer' | 'editor' | 'deployer' | 'admin';
-  /** Null: of all projects and of what belongs to none. */
+  /** Null: all projects and resources outside projects. */
   project_id: Nullable<string>;
   created_by: string;
   created_at: CreatedAt;
@@ -330,7 +333,7 @@ export interface AuditEntriesTable {
   /** Without secrets: keys, tokens and plaintext of `writeOnly` config are left out. */
   before: ColumnType<object | null, string | null | undefined, never>;
   after: ColumnType<object | null, string | null | undefined, never>;
-  /** Of the HTTP request. */
+  /** Id of the HTTP request. */
   request_id: Nullable<string>;
 }
 
@@ -340,14 +343,14 @@ export interface IdempotencyKeysTable {
   key: string;
   /** sha256 over method, URL and body. */
   fingerprint: string;
-  /** Of the run that is at work on it, or was. */
+  /** Id of the current or last run. */
   claim: string;
   /** Its last sign of life. */
   claimed_at: ColumnType<Date, Date | undefined, Date>;
-  /** Null while the request is under way. */
+  /** Null while the request runs. */
   status: Nullable<number>;
   headers: ColumnType<Readonly<Record<string, string>> | null, string | undefined, string>;
-  /** Of the answer; null where it has none. */
+  /** Body of the answer; null if it has no body. */
   body: ColumnType<unknown, string | undefined, string>;
   created_at: CreatedAt;
 }
@@ -364,7 +367,7 @@ export interface BlobsTable {
   sha256: string;
   size: number;
   created_at: CreatedAt;
-  /** When it was last stored anew or found to be there: a sweep leaves what is young. */
+  /** Time at which it was last stored or found: a sweep leaves young blobs. */
   touched_at: Timestamp;
 }
 
@@ -381,9 +384,9 @@ export interface BlobUploadsTable {
   touched_at: Timestamp;
 }
 
-/** What one replica does for all, now and then. */
+/** Periodic tasks that one replica does for all. */
 export interface MaintenanceTable {
   name: string;
-  /** When a replica last began it. */
+  /** Time at which a replica last began it. */
   begun_at: Timestamp;
 }

@@ -7,10 +7,10 @@ import { isDiskFull } from './transient.ts';
 /** Bytes that need new pages of a table, and cannot be compressed. */
 const PROBE_BYTES = 256 << 10;
 
-/** Nothing of it is kept. */
+/** Rolls back the probe. */
 class Undo extends Error {}
 
-/** True where writing fails for want of room; what else is wrong, other queries say. */
+/** Returns true if writing fails for lack of space; other queries report other errors. */
 export async function isFull(db: Kysely<Schema>): Promise<boolean> {
   try {
     await db.transaction().execute(async (tx) => {

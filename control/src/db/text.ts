@@ -1,13 +1,13 @@
 /** Text in queries. */
 
-/** Pattern of LIKE for what contains the text, whatever characters it has. */
+/** Returns a LIKE pattern that matches texts containing this one, with any characters. */
 export function containing(text: string): string {
   return `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
 }
 
 /**
- * JSON as `jsonb` takes it: NUL and halves of surrogate pairs, which documents may have and it cannot keep, are
- * replacement characters in it. For what people read, not for what is computed with.
+ * Returns JSON that `jsonb` accepts: NUL and halves of surrogate pairs, which documents may contain, become replacement
+ * characters. For text that people read, not for computation.
  */
 export function readableJson(value: unknown): string {
   return JSON.stringify(value, (_name, each: unknown) =>

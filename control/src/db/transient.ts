@@ -1,11 +1,11 @@
-/** Errors that say nothing of the statement: the same one may succeed when it is made again. */
+/** Errors that do not depend on the statement: a retry of the same may succeed. */
 import { DatabaseError } from 'pg';
 import { DatabaseUnavailable } from './unavailable.ts';
 
 /** Classes of SQLSTATE: connection, rolled back, out of resources, in use, stopped by an operator. */
 const CLASSES = new Set(['08', '40', '53', '55', '57']);
 
-/** Its disk is full: the same statement fails until somebody makes room. */
+/** The disk is full: the same statement fails until somebody frees space. */
 export function isDiskFull(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === '53100';
 }

@@ -1,8 +1,8 @@
-/** Tells a database that is away from all other errors: what `pg` and sockets throw has no class of its own. */
+/** Recognises an unavailable database among all errors: `pg` and sockets throw no class of their own for it. */
 import { messageOf } from '@gw/gateway/message-of';
 import { type DatabaseConnection, type Driver, PostgresDialect, type PostgresDialectConfig } from 'kysely';
 
-/** The connection broke, none could be made, or none came free in time: the same may succeed later. */
+/** The connection broke, could not be made, or none became free in time: a retry may succeed. */
 export class DatabaseUnavailable extends Error {
   constructor(cause: unknown) {
     super(messageOf(cause) || 'no address of the database accepts connections', { cause });
@@ -12,7 +12,7 @@ export class DatabaseUnavailable extends Error {
 /** Called for each error that the database answers with. */
 export type OnDatabaseError = (error: unknown) => void;
 
-/** Kysely's, whose queries and transactions throw DatabaseUnavailable where the database gives no answer. */
+/** Kysely's dialect, whose queries and transactions throw DatabaseUnavailable if the database does not answer. */
 export class TellingDialect extends PostgresDialect {
   readonly #onError: OnDatabaseError;
 
@@ -27,7 +27,7 @@ export class TellingDialect extends PostgresDialect {
     const telling = new WeakSet<DatabaseConnection>();
     driver.acquireConnection = async (options) => {
       const connection = await acquire(options).catch(tell);
-      // It comes again when it was released.
+      // The same connection returns after its release.
       if (telling.has(connection)) return connection;
       telling.add(connection);
       const execute = connection.executeQuery.bind(connection);
@@ -48,7 +48,7 @@ function tell(error: unknown): never {
 
 /** Answers are DatabaseError, defects are TypeError and the like. */
 function isWithoutAnswer(error: unknown): boolean {
-  // A host of several addresses, none of which takes connections.
+  // A host with several addresses, all of which refuse connections.
   if (error instanceof AggregateError) return true;
   return error instanceof Error && error.constructor === Error;
 }

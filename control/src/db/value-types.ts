@@ -1,5 +1,5 @@
 /**
- * How values come back, the same from PostgreSQL and PGlite: `bigint` as a number where that is exact (else as a
+ * Types of returned values, the same for PostgreSQL and PGlite: `bigint` as a number if that is exact (else as a
  * BigInt), `timestamptz` as Date, `jsonb` parsed, `bytea` as Buffer, `numeric` as a string.
  */
 import { type CustomTypesConfig, types } from 'pg';

@@ -1,4 +1,4 @@
-/** What the database refuses: unique names and references, told by their constraints' names in migrations/. */
+/** Constraint violations: unique names and references, identified by the constraints' names in migrations/. */
 
 interface Violation {
   readonly code: string;

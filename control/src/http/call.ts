@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Actor } from '../access/actor.ts';
 import type { BodyOf, Operation, ParamsOf, QueryOf } from '../api/operation.ts';
 
-/** Its inputs are checked. */
+/** A call with validated inputs. */
 export interface Call<O = Operation> {
   readonly actor: Actor;
   readonly params: ParamsOf<O>;

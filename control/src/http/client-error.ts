@@ -1,5 +1,5 @@
 /**
- * Answers to what is no HTTP that this server takes, before there is a request: problem documents, too
+ * Answers to connections that do not speak valid HTTP, before there is a request: problem documents, too
  * (docs/decisions.md#control-media-types).
  */
 
@@ -21,7 +21,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
 };
 const MALFORMED: Fault = { status: '400 Bad Request', detail: 'what was received is not an HTTP/1.1 request' };
 
-/** Of `fastify({ clientErrorHandler })`. */
+/** Handler for `fastify({ clientErrorHandler })`. */
 export function refuseClient(error: ConnectionError, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
     socket.destroy();

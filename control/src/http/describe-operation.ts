@@ -1,4 +1,4 @@
-/** What the OpenAPI document says of an operation, in the form that @fastify/swagger takes. */
+/** Describes an operation for the OpenAPI document, in the form that @fastify/swagger takes. */
 import type { TSchema } from 'typebox';
 import { JSON_TYPE, PROBLEM_TYPE } from '../api/media-types.ts';
 import type { Operation, OtherContent } from '../api/operation.ts';
@@ -23,19 +23,29 @@ export function reference(schema: TSchema): object {
   return $id === undefined ? schema : { $ref: `${$id}#` };
 }
 
-/** Of the request; they are read where they matter. */
+/** Headers of the request; the code that uses them reads them. */
 function headersOf({ etag, download, idempotent }: Operation): object {
   const properties = {
     ...(etag === 'write'
-      ? { 'if-match': { type: 'string', description: 'The ETag that was read: 412 where it has changed since.' } }
+      ? {
+          'if-match': { type: 'string', description: 'The ETag that was read: 412 if the resource has changed since.' },
+        }
       : {}),
     ...(etag === 'read' || download
-      ? { 'if-none-match': { type: 'string', description: 'The ETag that is known: 304 where it has not changed.' } }
+      ? {
+          'if-none-match': {
+            type: 'string',
+            description: 'The ETag that the client has: 304 if the resource has not changed.',
+          },
+        }
       : {}),
     ...(download
       ? {
           range: { type: 'string', description: 'One range of bytes: 206. What cannot be told is answered whole.' },
-          'if-range': { type: 'string', description: 'The ETag that the range is of: the whole where it has changed.' },
+          'if-range': {
+            type: 'string',
+            description: 'The ETag that the range belongs to: the whole content if it has changed.',
+          },
         }
       : {}),
     ...(idempotent
@@ -86,7 +96,7 @@ function responses(operation: Operation): object {
   ]);
 }
 
-/** As @fastify/swagger is told of a response that has none. */
+/** A response without a body, in the form of @fastify/swagger. */
 const withoutBody = (description: string) => ({ description, type: 'null' });
 
 function describeAnswer(answer: TSchema | OtherContent): object {

@@ -1,4 +1,4 @@
-/** Server-sent events: what changes, told to who asked for it until it ends, the client goes, or may no longer hear. */
+/** Server-sent events about changes, until they end, the client leaves, or its credentials are revoked. */
 import { Readable } from 'node:stream';
 import { ShareTree } from '@gw/gateway/share-tree';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -11,11 +11,11 @@ declare module 'fastify' {
   }
 }
 
-/** Milliseconds between comments that keep the connection, and what is between, from taking it for dead. */
+/** Milliseconds between comments that keep the connection and proxies on the way alive. */
 const HEARTBEAT_MS = 15_000;
 /** Bytes that wait for one client to read them; past it the client is too slow, and is cut off. */
 const MAX_WAITING = 1 << 20;
-/** Streams of one process at once, and of them those of one person. Each reads what changes for itself. */
+/** Maximum streams of one process, and of one person. Each reads its changes itself. */
 const MAX_STREAMS = 2_000;
 const MAX_OF_ACTOR = 100;
 
@@ -27,13 +27,13 @@ export function eventStreams(app: FastifyInstance): void {
 }
 
 export class EventStreams {
-  /** By project and by who asked. */
+  /** Open streams by project and person. */
   readonly #open = new ShareTree<EventStream>();
   #closed = false;
 
   /**
-   * Begins the answer. The handler sends `stream.body` and returns. If there are too many, the oldest stream of who has
-   * most ends. Throws `unavailable` if that is who asks, or if the server shuts down.
+   * Begins the answer. The handler sends `stream.body` and returns. If there are too many, the oldest stream of the
+   * person with most ends. Throws `unavailable` if that is the caller, or if the server shuts down.
    */
   open(request: FastifyRequest, reply: FastifyReply): EventStream {
     const { actor } = request;
@@ -62,7 +62,7 @@ export class EventStreams {
 }
 
 export class EventStream {
-  /** What the answer is made of. */
+  /** Body of the answer. */
   readonly body: Readable;
   readonly #ended = new AbortController();
   readonly #heartbeat: NodeJS.Timeout;
@@ -72,7 +72,7 @@ export class EventStream {
   constructor(revoked?: AbortSignal) {
     this.body = new Readable({ read() {} });
     this.body.once('close', this.#end);
-    // With it the head goes out: the client knows that nothing is missed from here on.
+    // Sends the head: the client knows that it misses nothing from here on.
     this.body.push(':\n\n');
     this.#heartbeat = setInterval(() => this.#write(':\n\n'), HEARTBEAT_MS).unref();
     this.#revoked = revoked;
@@ -80,12 +80,12 @@ export class EventStream {
     if (revoked?.aborted) this.end();
   }
 
-  /** Aborted when it has ended, whoever ended it. */
+  /** Aborted when the stream has ended, from either side. */
   get signal(): AbortSignal {
     return this.#ended.signal;
   }
 
-  /** One event with JSON as its data; nothing after the end. */
+  /** Sends one event with JSON as its data; nothing after the end. */
   send(event: string, data: unknown): void {
     this.#write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
   }
@@ -105,7 +105,10 @@ export class EventStream {
   }
 }
 
-/** Sends each value as an event of this name, then ends the stream: also where there is no more to see. Else it is cut off. */
+/**
+ * Sends each value as an event of this name, then ends the stream, also on a ControlError. Cuts it off on another
+ * error.
+ */
 export async function sendEvents(stream: EventStream, event: string, values: AsyncIterable<unknown>): Promise<void> {
   try {
     for await (const value of values) stream.send(event, value);

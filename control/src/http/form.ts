@@ -1,4 +1,4 @@
-/** Multipart forms with one file, which goes where it is to go as it streams in, wherever it stands in the form. */
+/** Multipart forms with one file, which is consumed as it streams in, at any position in the form. */
 import type { IncomingMessage } from 'node:http';
 import type { MultipartFile, MultipartValue } from '@fastify/multipart';
 import type { FastifyRequest } from 'fastify';
@@ -8,17 +8,17 @@ import { ControlError } from '../errors.ts';
 import { validationProblem } from './validation.ts';
 
 export interface Form<F, T> {
-  /** As the schema has them. */
+  /** Fields in the types of the schema. */
   readonly fields: F;
   readonly filename: string;
-  /** What `take` made of the file. */
+  /** Result of `take`. */
   readonly file: T;
 }
 
 /** Reads the file to its end. */
 type Take<T> = (content: AsyncIterable<Uint8Array>) => Promise<T>;
 
-/** In any script; without what is not seen, and what quotes in headers. */
+/** In any script; without invisible characters, and without quotes for headers. */
 const FILENAME = /^[^\p{C}\p{Zl}\p{Zp}"\\]+$/u;
 /** Characters of a file's name. */
 const MAX_FILENAME = 200;
@@ -26,8 +26,8 @@ const MAX_FILENAME = 200;
 const MAX_DRAINED = 512 << 20;
 
 /**
- * `schema`: of all fields; the file's is `file`, and the others are text. BlobTooLarge, where `take` throws that,
- * becomes 413. Throws 415 where the request has no form, 400 where the form is not as the schema says, or breaks off.
+ * Reads a form. `schema`: of all fields; the file's is `file`, and the others are text. A BlobTooLarge from `take`
+ * becomes 413. Throws 415 if the request has no form, 400 if the form does not match the schema, or breaks off.
  */
 export async function readForm<S extends TObject, T>(
   request: FastifyRequest,
@@ -54,12 +54,12 @@ export async function readForm<S extends TObject, T>(
 
 async function takeFile<T>({ fieldname, filename, file }: MultipartFile, take: Take<T>) {
   const refuse = (why: string) => {
-    // Else the rest of it would be waited for.
+    // Otherwise the reader would wait for the rest of it.
     file.destroy();
     return new ControlError('bad-request', why);
   };
   if (fieldname !== 'file') throw refuse('the form has a file under another name: send it as the field "file"');
-  // It is shown to people, and stands in headers again when the file is downloaded.
+  // It is shown to people, and sent in headers when the file is downloaded.
   if (!filename || filename.length > MAX_FILENAME || !FILENAME.test(filename)) {
     throw refuse(
       `the file must have a filename, of at most ${MAX_FILENAME} characters without control characters, " and \\`,
@@ -75,7 +75,7 @@ async function takeFile<T>({ fieldname, filename, file }: MultipartFile, take: T
     return { filename, file: await take(file) };
   } catch (error) {
     if (error instanceof BlobTooLarge || error instanceof ControlError) throw error;
-    // What the reader throws of its own is not the form's fault, though the stream fails then, too.
+    // The reader's own errors are not the form's fault, although the stream fails then, too.
     throw error === fault ? brokenOff(error) : new TakeFailed(error);
   }
 }
@@ -96,7 +96,7 @@ function textOf(part: MultipartValue, before: ReadonlyMap<string, string>): stri
   return value;
 }
 
-/** Takes in what still comes, so that the client reads the answer, and the connection can go on. */
+/** Reads the rest, so that the client reads the answer, and the connection can continue. */
 function drain(request: IncomingMessage): void {
   let left = MAX_DRAINED;
   request.unpipe();

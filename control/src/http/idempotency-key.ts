@@ -1,4 +1,4 @@
-/** The row of one Idempotency-Key: who is at work on its request, and what was answered. */
+/** The row of one Idempotency-Key: the current run of its request, or the stored answer. */
 import { randomUUID } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
 import type { Schema } from '../db/schema.ts';
@@ -9,7 +9,7 @@ export const KEPT_HOURS = 24;
 /** Seconds after its last sign of life that a request may be taken over: its replica has died. */
 const TAKEN_OVER_SECONDS = 60;
 
-/** Of a refusal (status 400 and more), `body` is what its problem document is made of. */
+/** For a refusal (status 400 and more), `body` is the input of its problem document. */
 export interface KeptAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -20,7 +20,7 @@ export class IdempotencyKey {
   readonly #db: Kysely<Schema>;
   readonly #actor: string;
   readonly #key: string;
-  /** Of this run: whoever takes over has another, and then this one keeps nothing. */
+  /** Identifies this run: a later run that takes over has another, and then this one stores nothing. */
   readonly #claim = randomUUID();
 
   constructor(db: Kysely<Schema>, actor: string, key: string) {
@@ -30,8 +30,8 @@ export class IdempotencyKey {
   }
 
   /**
-   * `mine`: it is the caller's to run. Otherwise the answer that was given, where there is one already. Throws 422
-   * where the key is of another request.
+   * Returns `mine` if the caller is to run the operation, else the stored answer if there is one already. Throws 422 if
+   * the key belongs to another request.
    */
   async claim(fingerprint: string): Promise<'mine' | 'under way' | KeptAnswer> {
     // The times of one clock, the database's.
@@ -51,7 +51,7 @@ export class IdempotencyKey {
       const detail = 'this Idempotency-Key was used for another request: use a new one for each request';
       throw new ControlError('idempotency-key-reused', detail);
     }
-    // Without a row its run has just failed.
+    // Without a row, its run has just failed.
     if (!row || row.status === null) return 'under way';
     return { status: row.status, headers: row.headers ?? {}, body: row.body };
   }
@@ -67,7 +67,7 @@ export class IdempotencyKey {
       .execute();
   }
 
-  /** As though there had been no request. */
+  /** Deletes the row, as if there had been no request. */
   async release(): Promise<void> {
     await this.#db
       .deleteFrom('idempotency_keys')

@@ -1,9 +1,9 @@
 /**
- * Idempotency-Key on POST: a request that is repeated with its key does nothing again, and is answered as the first
- * was (draft-ietf-httpapi-idempotency-key-header), at whichever replica.
+ * Idempotency-Key on POST: a request that is repeated with its key has no further effect, and gets the first answer
+ * again (draft-ietf-httpapi-idempotency-key-header), at any replica.
  *
- * Answers of success and refusals by the operation are kept for a day; neither failures of the server are, nor what
- * was refused before the operation began. Operations whose answer holds a secret take no key.
+ * Successes and refusals by the operation are stored for a day; failures of the server are not, and neither are
+ * refusals before the operation began. Operations whose answer contains a secret take no key.
  */
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -18,15 +18,16 @@ export { KEPT_HOURS } from './idempotency-key.ts';
 const RENEW_MS = 20_000;
 /** Headers of an answer that are kept. */
 const KEPT_HEADERS = ['location', 'etag'] as const;
-/** Refusals that hang on more than the request, and may be over the next time. */
+/** Refusals that depend on more than the request, and may not recur. */
 const NOT_KEPT: ReadonlySet<ProblemName> = new Set(['unauthorized', 'forbidden', 'unavailable', 'internal-error']);
 
 /**
- * Runs the operation or, where the request has an Idempotency-Key that was used before, answers as it was answered.
+ * Runs the operation, or repeats the stored answer if the request has an Idempotency-Key that was used before.
  *
  * `operation` calls this for JSON. Handlers of forms call it when they have read the form, and do nothing lasting
- * before. `fingerprint`: what tells the request from others beside method and URL: the JSON of the body; of a form its
- * fields and the sha256 of its files. What was kept is a `T` of before. Throws 422 where the key was of another request, 409 while that is under way.
+ * before. `fingerprint`: identifies the request beside method and URL: the JSON of the body; of a form its fields and
+ * the sha256 of its files. A stored answer is a `T` of an earlier run. Throws 422 if the key belongs to another
+ * request, 409 while that request runs.
  */
 export async function idempotently<T>(
   { actor, request, reply }: Pick<Call, 'actor' | 'request' | 'reply'>,
@@ -62,7 +63,7 @@ function fingerprintOf({ method, url }: FastifyRequest, rest: string): string {
   return createHash('sha256').update(`${method} ${url}\n`).update(rest).digest('hex');
 }
 
-/** The operation is done: what fails now must not make it seem undone. */
+/** The operation is done: a later failure must not make it seem undone. */
 async function keep(key: IdempotencyKey, request: FastifyRequest, answer: KeptAnswer): Promise<void> {
   try {
     await key.keep(answer);
@@ -80,7 +81,7 @@ function headersOf(reply: FastifyReply): Record<string, string> {
   );
 }
 
-/** Null where the handler has sent an answer without one. */
+/** Returns null if the handler has sent an answer without a body. */
 function bodyOf(answer: unknown, reply: FastifyReply): unknown {
   return answer === reply || answer === undefined ? null : answer;
 }

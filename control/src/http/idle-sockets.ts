@@ -1,6 +1,6 @@
 /**
- * Connections on which no request is under way: silent ones, TLS handshakes and heads that do not end, and those kept
- * alive. A server has so many; for one more, the one that has idled longest at the address with most of them is closed.
+ * Connections without a running request: silent ones, TLS handshakes and heads that do not end, and kept-alive ones.
+ * Their number is limited; for one more, the longest idle connection of the address with most of them is closed.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -18,7 +18,7 @@ interface Idle {
 /** `server`: of node:http or node:https, before it listens. `max`: default 2,000. */
 export function limitIdleSockets(server: Server, max = MAX_IDLE): void {
   const idle = new ByOwner<Idle>();
-  /** By the address of the other end: a request over TLS knows another socket than the one that was accepted. */
+  /** By the address of the other end: a TLS request has another socket than the accepted one. */
   const open = new Map<string, Idle>();
   server.on('connection', (socket: Socket) => {
     const connection = { owner: clientNetwork(socket.remoteAddress ?? ''), socket };

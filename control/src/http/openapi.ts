@@ -44,7 +44,7 @@ export async function describeApi(app: FastifyInstance): Promise<void> {
   });
 }
 
-/** The page's own scripts, by their hashes, and nothing from elsewhere. */
+/** Allows the page's own scripts, by their hashes, and no other sources. */
 function policy(page: string): string {
   const scripts = [...page.matchAll(/<script(?![^>]*\bsrc=)[^>]*>([\s\S]*?)<\/script>/g)].map(
     ([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,
@@ -62,7 +62,7 @@ function policy(page: string): string {
   ].join('; ');
 }
 
-/** A multipart form is read by its handler, as it streams; here it is described. */
+/** Describes a multipart form, which its handler reads as it streams. */
 function withForm({ 'x-form': form, ...schema }: Record<string, unknown>): Record<string, unknown> {
   return form ? { ...schema, body: form } : schema;
 }

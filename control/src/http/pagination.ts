@@ -1,4 +1,4 @@
-/** Pages of lists: arrays, with a `next` link (RFC 8288) where there is more. */
+/** Pages of lists: arrays, with a `next` link (RFC 8288) if there are more items. */
 import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type CompiledQuery, type SelectQueryBuilder, sql } from 'kysely';
@@ -13,11 +13,11 @@ export interface PageRequest {
 
 export interface Page<T> {
   readonly items: readonly T[];
-  /** Where the next page begins; null after the last. */
+  /** Cursor of the next page; null after the last. */
   readonly next: string | null;
 }
 
-/** What the library gives for a list of at most `limit` things. */
+/** Maps the items of a page. */
 export function mapPage<T, U>({ items, next }: Page<T>, map: (item: T) => U): Page<U> {
   return { items: items.map(map), next };
 }
@@ -25,13 +25,13 @@ export function mapPage<T, U>({ items, next }: Page<T>, map: (item: T) => U): Pa
 export interface PageOrder<T extends object> {
   /** The column of each field that the list may be sorted by. */
   readonly columns: Readonly<Record<string, { readonly column: string; value(row: T): string }>>;
-  /** As `sort`. */
+  /** Default of `sort`. */
   readonly standard: string;
   /** Unique; breaks ties. */
   readonly id: { readonly column: string; value(row: T): string };
 }
 
-/** The rows of one page of a query: by keyset, so that what comes and goes meanwhile neither repeats nor skips a row. */
+/** Returns the rows of one page by keyset, so that concurrent inserts and deletes neither repeat nor skip a row. */
 export async function page<DB, TB extends keyof DB, O extends object>(
   query: SelectQueryBuilder<DB, TB, O>,
   { limit = 50, cursor, sort }: PageRequest,
@@ -60,13 +60,13 @@ export async function page<DB, TB extends keyof DB, O extends object>(
   return { items, next: more ? encode({ list, value: by.value(last), id: order.id.value(last) }) : null };
 }
 
-/** Tells lists apart, filters included, by what the database is asked. */
+/** Identifies a list, including its filters, by its query. */
 function listOf(query: { compile(): CompiledQuery }): string {
   const { sql: text, parameters } = query.compile();
   return hash('sha256', JSON.stringify([text, parameters]), 'base64url').slice(0, 16);
 }
 
-/** A cursor that somebody made up holds values that the columns cannot have (SQLSTATE class 22, data exception). */
+/** A forged cursor contains values that the columns cannot have (SQLSTATE class 22, data exception). */
 function refuseCursor(error: unknown): never {
   const { code } = error as { readonly code?: unknown };
   throw typeof code === 'string' && code.startsWith('22') ? wrongCursor() : error;

@@ -6,7 +6,7 @@ import { isDiskFull, isTransient } from '../db/transient.ts';
 import { ControlError, PROBLEMS, type ProblemName, RequestEnded } from '../errors.ts';
 import { validationProblem } from './validation.ts';
 
-/** Of every error response. */
+/** Body of every error response. */
 export const Problem = Type.Object(
   {
     type: Type.String({
@@ -15,11 +15,11 @@ export const Problem = Type.Object(
     }),
     title: Type.String(),
     status: Type.Integer(),
-    detail: Type.String({ description: 'What is wrong with this request, and what to do.' }),
+    detail: Type.String({ description: 'Reason for the refusal, and what to do.' }),
     request_id: Type.String({ description: 'As in `x-request-id`: what to look for in the log.' }),
     errors: Type.Optional(
-      Type.Array(Type.Unsafe<object>({ type: 'object', description: 'What is wrong, and where.' }), {
-        description: 'Each fault by itself, where there may be several.',
+      Type.Array(Type.Unsafe<object>({ type: 'object', description: 'The fault and its place.' }), {
+        description: 'Each fault, if several are possible.',
       }),
     ),
   },
@@ -47,8 +47,7 @@ const CHALLENGE = 'Bearer realm="gw-control"';
 export function controlErrorOf(error: unknown): ControlError {
   if (error instanceof ControlError) return error;
   if (isDiskFull(error)) {
-    const detail =
-      'the disk of the database is full: nothing can be stored until there is room; what is stored can be read';
+    const detail = 'the disk of the database is full: writes fail until it has room, and reads work';
     return new ControlError('insufficient-storage', detail, {}, { cause: error });
   }
   if (isTransient(error)) {
@@ -73,17 +72,17 @@ export function controlErrorOf(error: unknown): ControlError {
   );
 }
 
-/** RFC 6750, section 3: an error code only where there were credentials. */
-/** Browsers ask their user only for Basic. */
+/** RFC 6750, section 3: an error code only if the request had credentials. */
+/** Browsers prompt their user only for Basic. */
 const BASIC_CHALLENGE = 'Basic realm="gw-control: any name, and a token as the password", charset="UTF-8"';
 
 function challengeTo({ headers: { authorization }, routeOptions: { config } }: FastifyRequest): string | string[] {
   const bearer = authorization === undefined ? CHALLENGE : `${CHALLENGE}, error="invalid_token"`;
-  // A line each: browsers look at the first challenge of a line only.
+  // One line each: browsers read only the first challenge of a line.
   return config.browsable ? [BASIC_CHALLENGE, bearer] : bearer;
 }
 
-/** Answers with the problem document of the error, and logs what is the server's own fault. */
+/** Answers with the problem document of the error, and logs the server's own faults. */
 export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const failure = controlErrorOf(error);
   const { status, title } = PROBLEMS[failure.problem];
@@ -91,7 +90,7 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   if (status === 401) reply.header('www-authenticate', challengeTo(request));
   if (status === 426) reply.header('upgrade', 'websocket').header('connection', 'upgrade');
   if (status === 503) reply.header('retry-after', '5');
-  // What is left of the request is not read.
+  // The rest of the request is not read.
   if (failure instanceof RequestEnded) reply.header('connection', 'close');
   return reply
     .code(status)

@@ -1,12 +1,12 @@
 /** `/docs`: the API's reference for people, as Scalar shows it. */
 import Fastify, { type FastifyInstance } from 'fastify';
 
-/** What Scalar's plugin answers. */
+/** Paths of Scalar's plugin. */
 const PATHS = ['/docs', '/docs/', '/docs/js/scalar.js', '/docs/openapi.json', '/docs/openapi.yaml'];
 
 /**
- * Its script is 4 MB, which take 20 as text in memory: it is loaded when somebody asks for the first page. A server
- * that listens takes no more routes, so the plugin has one of its own, behind these.
+ * Its script of 4 MB takes 20 as text in memory: it is loaded at the first request for a page. A listening server
+ * accepts no more routes, so the plugin has a server of its own, behind these.
  */
 export function referencePages(app: FastifyInstance, document: () => object): void {
   let loaded: Promise<FastifyInstance> | null = null;
@@ -32,7 +32,7 @@ async function load(document: () => object): Promise<FastifyInstance> {
   const pages = Fastify();
   await pages.register(reference, {
     routePrefix: '/docs',
-    // Nothing that leads to services of others.
+    // No links to services of others.
     configuration: {
       content: document,
       title: 'gw control plane',

@@ -1,4 +1,4 @@
-/** Serves operations of the REST API: a route for each, as its value says. */
+/** Serves operations of the REST API: one route for each value. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
 import { JSON_REQUEST_TYPES, JSON_TYPE, MERGE_PATCH_TYPE } from '../api/media-types.ts';
@@ -11,8 +11,8 @@ import { idempotently } from './idempotency.ts';
 import { type Page, sendPage } from './pagination.ts';
 
 /**
- * JSON of the answer, a page of it for a list, or the reply where the handler has sent it. Of an operation that answers
- * without JSON nothing is looked at.
+ * JSON of the answer, a page of it for a list, or the reply if the handler has sent it. The result of an operation
+ * without a JSON answer is ignored.
  */
 type Result<O> =
   AnswerOf<O> extends undefined
@@ -20,8 +20,8 @@ type Result<O> =
     : AnswerOf<O> | (AnswerOf<O> extends readonly (infer T)[] ? Page<T> : never) | FastifyReply;
 
 /**
- * What is returned is the first of `answers`, unless the handler sets another status or sends the reply itself; idempotent
- * operations may give the answer that was kept.
+ * A returned value is the first of `answers`, unless the handler sets another status or sends the reply itself;
+ * idempotent operations may return the stored answer.
  */
 export type Handlers<T extends OperationTable> = {
   readonly [Id in keyof T]: (call: Call<T[Id]>) => Result<T[Id]> | Promise<Result<T[Id]>>;
@@ -92,7 +92,7 @@ function route(app: FastifyInstance, id: string, operation: Operation, handle: H
       if (reply.sent || reply.raw.headersSent || reply.raw.destroyed || answer === reply) return reply;
       if (answer === undefined) return reply.send();
       if (reply.getHeader('content-type') === undefined) reply.type(JSON_TYPE);
-      // As a string of its own: fastify would add a charset, which JSON has not.
+      // As a string: fastify would add a charset, which JSON does not have.
       return reply.serializer(asJson).send(isPaged ? sendPage(request, reply, answer as Page<unknown>) : answer);
     },
   });
@@ -102,7 +102,7 @@ function contents(types: readonly string[], schema: TSchema): Record<string, { s
   return Object.fromEntries(types.map((type) => [type, { schema: reference(schema) }]));
 }
 
-/** Fastify validates a body only where there is one, and only of the types that the operation names. */
+/** Requires a body: Fastify validates a body only if there is one, and only of the types that the operation names. */
 const hasBody = (types: readonly string[]) => async (request: FastifyRequest) => {
   const [type = ''] = (request.headers['content-type'] ?? '').split(';');
   if (request.body === undefined) throw new ControlError('bad-request', `send a body as ${types[0]}`);
@@ -110,7 +110,7 @@ const hasBody = (types: readonly string[]) => async (request: FastifyRequest) =>
   throw new ControlError('unsupported-media-type', `send the body as ${types.join(' or ')}, not as "${type}"`);
 };
 
-/** What has no ETag has none that could match (RFC 9110, section 13.1.1). */
+/** Throws if If-Match names a tag: a resource without an ETag matches no tag (RFC 9110, section 13.1.1). */
 function mustMatchAny(request: FastifyRequest): void {
   const expected = ifMatch(request);
   if (expected === null || expected === '*') return;
@@ -120,7 +120,7 @@ function mustMatchAny(request: FastifyRequest): void {
   );
 }
 
-/** Who sends a key counts on repeating the request; repeated, it would make another secret. */
+/** Refuses an Idempotency-Key: its sender would repeat the request, which would create another secret. */
 function mustHaveNoKey({ headers }: FastifyRequest): void {
   if (headers['idempotency-key'] === undefined) return;
   const detail =

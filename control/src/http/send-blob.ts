@@ -12,7 +12,7 @@ export interface Download {
   readonly size: number;
   /** Media type. */
   readonly type: string;
-  /** What a browser saves it as; without quotes and control characters. */
+  /** File name for browsers; without quotes and control characters. */
   readonly filename: string;
 }
 
@@ -49,7 +49,7 @@ function attachment(filename: string): string {
   return `${plain}; filename*=UTF-8''${encoded}`;
 }
 
-/** The part that is asked for, its end exclusive; null for the whole: also where what is asked for cannot be told. */
+/** Returns the requested part, its end exclusive; null for the whole, also if the request is unclear. */
 function rangeOf(request: FastifyRequest, etag: string, size: number) {
   const { range, 'if-range': ifRange } = request.headers;
   if (request.method !== 'GET' || range === undefined) return null;

@@ -25,7 +25,7 @@ import { validatorCompiler } from './validation.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who asks; set before any handler runs. */
+    /** The caller; set before any handler runs. */
     actor: Actor;
   }
   interface FastifyInstance {
@@ -44,19 +44,19 @@ declare module 'fastify' {
 
 /** The operations that it serves. */
 export interface RestApi {
-  /** What the OpenAPI document has under a name of its own. */
+  /** Schemas that the OpenAPI document names. */
   readonly schemas: readonly TSchema[];
   /** Adds a route for each operation. */
   serve(app: FastifyInstance): void;
 }
 
 export interface ServerOptions {
-  /** Origins that browsers may call from (GW_CONTROL_ALLOWED_ORIGINS); none: no cross-origin access. */
+  /** Origins that browsers may call from (GW_CONTROL_ALLOWED_ORIGINS); empty: no cross-origin access. */
   readonly allowedOrigins: readonly string[];
   readonly authenticate: Authenticate;
-  /** Null: nothing is traced. Default null. */
+  /** Null: tracing is off. Default: null. */
   readonly spans?: RequestSpans | null;
-  /** Null: plain HTTP. Default null. */
+  /** Null: plain HTTP. Default: null. */
   readonly tls?: Pick<ServerTls, 'factory'> | null;
   /** The server is about to stop: clients are to connect elsewhere. */
   readonly draining?: () => boolean;
@@ -82,7 +82,7 @@ export async function createServer(
     requestIdHeader: false,
     genReqId: () => crypto.randomUUID(),
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 300 },
-    // What comes on a connection that is still open is answered, and it closes.
+    // Requests on a connection that is still open are answered, and then it closes.
     return503OnClosing: false,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     exposeHeadRoutes: true,
@@ -96,7 +96,7 @@ export async function createServer(
   app.setValidatorCompiler(validatorCompiler(api.schemas));
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   app.setErrorHandler((error, request, reply) => {
-    // What fastify finds wrong with a request that is for nothing matters less than that.
+    // For a request without a route, that matters more than fastify's other findings.
     const isRouted = request.routeOptions.url !== undefined;
     return sendProblem(isRouted ? error : notRouted(app, request, reply), request, reply);
   });
@@ -104,7 +104,7 @@ export async function createServer(
   for (const type of [JSON_TYPE, MERGE_PATCH_TYPE]) {
     app.addContentTypeParser(type, { parseAs: 'string' }, app.getDefaultJsonParser('error', 'error'));
   }
-  // JSON is what bodies are: text would go by its schema.
+  // Bodies are JSON: fastify would pass text to the schema.
   app.removeContentTypeParser('text/plain');
   app.decorate('database', db);
   app.decorate('uploads', new UploadQueue());
@@ -147,7 +147,7 @@ function dataPlanesOnly(app: FastifyInstance): void {
   });
 }
 
-/** 405 where the path is there with other methods. */
+/** Answers 405 if the path exists with other methods. */
 function notRouted(app: FastifyInstance, request: FastifyRequest, reply: { header(n: string, v: string): unknown }) {
   const [path = '/'] = request.url.split('?');
   const methods = app.supportedMethods.filter((method) => app.findRoute({ method, url: path }) !== null);

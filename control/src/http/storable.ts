@@ -1,11 +1,11 @@
-/** What the database can keep: text without NUL and without halves of surrogate pairs, nested not too deeply. */
+/** Text that the database can store: without NUL and halves of surrogate pairs, nested not too deeply. */
 import type { FastifyRequest } from 'fastify';
 import { ControlError } from '../errors.ts';
 
 /** Levels of JSON; the database and JSON.stringify both take more. */
 const MAX_DEPTH = 100;
 
-/** Of parameters and a JSON body: throws 422, as they would otherwise fail where they are stored or compared. */
+/** Checks parameters and a JSON body: throws 422, as they would otherwise fail when they are stored or compared. */
 export async function mustBeStorable({ params, query, body }: FastifyRequest): Promise<void> {
   checkStorable(params, 'the path');
   checkStorable(query, 'the query');

@@ -5,16 +5,16 @@ import type { FastifyServerFactory } from 'fastify';
 import type { Logger } from 'pino';
 
 export interface ServerTls {
-  /** What fastify makes its server by. */
+  /** Factory for fastify's server. */
   readonly factory: FastifyServerFactory;
-  /** Looks at the files no longer. */
+  /** Stops watching the files. */
   stop(): void;
 }
 
 /** Milliseconds for a handshake. */
 const HANDSHAKE_MS = 10_000;
 
-/** `requestTimeout`: milliseconds for a request to arrive. Rejects with what to do where the files are no pair. */
+/** `requestTimeout`: milliseconds for a request to arrive. Rejects, with instructions, if the files are not a pair. */
 export async function serverTls(paths: KeyPairPaths, requestTimeout: number, log: Logger): Promise<ServerTls> {
   const pair = await readKeyPair(paths);
   const options = { minVersion: 'TLSv1.2' } as const;

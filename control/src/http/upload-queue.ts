@@ -1,7 +1,7 @@
 /**
- * Uploads, from the first byte of their body until they are read: so many at once, in all and of a project. Projects take
- * turns, and within them people; who has most under way gives up the slowest for one that has less. Of one that waits
- * nothing is read: its bytes stay with the client.
+ * Uploads, from the first byte of their body until they are read: limited in all and for each project. Projects take
+ * turns, and within them people; a person with most running uploads loses the slowest to one with fewer. Nothing is
+ * read of a waiting upload: its bytes stay with the client.
  */
 import type { IncomingMessage } from 'node:http';
 import { type Entry, ShareTree } from '@gw/gateway/share-tree';
@@ -11,21 +11,23 @@ import { LEAST_RATE, UploadRate } from './upload-rate.ts';
 export interface UploadLimits {
   /** Under way at once; default 32. */
   readonly most: number;
-  /** Of one project; default 4: what has come is read one at a time in any case. */
+  /** Maximum for one project; default 4: received files are processed one at a time anyway. */
   readonly mostOfProject: number;
-  /** That wait; default 256. Past it the latest of who has most of them is refused. */
+  /**
+   * Maximum number of waiting uploads; default 256. Past it, the latest of the project with most of them is refused.
+   */
   readonly mostWaiting: number;
-  /** Milliseconds between looks at how fast they come; default 1,000, for which the least rate is made. */
+  /** Milliseconds between checks of their rates; default 1,000, which the minimum rate assumes. */
   readonly lookMs: number;
 }
 
 const LIMITS: UploadLimits = { most: 32, mostOfProject: 4, mostWaiting: 256, lookMs: 1_000 };
 
-/** Whose upload it is. */
+/** Owner of an upload. */
 export interface UploadOwner {
-  /** Empty: it is of none. */
+  /** Empty: outside projects. */
   readonly project: string;
-  /** Who asks, as the audit log names them. */
+  /** The caller, as the audit log names it. */
   readonly person: string;
 }
 
@@ -36,14 +38,14 @@ interface Waiting {
   refuse(error: ControlError): void;
 }
 
-/** One that has its turn. */
+/** An upload that has its turn. */
 interface Running {
   readonly rate: UploadRate;
   readonly request: IncomingMessage;
-  /** Rejects where it has to end before its time. */
+  /** Rejects if the upload must end early. */
   readonly ended: Promise<never>;
   refuse(error: ControlError): void;
-  /** Gives its place back, once. */
+  /** Releases its place, once. */
   release(): void;
 }
 
@@ -60,15 +62,16 @@ export class UploadQueue {
   }
 
   /**
-   * `take` when it is the turn of `owner`. Rejects as `take` does; with `request-timeout` (408) where it comes too slowly; with
-   * `unavailable` (503, to be sent again) where too many wait, where it gives way to others, and where the client leaves first.
+   * Runs `take` when it is the turn of `owner`. Rejects as `take` does; with `request-timeout` (408) if the upload is
+   * too slow; with `unavailable` (503, to be sent again) if too many wait, if it yields to others, and if the client
+   * leaves first.
    */
   async run<T>(owner: UploadOwner, request: IncomingMessage, take: () => Promise<T>): Promise<T> {
     const running = await this.#turn(owner, request);
     try {
       if (request.socket.destroyed) throw left();
       const taken = take();
-      // Where it has to end, the form ends with its connection.
+      // If the upload must end, the form ends with its connection.
       taken.catch(() => {});
       return await Promise.race([taken, running.ended]);
     } finally {
@@ -110,7 +113,7 @@ export class UploadQueue {
     }
   }
 
-  /** Where one still waits whose person has less under way than another, the slowest of that one ends. */
+  /** Ends the slowest upload of a person if another person, who has fewer running, waits. */
   #makeRoomFor({ value: { owner } }: Entry<Waiting>): void {
     const { most, mostOfProject } = this.#limits;
     const project = this.#projects.get(owner.project);
@@ -136,7 +139,7 @@ export class UploadQueue {
       if (this.#people.weight === 0) this.#stopLooking();
     };
     const refuse = (error: ControlError) => {
-      // Nothing of it goes on to be stored; what is left of it is not read.
+      // No more of it is stored; the rest is not read.
       request.unpipe();
       release();
       reject(error);
@@ -149,7 +152,7 @@ export class UploadQueue {
     return running;
   }
 
-  /** Ends those that come too slowly. */
+  /** Ends uploads that are too slow. */
   #look(): void {
     for (const each of [...this.#people]) if (each.rate.tick()) each.refuse(tooSlow());
   }
@@ -160,7 +163,7 @@ export class UploadQueue {
   }
 }
 
-/** Of the same owner as `entry`; null where all of them have come. */
+/** Returns the slowest of the owner of `entry`; null if all of them have arrived. */
 function slowestOf(entry: Entry<Running> | null): Running | null {
   let found: Running | null = null;
   for (let each = entry?.owner.entries.oldest ?? null; each !== null; each = each.newer) {

@@ -1,12 +1,12 @@
 /** How fast an upload comes, as far as that is up to its client. */
 import type { IncomingMessage } from 'node:http';
 
-/** As for bodies of the gateway (docs/decisions.md#bodies-in-memory). */
+/** The same as for bodies of the gateway (docs/decisions.md#bodies-in-memory). */
 export const LEAST_RATE = { bytesPerSecond: 1_024, seconds: 10 };
 
 export class UploadRate {
   readonly #request: IncomingMessage;
-  /** Bytes of the last seconds, but for those in which the server read nothing. */
+  /** Bytes of the last seconds, without those in which the server read nothing. */
   readonly #seconds: number[] = [];
   #before: number;
 
@@ -21,12 +21,12 @@ export class UploadRate {
     return this.#seconds.reduce((sum, bytes) => sum + bytes, bytesRead - this.#before);
   }
 
-  /** All of it is there: what it waits for now is the server. */
+  /** The upload has arrived completely: it waits for the server. */
   get isWhole(): boolean {
     return this.#request.complete;
   }
 
-  /** A second has passed. True where it has been too slow. */
+  /** Called each second. Returns true if the upload has been too slow. */
   tick(): boolean {
     const { socket, readableLength, complete } = this.#request;
     const bytes = socket.bytesRead - this.#before;

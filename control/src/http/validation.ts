@@ -1,4 +1,4 @@
-/** Validates parameters and bodies by their schemas, and says what is wrong as problem documents do. */
+/** Validates parameters and bodies by their schemas, and describes errors for problem documents. */
 
 import type { AnySchema, ErrorObject } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -12,7 +12,7 @@ type Raised = NonNullable<FastifyError['validation']>;
 export function validatorCompiler(named: readonly AnySchema[]): FastifySchemaCompiler<AnySchema> {
   const make = (coerceTypes: boolean) => {
     const ajv = new Ajv2020({ coerceTypes, useDefaults: true, allErrors: false, strict: false });
-    // The packages' types and what Node.js imports differ in where the function is.
+    // The package's types and Node.js' import place the function differently.
     (typeof addFormats === 'function' ? addFormats : (addFormats as { default: (ajv: Ajv2020) => void }).default)(ajv);
     for (const schema of named) ajv.addSchema(schema);
     return ajv;
@@ -22,7 +22,7 @@ export function validatorCompiler(named: readonly AnySchema[]): FastifySchemaCom
   return ({ schema, httpPart }) => (httpPart === 'body' ? bodies : parameters).compile(schema);
 }
 
-/** Where each part of a request is, in words. */
+/** Names of the parts of a request. */
 const PARTS: Readonly<Record<string, string>> = {
   params: 'the path',
   querystring: 'the query',
@@ -34,7 +34,7 @@ export function validationProblem(validation: Raised, context: string | undefine
   const errors = validation.map((each): ProblemError => ({ pointer: pointerOf(each), message: messageOf(each) }));
   const where = PARTS[context ?? 'body'] ?? 'the request';
   const [first] = errors;
-  // An id or a name that nothing can have is one of nothing.
+  // An impossible id or name cannot exist: not found.
   if (context === 'params') {
     return ControlError.notFound(`path with such a part: ${first?.pointer.slice(1)} ${first?.message}`);
   }

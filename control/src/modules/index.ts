@@ -59,13 +59,13 @@ const SCHEMAS = [
   system,
 ];
 
-/** What the OpenAPI document has under a name of its own. */
+/** Schemas that the OpenAPI document names. */
 export const NAMED_SCHEMAS: readonly TSchema[] = [
   Problem,
   ...SCHEMAS.flatMap((each): TSchema[] => Object.values<unknown>(each).filter(isNamed)),
 ];
 
-/** What the server serves. */
+/** Routes and schemas of the server. */
 export function restApi(control: ControlPlane): RestApi {
   return {
     schemas: NAMED_SCHEMAS,

@@ -1,6 +1,6 @@
 /**
- * That this replica lives, in the table of replicas, and which others do not any more: their data planes are shown as
- * disconnected until they come elsewhere.
+ * Signs of life of this replica, in the table of replicas, and detection of dead ones: their data planes are shown as
+ * disconnected until they reconnect elsewhere.
  */
 import { hostname } from 'node:os';
 import { messageOf } from '@gw/gateway/message-of';
@@ -20,7 +20,7 @@ const FORGET_DAYS = 30;
 const FORGET_MS = 3_600_000;
 
 export interface MembershipEvents {
-  /** Others took this replica for dead: where its data planes are must be written again. */
+  /** Others took this replica for dead: its data planes must be recorded again. */
   revived(): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ export class Membership {
   #timer: NodeJS.Timeout | undefined;
   #beating: Promise<void> | null = null;
   #joined = false;
-  /** Since when each sign of life was written, by `performance.now()`; null while they are not. */
+  /** Time since which each sign of life was written, by `performance.now()`; null while writes fail. */
   #steadySince: number | null = null;
   #forgotAt = Number.NEGATIVE_INFINITY;
 
@@ -39,14 +39,14 @@ export class Membership {
     this.#events = events;
   }
 
-  /** Rejects where the database cannot be asked. */
+  /** Rejects if the database cannot be queried. */
   async join(): Promise<void> {
     await this.#sign();
     this.#joined = true;
     this.#timer = setInterval(() => this.#beat(), BEAT_MS).unref();
   }
 
-  /** Its data planes must have gone. */
+  /** Call it after its data planes have gone. */
   async leave(): Promise<void> {
     clearInterval(this.#timer);
     await this.#beating;
@@ -82,7 +82,7 @@ export class Membership {
     await forgetDataPlanes(this.#context.db.kysely);
   }
 
-  /** True where there was none of this replica. */
+  /** Writes this replica's row; returns true if it is new. */
   async #sign(): Promise<boolean> {
     const { db, replicaId } = this.#context;
     const { isNew } = await db.kysely

@@ -1,4 +1,4 @@
-/** One process's part in the control plane's work: the data planes that are connected to it, and deployments. */
+/** One process's part in the control plane's work: its connected data planes, and deployments. */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ChannelOptions, DataPlaneChannel } from '../channel/index.ts';
@@ -19,7 +19,7 @@ export class Replica {
   readonly #membership: Membership;
   readonly #stops: readonly (() => void)[];
 
-  /** Rejects where the database cannot be asked. */
+  /** Rejects if the database cannot be queried. */
   static async start(control: ControlPlane, options: ReplicaOptions = {}): Promise<Replica> {
     const replica = new Replica(control, options);
     try {
@@ -52,12 +52,12 @@ export class Replica {
     ];
   }
 
-  /** Of the server's `upgrade` event. */
+  /** Handler of the server's `upgrade` event. */
   readonly handleUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     this.channel.handleUpgrade(request, socket, head);
   };
 
-  /** Sends the data planes to other replicas, and writes down that they have gone. */
+  /** Sends the data planes to other replicas, and records that they have gone. */
   async close(): Promise<void> {
     await this.channel.drain();
     await this.#deployer.close();

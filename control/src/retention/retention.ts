@@ -1,10 +1,10 @@
-/** Artifacts and compilations that nothing has needed for a while go (docs/decisions.md#retention). */
+/** Deletes artifacts and compilations that nothing has needed for a while (docs/decisions.md#retention). */
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { Schema } from '../db/schema.ts';
 
 export interface RetentionOptions {
-  /** Days for which nothing has needed what goes; null: nothing goes. Default 30. */
+  /** Days after which unneeded rows are deleted; null: never. Default: 30. */
   readonly retentionDays?: number | null;
   /** Artifacts of a project that were deployed last and stay, at least 1. Default 10. */
   readonly retentionDeployed?: number;
@@ -17,7 +17,7 @@ export interface Retained {
 
 const DAYS = 30;
 const DEPLOYED = 10;
-/** Rows that go in one sweep: each by itself, so that nobody waits for many. */
+/** Maximum rows of one sweep: deleted one by one, so that nobody waits for many. */
 const MOST = 500;
 
 /** Starts and stops the clocks of all rows, and deletes those whose time is over. */
@@ -40,8 +40,8 @@ export async function retain(
 const ago = (days: number) => sql<Date>`now() - make_interval(days => ${days})`;
 
 /**
- * Ids of those that are wanted, that a data plane reported last (one that is away has it in its cache), that are among
- * the last that were deployed to their project, or that a deployment in progress may go back to.
+ * Ids of artifacts that are desired, that a data plane reported last (one that is away has it in its cache), that are
+ * among the last deployed to their project, or to which a deployment in progress may return.
  */
 const needed = (deployed: number) => sql<string>`
   select deployed_artifact_id from projects where deployed_artifact_id is not null
@@ -73,7 +73,7 @@ async function deleteArtifacts(db: Kysely<Schema>, deployed: number, days: numbe
   return count;
 }
 
-/** False where it is needed meanwhile: whoever deploys it holds its row, and is waited for. */
+/** Returns false if the artifact is needed meanwhile: waits for a deployment that holds its row. */
 function deleteArtifact(db: Kysely<Schema>, id: string, deployed: number): Promise<boolean> {
   return db.transaction().execute(async (tx) => {
     const row = await tx
@@ -86,7 +86,7 @@ function deleteArtifact(db: Kysely<Schema>, id: string, deployed: number): Promi
     if (!row) return false;
     const { rows } = await sql`select 1 where ${id}::uuid in (${needed(deployed)})`.execute(tx);
     if (rows.length > 0) return false;
-    // History says what it was.
+    // The history keeps its hash.
     await tx
       .updateTable('deployments')
       .set({ artifact_hash: row.artifact_hash })
@@ -97,7 +97,7 @@ function deleteArtifact(db: Kysely<Schema>, id: string, deployed: number): Promi
   });
 }
 
-/** A compilation is needed until it has ended, and while what it made is. */
+/** A compilation is needed until it has ended, and while its artifact is needed. */
 async function markCompilations(db: Kysely<Schema>): Promise<void> {
   const isNeeded = sql<boolean>`(status in ('pending', 'compiling') or exists (
     select from artifacts a where a.id = compilations.artifact_id and a.unneeded_since is null))`;

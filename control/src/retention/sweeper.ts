@@ -1,15 +1,17 @@
-/** What has to be cleaned up now and then, by one replica for all: artifacts and compilations that nothing needs, bytes that nothing refers to, old answers. */
+/**
+ * Periodic cleanup, by one replica for all: unused artifacts and compilations, unreferenced bytes, old stored answers.
+ */
 import { messageOf } from '@gw/gateway/message-of';
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { KEPT_HOURS } from '../http/idempotency-key.ts';
 import { type RetentionOptions, retain } from './retention.ts';
 
-/** Milliseconds between looks at whether it is time, of each replica. */
+/** Milliseconds between checks of each replica whether a sweep is due. */
 const LOOK_MS = 60_000;
 /** Seconds between two sweeps, of whichever replicas. */
 const INTERVAL_SECONDS = 600;
-/** Milliseconds that bytes are left alone: an upload, or what is to refer to it, may be under way. */
+/** Milliseconds for which unreferenced bytes are kept: an upload, or their future reference, may be in progress. */
 const GRACE_MS = 3_600_000;
 
 export class Sweeper {

@@ -2,13 +2,13 @@
 
 /** Seconds, for everything that takes time. */
 const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-/** Seconds, for what data planes and compilations take. */
+/** Buckets in seconds for data planes and compilations. */
 const LONG_BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 
-/** What a label may be: one of these; or, as text, what it is made from, which is never a client's. */
+/** Values of a label: a list; or a text that names their source, which is never the client. */
 type Values = readonly string[] | string;
 
-const OPERATION = 'id of the operation, such as `projects.create`; `other` where no route matched';
+const OPERATION = 'id of the operation, such as `projects.create`; `other` if no route matched';
 const COMPILATION_ENDS = ['succeeded', 'failed'] as const;
 const DEPLOYMENT_ENDS = ['succeeded', 'failed', 'timed_out', 'superseded', 'rolled_back'] as const;
 
@@ -65,7 +65,7 @@ const table = {
   },
   gw_control_data_planes_drifted: {
     type: 'gauge',
-    help: 'Data planes of this replica that serve something else than what is wanted',
+    help: 'Data planes of this replica that serve another artifact than the wanted one',
     labels: {},
   },
   gw_control_data_plane_reports_total: {

@@ -25,7 +25,7 @@ export class Metrics {
     this.#counters.get(name)?.inc(textOf(labels), by);
   }
 
-  /** `seconds`, where the name ends so. */
+  /** Observes a value, in seconds if the name ends so. */
   observe<N extends NameOf<'histogram'>>(name: N, labels: LabelsOf<N>, value: number): void {
     this.#histograms.get(name)?.observe(textOf(labels), value);
   }
@@ -34,7 +34,7 @@ export class Metrics {
     this.#gauges.get(name)?.set(textOf(labels), value);
   }
 
-  /** Runs before each scrape, to `set` gauges; what it throws leaves them as they were. */
+  /** Runs before each scrape, to `set` gauges; if it throws, they keep their values. */
   onScrape(prepare: () => Promise<void> | void): void {
     this.#beforeScrape.push(prepare);
   }
@@ -44,7 +44,7 @@ export class Metrics {
     collectDefaultMetrics({ register: this.#registry });
   }
 
-  /** In the text format of Prometheus. */
+  /** Returns the metrics in the text format of Prometheus. */
   async render(): Promise<{ readonly type: string; readonly text: string }> {
     await Promise.allSettled(this.#beforeScrape.map(async (prepare) => prepare()));
     return { type: this.#registry.contentType, text: await this.#registry.metrics() };

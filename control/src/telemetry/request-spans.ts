@@ -1,4 +1,4 @@
-/** One span a request, by W3C Trace Context, to a collector by OTLP: as the gateway's are. */
+/** One span for each request, by W3C Trace Context, to a collector by OTLP, as in the gateway. */
 import {
   type Exporter,
   openExporter,
@@ -28,7 +28,7 @@ export class RequestSpans {
     this.#sampling = sampling;
   }
 
-  /** A caller's decision to record the trace holds. Says in `traceresponse` which trace it is. */
+  /** Follows a caller's decision to record the trace. Names the trace in `traceresponse`. */
   begin(request: FastifyRequest, reply: FastifyReply): void {
     const traced: Traced = {
       headers: request.raw.rawHeaders.map(lowerNames),
@@ -71,7 +71,7 @@ export class RequestSpans {
     span.end();
   }
 
-  /** Exports what is left, for at most that long. */
+  /** Exports remaining spans, for at most that long. */
   close(withinMs: number): Promise<void> {
     return this.#exporter.close(withinMs);
   }

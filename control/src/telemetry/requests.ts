@@ -1,4 +1,4 @@
-/** What is said of each request: metrics, one line in the log, a span. */
+/** Telemetry of each request: metrics, one log line, a span. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { EVENT_STREAM_TYPE } from '../api/media-types.ts';
 import type { Metrics } from './metrics.ts';
@@ -7,7 +7,7 @@ import type { RequestSpans } from './request-spans.ts';
 /** Milliseconds between log lines about credentials that were refused. */
 const REFUSALS_EVERY_MS = 10_000;
 
-/** `spans`: null where nothing is traced. */
+/** `spans`: null if tracing is off. */
 export function observeRequests(app: FastifyInstance, metrics: Metrics, spans: RequestSpans | null): void {
   const refusals = new Refusals();
   if (spans) app.addHook('onRequest', async (request, reply) => spans.begin(request, reply));
@@ -29,7 +29,7 @@ export function observeRequests(app: FastifyInstance, metrics: Metrics, spans: R
   app.addHook('onRequestAbort', async (request) => spans?.end(request, 'aborted', 499));
 }
 
-/** Without the query, and without the headers: neither is anybody else's business. */
+/** Without query and headers, which may be private. */
 function logged(request: FastifyRequest, status: number, ms: number, operation: string): void {
   request.log.info(
     {
@@ -61,7 +61,7 @@ function classOf(status: number): '1xx' | '2xx' | '3xx' | '4xx' | '5xx' {
   return status < 500 ? '4xx' : '5xx';
 }
 
-/** One line in ten seconds, however many there are. */
+/** Limits the log to one line in ten seconds. */
 class Refusals {
   #count = 0;
   #saidAt = Number.NEGATIVE_INFINITY;

@@ -1,6 +1,6 @@
 /**
- * The web console at `/ui`: its files are open without a token (docs/decisions.md#open-endpoints), what they show is
- * not.
+ * The web console at `/ui`: its files are open without a token (docs/decisions.md#open-endpoints), the data that they
+ * show is not.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import files from '@fastify/static';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { ControlError } from '../errors.ts';
 
-/** As it was built: in the source tree, or beside the bundle that this file has become a part of. */
+/** Built files: in the source tree, or beside the bundle that includes this file. */
 const FOLDER = import.meta.filename.endsWith('.ts')
   ? join(import.meta.dirname, '..', '..', 'dist', 'ui')
   : join(import.meta.dirname, 'ui');
@@ -42,7 +42,7 @@ export async function consoleRoutes(app: FastifyInstance): Promise<void> {
   });
 }
 
-/** Every path below /ui is the one page, which shows what the path says. */
+/** Every path below /ui is the one page, which shows the content for the path. */
 function page(reply: FastifyReply, index: string | null): FastifyReply {
   if (index === null) {
     throw new ControlError(
@@ -64,7 +64,7 @@ function page(reply: FastifyReply, index: string | null): FastifyReply {
     .send(index.replace('{{nonce}}', nonce));
 }
 
-/** Nothing from elsewhere, and no script but ours; the nonce is for the styles that the editor makes. */
+/** Allows only our own sources and scripts; the nonce is for styles that the editor makes. */
 function policy(nonce: string): string {
   return [
     "default-src 'none'",

@@ -19,6 +19,7 @@ describe('oauth2-auth', () => {
     const { problem, requestHeaders, logs } = await kit.onRequest({
       config,
       headers: { authorization: 'Bearer planted-token' },
+      httpCalls: [{ url: config.introspection_endpoint, fails: 'failed' }],
     });
     expect(problem).toMatchObject({ type: 'urn:gw:error:issuer-unavailable', status: 503 });
     expect(Object.keys(requestHeaders)).toEqual(['authorization']);

@@ -18,12 +18,13 @@ const authorization = 'Bearer planted-token';
 
 describe('token-exchange', () => {
   it('answers 503 where the server cannot be asked; one line in the log says why, without secrets', async () => {
-    const first = await kit.onRequest({ config, headers: { authorization } });
+    const httpCalls = [{ url: config.token_endpoint, fails: 'failed' as const }];
+    const first = await kit.onRequest({ config, headers: { authorization }, httpCalls });
     expect(first.problem).toMatchObject({ type: 'urn:gw:error:issuer-unavailable', status: 503 });
     expect(first.answer?.headers['retry-after']).toBe('1');
     expect(first.logs).toHaveLength(1);
     expect(first.logs[0]?.message).toContain('token exchange at http://127.0.0.1:1/token: unavailable');
-    const { logs } = await kit.onRequest({ config, headers: { authorization } });
+    const { logs } = await kit.onRequest({ config, headers: { authorization }, httpCalls });
     expect(logs).toEqual([]);
     expect(JSON.stringify([first.logs, first.problem])).not.toContain('planted');
   });

@@ -1,6 +1,11 @@
 /** AI providers; declare `host_ai_open` and `host_ai_answer`, and `request_body = "buffer"`. */
 import * as host from "./host";
 
+/**
+ * @example
+ * Ai.answer(); // in dispatch, after Ai.open() in init
+ * return HANDED_OFF;
+ */
 export namespace Ai {
   /** In `init`: reads the whole config as `ai-proxy` has it. */
   export function open(): void {
@@ -13,7 +18,12 @@ export namespace Ai {
   }
 }
 
-/** Policies on prompts; declare `host_ai_prompt_open` and `host_ai_prompt_check`, and `request_body = "buffer"`. */
+/**
+ * Policies on prompts; declare `host_ai_prompt_open` and `host_ai_prompt_check`, and `request_body = "buffer"`.
+ *
+ * @example
+ * if (AiPrompts.check()) return ANSWERED;
+ */
 export namespace AiPrompts {
   /** In `init`: reads the whole config as `ai-prompt-guard` has it. */
   export function open(): void {
@@ -35,7 +45,10 @@ export namespace AiPrompts {
 }
 
 /**
- * Templates of prompts; declare `host_ai_template_open` and `host_ai_template_apply`, and `request_body = "buffer"`.
+ * What prompts are made of; declare `host_ai_template_open` and `host_ai_template_apply`, and `request_body = "buffer"`.
+ *
+ * @example
+ * if (AiTemplates.refused()) return ANSWERED;
  */
 export namespace AiTemplates {
   /** In `init`: reads the whole config as `ai-prompt-template` has it. */
@@ -52,7 +65,12 @@ export namespace AiTemplates {
   }
 }
 
-/** Quotas of tokens; declare `host_ai_tokens_open` and `host_ai_tokens_reserve`, and `request_body = "buffer"`. */
+/**
+ * Quotas of tokens; declare `host_ai_tokens_open` and `host_ai_tokens_reserve`, and `request_body = "buffer"`.
+ *
+ * @example
+ * if (AiTokens.refused()) return ANSWERED;
+ */
 export namespace AiTokens {
   /** In `init`: reads the whole config as `ai-token-limit` has it. */
   export function open(): void {
@@ -65,7 +83,12 @@ export namespace AiTokens {
   }
 }
 
-/** Prices and budgets; declare `host_ai_costs_open` and `host_ai_costs_reserve`, and `request_body = "buffer"`. */
+/**
+ * Prices and budgets; declare `host_ai_costs_open` and `host_ai_costs_reserve`, and `request_body = "buffer"`.
+ *
+ * @example
+ * if (AiCosts.refused()) return ANSWERED;
+ */
 export namespace AiCosts {
   /** In `init`: reads the whole config as `ai-cost-tracker` has it. */
   export function open(): void {
@@ -78,7 +101,12 @@ export namespace AiCosts {
   }
 }
 
-/** Policies on answers; declare `host_ai_answers_open` and `host_ai_answers_check`. */
+/**
+ * Policies on answers; declare `host_ai_answers_open` and `host_ai_answers_check`.
+ *
+ * @example
+ * if (AiAnswers.withheld()) return ANSWERED; // in on_response
+ */
 export namespace AiAnswers {
   /** In `init`: reads the whole config as `ai-response-guard` has it. */
   export function open(): void {
@@ -91,7 +119,12 @@ export namespace AiAnswers {
   }
 }
 
-/** Stored answers; declare `host_ai_cache_open`, `host_ai_cache_lookup` and `host_ai_cache_settle`, and `request_body = "buffer"`. */
+/**
+ * Stored answers; declare `host_ai_cache_open`, `host_ai_cache_lookup` and `host_ai_cache_settle`, and `request_body = "buffer"`.
+ *
+ * @example
+ * if (AiCache.lookup()) return ANSWERED;
+ */
 export namespace AiCache {
   /** In `init`: reads the whole config as `ai-cache` has it. */
   export function open(): void {
@@ -103,7 +136,7 @@ export namespace AiCache {
     return host.host_ai_cache_lookup() != 0;
   }
 
-  /** In `on_response`, always: stores the answer if it is cacheable. */
+  /** In `on_response`, always: stores the answer where it may be stored. */
   export function settle(): void {
     host.host_ai_cache_settle();
   }

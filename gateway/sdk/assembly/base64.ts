@@ -11,7 +11,11 @@ import { Text } from "./text";
 }
 
 /**
- * Returns null if the text is malformed: other characters, a wrong length or wrong padding, unused bits that are set.
+ * Null where it is not well-formed: other characters, a wrong length or wrong padding, bits that say nothing.
+ *
+ * @example
+ * const bytes = decodeBase64(text("aGVsbG8=")); // hello
+ * if (!bytes) return READY;
  */
 export function decodeBase64(text: Text): Text | null {
   let digits = text.length;
@@ -36,8 +40,11 @@ export function decodeBase64(text: Text): Text | null {
 }
 
 /**
- * Reports whether the bytes are UTF-8 (RFC 3629): without overlong forms, surrogates, and values past the last
- * character.
+ * Whether the bytes are UTF-8 (RFC 3629): without overlong forms, surrogates, and what is past the last character.
+ *
+ * @example
+ * const bytes = decodeBase64(Request.body());
+ * const isText = bytes !== null && isUtf8(bytes);
  */
 export function isUtf8(text: Text): bool {
   let i = 0;

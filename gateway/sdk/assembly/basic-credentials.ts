@@ -12,7 +12,15 @@ const FAILED = text("authentication-failed");
 const FAILED_TITLE = text("Authentication failed");
 const FAILED_DETAIL = text("Invalid username or password");
 
+/**
+ * User name and password of a request.
+ *
+ * @example
+ * const credentials = BasicCredentials.ofRequest();
+ * if (credentials) Log.debug(credentials.username);
+ */
 export class BasicCredentials {
+  /** Both parts, of the request or of one's own. */
   constructor(
     /** Without a colon, which would end it. */
     public username: Text,
@@ -39,7 +47,16 @@ export class BasicCredentials {
   }
 }
 
-/** The challenge that asks for Basic credentials; make it in `init`. */
+/**
+ * The challenge that asks for Basic credentials; make it in `init`.
+ *
+ * @example
+ * const challenge = new BasicChallenge(); // in init
+ * if (!BasicCredentials.ofRequest()) {
+ *   challenge.refuse();
+ *   return ANSWERED;
+ * }
+ */
 export class BasicChallenge {
   private value: Text;
 

@@ -21,6 +21,11 @@ const UNAVAILABLE = text("issuer-unavailable");
 const UNAVAILABLE_TITLE = text("Service unavailable");
 const CANNOT_ASK = text("the token issuer is unavailable, so the token cannot be validated");
 
+/**
+ * @example
+ * const verifier = Token.open('{"jwks_url": {"$config": "/jwks_url"}}'); // in init
+ * if (!Bearer.holds(verifier, Bearer.token())) return ANSWERED;
+ */
 export namespace Bearer {
   /** Returns the token behind `Bearer` in `Authorization`; null if the header is absent, or of another scheme. */
   export function token(): Text | null {
@@ -81,7 +86,15 @@ export namespace Bearer {
   }
 }
 
-/** Reports whether every name in `required` is in `granted`; both separated by spaces. */
+/**
+ * Whether every name in `required` is in `granted`; both separated by spaces.
+ *
+ * @example
+ * if (!grants(scopesOfToken(), text("orders:read"))) {
+ *   Bearer.lacksScope(text("orders:read"));
+ *   return ANSWERED;
+ * }
+ */
 export function grants(granted: Text, required: Text): bool {
   let start = 0;
   for (let i = 0; i <= required.length; i++) {

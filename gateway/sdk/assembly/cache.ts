@@ -2,6 +2,11 @@
 import * as host from "./host";
 import { Text } from "./text";
 
+/**
+ * @example
+ * const cache = Cache.open(text('{"ttl": 60}')); // in init
+ * if (Cache.lookup(cache, EMPTY)) return ANSWERED;
+ */
 export namespace Cache {
   /** In `init`: opens a cache by its rules, JSON as ABI.md has them. */
   export function open(rules: Text): i32 {

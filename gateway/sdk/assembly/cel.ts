@@ -2,23 +2,35 @@
 // @ts-nocheck
 import { Text } from "./text";
 
-// Declared here and not in ./host: imports of a module are ordered by their declarations, and so the hash of plugin cel
-// depends on them.
+// Not those of ./host: the order of a module's imports goes by where they are declared, and so does the hash of plugin cel.
 @external("gw_abi_1", "host_cel_compile") declare function host_cel_compile(p: usize, n: i32): i32;
 @external("gw_abi_1", "host_cel_evaluate") declare function host_cel_evaluate(handle: i32): i32;
 
-/** The result of an evaluation. */
+/**
+ * What an evaluation came to.
+ *
+ * @example
+ * const match: Match = Condition.evaluate(0);
+ * if (match < 0) return ANSWERED;
+ */
 export enum Match {
   /** The body is there and cannot be read, or makes the evaluation too long; the host has logged why. */
   Unreadable = -2,
   /** It could not be evaluated; the host has logged why. */
   Failed = -1,
+  /** The condition does not hold. */
   No = 0,
+  /** The condition holds. */
   Yes = 1,
 }
 
+/**
+ * @example
+ * const condition = Condition.compile(text("request.method == 'GET'")); // in init
+ * if (Condition.evaluate(condition) != Match.Yes) return CONTINUE;
+ */
 export namespace Condition {
-  /** In `init`: returns a handle, or -1 if the expression is malformed; then return 1, the host knows why. */
+  /** In `init`: a handle, or -1 where it is not right; then return 1, the host knows why. */
   export function compile(expression: Text): i32 {
     return host_cel_compile(expression.ptr, expression.length);
   }

@@ -57,18 +57,28 @@ function valueOf(change: Change, form: i32): Text | null {
   return template ? template.resolve(form) : null;
 }
 
+/**
+ * Changes of headers.
+ *
+ * @example
+ * const changes = HeaderChanges.read("/headers"); // in init
+ * changes.applyToRequest();
+ */
 @unmanaged
 export class HeaderChanges {
   private constructor(private first: Change | null) {}
 
+  /** No changes. */
   static none(): HeaderChanges {
     return new HeaderChanges(null);
   }
 
+  /** Reads the changes that the config has at a JSON pointer. */
   static read(pointer: string): HeaderChanges {
     return new HeaderChanges(readChanges(pointer));
   }
 
+  /** Changes the headers of the request, for later plugins and the upstream. */
   applyToRequest(): void {
     let change = this.first;
     while (change !== null) {
@@ -109,18 +119,30 @@ export class HeaderChanges {
   }
 }
 
+/**
+ * Changes of query parameters.
+ *
+ * @example
+ * const changes = QueryChanges.read("/query"); // in init
+ * changes.apply();
+ */
 @unmanaged
 export class QueryChanges {
   private constructor(private first: Change | null) {}
+/** No changes. */
 
+  /** No changes. */
   static none(): QueryChanges {
     return new QueryChanges(null);
   }
+/** Reads the changes that the config has at a JSON pointer. */
 
+  /** Reads the changes that the config has at a JSON pointer. */
   static read(pointer: string): QueryChanges {
     return new QueryChanges(readChanges(pointer));
   }
 
+  /** Changes the query of the request, for later plugins and the upstream. */
   apply(): void {
     let change = this.first;
     while (change !== null) {

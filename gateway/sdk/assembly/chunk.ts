@@ -2,6 +2,12 @@
 import * as host from "./host";
 import { Text } from "./text";
 
+/**
+ * @example
+ * const bytes = Chunk.read();
+ * Chunk.write(bytes.lower());
+ * return REPLACED;
+ */
 export namespace Chunk {
   /** Returns the chunk that passes; empty in `…_end`. */
   export function read(): Text {

@@ -5,6 +5,11 @@
 import * as host from "./host";
 import { ROOM, Text } from "./text";
 
+/**
+ * @example
+ * const name = ClientCertificate.commonName();
+ * if (name) Request.setHeader(text("x-client"), name);
+ */
 export namespace ClientCertificate {
   function field(number: i32): Text | null {
     let ptr = heap.alloc(ROOM);
@@ -38,6 +43,7 @@ export namespace ClientCertificate {
     return field(1);
   }
 
+  /** Distinguished name of the issuer; null if there is no certificate. */
   export function issuer(): Text | null {
     return field(2);
   }
@@ -62,10 +68,12 @@ export namespace ClientCertificate {
     return name(0, index);
   }
 
+  /** DNS name number `index` of the certificate; null past the last. */
   export function dnsName(index: i32): Text | null {
     return name(1, index);
   }
 
+  /** E-mail address number `index` of the certificate; null past the last. */
   export function email(index: i32): Text | null {
     return name(2, index);
   }

@@ -1,7 +1,14 @@
 /** The plugin's config, by JSON pointer (RFC 6901). Read it in `init`, and keep values in global variables. */
 import * as host from "./host";
+import { numberOf } from "./json-number";
 import { EMPTY, ROOM, Text, text, TextBuilder } from "./text";
 
+/**
+ * @example
+ * const greeting = Config.get("/greeting", "hello");
+ * const quota = <i32>Config.number("/quota", 100);
+ * if (quota < 1) return Config.refuse("quota must be at least 1");
+ */
 export namespace Config {
   /** Returns the value: strings as they are, all else as JSON text; null if absent. */
   export function at(pointer: Text): Text | null {
@@ -31,6 +38,7 @@ export namespace Config {
     return value ? value : text(otherwise);
   }
 
+  /** Returns true if there is a value at the pointer. */
   export function has(pointer: string): bool {
     const at = text(pointer);
     return host.config_get(at.ptr, at.length, 0, 0) >= 0;
@@ -44,7 +52,7 @@ export namespace Config {
   /** A number, or `otherwise`. */
   export function number(pointer: string, otherwise: f64 = 0): f64 {
     const value = at(text(pointer));
-    return value && value.length > 0 ? parseNumber(value) : otherwise;
+    return value && value.length > 0 ? numberOf(value) : otherwise;
   }
 
   /** Returns the number of elements of an array or members of an object; 0 for other values. */
@@ -52,6 +60,7 @@ export namespace Config {
     return max(0, host.config_count(pointer.ptr, pointer.length));
   }
 
+  /** As `countAt`, for a pointer that is a string. */
   export function count(pointer: string): i32 {
     return countAt(text(pointer));
   }
@@ -88,40 +97,4 @@ export namespace Config {
     host.fail(message.ptr, message.length);
     return 1;
   }
-}
-
-/** A JSON number; exact for integers up to 2^53 and for the decimals that configs hold. */
-function parseNumber(value: Text): f64 {
-  let at = 0;
-  const negative = value.byteAt(0) == 0x2d;
-  if (negative) at++;
-  let digits: f64 = 0;
-  let scale: i32 = 0;
-  let fraction = false;
-  for (; at < value.length; at++) {
-    const byte = value.byteAt(at);
-    if (byte == 0x2e) fraction = true;
-    else if (byte >= 0x30 && byte <= 0x39) {
-      digits = digits * 10 + <f64>(byte - 0x30);
-      if (fraction) scale--;
-    } else break;
-  }
-  if (at < value.length && lower(value.byteAt(at)) == 0x65) {
-    let exponent: i32 = 0;
-    let down = false;
-    for (at++; at < value.length; at++) {
-      const byte = value.byteAt(at);
-      if (byte == 0x2d) down = true;
-      else if (byte >= 0x30 && byte <= 0x39) exponent = min(exponent * 10 + <i32>(byte - 0x30), 400);
-    }
-    scale += down ? -exponent : exponent;
-  }
-  let power: f64 = 1;
-  for (let i = 0; i < abs(scale); i++) power *= 10;
-  const result = scale < 0 ? digits / power : digits * power;
-  return negative ? -result : result;
-}
-
-@inline function lower(byte: u8): u8 {
-  return byte | 0x20;
 }

@@ -2,6 +2,11 @@
 import * as host from "./host";
 import { Text } from "./text";
 
+/**
+ * @example
+ * const key = Request.header(text("x-api-key"));
+ * const index = key ? Credentials.find(text("/keys"), key) : -1;
+ */
 export namespace Credentials {
   /**
    * Returns the index of the entry, in the config table at a JSON pointer, whose marked property equals `value`, or -1.

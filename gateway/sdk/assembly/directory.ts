@@ -9,6 +9,11 @@ export const DIRECTORY_REJECTED: i32 = 1;
 /** It cannot be asked. */
 export const DIRECTORY_UNAVAILABLE: i32 = 2;
 
+/**
+ * @example
+ * Directory.open(); // in init
+ * if (Directory.verify(text("ann"), text("secret")) != DIRECTORY_VERIFIED) return ANSWERED;
+ */
 export namespace Directory {
   /** In `init`: reads the whole config as `ldap-auth` has it. */
   export function open(): void {
@@ -41,6 +46,7 @@ export namespace Directory {
     return field(1);
   }
 
+  /** How many groups the user has who was verified last. */
   export function groupCount(): i32 {
     return host.directory_group_count();
   }

@@ -2,6 +2,11 @@
 import * as host from "./host";
 import { ROOM, Text } from "./text";
 
+/**
+ * @example
+ * GraphQL.open(); // in init
+ * if (GraphQL.check() != 0) Log.info(GraphQL.refusal());
+ */
 export namespace GraphQL {
   /** The request may go on. */
   export const PASSES: i32 = 0;

@@ -9,6 +9,9 @@ const PERCENT: u8 = 0x25;
  * Returns one name as `x-auth-*` headers have it: percent signs are encoded, so that no name looks like another one
  * encoded, and a blank at either end, which readers of headers remove; the host encodes other characters than ASCII
  * (docs/decisions.md#identity-headers).
+ *
+ * @example
+ * const name = encodedName(text("50% off ")); // 50%25 off%20
  */
 export function encodedName(name: Text): Text {
   if (name.indexOf(PERCENT) < 0 && !isBlankAt(name, 0) && !isBlankAt(name, name.length - 1)) return name;
@@ -17,7 +20,14 @@ export function encodedName(name: Text): Text {
   return out.take();
 }
 
-/** Adds one more; commas within it are encoded, too, so that one name stays one. */
+/**
+ * Adds one more; commas within it are encoded, too, so that one name stays one.
+ *
+ * @example
+ * const groups = new TextBuilder();
+ * addGroup(groups, text("staff"));
+ * addGroup(groups, text("a,b")); // staff,a%2Cb
+ */
 export function addGroup(out: TextBuilder, name: Text): void {
   if (out.length > 0) out.byte(COMMA);
   addEncoded(out, name, COMMA);
@@ -38,7 +48,12 @@ function isBlankAt(name: Text, index: i32): bool {
   return byte == 0x20 || byte == 0x09;
 }
 
-/** Returns the list of the config at a JSON pointer, joined; empty if absent. */
+/**
+ * The list of the config at a JSON pointer, joined; empty where there is none.
+ *
+ * @example
+ * Identity.groups(groupsAt(text("/keys/0/groups")));
+ */
 export function groupsAt(pointer: Text): Text {
   const count = Config.countAt(pointer);
   const out = new TextBuilder(128);

@@ -2,6 +2,11 @@
 import * as host from "./host";
 import { Text } from "./text";
 
+/**
+ * @example
+ * const code = decodeBase64(text("aGVsbG8="));
+ * const index = code ? HmacKeys.verify(text("/keys"), text("ann"), Request.target(), code) : -1;
+ */
 export namespace HmacKeys {
   /**
    * Returns the index of the entry with this name, in the config table at a JSON pointer, if `code` is the message's

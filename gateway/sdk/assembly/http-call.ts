@@ -15,19 +15,22 @@ export const CALL_NO_ROOM: i32 = -5;
 /** The circuit breaker is open; see `HttpCall.useBreaker`. */
 export const CALL_CIRCUIT_OPEN: i32 = -6;
 
-/** Types of `HttpCall.jsonType`. */
+/** `HttpCall.jsonType`: there is no value. */
 export const JSON_ABSENT: i32 = -1;
 /** The gateway has no room in memory for the parsed body. */
 export const JSON_NO_ROOM: i32 = -2;
 /** Parsing the answer's body would take too long. */
 export const JSON_TOO_COSTLY: i32 = -3;
-export const JSON_NULL: i32 = 0;
-export const JSON_BOOLEAN: i32 = 1;
-export const JSON_NUMBER: i32 = 2;
-export const JSON_TEXT: i32 = 3;
-export const JSON_ARRAY: i32 = 4;
-export const JSON_OBJECT: i32 = 5;
 
+/**
+ * A call to another server.
+ *
+ * @example
+ * const call = new HttpCall(text("GET"), text("https://tenants.example/v1/acme"));
+ * call.timeoutMs = 500;
+ * if (call.send() != 200) return CONTINUE; // below 0: no answer, such as CALL_TIMEOUT
+ * const plan = HttpCall.json(text("/plan"));
+ */
 export class HttpCall {
   private fields: TextBuilder = new TextBuilder();
   /** Sent with the call. */
@@ -39,8 +42,11 @@ export class HttpCall {
   /** Redirects to follow. */
   redirects: i32 = 0;
 
+  /** A call that `send` makes. */
   constructor(
+    /** Method, in capitals. */
     public method: Text,
+    /** Absolute, `https:`, or `http:` where the gateway allows plaintext. */
     public url: Text,
   ) {}
 

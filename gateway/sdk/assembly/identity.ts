@@ -12,6 +12,11 @@ const CONTEXT_CONSUMER = text("auth.consumer");
 const SCOPE = text("/scope");
 const SCP = text("/scp");
 
+/**
+ * @example
+ * Identity.consumer(text("ann"));
+ * Identity.groups(text("staff,admins"));
+ */
 export namespace Identity {
   /** Sets a header to a name; null removes one that an earlier plugin may have set. */
   export function set(header: Text, name: Text | null): void {
@@ -25,7 +30,7 @@ export namespace Identity {
     else Request.setHeader(header, names);
   }
 
-  /** Sets the consumer's name, as header and as context value `auth.consumer`; null or empty: the name is unknown. */
+  /** Who it is, as header and as context value `auth.consumer`; null or empty: nobody can be named. */
   export function consumer(name: Text | null): void {
     const known = name && !name.isEmpty ? name : null;
     set(CONSUMER, known);
@@ -45,13 +50,23 @@ export namespace Identity {
   }
 }
 
-/** Scopes of the token that was verified, separated by spaces: `scope`, or else `scp`, text or list. */
+/**
+ * Scopes of the token that was verified, separated by spaces: `scope`, or else `scp`, text or list.
+ *
+ * @example
+ * const scopes = scopesOfToken(); // orders:read orders:write
+ */
 export function scopesOfToken(): Text {
   const scope = namesAt(SCOPE, 0x20);
   return scope.isEmpty ? namesAt(SCP, 0x20) : scope;
 }
 
-/** Returns the names in a claim, text or list, with `separator` between them; empty if it has no names. */
+/**
+ * The names in a claim, text or list, with `separator` between them; empty where there are none.
+ *
+ * @example
+ * const roles = namesAt(text("/roles"), 0x2c); // staff,admins
+ */
 export function namesAt(pointer: Text, separator: u8): Text {
   const count = Token.count(pointer);
   const whole = Token.claim(pointer);
@@ -76,7 +91,12 @@ export function namesAt(pointer: Text, separator: u8): Text {
   return out.take();
 }
 
-/** Names separated by spaces, with commas between them. */
+/**
+ * Names separated by spaces, with commas between them.
+ *
+ * @example
+ * const names = commaSeparated(text("staff admins")); // staff,admins
+ */
 export function commaSeparated(names: Text): Text {
   const out = new TextBuilder(names.length + 16);
   let start = 0;

@@ -10,11 +10,12 @@ export { ClientCertificate } from "./client-certificate";
 export { now } from "./clock";
 export { Config } from "./config";
 export { Context, State } from "./context";
+export { cookieOf, Cookies, SetCookie } from "./cookies";
 export { Credentials } from "./credentials";
 export {
-  CALL_CIRCUIT_OPEN, CALL_FAILED, CALL_NO_ROOM, CALL_REFUSED, CALL_TIMEOUT, CALL_TOO_LARGE, HttpCall, JSON_ABSENT, JSON_ARRAY, JSON_BOOLEAN, JSON_NO_ROOM, JSON_TOO_COSTLY, JSON_NULL, JSON_NUMBER,
-  JSON_OBJECT, JSON_TEXT,
+  CALL_CIRCUIT_OPEN, CALL_FAILED, CALL_NO_ROOM, CALL_REFUSED, CALL_TIMEOUT, CALL_TOO_LARGE, HttpCall, JSON_ABSENT, JSON_NO_ROOM, JSON_TOO_COSTLY,
 } from "./http-call";
+export { formatHttpDate, formatRfc3339, parseHttpDate, parseRfc3339 } from "./dates";
 export { DIRECTORY_REJECTED, DIRECTORY_UNAVAILABLE, DIRECTORY_VERIFIED, Directory } from "./directory";
 export { Examples } from "./examples";
 export { addGroup, encodedName, groupsAt } from "./groups";
@@ -27,6 +28,8 @@ export { Observation } from "./observation";
 export { climbs, encoded, PathTemplate } from "./path-template";
 export { ObjectStore, STORE_BAD_QUERY, STORE_NO_BUCKET, STORE_NO_KEY } from "./object-store";
 export { PASSWORDS_BUSY, Passwords } from "./passwords";
+export { formDecode, percentDecode, percentEncode } from "./percent";
+export { Query } from "./query";
 export { randomBytes, Uuid } from "./random";
 export { RawRequest } from "./raw-request";
 export { SHA_256, SHA_512 } from "./request";
@@ -40,6 +43,7 @@ export { RequestValue } from "./request-value";
 export { RequestLog } from "./request-log";
 export { Response } from "./response";
 export { HeaderChanges, QueryChanges } from "./changes";
+export { Json, JSON_ARRAY, JSON_BOOLEAN, JSON_MOST_DEPTH, JSON_NULL, JSON_NUMBER, JSON_OBJECT, JSON_TEXT } from "./json";
 export { isJson, JsonEdit } from "./json-edit";
 export { HEADER_VALUE, JSON_STRING, PLAIN, TextTemplate } from "./text-template";
 export { EMPTY, lowerByte, Text, text, TextBuilder } from "./text";
@@ -49,6 +53,7 @@ export { Token, TOKEN_HOLDS, TOKEN_REFUSED, TOKEN_UNAVAILABLE } from "./token";
 export {
   EXCHANGE_DENIED, EXCHANGE_ISSUED, EXCHANGE_REFUSED, EXCHANGE_TIMEOUT, EXCHANGE_UNAVAILABLE, EXCHANGE_UNUSABLE, TokenExchange,
 } from "./token-exchange";
+export { Url } from "./url";
 export { Upstream } from "./upstream";
 export { UpstreamPath } from "./upstream-path";
 export { WebSocket } from "./web-socket";

@@ -2,9 +2,15 @@
 import { Text, TextBuilder } from "./text";
 
 const BACKSLASH: u8 = 0x5c;
+const LETTER_U: u8 = 0x75;
+/** Stands for what is no character. */
+const REPLACEMENT: i32 = 0xfffd;
 
-/** Returns the text of a JSON string, given with its quotes. */
-export function unescaped(json: Text): Text {
+/**
+ * What a JSON string, with its quotes, says. Half of a surrogate pair is U+FFFD, as in any text of the gateway; with
+ * `keepsHalves`, it has bytes of its own, by which names can be compared.
+ */
+export function unescaped(json: Text, keepsHalves: bool = false): Text {
   const inner = json.slice(1, json.length - 1);
   if (inner.indexOf(BACKSLASH) < 0) return inner;
   const out = new TextBuilder(inner.length);
@@ -15,13 +21,17 @@ export function unescaped(json: Text): Text {
       continue;
     }
     const letter = inner.byteAt(++i);
-    if (letter == 0x75) {
+    if (letter == LETTER_U) {
       let code = hexOf(inner, i + 1);
       i += 4;
-      if (code >= 0xd800 && code < 0xdc00 && i + 6 < inner.length + 1 && inner.byteAt(i + 1) == BACKSLASH) {
-        code = 0x10000 + ((code - 0xd800) << 10) + (hexOf(inner, i + 3) - 0xdc00);
-        i += 6;
+      if (code >= 0xd800 && code < 0xdc00) {
+        const low = lowHalfAt(inner, i + 1);
+        if (low > 0) {
+          code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+          i += 6;
+        }
       }
+      if (code >= 0xd800 && code < 0xe000 && !keepsHalves) code = REPLACEMENT;
       addUtf8(out, code);
     } else if (letter == 0x6e) out.byte(0x0a);
     else if (letter == 0x74) out.byte(0x09);
@@ -33,7 +43,14 @@ export function unescaped(json: Text): Text {
   return out.take();
 }
 
-/** Reads four hexadecimal digits; malformed ones count as 0. */
+/** The second half of a surrogate pair, if it is escaped here; else 0. */
+function lowHalfAt(text: Text, at: i32): i32 {
+  if (at + 6 > text.length || text.byteAt(at) != BACKSLASH || text.byteAt(at + 1) != LETTER_U) return 0;
+  const code = hexOf(text, at + 2);
+  return code >= 0xdc00 && code < 0xe000 ? code : 0;
+}
+
+/** Four hexadecimal digits. */
 function hexOf(text: Text, from: i32): i32 {
   let value = 0;
   for (let i = from; i < from + 4; i++) {

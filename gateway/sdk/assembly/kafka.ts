@@ -6,6 +6,13 @@ import * as host from "./host";
 import { MessageHeaders } from "./publishing";
 import { Text } from "./text";
 
+/**
+ * @example
+ * Kafka.open(); // in init
+ * const result = Kafka.publish(text("orders"), null, new MessageHeaders());
+ * if (result != 0) Publishing.refuse(result, Kafka.retryAfter());
+ * return ANSWERED;
+ */
 export namespace Kafka {
   /** In `init`: reads the whole config as `stream-publish` has it. */
   export function open(): void {
@@ -28,6 +35,7 @@ export namespace Kafka {
     return host.kafka_partition();
   }
 
+  /** Offset of the message that was published last. */
   export function offset(): i64 {
     return <i64>host.kafka_offset();
   }

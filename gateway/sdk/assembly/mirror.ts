@@ -2,6 +2,11 @@
 import * as host from "./host";
 import { Text } from "./text";
 
+/**
+ * @example
+ * Mirror.open(); // in init
+ * Mirror.add(Request.target());
+ */
 export namespace Mirror {
   /** In `init`: reads the whole config as `fire-and-forget` has it. */
   export function open(): void {

@@ -6,6 +6,13 @@ import * as host from "./host";
 import { MessageHeaders } from "./publishing";
 import { Text } from "./text";
 
+/**
+ * @example
+ * Nats.open(); // in init
+ * const result = Nats.publish(text("orders.new"), new MessageHeaders());
+ * if (result != 0) Publishing.refuse(result, Nats.retryAfter());
+ * return ANSWERED;
+ */
 export namespace Nats {
   /** In `init`: reads the whole config as `subject-publish` has it. */
   export function open(): void {

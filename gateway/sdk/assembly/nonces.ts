@@ -2,6 +2,10 @@
 import * as host from "./host";
 import { Text } from "./text";
 
+/**
+ * @example
+ * const result = Nonces.enter(text("ann"), text("n-1"), <i64>(now() / 1000), 300);
+ */
 export namespace Nonces {
   /** The signature was not used before, and now it was. */
   export const NEW: i32 = 1;

@@ -9,6 +9,12 @@ export const STORE_NO_KEY: i32 = -2;
 /** The request's query is not UTF-8. */
 export const STORE_BAD_QUERY: i32 = -3;
 
+/**
+ * @example
+ * ObjectStore.open(); // in init
+ * const result = ObjectStore.stream(text("books"), text("emma.epub"));
+ * if (result == STORE_NO_KEY) return ANSWERED;
+ */
 export namespace ObjectStore {
   /** In `init`: reads the whole config as `object-store` has it. */
   export function open(): void {

@@ -5,6 +5,11 @@ import { Text } from "./text";
 /** Too many passwords wait to be verified. */
 export const PASSWORDS_BUSY: i32 = -2;
 
+/**
+ * @example
+ * const index = Passwords.verify(text("/users"), text("ann"), text("secret"));
+ * if (index == PASSWORDS_BUSY) return ANSWERED;
+ */
 export namespace Passwords {
   /**
    * Returns the index of the entry with this name and password, in the config table at a JSON pointer, -1, or

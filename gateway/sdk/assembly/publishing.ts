@@ -37,7 +37,12 @@ const INVALID_DETAIL = text("Send an Idempotency-Key of 1 to 255 printable ASCII
 const REPLAYED_HEADER = text("idempotent-replayed");
 const TRUE = text("true");
 
-/** Headers of a message. */
+/**
+ * Headers of a message.
+ *
+ * @example
+ * const headers = new MessageHeaders().add(text("source"), text("gateway"));
+ */
 export class MessageHeaders {
   private lines: TextBuilder = new TextBuilder();
 
@@ -62,12 +67,20 @@ export class MessageHeaders {
     return value ? this.add(name, value) : this;
   }
 
+  /** The headers as host functions take them. */
   take(): Text {
     return this.lines.take();
   }
 }
 
-/** The answer to a message that is in the broker: `ack_response` of the config, or a body of the plugin's. */
+/**
+ * The answer to a message that is in the broker: `ack_response` of the config, or a body of the plugin's.
+ *
+ * @example
+ * const acknowledged = new AckResponse(); // in init
+ * acknowledged.send(0);
+ * return ANSWERED;
+ */
 export class AckResponse {
   private names: StaticArray<Text>;
   private values: StaticArray<Text>;
@@ -102,6 +115,11 @@ export class AckResponse {
   }
 }
 
+/**
+ * @example
+ * Publishing.refuse(-1, 1);
+ * return ANSWERED;
+ */
 export namespace Publishing {
   /** The broker has acknowledged the message. */
   export const PUBLISHED: i32 = 0;

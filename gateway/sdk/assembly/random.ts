@@ -3,11 +3,21 @@ import { now } from "./clock";
 import * as host from "./host";
 import { Text } from "./text";
 
-/** Fills memory; at most 1,024 bytes, and not in `init`. */
+/**
+ * Fills memory; at most 1,024 bytes, and not in `init`.
+ *
+ * @example
+ * const bytes = heap.alloc(16);
+ * randomBytes(bytes, 16);
+ */
 export function randomBytes(ptr: usize, length: i32): void {
   host.random_get(ptr, length);
 }
 
+/**
+ * @example
+ * Request.setHeader(text("x-attempt"), Uuid.v7());
+ */
 export namespace Uuid {
   /** A random UUID (RFC 9562, section 5.4). */
   export function v4(): Text {

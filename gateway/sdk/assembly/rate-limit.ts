@@ -2,10 +2,18 @@
 import * as host from "./host";
 import { Text } from "./text";
 
+/**
+ * What is left of a quota.
+ *
+ * @example
+ * const result = RateLimit.take(text("tenant:acme"), 100, 60);
+ * if (!result.allowed) Response.setRetryAfter(<i64>result.retryAfter);
+ */
 @unmanaged
 export class RateLimitResult {
   /** False if the store is away: then nothing was counted, and the rest says nothing. */
   available: bool = true;
+  /** The request is within the quota. */
   allowed: bool = false;
   /** Requests left in the window. */
   remaining: f64 = 0;
@@ -15,6 +23,11 @@ export class RateLimitResult {
   retryAfter: f64 = 0;
 }
 
+/**
+ * @example
+ * const result = RateLimit.take(text("tenant:acme"), 100, 60);
+ * if (result.available && !result.allowed) return ANSWERED;
+ */
 export namespace RateLimit {
   /** Takes one from the bucket's window of `window` seconds; may wait. */
   export function take(bucket: Text, quota: i32, window: i32): RateLimitResult {

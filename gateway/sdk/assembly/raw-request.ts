@@ -2,6 +2,11 @@
 import * as host from "./host";
 import { ROOM, Text } from "./text";
 
+/**
+ * @example
+ * let index = 0;
+ * while (RawRequest.headerName(index)) index++;
+ */
 export namespace RawRequest {
   function part(index: i32, which: i32): Text | null {
     let ptr = heap.alloc(ROOM);

@@ -1,6 +1,11 @@
 /** Entries about requests, sent in batches over HTTP; declare `host_request_log_open` and `host_request_log_add`. */
 import * as host from "./host";
 
+/**
+ * @example
+ * RequestLog.open(); // in init
+ * RequestLog.add();
+ */
 export namespace RequestLog {
   /** In `init`: reads the whole config as `http-log` has it. */
   export function open(): void {

@@ -4,8 +4,14 @@ import { EMPTY, ROOM, Text } from "./text";
 
 /** Algorithms of `Request.bodyDigest`. */
 export const SHA_256: i32 = 0;
+/** SHA-512, for `Request.bodyDigest`. */
 export const SHA_512: i32 = 1;
 
+/**
+ * @example
+ * const tenant = Request.header(text("x-tenant"));
+ * if (tenant) Request.setHeader(text("x-tenant"), tenant.lower());
+ */
 export namespace Request {
   function field(number: i32): Text | null {
     let ptr = heap.alloc(ROOM);
@@ -23,6 +29,7 @@ export namespace Request {
     return value ? value : EMPTY;
   }
 
+  /** Method, such as `GET`. */
   export function method(): Text {
     return always(0);
   }
@@ -55,6 +62,7 @@ export namespace Request {
     return always(4);
   }
 
+  /** `operationId` of the operation; null if it has none. */
   export function operationId(): Text | null {
     return field(5);
   }
@@ -81,6 +89,7 @@ export namespace Request {
     return new Text(ptr, length);
   }
 
+  /** Returns true if the request has a header of this name, in any case. */
   export function hasHeader(name: Text): bool {
     return host.request_header_get(name.ptr, name.length, 0, 0) >= 0;
   }
@@ -106,14 +115,17 @@ export namespace Request {
     return headerPart(index, 1);
   }
 
+  /** Sets a header, in place of all of its name, for later plugins and the upstream. Ends the call if the header belongs to the gateway, such as `host`. */
   export function setHeader(name: Text, value: Text): void {
     host.request_header_change(0, name.ptr, name.length, value.ptr, value.length);
   }
 
+  /** Adds a header beside those of its name. Ends the call as `setHeader` does. */
   export function addHeader(name: Text, value: Text): void {
     host.request_header_change(1, name.ptr, name.length, value.ptr, value.length);
   }
 
+  /** Removes all headers of a name. Ends the call as `setHeader` does. */
   export function removeHeader(name: Text): void {
     host.request_header_change(2, name.ptr, name.length, 0, 0);
   }
@@ -204,6 +216,7 @@ export namespace Request {
     return new Text(ptr, host.request_body_digest(algorithm, ptr));
   }
 
+  /** Replaces the body, for later plugins and the upstream. Needs `request_body = "buffer"`. */
   export function setBody(body: Text): void {
     host.request_body_set(body.ptr, body.length);
   }

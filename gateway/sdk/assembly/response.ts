@@ -2,6 +2,11 @@
 import * as host from "./host";
 import { EMPTY, ROOM, Text, text, TextBuilder } from "./text";
 
+/**
+ * @example
+ * Response.problem(403, text("forbidden"), text("Forbidden"), text("say your name"));
+ * return ANSWERED;
+ */
 export namespace Response {
   /** Answers; return `ANSWERED` from the hook. */
   export function send(status: i32, body: Text = EMPTY): void {
@@ -20,10 +25,12 @@ export namespace Response {
     host.response_header_change(0, name.ptr, name.length, value.ptr, value.length);
   }
 
+  /** Adds a header beside those of its name. */
   export function addHeader(name: Text, value: Text): void {
     host.response_header_change(1, name.ptr, name.length, value.ptr, value.length);
   }
 
+  /** Removes all headers of a name. */
   export function removeHeader(name: Text): void {
     host.response_header_change(2, name.ptr, name.length, 0, 0);
   }
@@ -38,6 +45,7 @@ export namespace Response {
     return host.response_status();
   }
 
+  /** In `on_response`: changes the status, 200 to 599. */
   export function setStatus(status: i32): void {
     host.response_status_set(status);
   }
@@ -72,6 +80,7 @@ export namespace Response {
     return new Text(ptr, length);
   }
 
+  /** In `on_response`: replaces the body. Needs `response_body = "buffer"`. */
   export function setBody(body: Text): void {
     host.response_body_set(body.ptr, body.length);
   }

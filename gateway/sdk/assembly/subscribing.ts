@@ -17,6 +17,11 @@ const INVALID = text("validation-failed");
 const INVALID_TITLE = text("Request validation failed");
 const INVALID_DETAIL = text("The Last-Event-ID is not one of this stream. Leave it out to begin with what comes.");
 
+/**
+ * @example
+ * Subscribing.refuse(-1, 1);
+ * return ANSWERED;
+ */
 export namespace Subscribing {
   /** The host streams from now on: return `HANDED_OFF`. */
   export const STREAMS: i32 = 0;

@@ -33,12 +33,20 @@ class Part {
   ) {}
 }
 
+/**
+ * Text with placeholders.
+ *
+ * @example
+ * const template = TextTemplate.parse(text("{{request.method}} {{headers.x-name}}"), true); // in init
+ * const line = template.render(PLAIN);
+ */
 @unmanaged
 export class TextTemplate {
   private first: Part | null;
   private last: Part | null;
   private placeholders: i32;
 
+  /** @internal */
   constructor() {
     this.first = null;
     this.last = null;

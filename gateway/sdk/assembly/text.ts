@@ -6,10 +6,21 @@
 /** Room that a value is read into before it is known how long it is. */
 export const ROOM: i32 = 256;
 
+/**
+ * UTF-8 text: a pointer and a length.
+ *
+ * @example
+ * const name = text("  Ann ");
+ * const trimmed = name.trim(); // a view, which copies nothing
+ * const isAnn = trimmed.equalsIgnoreCase(text("ANN"));
+ */
 @unmanaged
 export class Text {
+  /** A view of bytes in memory. */
   constructor(
+    /** Where it begins in memory. */
     public ptr: usize,
+    /** Bytes. */
     public length: i32,
   ) {}
 
@@ -26,10 +37,12 @@ export class Text {
     return load<u8>(this.ptr + index);
   }
 
+  /** Returns true if there is no byte. */
   @inline get isEmpty(): bool {
     return this.length == 0;
   }
 
+  /** Returns true if both have the same bytes. */
   equals(other: Text): bool {
     return this.length == other.length && memory.compare(this.ptr, other.ptr, this.length) == 0;
   }
@@ -43,10 +56,12 @@ export class Text {
     return true;
   }
 
+  /** Returns true if the text begins with another. */
   startsWith(other: Text): bool {
     return this.length >= other.length && memory.compare(this.ptr, other.ptr, other.length) == 0;
   }
 
+  /** Returns true if the text ends with another. */
   endsWith(other: Text): bool {
     return (
       this.length >= other.length &&
@@ -92,22 +107,39 @@ export class Text {
   return byte == 0x20 || byte == 0x09;
 }
 
+/**
+ * An ASCII letter in lower case; any other byte as it is.
+ *
+ * @example
+ * const letter = lowerByte(0x41); // 0x61, a
+ */
 @inline export function lowerByte(byte: u8): u8 {
   return byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte;
 }
 
-/** Encodes a string. */
+/**
+ * Encodes a string.
+ *
+ * @example
+ * const name = text("x-name"); // once, in a global constant or in init
+ */
 export function text(value: string): Text {
   return Text.of(value);
 }
 
-/** Text that grows. */
+/**
+ * Text that grows.
+ *
+ * @example
+ * const greeting = new TextBuilder().add(text("hello ")).json(Request.method()).byte(0x21).take();
+ */
 @unmanaged
 export class TextBuilder {
   private ptr: usize;
   private used: i32;
   private room: i32;
 
+  /** `room`: bytes that there is room for at first. */
   constructor(room: i32 = ROOM) {
     this.ptr = heap.alloc(room);
     this.used = 0;
@@ -124,6 +156,7 @@ export class TextBuilder {
     this.room = room;
   }
 
+  /** Adds text. */
   add(part: Text): TextBuilder {
     this.reserve(part.length);
     memory.copy(this.ptr + this.used, part.ptr, part.length);
@@ -131,6 +164,7 @@ export class TextBuilder {
     return this;
   }
 
+  /** Adds a byte. */
   byte(value: u8): TextBuilder {
     this.reserve(1);
     store<u8>(this.ptr + this.used, value);
@@ -166,11 +200,17 @@ export class TextBuilder {
     return this;
   }
 
+  /** Bytes that were built. */
   get length(): i32 {
     return this.used;
   }
 
-  /** Begins anew in the same memory: texts taken before are overwritten. */
+  /** Drops what is beyond `length` bytes. */
+  shorten(length: i32): void {
+    this.used = min(this.used, length);
+  }
+
+  /** Begins anew in the same memory: what was taken before is overwritten. */
   clear(): TextBuilder {
     this.used = 0;
     return this;

@@ -15,6 +15,12 @@ export const EXCHANGE_TIMEOUT: i32 = 4;
 /** Its answer cannot be used. */
 export const EXCHANGE_UNUSABLE: i32 = 5;
 
+/**
+ * @example
+ * const exchange = TokenExchange.open('{"token_endpoint": {"$config": "/token_endpoint"}}'); // in init
+ * const token = Bearer.token();
+ * if (token && TokenExchange.exchange(exchange, token) == EXCHANGE_ISSUED) Bearer.replace(TokenExchange.token());
+ */
 export namespace TokenExchange {
   /** In `init`: an exchange by rules in JSON (ABI.md), in which `{"$config": "/pointer"}` stands for a value of the config. */
   export function open(rules: string): i32 {

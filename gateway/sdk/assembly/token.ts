@@ -9,6 +9,12 @@ export const TOKEN_REFUSED: i32 = 1;
 /** The token cannot be checked: the issuer is unavailable. */
 export const TOKEN_UNAVAILABLE: i32 = 2;
 
+/**
+ * @example
+ * const verifier = Token.open('{"jwks_url": {"$config": "/jwks_url"}}'); // in init
+ * const bearer = Bearer.token();
+ * if (bearer && Token.verify(verifier, bearer) == TOKEN_HOLDS) Identity.consumer(Token.claim(text("/sub")));
+ */
 export namespace Token {
   /** In `init`: a verifier by rules in JSON (ABI.md), in which `{"$config": "/pointer"}` stands for a value of the config. */
   export function open(rules: string): i32 {

@@ -11,6 +11,12 @@ const MARK: u8 = 0x3f;
 let template: PathTemplate | null = null;
 let hasQuery = false;
 
+/**
+ * @example
+ * UpstreamPath.configure(); // in init
+ * const path = UpstreamPath.fill();
+ * if (!path) return ANSWERED;
+ */
 export namespace UpstreamPath {
   /** In `init`: return its result; the config is refused if braces of `/path` do not pair. */
   export function configure(): i32 {

@@ -2,6 +2,11 @@
 import * as host from "./host";
 import { Text } from "./text";
 
+/**
+ * @example
+ * Upstream.stream(text("/url"), Request.target(), 30_000);
+ * return HANDED_OFF;
+ */
 export namespace Upstream {
   /**
    * The host proxies the request to the upstream with the URL in the config at a JSON pointer; return `HANDED_OFF` from

@@ -2,6 +2,10 @@
 import * as host from "./host";
 import { Text } from "./text";
 
+/**
+ * @example
+ * return WebSocket.upgrade(text("/url"), Request.target(), 5_000, 60_000, 1 << 20);
+ */
 export namespace WebSocket {
   /**
    * The host makes the handshake with the upstream with the URL in the config at a JSON pointer, and relays frames from

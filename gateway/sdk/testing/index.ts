@@ -19,6 +19,7 @@ export {
   type State,
   StateUnavailable,
 } from '@gw/gateway/plugin-test-options';
+export { UnstubbedHttpCall } from './http-stubs.ts';
 export type {
   Answered,
   BoundConfig,
@@ -26,10 +27,12 @@ export type {
   HookCall,
   HookRequest,
   HookResult,
+  HttpStub,
   KitLimits,
   KitOptions,
   LogLine,
   PluginKit,
+  RecordedHttpCall,
   RequestInit,
   ResponseRequest,
 } from './kit.ts';

@@ -57,6 +57,44 @@ export interface KitOptions {
    * @example () => clock.ms
    */
   readonly now?: () => number;
+  /**
+   * Connects to real servers. Default: no connection is made; HTTP calls are answered by `httpCalls` of the request, and
+   * all others are refused.
+   *
+   * @example true
+   */
+  readonly network?: boolean;
+}
+
+/** An HTTP call that a plugin may make, and the answer that it gets. */
+export interface HttpStub {
+  /** Default: any method. */
+  readonly method?: string;
+  /**
+   * Absolute URL. Without a query, it matches any query.
+   *
+   * @example 'https://tenants.example/v1/tenants/acme'
+   */
+  readonly url: string;
+  /** Default: 200. */
+  readonly status?: number;
+  /** Default: none, or the content type of `json`. */
+  readonly headers?: HeaderRecord;
+  /** Default: empty. */
+  readonly body?: string;
+  /** The body as JSON, instead of `body`. */
+  readonly json?: unknown;
+  /** The call fails: CALL_FAILED, CALL_TIMEOUT, CALL_REFUSED, CALL_TOO_LARGE or CALL_NO_ROOM. Default: it is answered. */
+  readonly fails?: 'failed' | 'timeout' | 'refused' | 'too-large' | 'no-room';
+}
+
+/** An HTTP call that a plugin has made. */
+export interface RecordedHttpCall {
+  readonly method: string;
+  readonly url: string;
+  /** By lower-case name; several values joined with `, `. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
 }
 
 /** A test's request; members that it leaves out have their defaults. */
@@ -113,6 +151,13 @@ export interface RequestInit {
    * @example { 'ai.policy': 'strict' }
    */
   readonly context?: Readonly<Record<string, string>>;
+  /**
+   * HTTP calls that the plugin may make for this request. A call that none matches makes the test fail
+   * (`UnstubbedHttpCall`). Of several that match, each answers once, in order, and the last goes on. Default: none.
+   *
+   * @example [{ url: 'https://tenants.example/v1/tenants/acme', json: { plan: 'gold' } }]
+   */
+  readonly httpCalls?: readonly HttpStub[];
 }
 
 export interface HookRequest extends RequestInit {
@@ -181,6 +226,10 @@ export interface HookResult {
   readonly response: Answered;
   /** Log lines of the plugin in this call. */
   readonly logs: readonly LogLine[];
+  /** HTTP calls that it made, in order; empty with `network`. */
+  readonly httpCalls: readonly RecordedHttpCall[];
+  /** Stubs of the request that no call used. */
+  readonly unusedStubs: readonly HttpStub[];
 }
 
 /**

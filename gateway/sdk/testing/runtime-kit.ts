@@ -8,6 +8,7 @@ import {
   type Outcome,
   standaloneCapabilities,
 } from '@gw/gateway/plugin-testing';
+import { StubbedHttp, type StubbedRequest, UnstubbedHttpCall } from './http-stubs.ts';
 import type { HookCall, HookResult, KitOptions, LogLine, PluginKit } from './kit.ts';
 import { readPluginFolder } from './plugin-folder.ts';
 import { headerList, headerRecord, recordedExchange, renderedAnswer } from './recorder.ts';
@@ -20,13 +21,17 @@ export interface RuntimeKit extends PluginKit {
   bind(config?: JsonObject): Promise<BoundPlugin>;
 }
 
+const NO_NETWORK = 'the testing kit makes no connections: allow them with { network: true }';
+
 const outcomes: Readonly<Record<Outcome, HookResult['outcome']>> = { 0: 'continue', 1: 'answered', 2: 'handed-off' };
 
 /** Loads the plugin in `folder`. Throws PluginLoadError if the gateway would refuse it. */
 export async function openKit(folder: string, options: KitOptions = {}): Promise<RuntimeKit> {
   const { plugin, wasm, complete } = await readPluginFolder(folder);
   const logs: LogLine[] = [];
+  const stubs = options.network ? null : new StubbedHttp();
   const standalone = standaloneCapabilities({
+    ...(stubs ? { http: stubs, closed: NO_NETWORK } : {}),
     state: options.state ?? new MemoryState(options.now ? { now: options.now } : {}),
     log: (level, message) => logs.push({ level, message }),
   });
@@ -49,15 +54,21 @@ export async function openKit(folder: string, options: KitOptions = {}): Promise
       x.responseHeaders = headerList(request.response.headers);
       x.responseBody = request.response.body ?? null;
     }
+    const calls = stubs?.expect(x, request.httpCalls ?? []) ?? null;
     const before = logs.length;
     const outcome = await bound[hook](x);
-    return resultOf(x, outcome, logs.slice(before));
+    const result = resultOf(x, outcome, logs.slice(before), calls);
+    const [unstubbed] = calls?.unstubbed ?? [];
+    if (unstubbed) throw new UnstubbedHttpCall(unstubbed, result);
+    return result;
   };
   const call = async (each: HookCall) => {
     const bound = await bind(each.request.config);
-    const result = await run(bound, each);
-    bound.close();
-    return result;
+    try {
+      return await run(bound, each);
+    } finally {
+      bound.close();
+    }
   };
   return {
     bind,
@@ -73,6 +84,7 @@ export async function openKit(folder: string, options: KitOptions = {}): Promise
     },
     async stream(direction, chunks, init = {}) {
       const x = recordedExchange(init);
+      stubs?.expect(x, init.httpCalls ?? []);
       const bound = await bind(init.config);
       let out = '';
       for (const text of chunks) {
@@ -90,7 +102,7 @@ export async function openKit(folder: string, options: KitOptions = {}): Promise
   };
 }
 
-function resultOf(x: Exchange, outcome: Outcome, logs: readonly LogLine[]): HookResult {
+function resultOf(x: Exchange, outcome: Outcome, logs: readonly LogLine[], calls: StubbedRequest | null): HookResult {
   const answer = renderedAnswer(x);
   const staged: Record<string, string> = {};
   for (const { op, name, value } of x.staged ?? []) {
@@ -114,6 +126,8 @@ function resultOf(x: Exchange, outcome: Outcome, logs: readonly LogLine[]): Hook
       body: Buffer.from(x.responseBody ?? '').toString(),
     },
     logs,
+    httpCalls: calls?.calls ?? [],
+    unusedStubs: calls?.unused ?? [],
   };
 }
 

@@ -10,7 +10,7 @@ export function renderHostFunctions(): string {
   const declared = all.filter(([, each]) => each.declared);
   return `# Host functions
 
-Generated from the registry: what plugins can import from \`${ABI_MODULE}\`, version 1 of the ABI. What each does, and what its parameters are, says [ABI.md](../gateway/sdk/ABI.md); the SDK has a function for each. One that may wait suspends the plugin meanwhile, and other requests go on.
+Generated from the registry: what plugins can import from \`${ABI_MODULE}\`, version 1 of the ABI. [ABI.md](../gateway/sdk/ABI.md) describes each function and its parameters; the SDK has a function for each. A function that may wait suspends the plugin meanwhile, and other requests continue.
 
 ## Always there
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { BufferBudget } from '../buffer-budget.ts';
 import type { LoadedCapability, ProcessServices } from '../capability/capability.ts';
 import { EgressGuard } from '../egress/guard.ts';
-import { HttpClient } from '../egress/http-client.ts';
+import { type HttpCaller, HttpClient } from '../egress/http-client.ts';
 import { MemoryState } from '../state/memory-state.ts';
 import type { State } from '../state/state.ts';
 import { LabelledCounter } from '../telemetry/labelled-counter.ts';
@@ -15,6 +15,10 @@ export interface StandaloneOptions {
   readonly state?: State;
   /** Default: nothing is logged. */
   readonly log?: ProcessServices['log'];
+  /** Makes HTTP calls. Default: a client of its own. */
+  readonly http?: HttpCaller;
+  /** Refuses every connection with this message. Default: all are allowed. */
+  readonly closed?: string;
 }
 
 export interface Standalone {
@@ -25,9 +29,11 @@ export interface Standalone {
 export function standaloneCapabilities({
   state = new MemoryState(),
   log = () => {},
+  http,
+  closed,
 }: StandaloneOptions = {}): Standalone {
-  const guard = new EgressGuard({ allowInternal: true, allow: [] });
-  const http = new HttpClient({
+  const guard = new EgressGuard({ allowInternal: true, allow: [], ...(closed === undefined ? {} : { closed }) });
+  const client = new HttpClient({
     guard,
     allowPlaintext: true,
     maxResponseBytes: 16 << 20,
@@ -36,7 +42,15 @@ export function standaloneCapabilities({
   const counter: ProcessServices['counter'] = (_, { labels }) => new LabelledCounter(Object.keys(labels));
   const histogram: ProcessServices['histogram'] = (_, { labels, buckets }) =>
     new LabelledHistogram(Object.keys(labels), buckets);
-  const loaded = openCapabilities({ state, http, guard, counter, histogram, sampled: () => {}, log }).load({
+  const loaded = openCapabilities({
+    state,
+    http: http ?? client,
+    guard,
+    counter,
+    histogram,
+    sampled: () => {},
+    log,
+  }).load({
     readPem: (path) => readFileSync(path, 'utf8'),
     log: (level, _plugin, message) => log(level, message),
   });
@@ -44,7 +58,7 @@ export function standaloneCapabilities({
     capabilities: loaded.list,
     close: () => {
       loaded.close();
-      void http.close();
+      void client.close();
     },
   };
 }

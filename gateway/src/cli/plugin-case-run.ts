@@ -1,6 +1,12 @@
 /** Runs one case against a plugin, and reports differences between its result and the expectations. */
 import { isDeepStrictEqual } from 'node:util';
-import type { HookCall, HookRequest, HookResult, PluginKit } from '../../sdk/testing/index.ts';
+import {
+  type HookCall,
+  type HookRequest,
+  type HookResult,
+  type PluginKit,
+  UnstubbedHttpCall,
+} from '../../sdk/testing/index.ts';
 import { messageOf } from '../message-of.ts';
 import { isObject } from '../spec/json.ts';
 import type { CaseHook, Expected, PluginCase } from './plugin-cases.ts';
@@ -29,8 +35,22 @@ export async function runCase(kit: PluginKit, each: PluginCase, hook: CaseHook):
       result: null,
     };
   }
-  const result = await kit.call(callOf(each, hook));
-  return { differences: differences(expected, result), result };
+  try {
+    const result = await kit.call(callOf(each, hook));
+    return { differences: differences(expected, result), result };
+  } catch (error) {
+    if (!(error instanceof UnstubbedHttpCall)) throw error;
+    return { differences: [unstubbed(error)], result: error.result };
+  }
+}
+
+/** Without its answer, whatever else came of the call says nothing. */
+function unstubbed({ call: { method, url } }: UnstubbedHttpCall): Difference {
+  return {
+    at: `http_calls has no answer to ${method} ${url}. Add one to the case`,
+    expected: [{ url, status: 200, json: {} }],
+    actual: null,
+  };
 }
 
 async function refusalOf(kit: PluginKit, { config = {} }: PluginCase): Promise<string | null> {
@@ -43,7 +63,10 @@ async function refusalOf(kit: PluginKit, { config = {} }: PluginCase): Promise<s
 }
 
 /** The call that the case describes. */
-export function callOf({ config, request = {}, response }: PluginCase, hook: CaseHook): HookCall {
+export function callOf(
+  { config, request = {}, response, http_calls: httpCalls }: PluginCase,
+  hook: CaseHook,
+): HookCall {
   const { client_ip, operation, body, ...rest } = request;
   const { operation_id, ...matched } = operation ?? { path: '' };
   const init: HookRequest = {
@@ -51,6 +74,7 @@ export function callOf({ config, request = {}, response }: PluginCase, hook: Cas
     ...(config ? { config } : {}),
     ...(body === undefined ? {} : { body: textOf(body) }),
     ...(client_ip === undefined ? {} : { clientIp: client_ip }),
+    ...(httpCalls ? { httpCalls } : {}),
     ...(operation
       ? { operation: { ...matched, ...(operation_id === undefined ? {} : { operationId: operation_id }) } }
       : {}),
@@ -75,6 +99,7 @@ function differences(expected: Omit<Expected, 'config_error'>, result: HookResul
   return Object.entries(expected).flatMap(([name, value]) => {
     const found = Object.entries(actual).find(([each]) => each === name)?.[1];
     if (name === 'logs') return missingLines(value, found);
+    if (name === 'http_calls') return compareCalls(value, found);
     return compare(name, value, found);
   });
 }
@@ -104,11 +129,12 @@ function observed(result: HookResult): Readonly<Record<keyof Omit<Expected, 'con
     context: result.context,
     hand_off: result.handOff,
     response: withJson(result.response),
+    http_calls: result.httpCalls.map(withJson),
     logs: result.logs.map(({ message }) => message),
   };
 }
 
-function withJson(answer: { readonly status: number; readonly headers: object; readonly body: string }) {
+function withJson<Message extends { readonly body: string }>(answer: Message) {
   let json: unknown;
   try {
     json = JSON.parse(answer.body);
@@ -124,6 +150,13 @@ function missingLines(expected: unknown, lines: unknown): readonly Difference[] 
   return wanted
     .filter((text) => !all.some((line) => line.includes(text)))
     .map((text) => ({ at: 'logs', expected: text, actual: all }));
+}
+
+/** Call by call, each by the members that are expected. */
+function compareCalls(expected: unknown, actual: unknown): readonly Difference[] {
+  const [wanted, made] = [expected, actual].map((calls): readonly unknown[] => (Array.isArray(calls) ? calls : []));
+  if (wanted?.length !== made?.length) return [{ at: 'http_calls', expected, actual }];
+  return (wanted ?? []).flatMap((call, index) => compare(`http_calls.${index}`, call, made?.[index]));
 }
 
 /** Objects by the members that are expected (null: absent), all else exactly. Header names in any case. */

@@ -2,6 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { HttpStub } from '../../sdk/testing/index.ts';
 import type { JsonObject } from '../artifact/format.ts';
 import { messageOf } from '../message-of.ts';
 import { PluginPackageError } from '../plugins/package.ts';
@@ -31,6 +32,8 @@ export interface PluginCase {
     readonly context?: Texts;
   };
   readonly response?: { readonly status: number; readonly headers?: Texts; readonly body?: unknown };
+  /** Answers of HTTP calls that the plugin makes; a call that none matches fails the case. */
+  readonly http_calls?: readonly HttpStub[];
   readonly expect: Expected;
 }
 
@@ -60,6 +63,14 @@ export interface Expected {
     readonly body?: string;
     readonly json?: unknown;
   };
+  /** The HTTP calls that the plugin makes, in order. */
+  readonly http_calls?: readonly {
+    readonly method?: string;
+    readonly url?: string;
+    readonly headers?: ExpectedTexts;
+    readonly body?: string;
+    readonly json?: unknown;
+  }[];
   /** Each stands in some line of the log. */
   readonly logs?: readonly string[];
 }
@@ -74,6 +85,33 @@ const object = (properties: object, required: readonly string[] = []) => ({
 });
 const message = object({ status: { type: 'integer' }, headers: expectedTexts, body: { type: 'string' }, json: {} });
 
+const headers = {
+  type: 'object',
+  additionalProperties: { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] },
+};
+const stub = {
+  ...object(
+    {
+      method: { type: 'string', pattern: '^[A-Za-z]+$' },
+      url: { type: 'string', pattern: '^https?://[^/]' },
+      status: { type: 'integer', minimum: 200, maximum: 599 },
+      headers,
+      body: { type: 'string' },
+      json: {},
+      fails: { enum: ['failed', 'timeout', 'refused', 'too-large', 'no-room'] },
+    },
+    ['url'],
+  ),
+  not: { required: ['body', 'json'] },
+};
+const httpCall = object({
+  method: { type: 'string' },
+  url: { type: 'string' },
+  headers: expectedTexts,
+  body: { type: 'string' },
+  json: {},
+});
+
 const SCHEMA = {
   type: 'array',
   minItems: 1,
@@ -85,16 +123,14 @@ const SCHEMA = {
       request: object({
         method: { type: 'string' },
         path: { type: 'string', pattern: '^/' },
-        headers: {
-          type: 'object',
-          additionalProperties: { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] },
-        },
+        headers,
         body: {},
         client_ip: { type: 'string' },
         operation: object({ path: { type: 'string' }, operation_id: { type: 'string' }, params: texts }, ['path']),
         context: texts,
       }),
       response: object({ status: { type: 'integer' }, headers: texts, body: {} }, ['status']),
+      http_calls: { type: 'array', items: stub },
       expect: {
         ...object({
           config_error: { type: 'string' },
@@ -107,6 +143,7 @@ const SCHEMA = {
           context: expectedTexts,
           hand_off: object({ upstream: { type: 'string' }, path: { type: 'string' } }),
           response: message,
+          http_calls: { type: 'array', items: httpCall },
           logs: { type: 'array', items: { type: 'string' } },
         }),
         minProperties: 1,

@@ -29,6 +29,15 @@ export function hintsOfFailure({ differences, result }: CaseRun, declared: reado
   return hints;
 }
 
+/** Of a case whose answers of HTTP calls were not all used. */
+export function hintsOfStubs({ unusedStubs }: HookResult): readonly CaseHint[] {
+  return unusedStubs.map(({ method = 'any method', url }) => ({
+    finding: `http_calls: the plugin did not call ${url} (${method})`,
+    advice:
+      'An entry of http_calls that the plugin does not call is not tested: compare its method and URL with what the plugin sends (expect.http_calls), or remove it.',
+  }));
+}
+
 /**
  * Returns a hint if a second call would end differently with the memory that the first has left; otherwise null.
  * `result` is the call's known result. Host functions that may wait reach outside, or change the gateway's state: a

@@ -23,6 +23,13 @@ Cases are lists in tests/*.yaml of the plugin's folder:
     config: {}
     request: { method: GET, path: /, headers: { accept: "*/*" } }
     expect: { outcome: answered, answer: { status: 403 } }
+  - name: lets customers of a known tenant pass
+    request: { headers: { x-tenant: acme } }
+    http_calls: [{ url: https://tenants.example/v1/acme, status: 200, json: { plan: gold } }]
+    expect: { outcome: continue }
+
+No connection is made: HTTP calls are answered by http_calls, and a call without an answer fails its case. With --network
+calls go to real servers instead.
 
 Exit codes: 0 all cases hold, 1 some do not, 2 the plugin or a file of cases cannot be used.`;
 
@@ -41,14 +48,20 @@ export function pluginTestCommand(program: Program): Command {
     .description("Run a plugin's cases, without a gateway around it.")
     .argument('[folder]', "the plugin's folder", '.')
     .addOption(presence('--json', 'print the results as JSON', program))
+    .addOption(presence('--network', 'let plugins reach real servers, in place of http_calls', program))
     .addHelpText('after', HELP)
-    .action((folder: string, { json }: { readonly json: boolean }) => run(resolve(folder), json, program));
+    .action((folder: string, flags: Flags) => run(resolve(folder), flags, program));
 }
 
-async function run(folder: string, json: boolean, { stdout, stderr, exit }: Program): Promise<void> {
+interface Flags {
+  readonly json: boolean;
+  readonly network: boolean;
+}
+
+async function run(folder: string, { json, network }: Flags, { stdout, stderr, exit }: Program): Promise<void> {
   let results: readonly CaseResult[];
   try {
-    results = await resultsOf(folder);
+    results = await resultsOf(folder, network);
   } catch (error) {
     stderr(`gw plugin test: ${messageOf(error)}\n`);
     return exit(EXIT_UNUSABLE);
@@ -59,7 +72,7 @@ async function run(folder: string, json: boolean, { stdout, stderr, exit }: Prog
   exit(failed === 0 ? 0 : EXIT_FAILURE);
 }
 
-async function resultsOf(folder: string): Promise<readonly CaseResult[]> {
+async function resultsOf(folder: string, network: boolean): Promise<readonly CaseResult[]> {
   const [{ testPlugin }, { caseFilesOf, readCases }, { checkBuilt, readManifestOf }] = await Promise.all([
     import('../../sdk/testing/index.ts'),
     import('./plugin-cases.ts'),
@@ -69,11 +82,11 @@ async function resultsOf(folder: string): Promise<readonly CaseResult[]> {
   const cases = await Promise.all(files.map(async (file) => ({ file, cases: await readCases(file) })));
   const manifest = await readManifestOf(folder);
   await checkBuilt(folder);
-  const kit = await testPlugin(folder);
+  const kit = await testPlugin(folder, { network });
   const results: CaseResult[] = [];
   try {
     for (const { file, cases: listed } of cases) {
-      for (const each of listed) results.push(await resultOf(kit, manifest, relative(folder, file), each));
+      for (const each of listed) results.push(await resultOf(kit, manifest, relative(folder, file), each, network));
     }
   } finally {
     kit.close();
@@ -86,8 +99,9 @@ async function resultOf(
   { type, host_functions: declared }: PluginManifest,
   file: string,
   each: PluginCase,
+  network: boolean,
 ): Promise<CaseResult> {
-  const [{ callOf, runCase }, { hintOfMemory, hintsOfFailure }] = await Promise.all([
+  const [{ callOf, runCase }, { hintOfMemory, hintsOfFailure, hintsOfStubs }] = await Promise.all([
     import('./plugin-case-run.ts'),
     import('./plugin-hints.ts'),
   ]);
@@ -97,6 +111,7 @@ async function resultOf(
   const hints: CaseHint[] = passed ? [] : [...hintsOfFailure(run, declared)];
   const ofMemory = run.result && (await hintOfMemory(kit, callOf(each, hook), run.result, declared));
   if (ofMemory) hints.push(ofMemory);
+  if (run.result && !network) hints.push(...hintsOfStubs(run.result));
   const logs = passed ? [] : (run.result?.logs ?? []);
   return { file, name: each.name, passed, differences: run.differences, logs, hints };
 }

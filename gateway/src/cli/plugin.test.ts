@@ -1,6 +1,6 @@
 /** The commands of plugin developers, as they run them: from an empty folder to a package that a gateway uses. */
 import { hash } from 'node:crypto';
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -112,6 +112,56 @@ describe('gw plugin test', () => {
     await cases(text);
     const { code, stderr } = await run('test', at('my-dispatcher'));
     expect([code, stderr]).toEqual([2, expect.stringMatching(reason)]);
+  });
+
+  it('answers HTTP calls from http_calls, and shows those that have no answer or are not made', async () => {
+    const caller = join(import.meta.dirname, '..', '..', '..', 'test', 'fixtures', 'plugins', 'caller');
+    await cp(caller, at('caller'), { recursive: true });
+    await mkdir(at('caller', 'tests'), { recursive: true });
+    const config = '{ url: https://tenants.example/v1/acme }';
+    await writeFile(
+      at('caller', 'tests', 'calls.yaml'),
+      `- name: answered
+  config: ${config}
+  http_calls: [{ url: https://tenants.example/v1/acme, status: 201, json: { plan: gold } }]
+  expect:
+    answer: { status: 201, json: { plan: gold } }
+    http_calls: [{ method: GET, url: https://tenants.example/v1/acme, headers: { x-more: "1", x-none: null } }]
+- name: failed
+  config: ${config}
+  http_calls: [{ url: https://tenants.example/v1/acme, fails: timeout }]
+  expect: { answer: { json: { detail: "-2" } } }
+- name: not stubbed
+  config: ${config}
+  http_calls: [{ method: POST, url: https://tenants.example/v1/acme }]
+  expect: { outcome: answered }
+- name: other calls
+  config: ${config}
+  http_calls: [{ url: https://tenants.example/v1/acme }]
+  expect: { http_calls: [] }
+`,
+    );
+    const { code, stdout } = await run('test', at('caller'));
+    expect(code).toBe(1);
+    expect(stdout).toContain('✓ answered\n  ✓ failed\n  ✗ not stubbed\n');
+    expect(stdout).toContain(
+      'http_calls has no answer to GET https://tenants.example/v1/acme. Add one to the case:\n        expected [{"url":"https://tenants.example/v1/acme","status":200,"json":{}}]\n',
+    );
+    expect(stdout).toContain('hint: http_calls: the plugin did not call https://tenants.example/v1/acme (POST)\n');
+    expect(stdout).toMatch(/✗ other calls\n +http_calls:\n +expected \[\]/);
+    expect(stdout).toContain('4 cases: 2 passed, 2 failed\n');
+    const online = await run('test', at('caller'), '--network', '--json');
+    expect(JSON.parse(online.stdout).results[2]).toMatchObject({ passed: true, hints: [] });
+  });
+
+  it.each([
+    ['{ url: nowhere }', 'url must match'],
+    ['{ status: 200 }', "must have required property 'url'"],
+    ['{ url: "https://a", body: "", json: 1 }', 'must NOT be valid'],
+    ['{ url: "https://a", state: 1 }', '("state")'],
+  ])('refuses the stub %s', async (stub, reason) => {
+    await cases(`- { name: a, http_calls: [${stub}], expect: { outcome: answered } }`);
+    expect(await run('test', at('my-dispatcher'))).toMatchObject({ code: 2, stderr: expect.stringContaining(reason) });
   });
 
   it('says where cases belong', async () => {

@@ -198,7 +198,11 @@ function warn(name: string, settings: McpUpstreamSettings, { flags, diagnostics 
     );
   }
   if (credentials.length > 0 && authorize === undefined && forwards !== true) {
-    diagnostics.add('E1045', null, `MCP upstream "${name}" is called with a credential of the gateway by whoever asks`);
+    diagnostics.add(
+      'E1045',
+      null,
+      `MCP upstream "${name}" is called with a credential of the gateway for every client`,
+    );
   }
 }
 

@@ -85,6 +85,7 @@ async function vetted(
   { guard, resolve = systemAddresses, timeoutMs }: ConnectorOptions,
   deadline: AbortSignal,
 ): Promise<readonly string[]> {
+  if (guard.closed !== null) throw new EgressRefused(guard.closed);
   const found = isIP(host)
     ? [host]
     : await resolve(host, deadline).catch((error: unknown) => {

@@ -47,7 +47,7 @@ async function decodedAnswer(answer: HttpAnswer): Promise<HttpAnswer> {
     const coding = body.length === 0 ? null : codingOf(headers);
     if (coding === null) return answer;
     const decoded = await coding.whole(body, { maxOutputLength: MOST_DECODED }).catch(notValid);
-    if (holding?.take(decoded.length) === false) throw new HttpCallError('no-room', 'there is no room for its answer');
+    if (holding?.take(decoded.length) === false) throw new HttpCallError('no-room', 'no memory is left for its answer');
     return { ...answer, headers: withoutCoding(headers), body: decoded };
   } catch (error) {
     holding?.release();

@@ -15,16 +15,21 @@ export interface EgressOptions {
   readonly allowInternal: boolean;
   /** `--egress-allow`: CIDRs and addresses; host names, also as `*.example.org`. */
   readonly allow: readonly string[];
+  /** Refuses every connection with this message, before a name is looked up. Default: connections are vetted. */
+  readonly closed?: string;
 }
 
 export class EgressGuard {
+  /** Why there are no connections at all; null: they are vetted. */
+  readonly closed: string | null;
   readonly #allowInternal: boolean;
   readonly #cidrs: readonly Cidr[];
   readonly #hosts: ReadonlySet<string>;
   readonly #suffixes: readonly string[];
 
   /** Throws an Error that names an entry which is neither an address, a CIDR nor a host name. */
-  constructor({ allowInternal, allow }: EgressOptions) {
+  constructor({ allowInternal, allow, closed }: EgressOptions) {
+    this.closed = closed ?? null;
     this.#allowInternal = allowInternal;
     const numeric = allow.filter((entry) => entry.includes('/') || parseAddress(entry));
     const names = allow.filter((entry) => !numeric.includes(entry)).map((entry) => entry.toLowerCase());

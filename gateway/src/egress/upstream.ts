@@ -143,7 +143,7 @@ function connectTimeoutOf({ timeout, connect_timeout: connect }: JsonObject): nu
 function openApp(timeoutMs: number, options: UpstreamOptions): HttpUpstream {
   if (options.appPort === undefined)
     throw new UpstreamError(
-      `${APP_UPSTREAM} is the app of a sidecar, and this is none: start with --app-port, or name another upstream`,
+      `${APP_UPSTREAM} is the app of a sidecar, and this gateway is not a sidecar: start with --app-port, or name another upstream`,
     );
   const guard = new EgressGuard({ allowInternal: false, allow: [LOOPBACK] });
   return new HttpUpstream(new URL(`http://${LOOPBACK}:${options.appPort}`), undefined, timeoutMs, {

@@ -30,7 +30,7 @@ const table = {
     retry: 'backoff',
     when: 'too many data planes, messages of this one, or connections without a hello',
   },
-  'too-slow': { code: 4430, retry: 'backoff', when: 'the data plane does not read what is sent to it' },
+  'too-slow': { code: 4430, retry: 'backoff', when: 'the data plane does not read its messages' },
   unavailable: { code: 4503, retry: 'backoff', when: 'the control plane cannot answer now, its database for one' },
 } as const satisfies Record<string, CloseCode>;
 

@@ -30,7 +30,7 @@ export const REFUSALS = {
   'download-failed': 'the file could not be fetched so far; the data plane goes on trying',
   checksum: "the file's sha256 or size is not that of the notice, or its `artifact_hash` is another",
   'too-large': 'the file is larger than the data plane takes',
-  unreadable: 'the file is no artifact, or damaged',
+  unreadable: 'the file is not an artifact, or is damaged',
   'unsupported-version': 'the data plane does not read this artifact format',
   signature: 'no trusted key has signed it',
   secrets: 'a secret that it refers to does not resolve on this data plane',
@@ -44,7 +44,7 @@ function isRefusalReason(name: string): name is RefusalReason {
 }
 
 const notice = {
-  deployment_id: nullable(id('deployment'), 'the deployment that this belongs to; null where there is none'),
+  deployment_id: nullable(id('deployment'), 'the deployment that this belongs to; null if it belongs to no deployment'),
   artifact_id: id('id of the artifact at the control plane'),
   artifact_hash: sha256('`artifact_hash` of its manifest'),
   sha256: sha256('of the file'),
@@ -56,7 +56,7 @@ const notice = {
     description: `where the file is fetched, under the address that \`${LINK_PATH}\` is under`,
   }),
 };
-const served = nullable(sha256(), '`artifact_hash` that traffic is served from; null where none is loaded');
+const served = nullable(sha256(), '`artifact_hash` that traffic is served from; null if no artifact is loaded');
 
 export const Notice = Type.Object(notice);
 /** An artifact that the control plane wants served. */
@@ -99,10 +99,7 @@ export const Status = Type.Object({
   outcome: Type.Union([Type.Literal('applied'), Type.Literal('refused')], {
     description: '`applied`: all traffic is served from it; `refused`: what was served before is served on',
   }),
-  reason: nullable(
-    Type.Enum([...REFUSAL_REASONS]),
-    'of a refusal: one of the reasons below; null where it was applied',
-  ),
+  reason: nullable(Type.Enum([...REFUSAL_REASONS]), 'of a refusal: one of the reasons below; null if it was applied'),
   detail: nullable(Type.String({ maxLength: 1024 }), 'the reason in words; names references, never secrets'),
 });
 /** Outcome of a notice. The last one about a notice holds: a refusal may be followed by `applied`. */
@@ -120,7 +117,10 @@ export const Welcome = Type.Object({
     maximum: 3600,
     description: 'seconds between heartbeats; after three without one either side ends the connection',
   }),
-  artifact: nullable(Notice, 'what is wanted; null: nothing yet, what is served stays'),
+  artifact: nullable(
+    Notice,
+    'wanted artifact; null if nothing was deployed yet: the data plane goes on with the artifact that it serves',
+  ),
 });
 /** The answer to `hello`. */
 export type Welcome = Static<typeof Welcome>;
@@ -128,7 +128,7 @@ export type Welcome = Static<typeof Welcome>;
 export const Refused = Type.Object({
   type: Type.Literal('refused'),
   reason: Type.Enum([...CLOSE_REASONS], { description: 'name of the close code that follows' }),
-  detail: Type.String({ maxLength: 1024, description: 'what is wrong, and what to do' }),
+  detail: Type.String({ maxLength: 1024, description: 'the fault, and what to do' }),
 });
 /** Why the control plane closes; the close code follows. */
 export type Refused = Static<typeof Refused>;
@@ -143,7 +143,7 @@ export type Answer = Static<typeof Answer>;
 
 export const Drift = Type.Object({
   type: Type.Literal('drift'),
-  drifted: Type.Boolean({ description: 'whether what is served is not what is wanted' }),
+  drifted: Type.Boolean({ description: 'whether the served artifact differs from the wanted one' }),
   wanted: nullable(sha256(), '`artifact_hash` that is wanted'),
 });
 /** The served artifact differs from the wanted one, though no deployment is in progress; or they match again. */
@@ -154,7 +154,7 @@ export const Goodbye = Type.Object({
   after_ms: Type.Integer({
     minimum: 0,
     maximum: 600_000,
-    description: 'milliseconds after which to connect again, to whoever answers then',
+    description: 'milliseconds after which to connect again, to any replica',
   }),
 });
 /** A close that is planned: close code 1001 follows. */

@@ -7,13 +7,13 @@ import { LINK_PATH, MAX_MESSAGE_BYTES, REFUSALS, SUBPROTOCOL, TO_CONTROL, TO_DAT
 /** Meaning and time of each message. */
 const WHEN: Readonly<Record<string, string>> = {
   hello: 'The first message, within 10 s.',
-  status: 'What became of a notice; the last one about a notice holds, so that `applied` may follow a refusal.',
-  'heartbeat to control': 'Each interval: it is alive, and what it serves.',
+  status: 'Result of a notice. The last one about a notice counts: `applied` may follow a refusal.',
+  'heartbeat to control': 'Sent each interval: the data plane is alive, with the artifact that it serves.',
   welcome: 'The answer to `hello`: it is let in.',
   refused: 'It is not, or not any longer; a close code follows.',
   artifact: 'Another artifact is wanted from now on. A newer notice takes the place of those before it.',
   'heartbeat to data plane': 'The answer to each heartbeat.',
-  drift: 'What is served is not what is wanted though no deployment is in progress, or is so again.',
+  drift: 'The served artifact differs from the wanted one while no deployment is in progress, or equals it again.',
   goodbye: 'A planned close: close code 1001 follows.',
 };
 
@@ -29,14 +29,14 @@ Generated from the schemas in the gateway. How \`gw serve --control-plane\` and 
 
 ## The connection
 
-A data plane opens a WebSocket (RFC 6455) at \`${LINK_PATH}\` of the control plane, \`wss://\` but for tests, and offers the subprotocol \`${SUBPROTOCOL}\`. A control plane that speaks no version that is offered answers the upgrade with 400. A version gains messages and members, and never loses or changes any: **what one side does not know it ignores**, types of messages and members alike.
+A data plane opens a WebSocket (RFC 6455) at \`${LINK_PATH}\` of the control plane, \`wss://\` but for tests, and offers the subprotocol \`${SUBPROTOCOL}\`. A control plane that supports none of the offered versions answers the upgrade with 400. A version gains messages and members, and never loses or changes any: **each side ignores what it does not know**, types of messages and members alike.
 
-Messages are text, each a JSON object with a \`type\`, of at most ${MAX_MESSAGE_BYTES >> 10} KiB. One that is longer, not JSON, or not what its type says, ends the connection with 4400. There is no compression.
+Messages are text, each a JSON object with a \`type\`, of at most ${MAX_MESSAGE_BYTES >> 10} KiB. One that is longer, not JSON, or not valid for its type, ends the connection with 4400. There is no compression.
 
-1. The data plane says \`hello\`. The control plane answers \`welcome\`, which has what is wanted, or \`refused\` and closes. What the data plane says meanwhile is heard, and answered, after \`welcome\`: every \`heartbeat\`, and the last \`status\`.
-2. The control plane says \`artifact\` whenever another one is wanted. The data plane fetches it, verifies it, serves it, and then says \`status\`. Where it cannot, it serves on what it served, and says why.
-3. The data plane says \`heartbeat\` each interval, and the control plane answers each. After three intervals without a word either side ends the connection.
-4. A control plane that closes says \`goodbye\` first.
+1. The data plane sends \`hello\`. The control plane answers \`welcome\`, which contains the desired artifact, or \`refused\` and closes. It handles messages that the data plane sends meanwhile after \`welcome\`: every \`heartbeat\`, and the last \`status\`.
+2. The control plane sends \`artifact\` whenever the desired artifact changes. The data plane fetches it, verifies it, serves it, and then sends \`status\`. If it cannot, it keeps serving the previous artifact, and reports the reason.
+3. The data plane sends \`heartbeat\` each interval, and the control plane answers each. After three intervals without a message either side ends the connection.
+4. A control plane that closes sends \`goodbye\` first.
 
 ## Data plane to control plane
 
@@ -52,15 +52,15 @@ ${refusals.join('\n')}
 ${sections(TO_DATA_PLANE, 'data plane')}
 ## Fetching an artifact
 
-\`GET\` of the notice's \`path\`, under the address that \`${LINK_PATH}\` is under (\`wss://host/gw${LINK_PATH}\` and \`/artifacts/1\` make \`https://host/gw/artifacts/1\`), with the same API key as \`Authorization: Bearer\`. A path that leads elsewhere is refused, redirects are not followed, content codings are not asked for. The data plane takes at most 256 MiB and never more than \`size\`, waits 30 s for a byte, and tries again with backoff for as long as the notice stands; after three failures it reports \`download-failed\` and goes on.
+\`GET\` of the notice's \`path\`, under the address that \`${LINK_PATH}\` is under (\`wss://host/gw${LINK_PATH}\` and \`/artifacts/1\` make \`https://host/gw/artifacts/1\`), with the same API key as \`Authorization: Bearer\`. A path that leads elsewhere is refused, redirects are not followed, content codings are not asked for. The data plane takes at most 256 MiB and never more than \`size\`, waits 30 s for a byte, and retries with backoff for as long as the notice is current; after three failures it reports \`download-failed\` and continues.
 
-With a strong \`ETag\`, a download that broke off goes on with \`Range\` and \`If-Range\`. What has come is kept in memory, so that a restart begins anew.
+With a strong \`ETag\`, an interrupted download continues with \`Range\` and \`If-Range\`. The received part is in memory, so that a restart begins anew.
 
-Before anything is served: the size, the sha256, everything that \`gw serve\` checks of any artifact (hashes, the signature where \`GW_TRUSTED_PUBKEY\` is set), and that its \`artifact_hash\` is that of the notice. A file that is another one is fetched three times. An artifact that is served already is not fetched. \`applied\` is said when all workers serve it.
+Before it serves the artifact, the data plane checks the size, the sha256, everything that \`gw serve\` checks of any artifact (hashes, the signature if \`GW_TRUSTED_PUBKEY\` is set), and that its \`artifact_hash\` is that of the notice. It fetches a different file up to three times. It does not fetch an artifact that it serves already. It sends \`applied\` when all workers serve the artifact.
 
 ## Reconnecting
 
-A data plane waits a random time of up to 1 s, then up to twice as long each time, to 30 s; after a minute of connection it begins anew. Where someone must act first it waits a minute. It serves on meanwhile, whatever the reason. \`goodbye\` says when to come back.
+A data plane waits a random time of up to 1 s, then up to twice as long each time, to 30 s; after a minute of connection it begins anew. If somebody must act first, it waits a minute. It keeps serving meanwhile. \`goodbye\` says when to come back.
 
 | code | \`refused\` | when | comes again |
 |---|---|---|---|
@@ -69,15 +69,15 @@ ${closes.join('\n')}
 
 Upgrades may be answered with 503 (too many connections, or closing).
 
-Connections that have said no hello, or were refused and have not gone, are 2,000 at most. For each that comes then the oldest of the address that has most of them (IPv6: of the /64) is cut off with 4429, so a data plane says hello as soon as it is connected. Hellos are answered 16 at once: addresses, and keys that were let in before, take turns. Of 10,000 data planes no project keeps the others out: where all places are taken, the latest of the project that has most of them goes, also with 4429.
+Connections that have said no hello, or were refused and have not gone, are 2,000 at most. Past that, each new one cuts off the oldest of the address that has most of them (IPv6: of the /64) with 4429, so a data plane sends hello as soon as it is connected. Hellos are answered 16 at once: addresses, and keys that were let in before, take turns. Of 10,000 data planes no project keeps the others out: if all places are taken, the latest of the project that has most of them is cut off, also with 4429.
 
 ## Drift
 
-The control plane compares what a data plane says it serves with what is wanted. Where they differ for longer than a grace (60 s by default) and no deployment is in progress, that is drift: an entry in the audit log there, and here \`drift\`, which shows as \`drift_detected\` in [/provenance](production.md) and as \`gw_artifact_drift\` in the [metrics](metrics.md).
+The control plane compares the artifact that a data plane reports with the desired one. If they differ for longer than a grace (60 s by default) and no deployment is in progress, that is drift: an entry in the audit log there, and here \`drift\`, which shows as \`drift_detected\` in [/provenance](production.md) and as \`gw_artifact_drift\` in the [metrics](metrics.md).
 
 ## The cache
 
-With \`--cache-dir\` a data plane keeps the last artifact that it served from the control plane, and its instance id. At its next start it serves that at once, verified as if it had just been fetched, and hears from the control plane what is newer. What is damaged, is of another project, or is not signed by a trusted key is not used, and the log says why. A project whose id is a UUID is known at any address of the control plane. Where \`--artifact\` is given, too, and is another one than when the cache was written, it is newer than the cache. Two instances must not share a folder: the later one replaces the earlier (4411).
+With \`--cache-dir\` a data plane keeps the last artifact that it served from the control plane, and its instance id. At its next start it serves that at once, verified as if it had just been fetched, and gets a newer one from the control plane. An artifact that is damaged, is of another project, or is not signed by a trusted key is not used, and the log says why. A project whose id is a UUID is known at any address of the control plane. If \`--artifact\` is also given and differs from the one given when the cache was written, it is newer than the cache. Two instances must not share a folder: the later one replaces the earlier (4411).
 
 Without a cache and without \`--artifact\` a data plane is not ready and answers 503 until its first artifact is there ([connected mode](reference/gateway.md#connected-mode)).
 `;

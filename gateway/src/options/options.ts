@@ -446,7 +446,7 @@ export const SERVE_OPTIONS = {
     type: 'text',
     value: 'pem',
     help: 'CA certificates to verify the control plane with, as PEM or as a file (default: those that the system trusts)',
-    reloads: 'at each connection, where it is a file',
+    reloads: 'at each connection, if it is a file',
     pods: BY_LINK,
   },
   controlPlaneWait: {

@@ -129,7 +129,7 @@ function closingFor(errors: readonly ProblemError[] | null): Closing | null {
   return { code: first === NOT_UTF8 ? 1007 : 1008, reason: closeReason(`${where}: ${first.reason}`) };
 }
 
-export const NO_WEB_SOCKET = 'What answers this request does not speak WebSocket.';
+export const NO_WEB_SOCKET = 'This operation does not speak WebSocket.';
 
 /**
  * Reports whether a plain answer would open a WebSocket: any success does to an extended CONNECT (RFC 8441, section

@@ -203,7 +203,7 @@ export const ERROR_CODES = {
     category: 'security',
     severity: 'warning',
     production: true,
-    title: 'MCP upstream whose credential serves whoever asks',
+    title: 'MCP upstream whose credential serves every client',
     hint: 'Name an operation that decides who may call ("authorize"), or send the credentials of who calls ("forward_authorization").',
   },
   E1050: {

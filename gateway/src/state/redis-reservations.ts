@@ -62,5 +62,5 @@ export function reservationOf([state, mark = '', rest = '']: ReserveReply): Rese
   if (state === 'reserved' || state === 'full' || state === 'forgotten') return { state };
   if (state === 'held') return { state, mark, secondsLeft: Math.max(0, Number(rest) / 1000) };
   if (state === 'recorded') return { state, mark, value: rest };
-  throw new StateUnavailable('the state server answers with what is no reservation');
+  throw new StateUnavailable('the answer of the state server is not a reservation');
 }

@@ -76,7 +76,7 @@ export class RedisState implements State {
     this.#redis = this.#connection(options.timeoutMs);
     this.#values = this.#connection(options.timeoutMs * VALUE_TIMES);
     const refuses = (reason: string) =>
-      warn(`the state server refuses what it is asked (${reason}): rate limits count in each process meanwhile`);
+      warn(`the state server refuses commands (${reason}): rate limits count in each process meanwhile`);
     this.#link = new RedisLink(this.#redis, { away: options.away, back: options.back, refuses });
     const losesValues = (reason: string) => warn(`the state server keeps no cached values and sessions (${reason})`);
     this.#valueLink = new RedisLink(this.#values, { away: losesValues, back: () => {}, refuses: losesValues });

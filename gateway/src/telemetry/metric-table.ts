@@ -50,13 +50,13 @@ const REQUEST = ['method', 'path', 'status', 'api'] as const;
 
 /** Labels, with the meaning of their values. */
 export const LABELS = {
-  api: "slug of the spec's title; empty where no operation matched",
+  api: "slug of the spec's title; empty if no operation matched",
   direction: '`received` from clients, or `sent` to them',
   dispatcher: 'name of the plugin',
   function: 'hook of the plugin: `init`, `on_request`, `on_response`, `dispatch`, or one of the chunk hooks',
   limit: `one of ${COUNTED_LIMITS.map((each) => `\`${each}\``).join(', ')}`,
   mcp_upstream: 'name of the MCP upstream',
-  method: 'method of the operation; where none matched that of the request, or `OTHER`',
+  method: 'method of the operation; if no operation matched, that of the request, or `OTHER`',
   middleware: 'name of the plugin',
   outcome: `one of ${TOOL_OUTCOMES.map((each) => `\`${each}\``).join(', ')}`,
   path: 'path template of the operation, or `unmatched`',
@@ -149,7 +149,7 @@ const table = {
   },
   gw_shared_limit_yields_total: {
     type: 'counter',
-    help: 'What was refused or ended because a limit that clients share was reached',
+    help: 'Requests, connections and entries that were refused or ended because a shared limit was reached',
     labels: ['limit', 'yielded'],
   },
   gw_held_header_bytes: { type: 'gauge', help: 'Bytes of headers of open requests, as decoded', labels: [] },

@@ -18,7 +18,7 @@ export function tooManySteps(): Problem {
  * The problem for a path that an upstream might take for that of another operation (docs/decisions.md#matched-is-sent).
  */
 export function otherPath(): Problem {
-  return problem('validation-failed', 'The path is that of another operation where it is decoded or normalised.');
+  return problem('validation-failed', 'The path is that of another operation if it is decoded or normalised.');
 }
 
 /** The problem for a request that takes too long to validate (docs/decisions.md#validation-in-helpers). */

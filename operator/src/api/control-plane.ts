@@ -6,7 +6,7 @@ export const controlPlaneSchema = {
   type: 'object',
   required: ['url', 'secret'],
   description:
-    'A control plane that shows the specs, revisions and deployments of this project, and from which pods then fetch their artifacts. This cluster owns the specs, plugins and upstreams; what is deployed is decided by whoever deployed last.',
+    'A control plane that shows the specs, revisions and deployments of this project, and from which pods then fetch their artifacts. This cluster owns the specs, plugins and upstreams; the last deployment, from either side, decides which artifact is served.',
   properties: {
     url: {
       type: 'string',
@@ -56,7 +56,7 @@ export const controlPlaneStatus = {
         secret: { type: 'string', maxLength: 253, description: 'The Secret that contains their key.' },
       },
     },
-    deployed: { type: 'string', description: 'artifact_hash of what is deployed there.' },
+    deployed: { type: 'string', description: 'artifact_hash of the artifact that is deployed there.' },
     deployedBy: {
       type: 'string',
       description: "Who deployed it: operator, or a name from the control plane's audit log.",

@@ -44,7 +44,7 @@ export function crd(definition: KindDefinition): object {
   };
 }
 
-/** Its YAML, as in crds/. */
+/** Returns the YAML of a kind's CRD, as in crds/. */
 export function crdYaml(definition: KindDefinition): string {
   // Kubernetes reads YAML 1.1, where a plain off is a boolean.
   return stringify(crd(definition), { lineWidth: 0, aliasDuplicateObjects: false, version: '1.1' });

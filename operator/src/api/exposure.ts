@@ -1,4 +1,4 @@
-/** How a gateway is reached from outside, scraped and looked at. */
+/** Exposure of a gateway: access from outside, scraping and monitoring. */
 import type { Schema } from './schema.ts';
 import { objectName } from './shared.ts';
 

@@ -189,7 +189,7 @@ export const serviceSchema = {
 export const networkPolicySchema = {
   type: 'object',
   default: {},
-  description: 'Who can reach the admin port of the pods (8081); the traffic port is open to all.',
+  description: 'Clients of the admin port of the pods (8081); the traffic port is open to all.',
   properties: {
     enabled: { type: 'boolean', default: true },
     scrapers: {

@@ -284,7 +284,7 @@ export const gatewayProjectKind = {
       // Names of its objects are made from it, and a Service's has at most 63 characters.
       rule: "self.metadata.name.size() <= 50 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",
       message: 'the name must be a DNS label that begins with a letter, of at most 50 characters',
-      // Else the API server calls the place "<nil>".
+      // Without it, the API server names the place "<nil>".
       fieldPath: '.metadata.name',
     },
   ],

@@ -1,4 +1,4 @@
-/** What an object lets others do with it: nobody of another namespace may use it without such a grant. */
+/** Access that an object grants to other namespaces; without a grant, no other namespace may use it. */
 import type { Schema } from './schema.ts';
 import { labelSelector, objectName } from './shared.ts';
 

@@ -22,10 +22,10 @@ const metadata = {
   },
 } as const satisfies Schema;
 
-/** A value is no object of the kind that it claims to be; the message names what is wrong, by JSON pointer. */
+/** A value is not an object of its declared kind; the message names the fault, by JSON pointer. */
 export class ObjectError extends Error {}
 
-/** A kind whose objects hold what `body` (the properties beside metadata) says. */
+/** Defines a kind whose objects have the properties of `body` beside metadata. */
 export function resource<B extends Schema>(
   apiVersion: string,
   kind: string,

@@ -139,7 +139,7 @@ const status = {
   },
 } as const satisfies Schema;
 
-/** One plugin, where it comes from and its default config. */
+/** A plugin: its source and default config. */
 export const pluginRefKind = {
   kind: 'PluginRef',
   plural: 'pluginrefs',

@@ -1,15 +1,15 @@
 /**
- * The one table of reasons of conditions and Events: what each means, what to do, and which Event tells of it.
- * docs/crds.md is made from it.
+ * The one table of reasons of conditions and Events: the meaning of each, the user's next step, and its Event.
+ * docs/crds.md is generated from it.
  */
 export interface Reason {
   /**
-   * Type of its Event. `WarningOnceStalled`: what is missing may be on its way, since objects of one change are applied
-   * in any order, so that it is Normal until the object stalls for it.
+   * Type of its Event. `WarningOnceStalled`: Normal until the object stalls for the reason, since objects of one change
+   * are applied in any order and a missing one may follow.
    */
   readonly event: 'Normal' | 'Warning' | 'WarningOnceStalled';
   readonly meaning: string;
-  /** What the user does next; absent where there is nothing to do. */
+  /** The user's next step; absent if there is nothing to do. */
   readonly action?: string;
 }
 
@@ -93,12 +93,12 @@ export const REASONS = {
   SourceUnavailable: {
     event: 'Warning',
     meaning:
-      'The registry or URL does not answer, rejects the request, or may not be connected to. What was fetched before stays in use; the operator retries after five minutes at the latest.',
+      'The registry or URL does not answer, rejects the request, or may not be connected to. The last content stays in use; the operator retries after five minutes at the latest.',
     action: 'See the message: the address, the credentials, or --egress-allow of the operator for internal addresses.',
   },
   SignatureInvalid: {
     event: 'Warning',
-    meaning: 'None of the keys of spec.verify has signed the plugin. What was served before stays in service.',
+    meaning: 'None of the keys of spec.verify has signed the plugin. The last version stays in service.',
     action:
       'Sign this exact file or image with one of the keys, or correct the keys; never remove verify to get past this.',
   },
@@ -117,7 +117,7 @@ export const REASONS = {
   PluginInvalid: {
     event: 'Warning',
     meaning:
-      'The plugin package cannot be loaded: its manifest or module is wrong, or it imports what it does not declare.',
+      'The plugin package cannot be loaded: its manifest or module is invalid, or it imports a host function that it does not declare.',
     action: 'Correct the package; the message names the key and the line or import.',
   },
   SpecNotFound: {
@@ -189,7 +189,7 @@ export const REASONS = {
   Compiled: { event: 'Normal', meaning: 'The specs and plugins compile to the artifact of status.revisions[0].' },
   CompileFailed: {
     event: 'Warning',
-    meaning: 'The specs and plugins do not compile. What was served before stays in service.',
+    meaning: 'The specs and plugins do not compile. The last artifact stays in service.',
     action: 'Correct the first of status.diagnostics; each carries a code, a file, a JSON pointer and a hint.',
   },
   NotCompiled: {
@@ -201,18 +201,18 @@ export const REASONS = {
   Stored: { event: 'Normal', meaning: 'The artifact is stored in immutable ConfigMaps, or in the registry.' },
   Storing: {
     event: 'Normal',
-    meaning: 'The artifact is being pushed to the registry. What was served before stays in service.',
+    meaning: 'The artifact is being pushed to the registry. The last artifact stays in service.',
   },
   RegistryUnavailable: {
     event: 'Warning',
     meaning:
-      'The registry does not answer, or reports a temporary failure. What was served before stays in service; the operator retries after a minute at the latest.',
+      'The registry does not answer, or reports a temporary failure. The last artifact stays in service; the operator retries after a minute at the latest.',
     action: "See the message: the registry's health, its address, DNS and NetworkPolicies.",
   },
   PushRefused: {
     event: 'Warning',
     meaning:
-      'The artifact cannot be pushed because of credentials, permissions, plain HTTP or an internal address. What was served before stays in service; the operator retries after a minute at the latest.',
+      'The artifact cannot be pushed because of credentials, permissions, plain HTTP or an internal address. The last artifact stays in service; the operator retries after a minute at the latest.',
     action:
       'Correct what the message names: spec.storage.oci and its pushSecret, or --egress-allow and --plain-http-registry of the operator.',
   },
@@ -274,7 +274,7 @@ export const REASONS = {
   },
   PodsUnreachable: {
     event: 'Warning',
-    meaning: 'A ready pod does not answer on its admin port, so the operator does not know what it serves.',
+    meaning: 'A ready pod does not answer on its admin port, so the operator does not know which artifact it serves.',
     action: 'Let the operator reach port 8081 of the pods: see NetworkPolicies and service meshes.',
   },
   RolloutFailed: {
@@ -322,7 +322,7 @@ export const REASONS = {
       'Stop that manager from setting them, or set the values that it wants in the GatewayProject; the message names the manager and the fields.',
   },
   // Ready
-  Ready: { event: 'Normal', meaning: 'What the object specifies is being served.' },
+  Ready: { event: 'Normal', meaning: 'The pods serve the specification of the object.' },
   LastGoodServing: {
     event: 'Warning',
     meaning: 'The newest state does not compile or is not accepted; the last good artifact is served.',
@@ -335,12 +335,12 @@ export const REASONS = {
   },
   Pinned: { event: 'Warning', meaning: 'A Deployment pins another artifact than the newest.' },
   // Synced
-  Synced: { event: 'Normal', meaning: 'The control plane has the newest artifact and what it was compiled from.' },
-  Syncing: { event: 'Normal', meaning: 'What the cluster has is being sent to the control plane.' },
+  Synced: { event: 'Normal', meaning: 'The control plane has the newest artifact and its sources.' },
+  Syncing: { event: 'Normal', meaning: 'The state of the cluster is being sent to the control plane.' },
   Drifted: {
     event: 'Warning',
     meaning:
-      'Specs, plugins or upstreams differ at the control plane. What is served does not depend on it; the next change of the GatewayProject reverts it.',
+      'Specs, plugins or upstreams differ at the control plane. Traffic does not depend on it; the next change of the GatewayProject reverts it.',
     action: 'See status.controlPlane.drift; make the change in the cluster, or revert it at the control plane.',
   },
   ControlPlaneAway: {
@@ -358,7 +358,7 @@ export const REASONS = {
   },
   ControlPlaneRefused: {
     event: 'Warning',
-    meaning: 'The control plane rejects the token, or what is sent. Pods keep serving.',
+    meaning: 'The control plane rejects the token or the data. Pods keep serving.',
     action: 'See the message; the token needs the role admin: for all projects, or for one that exists.',
   },
   DataPlaneKeyMissing: {
@@ -383,7 +383,7 @@ export function isReason(name: string): name is ReasonName {
   return Object.hasOwn(REASONS, name);
 }
 
-/** How an Event tells of the reason when it comes up. */
+/** Returns the Event type of the reason when it first appears. */
 export function eventTypeOf(reason: string): 'Normal' | 'Warning' {
   return isReason(reason) && REASONS[reason].event !== 'Warning' ? 'Normal' : 'Warning';
 }

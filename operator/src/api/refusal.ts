@@ -1,7 +1,7 @@
-/** What cannot be read, with the reason that conditions tell of it. */
+/** Sources that cannot be read, with the reason for conditions. */
 import type { ReasonName } from './reasons.ts';
 
-/** Why there is nothing to read; goes into the Accepted condition as it is. */
+/** Why a source cannot be read; becomes the Accepted condition unchanged. */
 export interface Refusal {
   readonly reason: ReasonName;
   readonly message: string;

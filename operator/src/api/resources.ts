@@ -1,4 +1,4 @@
-/** Every kind that the operator reads or writes: ours whole, the cluster's as far as we look at them. */
+/** Every kind that the operator reads or writes: its own completely, the cluster's as far as it reads them. */
 import type { KubeObject, Resource } from '../kube/kube-object.ts';
 import { type ApiSpecSpec, type ApiSpecStatus, apiSpecKind } from './api-spec.ts';
 import { type DeploymentSpec, type DeploymentStatus, deploymentKind } from './deployment.ts';
@@ -169,7 +169,7 @@ export const workloads = resource('apps/v1', 'Deployment', 'deployments', {
 } as const);
 export type Workload = ReturnType<typeof workloads.parse>;
 
-/** What a Service is routed to: nodes follow it. */
+/** The endpoints of a Service, which nodes route to. */
 export const endpointSlices = resource('discovery.k8s.io/v1', 'EndpointSlice', 'endpointslices', {
   type: 'object',
   properties: {
@@ -195,6 +195,6 @@ export const networkPolicies = resource('networking.k8s.io/v1', 'NetworkPolicy',
 export const podDisruptionBudgets = resource('policy/v1', 'PodDisruptionBudget', 'poddisruptionbudgets', any);
 export const autoscalers = resource('autoscaling/v2', 'HorizontalPodAutoscaler', 'horizontalpodautoscalers', any);
 export const ingresses = resource('networking.k8s.io/v1', 'Ingress', 'ingresses', any);
-/** Of APIs that a cluster need not have. */
+/** Kinds of APIs that a cluster may lack. */
 export const httpRoutes = resource('gateway.networking.k8s.io/v1', 'HTTPRoute', 'httproutes', any);
 export const podMonitors = resource('monitoring.coreos.com/v1', 'PodMonitor', 'podmonitors', any);

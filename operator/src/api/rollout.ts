@@ -181,7 +181,7 @@ export const rolloutStatus = {
       type: 'integer',
       minimum: 0,
       description:
-        'metadata.generation whose pods did not start before this revision either: until it changes, pods that do not start are no failure of the revision.',
+        'metadata.generation whose pods did not start before this revision either: until it changes, pods that do not start do not count as a failure of the revision.',
     },
     startedAt: { type: 'string', format: 'date-time' },
     steppedAt: { type: 'string', format: 'date-time', description: 'When all pods of the step were ready.' },
@@ -191,7 +191,7 @@ export const rolloutStatus = {
   },
 } as const satisfies Schema;
 
-/** A revision that failed to roll out, and what had asked for it. */
+/** A revision that failed to roll out, and the request for it. */
 export const failedStatus = {
   type: 'object',
   description:
@@ -208,7 +208,7 @@ export const failedStatus = {
   },
 } as const satisfies Schema;
 
-/** What canaries measured as bad (docs/decisions.md#measured-faults). */
+/** Operations that canaries measured as bad (docs/decisions.md#measured-faults). */
 export const measuredFaults = {
   type: 'array',
   maxItems: 100,

@@ -81,7 +81,7 @@ export interface KindDefinition {
   readonly status: Schema;
   readonly columns: readonly PrinterColumn[];
   /** CEL rules on the whole object. */
-  /** Of the whole object. `fieldPath`: which field a message is about; of fields that the schema knows. */
+  /** Rules about the whole object. `fieldPath`: the field that a message is about, which the schema must define. */
   readonly validations: readonly { readonly rule: string; readonly message: string; readonly fieldPath: string }[];
 }
 

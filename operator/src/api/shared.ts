@@ -2,7 +2,7 @@
 import type { FromSchema, PrinterColumn, Schema } from './schema.ts';
 
 /**
- * At most so many diagnostics are kept in a status: an object must stay far below etcd's limit
+ * Maximum number of diagnostics in a status: an object must stay far below etcd's limit
  * (docs/reference/kinds.md#status).
  */
 export const MAX_DIAGNOSTICS = 50;
@@ -79,7 +79,7 @@ export type Condition = FromSchema<typeof conditions>[number];
 
 export const diagnostics = {
   type: 'array',
-  description: `What the compiler found, errors first; at most ${MAX_DIAGNOSTICS}, \`diagnosticsCount\` is the whole number.`,
+  description: `Diagnostics of the compiler, errors first; at most ${MAX_DIAGNOSTICS}, \`diagnosticsCount\` is the whole number.`,
   maxItems: MAX_DIAGNOSTICS,
   'x-kubernetes-list-type': 'atomic',
   items: {
@@ -112,13 +112,13 @@ export function reasonColumn(type: string): PrinterColumn {
 }
 
 export const ageColumn: PrinterColumn = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
-/** The artifact: what people tell it by, and with `-o wide` the whole. */
+/** Columns of the artifact: its short hash, and with `-o wide` the whole. */
 export const hashColumns: readonly PrinterColumn[] = [
   { name: 'Hash', type: 'string', jsonPath: '.status.shortHash' },
   { name: 'Artifact Hash', type: 'string', jsonPath: '.status.artifactHash', priority: 1 },
 ];
 
-/** The digits of an `artifact_hash` that people tell it by. */
+/** The leading digits of an `artifact_hash`, for people. */
 export const shortHash = {
   type: 'string',
   description: 'First twelve digits of artifactHash, for display.',

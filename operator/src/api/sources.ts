@@ -1,6 +1,6 @@
 /**
- * Where documents and plugins come from that are not in the cluster. The operator fetches them, through the egress
- * guard (docs/decisions.md#references-stay-inside).
+ * Sources of documents and plugins outside the cluster. The operator fetches them, through the egress guard
+ * (docs/decisions.md#references-stay-inside).
  */
 import type { Schema } from './schema.ts';
 import { dataKey, objectName } from './shared.ts';
@@ -71,10 +71,10 @@ export const urlSource = {
   ],
 } as const satisfies Schema;
 
-/** What became of a source that is fetched. */
+/** Result of the last fetch of a source. */
 export const fetched = {
   type: 'object',
-  description: 'What was last fetched from an OCI registry or URL.',
+  description: 'Last content fetched from an OCI registry or URL.',
   properties: {
     digest: { type: 'string', description: 'Digest of the manifest, or SHA-256 of the file.' },
     fetchedAt: { type: 'string', format: 'date-time' },

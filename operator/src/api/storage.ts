@@ -1,10 +1,10 @@
-/** Where the artifacts of a GatewayProject are kept (docs/reference/kinds.md#storage). */
+/** Storage of the artifacts of a GatewayProject (docs/reference/kinds.md#storage). */
 import type { Schema } from './schema.ts';
 import { objectName } from './shared.ts';
 
 export const storageSchema = {
   type: 'object',
-  // With its type: the rule below is checked on the default as it stands here.
+  // With its type, since the rule below is checked on the default, too.
   default: { type: 'ConfigMap' },
   description: 'Where artifacts are stored: in up to eight ConfigMaps of at most 900 KiB each, or in an OCI registry.',
   properties: {

@@ -14,7 +14,7 @@ export function certificateFolder(folder: string): CertificateSource {
       const [cert, key, ca] = await Promise.all(
         ['tls.crt', 'tls.key', 'ca.crt'].map((name) => readFile(join(folder, name), 'utf8')),
       );
-      // Between two files the Secret may have changed: a pair that does not fit is not served.
+      // The Secret may change between reading two files: a pair that does not match is not served.
       createSecureContext({ cert: cert!, key: key! });
       return { cert: cert!, key: key!, ca: ca! };
     },

@@ -1,10 +1,10 @@
-/** Keeps the listener's certificate fresh: reads it again and again, and hands on what has changed. */
+/** Keeps the listener's certificate fresh: reads it at intervals, and reports changes. */
 import { backoff, pause } from '../runtime/backoff.ts';
 import type { CertificateSource, ServingCertificate } from './certificate-source.ts';
 
 export interface CertificateKeeperOptions {
   readonly source: CertificateSource;
-  /** A certificate, at first and whenever it is another. */
+  /** Called with the first certificate and with every new one. */
   readonly onChange: (certificate: ServingCertificate) => void;
   readonly onError: (error: unknown) => void;
 }
@@ -22,7 +22,7 @@ export class CertificateKeeper {
     this.#options = options;
   }
 
-  /** What is served now. */
+  /** The certificate that is served now. */
   get current(): ServingCertificate | undefined {
     return this.#current;
   }

@@ -9,7 +9,7 @@ export const CERTIFICATE_SECRET = 'gw-operator-tls';
 export interface CertificateSecretOptions extends RenewalPolicy {
   /** The operator's. */
   readonly namespace: string;
-  /** Milliseconds between two looks; default 15 s: a Secret that is deleted is made anew by then. */
+  /** Milliseconds between two reads; default 15 s: a deleted Secret is recreated by then. */
   readonly everyMs?: number;
   readonly now?: () => Date;
 }

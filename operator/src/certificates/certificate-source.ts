@@ -1,16 +1,16 @@
-/** Where the certificate of the operator's listener comes from: our own Secret, or files that somebody else renews. */
+/** Source of the certificate of the operator's listener: its own Secret, or files that another program renews. */
 
 export interface ServingCertificate {
-  /** PEM: the certificate and what stands between it and the authority. */
+  /** PEM: the certificate and its intermediates. */
   readonly cert: string;
   /** PEM. */
   readonly key: string;
-  /** PEM: the authorities that clients shall trust. */
+  /** PEM: the authorities that clients should trust. */
   readonly ca: string;
 }
 
 export interface CertificateSource {
-  /** Undefined while there is none yet. Throws when it cannot be had now; what was served before goes on. */
+  /** Returns undefined until there is a certificate. Throws if it cannot be read now; the served one then stays. */
   read(): Promise<ServingCertificate | undefined>;
   /** Milliseconds between two looks. */
   readonly everyMs: number;

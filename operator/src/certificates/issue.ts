@@ -1,4 +1,4 @@
-/** Issues X.509 certificates (RFC 5280): an authority of our own, and what it signs for our listener. ECDSA P-256. */
+/** Issues X.509 certificates (RFC 5280): an authority, and the listener's certificates that it signs. ECDSA P-256. */
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { AsnConvert, OctetString } from '@peculiar/asn1-schema';

@@ -19,9 +19,9 @@ export interface SecureListenerOptions {
   readonly names: readonly string[];
   /** Folder with `tls.crt`, `tls.key` and `ca.crt` that others renew; absent: the operator makes its own. */
   readonly folder?: string;
-  /** PEM of the authorities by which clients may show who they are; absent: none is asked. */
+  /** PEM of the authorities that sign client certificates; absent: no certificate is requested. */
   readonly clientCa?: string;
-  /** There is another certificate, and perhaps others to trust. */
+  /** Called when the certificate changes, and perhaps the authorities to trust. */
   readonly onCertificate?: () => void;
 }
 
@@ -55,7 +55,7 @@ export class SecureListener {
     return this.#server;
   }
 
-  /** PEM: the authorities that clients of the listener shall trust; undefined before it has started. */
+  /** PEM: the authorities that clients of the listener should trust; undefined before it has started. */
   get ca(): string | undefined {
     return this.#keeper.current?.ca;
   }
@@ -71,8 +71,8 @@ export class SecureListener {
   }
 
   /**
-   * Resolves with its port once there is a certificate, however long that takes, and with undefined when it is closed
-   * before; rejects when the port is in use.
+   * Resolves with its port once there is a certificate, after any time, and with undefined if it is closed before;
+   * rejects if the port is in use.
    */
   start(): Promise<number | undefined> {
     this.#keeper.start();

@@ -1,6 +1,6 @@
 /**
- * What the operator keeps of its certificates, and when it is renewed: authorities overlap, so that whoever trusts the
- * bundle that was published long ago can still check what is served. Pure but for keys and serial numbers.
+ * The operator's certificates and their renewal. Authorities overlap, so that clients with a bundle published long ago
+ * can still check the served certificate. Pure, except for keys and serial numbers.
  */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
@@ -8,7 +8,7 @@ import { issueAuthority, issueServing, type KeyedCertificate, type Lifetime } fr
 
 /** The entries of the Secret, as text: PEM all of them. */
 export interface CertificateFiles {
-  /** Authorities to trust, oldest first: what goes into `caBundle` and into pods. */
+  /** Authorities to trust, oldest first: content of `caBundle` and of pods. */
   readonly ca: string;
   /** Their private keys. */
   readonly caKey: string;
@@ -21,9 +21,12 @@ export interface RenewalPolicy {
   readonly names: readonly string[];
   /** How long an authority lasts; default 10 years. */
   readonly authorityMs?: number;
-  /** Before its end another is published beside it; default 2 years: pods keep what they trusted when they were made. */
+  /**
+   * Milliseconds before its end at which another is published beside it; default 2 years: pods keep the authorities
+   * that they were created with.
+   */
   readonly overlapMs?: number;
-  /** How long a serving certificate lasts; default 90 days. It is renewed when a third is left. */
+  /** Lifetime of a serving certificate in milliseconds; default 90 days. It is renewed when a third is left. */
   readonly servingMs?: number;
 }
 
@@ -31,7 +34,7 @@ const DAY_MS = 24 * 3600 * 1000;
 /** Clocks of API servers and nodes may be behind ours. */
 const SKEW_MS = 3600 * 1000;
 
-/** The same files where nothing is due; else new ones. What cannot be read is replaced. */
+/** Returns the same files if nothing is due, else new ones. Replaces files that cannot be read. */
 export function renew(files: CertificateFiles | undefined, policy: RenewalPolicy, now: Date): CertificateFiles {
   const authorityMs = policy.authorityMs ?? 3650 * DAY_MS;
   const overlapMs = policy.overlapMs ?? 730 * DAY_MS;
@@ -40,7 +43,7 @@ export function renew(files: CertificateFiles | undefined, policy: RenewalPolicy
   const authorities = [...kept];
   if (!kept.some(({ certificate }) => lasts(certificate, now) > overlapMs))
     authorities.push(issueAuthority(`gw-operator ${now.toISOString()}`, lifetime(now, authorityMs)));
-  // The oldest that outlives what it signs: a newer one has been in the bundle for as long as possible by then.
+  // The oldest authority that outlives the certificate: a newer one stays in the bundle for longer before its use.
   const issuer =
     authorities.find(({ certificate }) => lasts(certificate, now) >= servingMs) ?? authorities[authorities.length - 1]!;
   const current = files && servingOf(files);
@@ -59,7 +62,7 @@ export function renew(files: CertificateFiles | undefined, policy: RenewalPolicy
   };
 }
 
-/** The certificates of a PEM text; what is none, or cannot be read, is left out. */
+/** Returns the certificates of a PEM text; leaves out blocks that cannot be read. */
 export function certificatesOf(text: string): readonly X509Certificate[] {
   return blocks(text, 'CERTIFICATE').flatMap((block) => attempt(() => new X509Certificate(block)));
 }

@@ -1,6 +1,6 @@
 /**
- * What the operator may connect to: registries and URLs that its users name (docs/decisions.md#references-stay-inside,
- * docs/decisions.md#egress-allow).
+ * Addresses that the operator may connect to: registries and URLs that its users name
+ * (docs/decisions.md#references-stay-inside, docs/decisions.md#egress-allow).
  */
 import { EgressGuard } from '@gw/gateway/egress';
 import { type Command, InvalidArgumentError, Option } from 'commander';
@@ -22,7 +22,7 @@ export interface EgressFlags extends RegistryFlags {
 
 const more = (text: string, before: readonly string[]) => [...before, text];
 
-/** Those of whatever speaks to registries. */
+/** Adds the options of commands that connect to registries. */
 export function addRegistryOptions(command: Command): Command {
   return command
     .addOption(
@@ -60,7 +60,7 @@ export function addEgressOptions(command: Command): Command {
     );
 }
 
-/** Throws an Error that names an entry of `--egress-allow` which is none. */
+/** Throws an Error that names the invalid entry of `--egress-allow`. */
 export function egressSettings(flags: EgressFlags): EgressSettings {
   return {
     guard: new EgressGuard({ allowInternal: false, allow: flags.egressAllow }),

@@ -13,7 +13,7 @@ interface Options extends RegistryFlags {
   readonly dockerConfig: readonly string[];
 }
 
-/** `gw-operator fetch`: what the init container of gateway pods runs where a cluster has no image volumes. */
+/** `gw-operator fetch`: run by the init container of gateway pods if a cluster has no image volumes. */
 export const fetchCommand: AddCommand = (parent, { stdout }) => {
   const command = parent
     .command('fetch')
@@ -34,7 +34,7 @@ export const fetchCommand: AddCommand = (parent, { stdout }) => {
       if (digest === undefined) throw new Error(`"${image}" has no digest: artifacts are fetched by digest only`);
       const configs = await Promise.all(dockerConfig.map(readDockerConfig));
       const client = new RegistryClient({
-        // Whoever runs this names the registry.
+        // The user of this command names the registry.
         guard: new EgressGuard({ allowInternal: false, allow: [hostOf(registry), ...egressAllow] }),
         plainHttpRegistries: plainHttpRegistry,
       });

@@ -19,7 +19,7 @@ export function gwOperatorCommand(program: Program): Command {
     );
   for (const add of [runCommand, localCommand, crdsCommand, fetchCommand]) add(command, program);
   command.addCommand(kubectlGwCommand(program).name('kubectl'));
-  // It is the same program: who calls it by this name means the same.
+  // The program is the same: its commands work under this name too.
   for (const each of kubectlGwCommand(program).commands) command.addCommand(each, { hidden: true });
   return command;
 }

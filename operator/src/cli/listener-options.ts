@@ -1,4 +1,4 @@
-/** Options of the HTTPS listener: where it listens, by which names it is reached, whose certificate it has. */
+/** Options of the HTTPS listener: its address, its names and its certificate. */
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { messageOf } from '@gw/gateway/message-of';
@@ -98,7 +98,7 @@ export function addListenerOptions(command: Command): Command {
     );
 }
 
-/** Undefined where nothing would be served: then there is no listener. */
+/** Returns undefined if there is nothing to serve: then there is no listener. */
 export function listenerOptions(flags: ListenerFlags): ListenerOptions | undefined {
   const { serveBind, webhookService, linkService, tlsDir, tlsName } = flags;
   if (!webhookService && !linkService) return undefined;

@@ -87,7 +87,7 @@ Examples:
       const listener = listenerOptions(options);
       // Loaded here: an init container that fetches need not wait for the controllers.
       const { run } = await import('../run.ts');
-      // Before it starts: a Lease that it has got by then is given back.
+      // Called before the start: releases a Lease acquired meanwhile.
       const asked = stopped();
       const operator = await run(
         {

@@ -1,11 +1,11 @@
 /**
- * What of a control plane's answers reaches a status (docs/decisions.md#tenant-addresses): identifiers, hashes and
- * names that have the form of one. Whoever names an address may read the status, and need not be allowed to read what
- * answers there.
+ * The parts of a control plane's answers that reach a status (docs/decisions.md#tenant-addresses): identifiers, hashes
+ * and valid names. The user who names an address may read the status, but may not be allowed to read the answers from
+ * that address.
  */
 import type { Deployment } from '@gw/control/client';
 
-/** What is known of the latest deployment. */
+/** Fields of the latest deployment. */
 export type LatestDeployment = Pick<Deployment, 'deployment_id' | 'artifact_hash' | 'kind' | 'created_by'> & {
   readonly artifact_id: string;
 };
@@ -15,18 +15,18 @@ const HASH = /^sha256:[0-9a-f]{64}$/;
 const NAME = /^[A-Za-z0-9][A-Za-z0-9 ._:@+-]{0,127}$/;
 const KINDS: ReadonlySet<string> = new Set<Deployment['kind']>(['deploy', 'rollback', 'automatic_rollback']);
 
-/** The identifier. Throws where it is none. */
+/** Returns the identifier. Throws if the value is not a UUID. */
 export function idOf(value: string): string {
   if (typeof value === 'string' && UUID.test(value)) return value;
   throw new Error('the server does not answer like a control plane: is it gw-control?');
 }
 
-/** A name as it may be shown; one that is none goes by a word for it. */
+/** Returns a name that is safe to show; a placeholder if the value is not a valid name. */
 export function shownName(value: string): string {
   return typeof value === 'string' && NAME.test(value) ? value : 'something';
 }
 
-/** Throws where it is no deployment. */
+/** Returns the deployment. Throws if the value is not one. */
 export function shownDeployment({
   deployment_id,
   artifact_id,
@@ -37,7 +37,7 @@ export function shownDeployment({
   if (!KINDS.has(kind) || !HASH.test(artifact_hash)) idOf('');
   return {
     deployment_id: idOf(deployment_id),
-    // Of the latest deployment it is never gone.
+    // The latest deployment always has its artifact.
     artifact_id: idOf(artifact_id ?? ''),
     artifact_hash,
     kind,

@@ -1,13 +1,16 @@
-/** Connections to control planes: shared by the projects of one, and kept from what is nobody's control plane. */
+/**
+ * Connections to control planes: shared by the projects of one, and protected against servers that are not control
+ * planes.
+ */
 import { createSecureContext } from 'node:tls';
 import { ApiError, ControlClient, PROBLEMS, reasonOf } from '@gw/control/client';
 import { createConnector, type EgressGuard, EgressRefused, limitInformational } from '@gw/gateway/egress';
 import { messageOf } from '@gw/gateway/message-of';
 import { Agent, type Dispatcher } from 'undici';
 
-/** Where a control plane is, and what opens it. */
+/** Address and credentials of a control plane. */
 export interface Access {
-  /** Of the REST API. */
+  /** URL of the REST API. */
   readonly url: string;
   /** Never logged. */
   readonly token: string;
@@ -20,9 +23,9 @@ const CONNECT_MS = 10_000;
 const SILENCE_MS = 60_000;
 /** Connections for the requests of all projects of one control plane. */
 const CONNECTIONS = 8;
-/** Of one answer: whoever a tenant names may send what it likes. */
+/** Bytes of one answer: a server that a tenant names may send anything. */
 const MAX_ANSWER = 16 << 20;
-/** Event streams of one control plane; projects beyond them are looked at from time to time. */
+/** Event streams of one control plane; further projects are polled. */
 const MAX_STREAMS = 100;
 
 interface Shared {
@@ -32,10 +35,10 @@ interface Shared {
   open: number;
 }
 
-/** One project's use of a control plane. */
+/** A project's connection to a control plane. */
 export class Connection {
   readonly client: ControlClient;
-  /** For event streams, which hold a connection each. */
+  /** Client for event streams, each of which occupies a connection. */
   readonly events: ControlClient;
   readonly #shared: Shared;
   readonly #release: () => void;
@@ -48,7 +51,7 @@ export class Connection {
     this.#release = release;
   }
 
-  /** Takes one of the streams that may be open; false where there are none left. */
+  /** Takes one of the streams that may be open; returns false if all are taken. */
   takeStream(): boolean {
     if (this.#shared.open >= MAX_STREAMS) return false;
     this.#shared.open++;
@@ -68,12 +71,12 @@ export class Connections {
   readonly guard: EgressGuard;
   readonly #shared = new Map<string, Shared>();
 
-  /** `guard`: what the operator may connect to, for whichever tenant names it (docs/decisions.md#tenant-addresses). */
+  /** `guard`: addresses that the operator may connect to, for all tenants (docs/decisions.md#tenant-addresses). */
   constructor(guard: EgressGuard) {
     this.guard = guard;
   }
 
-  /** Throws where the CA is none. */
+  /** Opens a connection. Throws if the CA is not a certificate. */
   open(access: Access): Connection {
     const key = JSON.stringify([new URL(access.url).origin, access.ca]);
     const shared = this.#shared.get(key) ?? this.#agents(access.ca);
@@ -108,11 +111,11 @@ export class Connections {
 const through =
   (dispatcher: Dispatcher): typeof fetch =>
   (input, init) =>
-    // Its type here is that of another copy of undici than the runtime's.
+    // Its type is from another copy of undici than the runtime's.
     fetch(input, Object.assign({}, init, { dispatcher }));
 
 /**
- * One line, in our own words: what a server answers may be a secret of whoever it belongs to
+ * Describes a failure in one line, in our own words: a server's answer may contain a secret of its owner
  * (docs/decisions.md#tenant-addresses).
  */
 export function failureText(server: string, error: unknown): string {
@@ -126,7 +129,7 @@ export function failureText(server: string, error: unknown): string {
   return messageOf(error);
 }
 
-/** `answered 409 (Conflict)`: the status, and what it means where the control plane has said so. */
+/** Returns `answered 409 (Conflict)`: the status, and its title if the control plane has sent one. */
 export function answerText({ status, problem }: ApiError): string {
   const meaning = Object.entries(PROBLEMS).find(([name]) => problem?.type === `urn:gw:error:${name}`);
   return meaning

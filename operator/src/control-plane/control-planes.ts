@@ -14,22 +14,22 @@ export class ControlPlanes {
     this.#connections = connections;
   }
 
-  /** What may be connected to. */
+  /** The guard of addresses that may be connected to. */
   get guard(): EgressGuard {
     return this.#connections.guard;
   }
 
-  /** Calls whenever what is seen of a project has changed. */
+  /** Calls the listener whenever the state of a project has changed. */
   onChange(listener: (key: ObjectKey) => void): void {
     this.#onChange = listener;
   }
 
-  /** Undefined for a project that nothing has been desired of yet. */
+  /** Returns undefined for a project without a desired state. */
   seen(key: ObjectKey): Seen | undefined {
     return this.#mirrors.get(keyText(key))?.seen;
   }
 
-  /** `before`: what the project's status says, for the first time. */
+  /** `before`: the state in the project's status, for the first call. */
   desire(key: ObjectKey, desired: DesiredProject, before: Seen): void {
     if (this.#closed) return;
     const known = this.#mirrors.get(keyText(key));

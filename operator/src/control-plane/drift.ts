@@ -1,11 +1,11 @@
-/** What differs at a control plane from what the cluster has, and what will become of it. */
+/** Differences between a control plane and the cluster, and how they will be resolved. */
 import { isDeepStrictEqual } from 'node:util';
 import type { ControlClient, Project, ProjectPlugin, Spec } from '@gw/control/client';
 import type { McpSettings } from '@gw/gateway/mcp-settings';
 import { shownName } from './answers.ts';
 import type { Sources, SpecUpload } from './sources.ts';
 
-/** As many lines as a status has. */
+/** Maximum number of lines in a status. */
 const MAX_DRIFT = 20;
 const MAX_LINE = 512;
 
@@ -82,7 +82,7 @@ function compared(
   ];
 }
 
-/** As a status holds them. */
+/** Limits the lines to the maximum in a status. */
 export function capped(lines: readonly string[]): readonly string[] {
   const short = lines.map((line) => (line.length > MAX_LINE ? `${line.slice(0, MAX_LINE - 1)}…` : line));
   if (short.length <= MAX_DRIFT) return short;

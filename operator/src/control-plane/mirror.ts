@@ -1,6 +1,6 @@
 /**
- * Keeps one GatewayProject's project at a control plane: sends what the cluster has, asks once for each thing that it
- * wants deployed, and sees what is deployed there by whomever. Reconciles neither wait for it nor fail with it.
+ * Maintains one GatewayProject's project at a control plane: sends the cluster's state, requests each deployment once,
+ * and reads deployments that others make there. Reconciles neither wait for it nor fail with it.
  */
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
@@ -15,37 +15,37 @@ import { deploy, latestDeployment, type Publishable, published } from './publish
 import { registerAt, sendSources } from './send-sources.ts';
 import { sourcesOf } from './sources.ts';
 
-/** What the cluster wants deployed. */
+/** The deployment that the cluster wants. */
 export interface DeploymentRequest extends Publishable {
-  /** Names the request: the revision and who asked for it. Each is asked for once. */
+  /** Names the request: the revision and its requester. Each is sent once. */
   readonly by: string;
 }
 
 export interface DesiredProject extends ProjectOwner {
   readonly access: Access;
-  /** What the newest artifact was compiled from; absent while nothing compiles. */
+  /** The inputs of the newest artifact; absent while nothing compiles. */
   readonly compiled?: Publishable & { readonly inputs: Inputs };
   readonly request?: DeploymentRequest;
 }
 
-/** What is known of a project there; also what its status remembers from before. */
+/** State of a project at the control plane; its status also keeps it for the next start. */
 export interface Seen {
   readonly projectId?: string;
-  /** artifact_hash of what was sent last. */
+  /** artifact_hash of the last sent inputs. */
   readonly synced?: string;
   /** The request that was last asked for, and the deployment that was made for it. */
   readonly asked?: Asked;
-  /** Null: nothing. */
+  /** Null: no deployment. */
   readonly latest?: LatestDeployment | null;
   readonly drift: readonly string[];
-  /** Why it is not all there. */
+  /** Why it is incomplete. */
   readonly problem?: Problem;
 }
 
 export interface Asked {
   readonly by: string;
   readonly deploymentId: string;
-  /** Somebody had deployed the same already. */
+  /** Somebody else had deployed the same already. */
   readonly found?: boolean;
 }
 
@@ -55,9 +55,9 @@ export interface Problem {
   readonly message: string;
 }
 
-/** Milliseconds between looks at everything. */
+/** Milliseconds between full checks. */
 const LOOK_MS = 60_000;
-/** Where changes are not told. */
+/** Milliseconds between checks without an event stream. */
 const LOOK_WITHOUT_STREAM_MS = 10_000;
 const RETRY_BASE_MS = 1_000;
 const RETRY_MAX_MS = 60_000;
@@ -75,7 +75,7 @@ export class Mirror {
   #desired: DesiredProject;
   #seen: Seen;
   #connection: Connection | undefined;
-  /** What is to be there, by the artifact_hash that it compiles to; without the documents. */
+  /** The expected state, by the artifact_hash that it compiles to; without the documents. */
   #expected: { readonly of: string; readonly sources: Expected } | undefined;
   #refused: readonly string[] = [];
   #told: Seen | undefined;
@@ -134,12 +134,12 @@ export class Mirror {
     }
   }
 
-  /** Everything that is not as it should be, from top to bottom; what is costs a look. */
+  /** Corrects all differences, from top to bottom; without differences it costs one check. */
   async #pass(desired: DesiredProject): Promise<void> {
     const { client } = this.#connect(desired.access);
     const found = await ensureProject(client, desired, this.#seen.projectId);
     if (found.id !== this.#seen.projectId) {
-      // Another project, of which nothing is known.
+      // Another project, with unknown state.
       this.#seen = { projectId: found.id, drift: [] };
     }
     this.#follow(found.id);
@@ -152,7 +152,7 @@ export class Mirror {
     this.#tell({ ...seen, latest, drift: capped([...this.#refused, ...drift]) });
   }
 
-  /** What the newest artifact was compiled from, and the artifact, once. */
+  /** Sends the inputs of the newest artifact, and the artifact, once. */
   async #send(desired: DesiredProject, project: Project): Promise<Project> {
     const { compiled, owner } = desired;
     if (!compiled || this.#seen.synced === compiled.artifactHash) return project;
@@ -171,7 +171,7 @@ export class Mirror {
     return client.call('projects.get', { params: { id: project.id } });
   }
 
-  /** What the cluster wants deployed, once for each time that it wants something else. */
+  /** Requests the deployment that the cluster wants, once for each change of it. */
   async #ask({ request, access }: DesiredProject, project: Project): Promise<void> {
     if (!request || this.#seen.asked?.by === request.by) return;
     const { client } = this.#connect(access);
@@ -212,7 +212,7 @@ export class Mirror {
     this.#connection = undefined;
   }
 
-  /** Hears of deployments as they happen; where the stream ends, it is looked for what was missed. */
+  /** Follows deployments as they happen; when the stream ends, looks for missed ones. */
   #follow(projectId: string): void {
     if (this.#following?.projectId === projectId) return;
     this.#following?.stop.abort();
@@ -235,14 +235,14 @@ export class Mirror {
         if (event === 'deployment') this.#wake.abort();
       }
     } catch {
-      // Whoever asks next says what is wrong.
+      // The next request reports the failure.
     }
-    // A stream that ends at once shall not make a loop of looks.
+    // A stream that ends at once must not cause a loop of checks.
     if (performance.now() - began < LOOK_WITHOUT_STREAM_MS) await pause(LOOK_WITHOUT_STREAM_MS, stop);
   }
 }
 
-/** The same again after a crash, and another one where the same is desired once more, after something else was. */
+/** Returns the same key after a crash, and another if the same deployment is requested again after a different one. */
 function onceFor(projectId: string, { by }: DeploymentRequest, after: string | undefined): string {
   return `gw-operator-${createHash('sha256')
     .update(JSON.stringify([projectId, by, after]))

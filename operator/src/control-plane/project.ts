@@ -3,25 +3,28 @@ import type { ControlClient, Project } from '@gw/control/client';
 import { idOf } from './answers.ts';
 
 export interface ProjectOwner {
-  /** Of the project there. */
+  /** Name of the project at the control plane. */
   readonly name: string;
   /** `NAMESPACE/NAME` of the GatewayProject. */
   readonly owner: string;
 }
 
-/** Another GatewayProject has the project of this name. */
+/** Another GatewayProject owns the project of this name. */
 export class ProjectTaken extends Error {}
 
 const MARK = /\n?Managed by GatewayProject (\S+): [^\n]*$/;
 
-/** As people read it there. */
+/** Returns the description for people at the control plane. */
 export function describedBy(description: string, owner: string): string {
   const mark = `Managed by GatewayProject ${owner}: changes of specs, plugins and upstreams here last until its next one.`;
   const own = description.replace(MARK, '').slice(0, 1500);
   return own === '' ? mark : `${own}\n${mark}`;
 }
 
-/** `id`: where it was last; one that has another name by now is renamed. Throws ProjectTaken. */
+/**
+ * Creates the project if it does not exist. `id`: its last known identifier; renames a project whose name has changed.
+ * Throws ProjectTaken.
+ */
 export async function ensureProject(
   client: ControlClient,
   wanted: ProjectOwner,

@@ -1,4 +1,4 @@
-/** Artifacts of the cluster at a control plane, and what it is told to deploy. */
+/** Publishes artifacts of the cluster at a control plane, and requests deployments. */
 import type { ControlClient } from '@gw/control/client';
 import { idOf, type LatestDeployment, shownDeployment } from './answers.ts';
 
@@ -9,14 +9,17 @@ export interface Publishable {
   readonly signedBy?: string;
   /** Built for production (docs/decisions.md#production-builds). */
   readonly production: boolean;
-  /** The .gwa; asked for only where the control plane lacks it. */
+  /** Returns the .gwa; called only if the control plane lacks it. */
   archive(): Promise<Uint8Array>;
 }
 
 /** Milliseconds for a file of many megabytes. */
 const UPLOAD_MS = 300_000;
 
-/** The id that the artifact has there, as it is: imported where it is missing. Throws where it is another then. */
+/**
+ * Returns the id of the artifact at the control plane; imports it if it is missing. Throws if the import yields another
+ * artifact.
+ */
 export async function published(client: ControlClient, projectId: string, wanted: Publishable): Promise<string> {
   const known = await knownAs(client, projectId, wanted);
   if (known !== null) return known;
@@ -46,7 +49,10 @@ export async function latestDeployment(client: ControlClient, id: string): Promi
   return latest ? shownDeployment(latest) : null;
 }
 
-/** `once` names this request: asked for again, as after a crash, it is answered with the same deployment. Gives its id. */
+/**
+ * Requests a deployment and returns its id. `once` names the request: repeated, as after a crash, it returns the same
+ * id.
+ */
 export async function deploy(client: ControlClient, id: string, artifact_id: string, once: string): Promise<string> {
   const headers = { 'idempotency-key': once };
   const input = { params: { id }, body: { artifact_id } };

@@ -4,21 +4,24 @@ import type { ProjectPlugin as PluginPackage } from '@gw/gateway/compiler';
 import { answerText } from './connection.ts';
 import type { Sources } from './sources.ts';
 
-/** Makes a version of a plugin known; returns why it could not be, null where it is. */
+/** Registers a version of a plugin; returns the reason if it could not, else null. */
 export type Register = (plugin: Registrable) => Promise<string | null>;
 export type Registrable = PluginPackage & Required<Pick<PluginPackage, 'manifest'>>;
 
 export interface SendOptions {
   readonly client: ControlClient;
   readonly projectId: string;
-  /** Of the project: what it is for people. */
+  /** Name and description of the project, for people. */
   readonly about: { readonly name: string; readonly description: string };
   readonly sources: Sources;
   readonly plugins: readonly PluginPackage[];
   readonly register: Register;
 }
 
-/** What the control plane refused, a line each; the artifact is complete without. Throws where it is away. */
+/**
+ * Returns what the control plane refused, one line each; the artifact is complete without it. Throws if the control
+ * plane is unreachable.
+ */
 export async function sendSources(options: SendOptions): Promise<readonly string[]> {
   const { client, projectId: id, about, sources } = options;
   const refused: string[] = [];
@@ -71,7 +74,7 @@ async function sendSpecs({ client, projectId, sources }: SendOptions, refused: s
   }
 }
 
-/** What is refused for what it is goes on the list; everything else is thrown, and tried again. */
+/** Adds a refusal of the content to the list; throws every other error, which is retried. */
 async function attempt(refused: string[], what: string, call: () => Promise<unknown>): Promise<void> {
   try {
     await call();
@@ -81,7 +84,7 @@ async function attempt(refused: string[], what: string, call: () => Promise<unkn
   }
 }
 
-/** By REST: a version that is there is never replaced. */
+/** Registers by REST, which never replaces an existing version. */
 export const registerAt =
   (client: ControlClient): Register =>
   async ({ name, manifest, wasm, configSchema }) => {

@@ -7,13 +7,13 @@ import type { McpSettings } from '@gw/gateway/mcp-settings';
 import { pack } from 'tar-stream';
 
 export interface SpecUpload {
-  /** Of the spec there. */
+  /** Name of the spec at the control plane. */
   readonly name: string;
   readonly filename: string;
   /** Which file of an archive is the document. */
   readonly entry?: string;
   readonly bytes: Uint8Array;
-  /** Of the bytes, in hex. */
+  /** SHA-256 of the bytes, in hex. */
   readonly sha256: string;
 }
 
@@ -21,11 +21,11 @@ export interface Sources {
   readonly specs: readonly SpecUpload[];
   readonly plugins: readonly Required<ProjectPluginInput>[];
   readonly upstreams: Readonly<Record<string, string>>;
-  /** Null: none; control planes of before know of none. */
+  /** Null: no settings; older control planes do not have this field. */
   readonly mcp: McpSettings | null;
 }
 
-/** Of what a project compiles from. */
+/** Returns the sources that a project compiles from. */
 export async function sourcesOf({ specs, files, plugins, upstreams, mcp }: Project): Promise<Sources> {
   return {
     specs: await Promise.all(specs.map((spec) => uploadOf(spec, files))),
@@ -64,7 +64,7 @@ async function uploadOf(spec: string, files: Project['files']): Promise<SpecUplo
   };
 }
 
-/** The same files give the same bytes: what does not change makes no revision. */
+/** Packs files; equal files give equal bytes, so that unchanged sources make no revision. */
 async function archive(files: Project['files'], folder: string): Promise<Uint8Array> {
   const packing = pack();
   for (const { name, bytes } of files) {

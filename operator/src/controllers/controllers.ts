@@ -1,4 +1,6 @@
-/** What each controller watches, and which keys a change calls up: the wiring, once, for cluster and local mode. */
+/**
+ * The wiring of controllers for cluster and local mode: the kinds that each watches, and the keys that a change queues.
+ */
 import {
   apiSpecs,
   configMaps,
@@ -36,9 +38,9 @@ import { foreignProjectsOf, foreignUsersIn, projectsOfSource } from './source-us
 export interface Trigger {
   readonly resource: Resource<KubeObject>;
   readonly metadataOnly?: boolean;
-  /** Only objects that carry the label of a project. */
+  /** Watches only objects with the label of a project. */
   readonly ownedOnly?: boolean;
-  /** Of an API that the cluster need not have. */
+  /** The kind belongs to an API that the cluster may lack. */
   readonly optional?: boolean;
   /**
    * The keys to reconcile: of the object itself, of the project that its label names, of those whom it concerns, or
@@ -53,14 +55,14 @@ export interface Controller {
   readonly name: string;
   readonly resource: Resource<KubeObject>;
   readonly triggers: readonly Trigger[];
-  /** Told once how to call up keys for other reasons than changes of objects. */
+  /** Called once with a function that queues keys for other reasons than changes of objects. */
   readonly onStart?: (call: (keys: readonly ObjectKey[]) => void) => void;
   /** Milliseconds after which to reconcile again. */
   reconcile(key: ObjectKey): Promise<number | undefined>;
 }
 
 export interface ControllerOptions extends GatewayProjectWith {
-  /** Whether Secrets can be watched; else what they hold is looked at again at every resync. */
+  /** Whether Secrets can be watched; else their content is read again at every resync. */
   readonly watchSecrets: boolean;
 }
 
@@ -88,7 +90,7 @@ export function controllers(using: ControllerOptions): readonly Controller[] {
       triggers: [
         { resource: gatewayProjects, calls: 'self' },
         { resource: apiSpecs, calls: projectsOfSpec(objects), when: changesDocument },
-        // With its status: that tells of a package whose content is watched by nobody else.
+        // Includes the status, which reports a package whose content nobody else watches.
         { resource: pluginRefs, calls: 'namespace' },
         { resource: pluginRefs, calls: foreignProjectsOf(foreignUses) },
         ...(using.namespaces.labels
@@ -114,7 +116,7 @@ export function controllers(using: ControllerOptions): readonly Controller[] {
       ],
       onStart: (call) => {
         sources.onChange((owner) => {
-          // Both are of what watches have seen: should one fail all the same, the next resync makes up for it.
+          // Both use watched objects: should one fail all the same, the next resync makes up for it.
           projectsOfSource(objects, foreignUses, owner).then(call, () => undefined);
         });
         using.controlPlanes?.onChange((key) => call([key]));

@@ -6,7 +6,7 @@ import type { Change, Objects } from '../runtime/objects.ts';
 import { takesSpec } from './api-spec/takes-spec.ts';
 import { takesPlugin } from './plugin-ref/takes-plugin.ts';
 
-/** Leaves out what only a status says: of objects whose spec alone matters to others. */
+/** Ignores changes of the status alone: of objects whose spec alone matters to others. */
 export function moreThanStatus({ type, object: { metadata }, before }: Change): boolean {
   if (type !== 'modified' || !before) return true;
   const { generation, uid, labels, annotations, deletionTimestamp } = metadata;
@@ -16,7 +16,7 @@ export function moreThanStatus({ type, object: { metadata }, before }: Change): 
   );
 }
 
-/** Also where an ApiSpec's status says that another document has been fetched from elsewhere. */
+/** Also true if an ApiSpec's status shows that another document was fetched. */
 export function changesDocument(change: Change): boolean {
   const { inline, configMap } = apiSpecs.parseOnce(change.object).spec.source;
   return moreThanStatus(change) || (inline === undefined && configMap === undefined);

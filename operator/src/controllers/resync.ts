@@ -1,4 +1,4 @@
-/** When to look again without being called: what is not watched, soon; what is, seldom. */
+/** Intervals of reconciles without a change: short for unwatched objects, long for watched ones. */
 import { secrets } from '../api/resources.ts';
 import type { Condition } from '../api/shared.ts';
 import { type KubeObject, keyText, type ObjectKey, type Resource } from '../kube/kube-object.ts';
@@ -10,7 +10,7 @@ import { GRACE_MS, isWaiting } from './status/progress.ts';
 
 /** Changes of Secrets, which may not be watched, are seen within a minute. */
 const SECRETS_MS = 60_000;
-/** Who comes back sooner is waiting for something. */
+/** A reconcile that requeues sooner than this waits for something. */
 const UNDER_WAY_MS = 30_000;
 
 interface WithStatus extends KubeObject {
@@ -22,7 +22,7 @@ interface Using {
   readonly watchSecrets: boolean;
 }
 
-/** A reconcile that comes back sooner where it has read a Secret, and where it waits for what may not come. */
+/** Requeues sooner after a reconcile that has read a Secret, or that waits for something that may not come. */
 export async function resynced<T extends Using>(
   using: T,
   resource: Resource<WithStatus>,
@@ -37,7 +37,7 @@ export async function resynced<T extends Using>(
   return Math.min(again, secretsAgain, objects.retryMs, isWaiting(status?.conditions) ? GRACE_MS + 1000 : again);
 }
 
-/** A reconcile that asks pods only for what they have not said yet, unless something is under way. */
+/** Reconciles with queries only to pods that have not answered yet, unless something is in progress. */
 export async function rememberingPods<T extends { readonly probe: ProvenanceProbe }>(
   using: T,
   memory: ProvenanceMemory,

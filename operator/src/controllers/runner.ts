@@ -15,9 +15,9 @@ export interface RunnerEvents {
 export interface RunnerOptions {
   readonly objects: Objects;
   readonly controllers: readonly Controller[];
-  /** Namespaces to look at; none means all. */
+  /** Namespaces to watch; empty means all. */
   readonly namespaces: readonly string[];
-  /** Of all namespaces, those to look at. */
+  /** Filter of namespaces, if all are watched. */
   readonly filter?: NamespaceFilter;
   /** Reconciles at once, a controller. Default 2. */
   readonly workers?: number;
@@ -32,7 +32,7 @@ interface Watched {
   readonly triggers: { readonly controller: Controller; readonly trigger: Trigger }[];
 }
 
-/** What is longer than this is spread, so that what was started together does not come back together for ever. */
+/** Delays longer than this are spread, so that objects started together do not always requeue together. */
 const SPREAD_FROM_MS = 30_000;
 
 export class Runner {
@@ -48,7 +48,7 @@ export class Runner {
     this.#options = options;
   }
 
-  /** Resolves when every watch has seen what there is; nothing is reconciled before. */
+  /** Resolves when every watch has synced; no reconcile runs before. */
   async start(): Promise<void> {
     const { controllers, filter, namespaces, objects } = this.#options;
     for (const controller of controllers) {
@@ -115,7 +115,7 @@ export class Runner {
     });
   }
 
-  /** One watch for each kind that is asked for, whole where anyone wants it whole. */
+  /** Returns one watch for each requested kind, with whole objects if a controller needs them. */
   #watched() {
     const byKind = new Map<string, Watched>();
     for (const controller of this.#options.controllers) {
@@ -159,7 +159,7 @@ export class Runner {
       calls(change).then(
         (keys) => this.#call(controller, keys),
         (error: unknown) => {
-          // Nobody must be forgotten because it could not be found out whom it concerns.
+          // If the lookup fails, all objects of the namespace are queued.
           this.#options.events.onError(controller.name, keyText(key), error);
           this.#call(controller, this.#keysIn(controller, key.namespace));
         },

@@ -25,12 +25,12 @@ export async function projectsOfSource(
   return [...here.map(keyOf), ...elsewhere];
 }
 
-/** The projects of other namespaces that name the PluginRef, whether it is there, and theirs, or not. */
+/** Maps a PluginRef to the projects of other namespaces that name it, even if it does not exist or refuses them. */
 export function foreignProjectsOf(foreignUses: ForeignUses): EventMapper {
   return async ({ object }) => foreignUses.of(keyOf(object));
 }
 
-/** The projects in the namespace that name PluginRefs of others: its labels may be what allows them. */
+/** Maps a namespace to its projects that name PluginRefs of others: its labels may be what allows them. */
 export function foreignUsersIn(foreignUses: ForeignUses): EventMapper {
   return async ({ object }) => foreignUses.in(object.metadata.name);
 }

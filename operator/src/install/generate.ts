@@ -49,7 +49,7 @@ function fileOf({ kind }: KindDefinition): string {
   return `${kind.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase()}.gen.ts`;
 }
 
-/** Every generated file; scripts/generate.ts writes them, a test compares them with what is there. */
+/** Returns every generated file; scripts/generate.ts writes them, and a test compares them with the stored ones. */
 export function generatedFiles(root: string): readonly GeneratedFile[] {
   const crds = kinds.map((kind) => ({ name: `${GROUP}_${kind.plural}.yaml`, content: NOTE + crdYaml(kind) }));
   return [

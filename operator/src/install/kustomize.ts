@@ -1,11 +1,11 @@
 /**
- * Where objects name others, for Kustomize: it changes names (prefixes, suffixes, hashes of generated ConfigMaps and
- * Secrets) and must know every place that has to change with them. A test compares this with the schemas.
+ * Fields that name other objects, for Kustomize: it changes names (prefixes, suffixes, hashes of generated ConfigMaps
+ * and Secrets) and must know every field that has to change with them. A test compares this with the schemas.
  */
 import { stringify } from 'yaml';
 import { GROUP } from '../api/schema.ts';
 
-/** Of Kustomize's nameReference: objects of this kind are named at these places. */
+/** An entry of Kustomize's nameReference: fields that name objects of this kind. */
 interface NameReference {
   readonly kind: string;
   readonly group?: string;
@@ -33,7 +33,7 @@ const WORKLOADS: readonly (readonly [kind: string, group: string, template: stri
   ['CronJob', 'batch', 'spec/jobTemplate/spec/template/'],
 ];
 
-/** Those that users may write in a patch of the pods' template. */
+/** Fields that users may write in a patch of the pods' template. */
 const TEMPLATE = 'spec/pods/template/spec';
 
 const NAME_REFERENCES: readonly NameReference[] = [

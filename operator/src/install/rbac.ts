@@ -7,7 +7,7 @@ export interface Rule {
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
   readonly verbs: readonly string[];
-  /** Only objects of these names. */
+  /** Limits the rule to objects of these names. */
   readonly resourceNames?: readonly string[];
   /** Why the operator needs it. */
   readonly why: string;
@@ -15,12 +15,12 @@ export interface Rule {
 
 const OURS = ['gatewayprojects', 'apispecs', 'pluginrefs', 'deployments'];
 
-/** Of users: for who may look at a namespace (aggregated to `view`). */
+/** Rules for users who may view a namespace (aggregated to `view`). */
 export const VIEW_RULES: readonly Rule[] = [
   { why: 'looks at what serves, and why', apiGroups: ['gw.dev'], resources: OURS, verbs: ['get', 'list', 'watch'] },
 ];
 
-/** Of users: for who may change what is in a namespace (aggregated to `edit` and `admin`). */
+/** Rules for users who may change objects of a namespace (aggregated to `edit` and `admin`). */
 export const EDIT_RULES: readonly Rule[] = [
   {
     why: 'says what shall be served; the operator alone writes status',
@@ -30,17 +30,17 @@ export const EDIT_RULES: readonly Rule[] = [
   },
 ];
 
-/** In every namespace that it looks at. */
+/** Rules for every namespace that the operator watches. */
 export const RULES: readonly Rule[] = [
   { why: 'reads what users declare', apiGroups: ['gw.dev'], resources: OURS, verbs: ['list', 'watch'] },
   {
-    why: 'finds the project of a pod that asks for a sidecar or for the link, also where it watches nothing',
+    why: 'finds the project of a pod that asks for a sidecar or for the link, also in namespaces that it does not watch',
     apiGroups: ['gw.dev'],
     resources: ['gatewayprojects'],
     verbs: ['get'],
   },
   {
-    why: 'writes what has become of it',
+    why: 'writes its status',
     apiGroups: ['gw.dev'],
     resources: OURS.map((plural) => `${plural}/status`),
     verbs: ['patch'],
@@ -107,7 +107,7 @@ export const RULES: readonly Rule[] = [
   { why: 'tells what it does', apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
 ];
 
-/** In the whole cluster, where it looks at all namespaces. */
+/** Rules for the whole cluster, if the operator watches all namespaces. */
 export const CLUSTER_RULES: readonly Rule[] = [
   {
     why: 'reads the labels by which namespaces are selected and allowed to use plugins of others',
@@ -117,7 +117,7 @@ export const CLUSTER_RULES: readonly Rule[] = [
   },
 ];
 
-/** In its own namespace. */
+/** Rules for its own namespace. */
 export const OWN_RULES: readonly Rule[] = [
   {
     why: 'makes the Lease by which a leader is elected',
@@ -134,7 +134,7 @@ export const OWN_RULES: readonly Rule[] = [
   },
 ];
 
-/** In its own namespace, where it makes the certificates of its HTTPS listener itself. */
+/** Rules for its own namespace, if it makes the certificates of its HTTPS listener itself. */
 export const CERTIFICATE_RULES: readonly Rule[] = [
   {
     why: 'makes the Secret with the certificates of its HTTPS listener',
@@ -151,7 +151,7 @@ export const CERTIFICATE_RULES: readonly Rule[] = [
   },
 ];
 
-/** In its own namespace, where it has webhooks. */
+/** Rules for its own namespace, if it has webhooks. */
 export const WEBHOOK_PATH_RULES: readonly Rule[] = [
   {
     why: 'makes the Secret with the paths of its webhooks',
@@ -171,14 +171,14 @@ export const WEBHOOK_PATH_RULES: readonly Rule[] = [
 /** On the webhook configurations of the chart, which it names. */
 export const WEBHOOK_RULES: readonly Rule[] = [
   {
-    why: 'tells API servers the paths of its webhooks, and whom to trust where it makes the certificates',
+    why: 'tells API servers the paths of its webhooks, and which CA to trust if it makes the certificates',
     apiGroups: ['admissionregistration.k8s.io'],
     resources: ['validatingwebhookconfigurations', 'mutatingwebhookconfigurations'],
     verbs: ['get', 'patch'],
   },
 ];
 
-/** In its own namespace, where it hosts the data-plane link. */
+/** Rules for its own namespace, if it hosts the data-plane link. */
 export const LINK_RULES: readonly Rule[] = [
   {
     why: "points the link's Service at the replica that leads",
@@ -188,7 +188,7 @@ export const LINK_RULES: readonly Rule[] = [
   },
 ];
 
-/** Of the whole cluster, where it hosts the data-plane link. */
+/** Rules for the whole cluster, if it hosts the data-plane link. */
 export const LINK_CLUSTER_RULES: readonly Rule[] = [
   {
     why: 'learns whose the tokens are that data planes show',

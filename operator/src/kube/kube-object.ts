@@ -33,14 +33,16 @@ export interface ObjectKey {
   readonly name: string;
 }
 
-/** A kind: where it is found, and the check that makes an unknown value one of its objects. */
+/** A kind: its API path, and the check that makes an unknown value one of its objects. */
 export interface Resource<T extends KubeObject> {
   readonly apiVersion: string;
   readonly kind: string;
   readonly plural: string;
-  /** Throws when the value is none: then client and server disagree about the kind. */
+  /** Throws if the value is not of this kind: then client and server disagree about the kind. */
   parse(value: unknown): T;
-  /** As `parse`, once for each object: of what is kept and never changed, such as what a watch has seen. */
+  /**
+   * As `parse`, once for each object: for objects that are kept and never changed, such as those that a watch has seen.
+   */
   parseOnce(object: KubeObject): T;
 }
 
@@ -57,7 +59,7 @@ export function isRecord(value: unknown): value is { readonly [name: string]: un
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Whether `owner` controls the object: then it is ours to change and to delete. */
+/** Reports whether `owner` controls the object: then the operator may change and delete it. */
 export function controlledBy(object: KubeObject, owner: KubeObject): boolean {
   return (object.metadata.ownerReferences ?? []).some(
     (ref) => ref.controller === true && ref.uid === owner.metadata.uid,
@@ -72,7 +74,7 @@ export function ownerReference(owner: KubeObject): OwnerReference {
     name: owner.metadata.name,
     uid: owner.metadata.uid ?? '',
     controller: true,
-    // Blocking would need rights on finalizers, and a deletion shall never wait for us.
+    // Blocking would need rights on finalizers, and would make a deletion wait for the operator.
     blockOwnerDeletion: false,
   };
 }

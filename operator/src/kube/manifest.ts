@@ -2,14 +2,14 @@
  * Objects of the cluster's API in the types of `kubernetes-models`, so that a field which a kind does not have, or of
  * another type, fails to compile (docs/decisions.md#objects-typed). Types alone: nothing of the package is loaded.
  *
- * The compiler looks for unknown fields in literals that stand where a type is wanted: not in what is spread into an
- * object, nor in what a callback of `map` returns, unless that says its type.
+ * The compiler finds unknown fields in literals at typed places: not in an object that is spread, nor in the result of
+ * a callback of `map` without a declared type.
  */
 import type { JsonObject } from '@gw/gateway/artifact';
 import type { TypeMeta } from '@kubernetes-models/base';
 import { isRecord, type KubeObject, type ObjectMeta } from './kube-object.ts';
 
-/** An object, or a part of one, as builders say it: a field that may be left out may also be undefined. */
+/** An object, or a part of one, as builders write it: an optional field may also be undefined. */
 export type Part<T> = T extends object
   ? { readonly [K in keyof T]: Partial<Pick<T, K>> extends Pick<T, K> ? Part<T[K]> | undefined : Part<T[K]> }
   : T;
@@ -23,14 +23,14 @@ export function manifest<T extends TypeMeta>(object: Manifest<T>): KubeObject {
   return { apiVersion, kind, metadata: defined<ObjectMeta>(metadata), ...defined<object>(rest) };
 }
 
-/** What a user says in a field whose content the operator does not look at; the API server does. */
+/** Passes through a field whose content the API server checks, not the operator. */
 export function given<T>(value: JsonObject): Part<T>;
 export function given<T>(value: JsonObject | undefined): Part<T> | undefined;
 export function given(value: JsonObject | undefined): unknown {
   return value;
 }
 
-/** What is undefined is left out, at every depth. */
+/** Removes undefined values at every depth. */
 function defined<T>(value: Part<T>): T;
 function defined(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(defined);

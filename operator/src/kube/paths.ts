@@ -1,6 +1,6 @@
 import type { KubeObject, ObjectKey, Resource } from './kube-object.ts';
 
-/** Path of a kind's group and version: what it has can be read there. */
+/** Returns the path of a kind's group and version, which lists its resources. */
 export function groupPath({ apiVersion }: Resource<KubeObject>): string {
   return apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
 }

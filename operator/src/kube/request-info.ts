@@ -1,4 +1,4 @@
-/** What a request asks of the API server, in the words of RBAC. */
+/** A request to the API server in terms of RBAC. */
 export interface RequestInfo {
   /** get, list, watch, create, update, patch, delete or deletecollection. */
   readonly verb: string;
@@ -12,7 +12,10 @@ export interface RequestInfo {
 
 const VERBS: { readonly [method: string]: string } = { POST: 'create', PUT: 'update', PATCH: 'patch' };
 
-/** Undefined for what is no resource, such as `/readyz`. `path` has no query; `watching` is whether `watch` is asked for. */
+/**
+ * Returns undefined for paths that are not resources, such as `/readyz`. `path` has no query; `watching` is the value
+ * of `watch`.
+ */
 export function requestInfo(method: string, path: string, watching: boolean): RequestInfo | undefined {
   const parts = path.split('/').slice(1).map(decodeURIComponent);
   const root = parts.shift();

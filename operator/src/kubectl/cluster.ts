@@ -18,7 +18,7 @@ export interface Cluster {
   close(): Promise<void>;
 }
 
-/** Those of kubectl, by the same names. */
+/** Adds options with the names of kubectl's. */
 export function addClusterOptions(command: Command): Command {
   return command
     .addOption(new Option('-n, --namespace <name>', "namespace; default the context's"))
@@ -26,7 +26,7 @@ export function addClusterOptions(command: Command): Command {
     .addOption(new Option('--kubeconfig <file>', 'kubeconfig; default KUBECONFIG or ~/.kube/config'));
 }
 
-/** Throws where the kubeconfig has no such context, or none at all. */
+/** Throws if the kubeconfig has no such context, or no context at all. */
 export function connect({ namespace, context, kubeconfig }: ClusterFlags): Cluster {
   const config = new KubeConfig();
   if (kubeconfig) config.loadFromFile(kubeconfig);
@@ -53,7 +53,9 @@ export async function withCluster<T>(flags: ClusterFlags, work: (cluster: Cluste
   }
 }
 
-/** The project of that name; without one the only project of the namespace. Throws with what there is. */
+/**
+ * Returns the project of that name; without a name the only project of the namespace. Throws with a list of projects.
+ */
 export async function projectOf({ objects, namespace }: Cluster, name: string | undefined): Promise<GatewayProject> {
   if (name !== undefined) {
     const found = await objects.get(gatewayProjects, { namespace, name });

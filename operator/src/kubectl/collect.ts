@@ -1,4 +1,4 @@
-/** What goes into a support bundle: objects as the API server has them, events, logs, and the pods' admin pages. */
+/** Contents of a support bundle: objects from the API server, events, logs, and the pods' admin pages. */
 import { messageOf } from '@gw/gateway/message-of';
 import type { GatewayProject, Pod } from '../api/resources.ts';
 import { API_VERSION } from '../api/schema.ts';

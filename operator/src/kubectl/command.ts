@@ -1,4 +1,4 @@
-/** `kubectl gw`: what a platform engineer asks of gw in a cluster. The same program as `gw-operator`, by another name. */
+/** `kubectl gw`: commands for platform engineers in a cluster. The same program as `gw-operator`, by another name. */
 import { VERSION } from '@gw/gateway/version';
 import { Command } from 'commander';
 import type { AddCommand, Program } from '../program.ts';
@@ -13,7 +13,7 @@ import { supportBundleCommand } from './support-bundle.ts';
 import { traceCommand } from './trace.ts';
 import { waitCommand } from './wait.ts';
 
-/** One line a command. */
+/** One line for each command. */
 const COMMANDS: readonly AddCommand[] = [
   statusCommand,
   routesCommand,

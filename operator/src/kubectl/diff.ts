@@ -1,4 +1,4 @@
-/** `kubectl gw diff`: what one revision changes for those who call the API. */
+/** `kubectl gw diff`: the changes of a revision for clients of the API. */
 import { describedStatuses, diffArtifacts, renderChanges } from '@gw/gateway/diff';
 import type { AddCommand } from '../program.ts';
 import { addClusterOptions, type ClusterFlags, projectOf, withCluster } from './cluster.ts';

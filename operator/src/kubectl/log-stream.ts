@@ -10,7 +10,7 @@ export interface LogOptions {
   readonly tail?: number;
   /** Seconds back. */
   readonly since?: number;
-  /** Of the container before its last restart. */
+  /** Reads the log of the container before its last restart. */
   readonly previous?: boolean;
   readonly signal?: AbortSignal;
 }

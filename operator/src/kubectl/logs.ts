@@ -66,7 +66,7 @@ How much a gateway logs is said by serve.logLevel of the GatewayProject.`,
               }
             } catch (error) {
               if (stop.signal.aborted) return;
-              // One pod that has gone says nothing of the others.
+              // A deleted pod does not affect the logs of the others.
               const reason = messageOf(error);
               stdout(`${pod.metadata.name}: no log: ${printable(reason)}\n`);
             }
@@ -81,7 +81,7 @@ export function containerOf({ spec }: Pod): string {
   return spec?.containers?.some(({ name }) => name === 'gateway') ? 'gateway' : 'gw';
 }
 
-/** Undefined where the line is not asked for. */
+/** Returns undefined if the filters exclude the line. */
 function lineOf(line: string, pod: string, { level, requestId, output }: Flags): string | undefined {
   const entry = parse(line);
   if (requestId !== undefined && entry?.['request_id'] !== requestId) return undefined;
@@ -90,7 +90,7 @@ function lineOf(line: string, pod: string, { level, requestId, output }: Flags):
   return `${pod}  ${printable(line)}`;
 }
 
-/** Lines that are no JSON, such as a crash, always count as errors. */
+/** Lines that are not JSON, such as a crash, always count as errors. */
 function rank(level: unknown): number {
   const known: readonly unknown[] = LEVELS;
   const found = known.indexOf(level);

@@ -8,7 +8,7 @@ export function outputOption(): Option {
   return new Option('-o, --output <format>', 'output format').choices(FORMATS).default('text');
 }
 
-/** For scripts as JSON or YAML, for people as `text` says. */
+/** Formats as JSON or YAML for scripts, as `text` for people. */
 export function formatted(format: Format, value: unknown, text: () => string): string {
   if (format === 'json') return `${JSON.stringify(value, null, 2)}\n`;
   if (format === 'yaml') return stringify(value, { lineWidth: 0 });
@@ -26,7 +26,7 @@ export function age(timestamp: string | undefined, now = Date.now()): string {
   return `${days}d`;
 }
 
-/** The beginning of a hash: enough to tell two apart. */
+/** Returns the beginning of a hash: enough to tell two apart. */
 export function shortHash(hash: string | undefined): string {
   return hash === undefined ? '-' : hash.replace('sha256:', '').slice(0, 12);
 }

@@ -1,4 +1,4 @@
-/** The pods that serve a project, and what is asked of their admin ports, by way of the API server. */
+/** The pods that serve a project, and requests to their admin ports, through the API server. */
 import { type GatewayProject, type Pod, pods } from '../api/resources.ts';
 import { reportsReady } from '../controllers/gateway-project/pods/pod-state.ts';
 import { ADMIN_PORT, podLabels } from '../objects/names.ts';
@@ -16,7 +16,7 @@ export function podsOf({ objects }: Cluster, project: GatewayProject): Promise<r
 
 /** A page of a pod's admin port behind the API server's proxy: needs the right `pods/proxy`, as port-forwards do theirs. */
 export function adminRequest(pod: Pod, path: string): Pick<ApiRequest, 'path' | 'headers'> {
-  // The proxy sends on the name that the API server was asked by, which is none of the gateway's.
+  // The proxy forwards the Host header of the API server, which the gateway does not accept as its own.
   return { path: adminPath(pod, path), headers: { 'sec-gw-admin': '1' } };
 }
 

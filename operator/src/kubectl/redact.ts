@@ -1,8 +1,8 @@
-/** Takes out of objects what may be a secret, before they leave the cluster in a support bundle. */
+/** Removes possible secrets from objects before they leave the cluster in a support bundle. */
 import { isRecord } from '../kube/kube-object.ts';
 
 const HIDDEN = '(redacted)';
-/** References to secrets are none. */
+/** References to secrets, which are not secret themselves. */
 const REFERENCE = /^(env|file|upstream):\/\//;
 /** Members that hold config of plugins, in which users may have written secrets. */
 const CONFIG = new Set(['config', 'defaultConfig']);

@@ -29,7 +29,7 @@ export async function artifactOf(cluster: Cluster, project: GatewayProject, revi
   return readArtifact(await readArchive(objects, pull, project, revision));
 }
 
-/** With the project's pull Secret, which takes the right to read it. */
+/** Pulls with the project's pull Secret, which requires the right to read it. */
 async function fromRegistry(
   objects: Pick<Objects, 'get'>,
   project: GatewayProject,
@@ -37,7 +37,7 @@ async function fromRegistry(
 ): Promise<Uint8Array> {
   const { registry } = parseRepository(repositoryOf(revision.image ?? ''));
   const registries = new RegistryClient({
-    // Whoever asks reaches from here what they reach anyway.
+    // The command reaches only addresses that its user can reach anyway.
     guard: new EgressGuard({ allowInternal: true, allow: [] }),
     plainHttpRegistries: [registry],
   });

@@ -112,7 +112,7 @@ async function remove({ objects }: Cluster, project: GatewayProject): Promise<bo
   return existing !== undefined;
 }
 
-/** Anew each time, since the newest Deployment is the one that counts. Returns what tells it from others. */
+/** Creates a new one each time, since the newest Deployment counts. Returns its identifier. */
 async function create({ api }: Cluster, project: GatewayProject, revision: number): Promise<string> {
   const { namespace, name } = deploymentKey(project);
   const created = await api.json({

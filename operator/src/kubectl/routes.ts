@@ -1,4 +1,4 @@
-/** `kubectl gw routes`: what a project serves. */
+/** `kubectl gw routes`: the routes of a project. */
 import { renderRoutes, routesOf } from '@gw/gateway/command-line';
 import type { AddCommand } from '../program.ts';
 import { addClusterOptions, type ClusterFlags, projectOf, withCluster } from './cluster.ts';

@@ -91,9 +91,9 @@ function overview(projects: readonly GatewayProject[], namespace: string | undef
 interface PodLine {
   readonly name: string;
   readonly ready: boolean;
-  /** It was deleted, and drains: that is no problem. */
+  /** The pod was deleted and drains, which is not a problem. */
   readonly ending?: true;
-  /** `artifact_hash` that it reports; absent where it could not be asked. */
+  /** `artifact_hash` that the pod reports; absent if the pod could not be queried. */
   readonly serves?: string;
   readonly problem?: string;
 }

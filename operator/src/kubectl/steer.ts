@@ -1,4 +1,4 @@
-/** `kubectl gw promote | pause | abort | retry`: what a person asks of the rollout that is under way. */
+/** `kubectl gw promote | pause | abort | retry`: a user's commands for the running rollout. */
 import { randomUUID } from 'node:crypto';
 import { printable } from '@gw/gateway/command-line';
 import { type GatewayProject, gatewayProjects } from '../api/resources.ts';
@@ -19,7 +19,7 @@ interface Steering {
   readonly name: 'promote' | 'pause' | 'abort' | 'retry';
   readonly description: string;
   readonly help: string;
-  /** The revision that it is about; throws where there is none. */
+  /** Returns the revision to steer; throws if there is nothing to steer. */
   revision(project: GatewayProject): number;
 }
 
@@ -107,7 +107,7 @@ Exit codes: 0 it has been taken up, 1 it has not, or there is nothing to ask it 
   };
 }
 
-/** What was wrong with the revision that a person clears by their word. */
+/** Returns the faults of the revision that a user clears with this command. */
 function wrongWith({ status }: GatewayProject): readonly string[] {
   const { failed, rollout, measuredFaults = [] } = status ?? {};
   const needed = rollout?.needsEvidence ?? [];

@@ -1,4 +1,4 @@
-/** `kubectl gw support-bundle`: everything that helps to find out what is wrong, and no secret. */
+/** `kubectl gw support-bundle`: data for diagnosis, without secrets. */
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';

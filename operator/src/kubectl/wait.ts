@@ -1,4 +1,4 @@
-/** `kubectl gw wait`: until a project serves its newest revision, or it is clear that it will not. */
+/** `kubectl gw wait`: waits until a project serves its newest revision, or it is clear that it will not. */
 import { type GatewayProject, gatewayProjects } from '../api/resources.ts';
 import { foreignPlugins, notTakenUp, sourceVersions } from '../controllers/gateway-project/sources/source-versions.ts';
 import type { AddCommand } from '../program.ts';
@@ -28,7 +28,7 @@ Exit codes: 0 all pods serve what was applied, 1 it failed, was rolled back, or 
     )
     .action((name: string, flags: Flags) =>
       withCluster(flags, async (cluster) => {
-        // What is applied when this begins is waited for; a change that comes later is another one.
+        // Waits for the objects as applied now; a later change is a different one.
         const project = await projectOf(cluster, name);
         const foreign = await foreignPlugins(cluster.objects, project);
         const applied = await sourceVersions(cluster.objects, project, { foreign });
@@ -59,7 +59,7 @@ interface Outcome {
   readonly message: string;
 }
 
-/** Undefined while it may still change without anybody's doing. */
+/** Returns undefined while the outcome may still change without anybody's action. */
 function outcomeOf(project: GatewayProject): Outcome | undefined {
   const { metadata, status } = project;
   if ((status?.observedGeneration ?? 0) < (metadata.generation ?? 0)) return undefined;
@@ -68,7 +68,7 @@ function outcomeOf(project: GatewayProject): Outcome | undefined {
   return stalled?.status === 'True' ? { ok: false, message: stalled.message } : undefined;
 }
 
-/** The project as it is when it fits. Rejects after the time with where it stands. */
+/** Returns the project once it matches. Rejects after the timeout with its current state. */
 export async function projectUntil(
   cluster: Cluster,
   name: string,

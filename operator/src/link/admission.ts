@@ -19,7 +19,7 @@ export interface AdmitWith {
   readonly namespaces: NamespaceView;
 }
 
-/** Undefined where it is none of any project that the operator looks after. */
+/** Returns undefined if the caller belongs to no project that the operator manages. */
 export async function admit({ objects, namespaces }: AdmitWith, caller: Caller): Promise<Admitted | undefined> {
   const { namespace, serviceAccount } = caller;
   const pod = await objects.getMetadata(pods, { namespace, name: caller.pod });
@@ -27,7 +27,7 @@ export async function admit({ objects, namespaces }: AdmitWith, caller: Caller):
   const name = pod.metadata.labels?.[LABEL_PROJECT];
   if (name !== undefined) {
     const project = await objects.get(gatewayProjects, { namespace, name });
-    // Nobody else runs as this service account but by leave of the namespace.
+    // Other pods run as this service account only with permission in the namespace.
     if (project && serviceAccount === gatewayName(project)) return { project, role: 'gateway' };
   }
   const named = projectOfSidecar(pod.metadata);

@@ -9,9 +9,9 @@ import { type PullArchive, readArchive, readStored } from '../storage/read-archi
 
 export interface ArtifactFile {
   readonly bytes: Uint8Array;
-  /** Of the file, in hex. */
+  /** SHA-256 of the file, in hex. */
   readonly sha256: string;
-  /** Of the artifact's format: see docs/decisions.md#version-skew. */
+  /** Version of the artifact's format: see docs/decisions.md#version-skew. */
   readonly version: number;
 }
 
@@ -20,10 +20,10 @@ const MOST_BYTES = 64 << 20;
 export class ArtifactFiles {
   readonly #objects: Objects;
   readonly #pull: PullArchive;
-  /** By the sha256 of the tar, which names the same content in every project. */
+  /** Files by the sha256 of the tar, which names the same content in every project. */
   readonly #kept = new BoundedMap<ArtifactFile>(MOST_BYTES);
   readonly #reading = new Map<string, Promise<ArtifactFile>>();
-  /** One after the other, so that many at once take the memory of one. */
+  /** Files are read one after the other, so that many requests take the memory of one. */
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(objects: Objects, pull: PullArchive) {
@@ -31,7 +31,7 @@ export class ArtifactFiles {
     this.#pull = pull;
   }
 
-  /** Rejects where it is not there, or not whole. */
+  /** Rejects if the artifact is missing or incomplete. */
   get(project: GatewayProject, revision: Revision): Promise<ArtifactFile> {
     const id = `${project.metadata.uid}/${revision.archive}`;
     const kept = this.#kept.use(id);
@@ -48,7 +48,7 @@ export class ArtifactFiles {
     return reading;
   }
 
-  /** What has just been compiled need not be read again. */
+  /** Keeps an artifact that was just compiled, so that it is not read again. */
   async hold(project: GatewayProject, revision: Revision, archive: Uint8Array): Promise<void> {
     const id = `${project.metadata.uid}/${revision.archive}`;
     if (!this.#kept.get(id)) this.#keep(id, await fileOf(archive, revision));

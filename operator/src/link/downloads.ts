@@ -15,7 +15,7 @@ export function artifactPath({ metadata }: GatewayProject, archive: string): str
 export interface DownloadsWith extends AdmitWith {
   readonly reviewer: Pick<TokenReviewer, 'review'>;
   readonly files: ArtifactFiles;
-  /** Told of what could not be read. */
+  /** Called with read errors. */
   readonly failed: (error: unknown) => void;
 }
 
@@ -34,7 +34,7 @@ export function downloads(using: DownloadsWith): RequestHandler {
     }
     const archive = url.pathname.split('/').at(-1) ?? '';
     const revision = admitted?.project.status?.revisions?.find((kept) => kept.archive === archive);
-    // Another project's and none are the same to who asks.
+    // The caller cannot tell another project's artifact from a missing one.
     if (!admitted || !revision || url.pathname !== artifactPath(admitted.project, archive)) {
       return refuse(response, 404, 'There is no such artifact for this pod.');
     }
@@ -47,7 +47,7 @@ export function downloads(using: DownloadsWith): RequestHandler {
   };
 }
 
-/** Whole, or from where a download broke off. */
+/** Sends the whole file, or continues an interrupted download. */
 function send(request: IncomingMessage, response: ServerResponse, { bytes, sha256 }: ArtifactFile): void {
   const etag = `"${sha256}"`;
   const { range, 'if-range': ifRange } = request.headers;

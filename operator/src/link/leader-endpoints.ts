@@ -1,4 +1,4 @@
-/** The EndpointSlice of the link's Service: the leader writes its own address, so that pods reach it and nobody else. */
+/** The EndpointSlice of the link's Service: the leader writes its own address, so that pods reach it only. */
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import type { IEndpointSlice } from 'kubernetes-models/discovery.k8s.io/v1/EndpointSlice';
@@ -11,7 +11,7 @@ export interface LeaderEndpoint {
   readonly namespace: string;
   /** Name of the Service. */
   readonly service: string;
-  /** Where pods reach this replica. */
+  /** Address at which pods reach this replica. */
   readonly address: string;
   readonly port: number;
 }

@@ -1,7 +1,7 @@
 /**
  * The operator as the host of the data-plane channel (docs/decisions.md#later-artifacts-over-link): gateway pods that
- * take artifacts in place, and sidecars. What is wanted of them is what the status of their project says; what became
- * of it calls the project up again.
+ * take artifacts in place, and sidecars. The status of a project names the revision for them; their reports queue the
+ * project again.
  */
 
 import {
@@ -29,7 +29,7 @@ import type { TokenReviewer } from './token-reviewer.ts';
 export interface LinkHostOptions extends AdmitWith {
   readonly reviewer: Pick<TokenReviewer, 'review'>;
   readonly files: ArtifactFiles;
-  /** What could not be asked or read. */
+  /** Called with errors of requests and reads. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -44,7 +44,7 @@ type Sidecars = NonNullable<GatewayProject['status']>['sidecars'];
 export class LinkHost implements ChannelPorts, ProjectLink {
   readonly channel: DataPlaneChannel;
   readonly #options: LinkHostOptions;
-  /** As last decided, or as found when one of its data planes came; by uid. */
+  /** Projects as last decided, or as found when one of their data planes connected; by uid. */
   readonly #projects = new BoundedMap<GatewayProject>(MOST_PROJECTS);
   /** Refusals that hold, by uid and then by pod. */
   readonly #refusals = new BoundedMap<Map<string, PodRefusal>>(MOST_PROJECTS);
@@ -161,7 +161,7 @@ export class LinkHost implements ChannelPorts, ProjectLink {
     const uid = uidOf(plane.projectId);
     const refusals = this.#refusals.get(uid) ?? new Map<string, PodRefusal>();
     refusals.delete(plane.keyId);
-    // What could not be fetched so far is tried on; the deadline ends that.
+    // A download that failed so far is retried; the deadline ends that.
     if (outcome === 'refused' && reason !== 'download-failed' && !isOfSidecars(plane.projectId)) {
       const pod = plane.keyId.split('/').at(-1) ?? '';
       refusals.set(plane.keyId, { pod, attempt: deployment_id ?? '', detail: detail ?? reason ?? 'refused' });

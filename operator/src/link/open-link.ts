@@ -20,7 +20,7 @@ export interface OpenLinkWith extends AdmitWith {
   readonly api: ApiServer;
   readonly routes: HttpsRoutes;
   readonly endpoint: LeaderEndpoint;
-  /** PEM: what pods check the listener's certificate by. */
+  /** PEM: the authorities by which pods verify the listener's certificate. */
   readonly ca: () => string | undefined;
   readonly files: ArtifactFiles;
   readonly registry: Registry;
@@ -61,7 +61,7 @@ export function openLink(using: OpenLinkWith): OpenLink {
   };
 }
 
-/** Until it is written: the Service may come later than we do. */
+/** Retries until it is written: the Service may be created later. */
 async function keepWriting(
   api: ApiServer,
   endpoint: LeaderEndpoint,

@@ -3,11 +3,11 @@ import type { GatewayProject } from '../api/resources.ts';
 import type { Link } from '../objects/link.ts';
 import { AUDIENCE } from './token-reviewer.ts';
 
-/** Where the operator's own link is found: any replica can say, its leader answers. */
+/** Address of the operator's own link: any replica knows it, its leader answers. */
 export interface LinkService {
   readonly service: string;
   readonly namespace: string;
-  /** PEM: what pods check the listener's certificate by. */
+  /** PEM: the authorities by which pods verify the listener's certificate. */
   readonly ca: string | undefined;
 }
 

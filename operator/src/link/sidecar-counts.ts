@@ -1,10 +1,10 @@
 import type { DataPlane } from '@gw/control/channel';
 import type { GatewayProject } from '../api/resources.ts';
 
-/** Hashes that are told apart in a status. */
+/** Maximum number of hashes in a status. */
 const MOST_HASHES = 20;
 
-/** What connected sidecars serve, most first. Pure. */
+/** Counts artifacts of connected sidecars, most frequent first. Pure. */
 export function sidecarCounts(
   planes: readonly Pick<DataPlane, 'artifactHash'>[],
 ): NonNullable<NonNullable<GatewayProject['status']>['sidecars']> {

@@ -6,7 +6,7 @@ import { isRecord } from '../kube/kube-object.ts';
 import type { Part } from '../kube/manifest.ts';
 import type { ApiServer } from '../runtime/api-server.ts';
 
-/** What tokens of the link are for. */
+/** Audience of the link's tokens. */
 export const AUDIENCE = 'gw-operator';
 
 /** A pod that has shown a token of its service account. */
@@ -25,23 +25,25 @@ interface Answer {
 const MOST = 20_000;
 /** A pod connects and then downloads: one question for both. */
 const GOOD_FOR_MS = 60_000;
-/** A stranger who asks again and again is no load on the API server. */
+/** Milliseconds for which a refusal is kept: repeated requests of a stranger do not load the API server. */
 const BAD_FOR_MS = 10_000;
-/** Of a token, in characters. */
+/** Maximum length of a token, in characters. */
 const MAX_TOKEN = 4096;
 
 export class TokenReviewer {
   readonly #api: ApiServer;
-  /** By the hash of the token, which itself is nowhere kept. */
+  /** Answers by the hash of the token, which itself is not stored. */
   readonly #answers = new BoundedMap<Answer>(MOST);
 
   constructor(api: ApiServer) {
     this.#api = api;
   }
 
-  /** Undefined where it is no token of a pod for us. Rejects when the API server does not answer. */
+  /**
+   * Returns undefined if the token is not a pod's token for this audience. Rejects when the API server does not answer.
+   */
   async review(token: string): Promise<Caller | undefined> {
-    // Three parts of base64url: what is none is not asked about.
+    // A token has three parts of base64url: anything else is refused without a review.
     if (token.length > MAX_TOKEN || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return undefined;
     const key = createHash('sha256').update(token).digest('base64');
     const known = this.#answers.get(key);
@@ -73,7 +75,7 @@ export class TokenReviewer {
   }
 }
 
-/** Of a TokenReview's status. */
+/** Returns the caller from a TokenReview's status. */
 export function callerOf(status: unknown): Caller | undefined {
   if (!isRecord(status) || status['authenticated'] !== true) return undefined;
   const { audiences, user } = status;

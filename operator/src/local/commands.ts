@@ -1,12 +1,12 @@
 /**
- * What local mode runs of a container. Processes have the rights of whoever runs them, so a manifest that somebody else
- * wrote must not choose them: the gateway's own program runs, and anything else only with `--allow-commands`.
+ * The commands of containers in local mode. Processes have the rights of the user who starts them, so a manifest of
+ * somebody else must not choose them: only the gateway's own program runs, others need `--allow-commands`.
  */
 import { GW_ENTRY } from '../objects/gateway-container.ts';
 import type { Container } from './local-kinds.ts';
 
 export interface Command {
-  /** The program, and what is not to be taken for a path in a volume. */
+  /** The program, and arguments that are not paths in a volume. */
   readonly program: readonly string[];
   readonly args: readonly string[];
 }
@@ -25,14 +25,14 @@ export interface CommandRights {
   readonly made: boolean;
 }
 
-/** Throws an Error that says what must be allowed. */
+/** Throws an Error that names the option to allow it. */
 export function commandOf(
   container: Container,
   variables: ReadonlyMap<string, string>,
   { allowed, made }: CommandRights,
 ): Command {
   const { command, args = [], image = '' } = container;
-  // Options of the gateway alone could read a file and send it: what a GatewayProject asks for is judged by its schema.
+  // Options of the gateway could read a file and send it: a GatewayProject's settings are checked by its schema.
   if (!made && !allowed) throw new Error(`it comes from a manifest and is not a gateway of a GatewayProject: ${ALLOW}`);
   const variable = [...variables.keys()].find((name) => RESERVED.test(name));
   if (variable !== undefined && !allowed) throw new Error(`it sets ${variable}: ${ALLOW}`);

@@ -1,6 +1,6 @@
 /**
- * The control plane of local mode, on an embedded database in memory: shows what the folder's projects are and were,
- * and deploys to the gateways that serve them. Nothing waits for it, and nothing fails with it.
+ * The control plane of local mode, on an embedded database in memory: shows the folder's projects and their history,
+ * and deploys to the gateways that serve them. Gateways neither wait for it nor fail with it.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { messageOf } from '@gw/gateway/message-of';
@@ -44,12 +44,12 @@ export class Console {
     this.#started = this.#start();
   }
 
-  /** Starts what takes seconds, once gateways have had the machine for themselves. */
+  /** Starts the control plane, which takes seconds, after the gateways have started. */
   begin(): void {
     this.#begun.resolve();
   }
 
-  /** What makes a gateway pod a data plane of its project; none for other pods. */
+  /** Returns the variables that make a gateway pod a data plane of its project; empty for other pods. */
   variables({ metadata }: RunnableWorkload, pod: string): ReadonlyMap<string, string> {
     const project = metadata.labels?.[LABEL_PROJECT];
     if (project === undefined) return new Map();
@@ -62,7 +62,7 @@ export class Console {
     ]);
   }
 
-  /** What a project has just been compiled from, and to. */
+  /** Takes the inputs and the result of a project's compilation. */
   compiled(key: string, compiled: CompiledProject): void {
     this.#accessOf(key);
     this.#waiting.set(key, compiled);
@@ -80,7 +80,7 @@ export class Console {
     await this.#begun.promise;
     if (this.#closed) return null;
     try {
-      // What it is made of takes a second to load: the gateways do not wait for that.
+      // The module takes a second to load: the gateways do not wait for it.
       const { startMirror } = await import('./mirror.ts');
       const running = await startMirror({
         listen: { host: this.#host, port: this.#port },

@@ -14,7 +14,7 @@ export class Folder {
   readonly #objects: Objects;
   readonly #report: Report;
   readonly #watcher;
-  /** What each file last gave, by identity. */
+  /** Objects that each file last contained, by identity. */
   readonly #applied = new Map<string, ReadonlyMap<string, ManifestObject>>();
   #timer: NodeJS.Timeout | undefined;
   #loading: Promise<void> = Promise.resolve();
@@ -33,10 +33,10 @@ export class Folder {
     this.#watcher.on('error', (error) => report.problem('watching the folder', messageOf(error)));
   }
 
-  /** Reads the folder, applies what changed and deletes what has gone. A file that is wrong changes nothing. */
+  /** Reads the folder, applies changes and deletes removed objects. An invalid file changes nothing. */
   load(): Promise<void> {
     const next = this.#loading.then(() => this.#load());
-    // A folder that has gone is reported; the next change tries again.
+    // A missing folder is reported; the next change tries again.
     this.#loading = next.catch(() => undefined);
     return next;
   }

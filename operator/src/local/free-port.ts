@@ -1,10 +1,10 @@
-/** A port of this machine that nobody listens on. */
+/** Finds a free port of this machine. */
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
 /**
- * Below those that systems give to connections and to servers that ask for any port (from 32,768 on Linux): one of
- * these could be taken before whoever asked for it listens. Above them are the node ports of Kubernetes, too.
+ * Below the ports that systems give to connections and to servers that request any port (from 32,768 on Linux), since
+ * another process could take such a port before the caller listens on it. Above them are the node ports of Kubernetes.
  */
 const [FIRST, END] = [11_000, 30_000];
 const TRIES = 100;

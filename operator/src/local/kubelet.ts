@@ -21,7 +21,7 @@ export interface KubeletOptions {
   /** Folder for the volumes of pods. */
   readonly root: string;
   readonly imageFiles: ReadonlyMap<string, string>;
-  /** Runs what manifests say, and not the gateway's program alone. */
+  /** Allows all commands of manifests, beside the gateway's program. */
   readonly allowCommands: boolean;
   readonly hostsFile: string;
   readonly inherited: Readonly<Record<string, string>>;
@@ -47,13 +47,13 @@ interface RunningPod {
   readonly spec: PodSpec;
   /** Ends a pause between two attempts. */
   wake: () => void;
-  /** Settles when its process and its files are gone. */
+  /** Settles when its process has ended and its files are removed. */
   readonly done: PromiseWithResolvers<void>;
 }
 
-/** After so many failures a rollout counts as failed; it goes on being tried. */
+/** Failures after which a rollout counts as failed; it is still retried. */
 const FAILURES = 4;
-/** For a pod that is stopped because everything is; others have the grace period that their template gives them. */
+/** Milliseconds for a pod to stop when everything stops; else its template's grace period applies. */
 const CLOSE_MS = 3000;
 /** Between taking a pod out of its Services and telling it to stop. */
 const SETTLE_MS = 250;
@@ -120,7 +120,7 @@ export class Kubelet {
     }
     const serving = current.filter(({ ready }) => ready).length;
     const surplus = current.slice(wanted);
-    // The old ones go when all new ones are ready, or when nothing shall take their place.
+    // Old pods stop when all new ones are ready, or when no pod replaces them.
     const old = serving >= wanted ? running.filter((pod) => pod.template !== template && !pod.stopping) : [];
     for (const pod of [...surplus, ...old]) {
       void this.#stop(pod, pod.graceMs).then(() => {

@@ -1,4 +1,4 @@
-/** What local mode reads of workloads and Services beyond what the controllers do: enough to run them as processes. */
+/** The parts of workloads and Services that only local mode reads: enough to run them as processes. */
 import { resource } from '../api/parse.ts';
 import type { FromSchema, Schema } from '../api/schema.ts';
 

@@ -32,13 +32,13 @@ import { Services } from './services.ts';
 
 export interface LocalOptions {
   readonly dir: string;
-  /** Where the first gateway listens. */
+  /** Address of the first gateway. */
   readonly listen: { readonly host: string; readonly port: number };
-  /** Where the control plane and its console listen; null: without them. */
+  /** Address of the control plane and its console; null: without them. */
   readonly console: { readonly host: string; readonly port: number } | null;
   /** The `gw` program: gateway/src/main.ts, or the bundled gw.js. */
   readonly gwEntry: string;
-  /** Runs what manifests say, and not the gateway's program alone. */
+  /** Allows all commands of manifests, beside the gateway's program. */
   readonly allowCommands: boolean;
   /** Gateways run in development mode. */
   readonly dev: boolean;
@@ -53,21 +53,21 @@ export interface RunningLocal {
   close(): Promise<void>;
 }
 
-/** Says what a user may try; `{address}` stands for the gateway's. */
+/** Annotation with a command for users to try; `{address}` stands for the gateway's. */
 const ANNOTATION_TRY = `${GROUP}/try`;
 /** Connections are handed to new pods at once; this is for requests on connections that are kept alive. */
 const DRAIN_SECONDS = 1;
 
-/** Namespaces are names in manifests: all are here, with the one label that a cluster gives each. */
+/** Namespaces are names in manifests: all exist, with the one label that a cluster gives each. */
 const LOCAL_NAMESPACES: NamespaceView = {
   includes: () => true,
   labels: async (namespace) => ({ 'kubernetes.io/metadata.name': namespace }),
 };
 
-/** After so many milliseconds the console starts, whether a gateway is ready or none. */
+/** Milliseconds after which the console starts, even without a ready gateway. */
 const CONSOLE_WAITS_MS = 5_000;
 
-/** Throws, with one line that says what to do, when the folder or the port cannot be used. */
+/** Throws an error of one line, with instructions, when the folder or the port cannot be used. */
 export async function startLocal(
   { dir, listen, console: consoleAddress, gwEntry, inherited, egress, allowCommands, dev }: LocalOptions,
   report: Report,
@@ -98,7 +98,7 @@ export async function startLocal(
   const inspectors = new Map<string, string>();
   /** Projects that have tools for agents. */
   const withTools = new Set<string>();
-  /** What the newest artifact of a project serves. */
+  /** Operations of a project's newest artifact. */
   const routes = new Map<string, readonly Operation[]>();
   const services = new Services({
     objects,
@@ -191,7 +191,7 @@ export async function startLocal(
   return { objects, close };
 }
 
-/** No image is pulled. What else a pod could be given that runs is the same as for other manifests. */
+/** No image is pulled. The other limits are those for all manifests. */
 function localPolicy(allowCommands: boolean): PodPolicy {
   const fields = allowCommands ? new Set(Object.keys(POD_FIELDS).filter(isPodField)) : DEFAULT_POD_POLICY.fields;
   return { ...DEFAULT_POD_POLICY, images: ['*'], fields };
@@ -206,16 +206,16 @@ function adminPort(pod: Pod): number {
 }
 
 interface Places {
-  /** Where the manifests are. */
+  /** Folder of the manifests. */
   readonly dir: string;
   readonly routes: ReadonlyMap<string, readonly Operation[]>;
-  /** Of gateways, by project. */
+  /** Addresses of gateways, by project. */
   readonly addresses: ReadonlyMap<string, string>;
-  /** Undefined where the project has no tools. */
+  /** Returns undefined if the project has no tools. */
   readonly inspectorOf: (project: string) => string | undefined;
 }
 
-/** Tells diagnostics when they change, and where a gateway is when it has become ready. */
+/** Reports diagnostics when they change, and the address of a gateway when it is ready. */
 function watchProjects(
   objects: MemoryObjects,
   report: Report,
@@ -275,7 +275,7 @@ function routeLines(operations: readonly Operation[]): readonly string[] {
   ];
 }
 
-/** What a project asks for and does not get here. */
+/** Lists the settings of a project that local mode ignores. */
 function leftOut({ spec }: GatewayProject): readonly string[] {
   const { exposure, monitoring, pods, storage } = spec;
   return [
@@ -286,7 +286,7 @@ function leftOut({ spec }: GatewayProject): readonly string[] {
   ];
 }
 
-/** The port is looked at before anything is started: a gateway that compiles and then has no port helps nobody. */
+/** Checks the port before anything starts, so that an occupied one fails at once. */
 function mustBeFree({ host, port }: LocalOptions['listen']): Promise<void> {
   return new Promise((resolve, reject) => {
     const server = createServer();

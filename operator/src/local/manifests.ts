@@ -1,4 +1,6 @@
-/** The manifests of a folder, as objects: what `kubectl apply -f DIR` would send, read again when files change. */
+/**
+ * The manifests of a folder, as objects: those that `kubectl apply -f DIR` would send, read again when files change.
+ */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileFault } from '@gw/gateway/file-fault';
@@ -10,7 +12,7 @@ import { unknownFields } from '../api/unknown-fields.ts';
 import { isRecord, type KubeObject, keyOf, type Resource } from '../kube/kube-object.ts';
 import { reachableServices, runnableWorkloads } from './local-kinds.ts';
 
-/** What local mode can do something with. */
+/** Kinds that local mode supports. */
 const RESOURCES: readonly Resource<KubeObject>[] = [
   gatewayProjects,
   apiSpecs,
@@ -28,7 +30,7 @@ export interface ManifestObject {
 }
 
 export interface Manifests {
-  /** By file. A file that cannot be read has none, and says why in `problems`. */
+  /** Objects by file. An unreadable file has none; `problems` gives the reason. */
   readonly files: ReadonlyMap<string, readonly ManifestObject[]>;
   readonly problems: ReadonlyMap<string, string>;
   /** Kinds that local mode does not know, such as `Ingress bookstore`. */
@@ -39,7 +41,7 @@ export const DEFAULT_NAMESPACE = 'default';
 const MANIFEST = /\.(ya?ml|json)$/;
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** Reads every *.yaml, *.yml and *.json of the folder itself, in the order of names. Rejects when it is no folder. */
+/** Reads every *.yaml, *.yml and *.json of the folder itself, in the order of names. Rejects if it is not a folder. */
 export async function readManifests(dir: string): Promise<Manifests> {
   const files = new Map<string, readonly ManifestObject[]>();
   const problems = new Map<string, string>();
@@ -80,7 +82,7 @@ function parseManifest(text: string, ignored: string[]): readonly ManifestObject
   return objects;
 }
 
-/** The object, or the name of what local mode does not know. Throws on what is wrong. */
+/** Returns the object, or the name of an unsupported kind. Throws if the value is invalid. */
 function parseObject(value: unknown): ManifestObject | string {
   if (!isRecord(value) || typeof value['apiVersion'] !== 'string' || typeof value['kind'] !== 'string') {
     throw new Error('a document without apiVersion and kind is not a manifest');

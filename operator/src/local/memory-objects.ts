@@ -1,6 +1,6 @@
 /**
- * The objects of local mode: what an API server does for controllers, in memory. Applying gives an object its uid,
- * version and generation, keeps its status, and tells those who watch; deleting takes along what it owns.
+ * The objects of local mode: an API server for controllers, in memory. Applying gives an object its uid, version and
+ * generation, keeps its status, and notifies watchers; deleting also deletes the objects that it owns.
  */
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
@@ -54,7 +54,7 @@ export class MemoryObjects implements Objects {
     }));
   }
 
-  /** Throws when the object is none of its kind, as an API server refuses it. */
+  /** Throws if the object is not of its kind, as an API server refuses it. */
   async apply(resource: Resource<KubeObject>, object: KubeObject): Promise<undefined> {
     const next: Stored = resource.parse(structuredClone(object));
     const kind = this.#kind(resource);
@@ -80,7 +80,7 @@ export class MemoryObjects implements Objects {
     return undefined;
   }
 
-  /** There is nobody here to hand anything over to. */
+  /** There are no other managers here. */
   async handOver(): Promise<void> {}
 
   async applyStatus(resource: Resource<KubeObject>, object: KubeObject & { readonly status?: unknown }): Promise<void> {
@@ -111,7 +111,7 @@ export class MemoryObjects implements Objects {
     const watcher: Watcher = { kind: idOf(resource), options, onChange };
     const existing = [...this.#kind(resource).values()].filter((object) => matches(object, options));
     this.#watchers.add(watcher);
-    // Later, as from a server: nobody is called back before `watch` has returned.
+    // Asynchronous, as from a server: no callback runs before `watch` has returned.
     const synced = Promise.resolve().then(() => {
       for (const object of existing) if (this.#watchers.has(watcher)) deliver(watcher, 'added', object);
     });

@@ -7,7 +7,7 @@ import { deploy, latestDeployment, type Publishable, published } from '../contro
 import { type Register, sendSources } from '../control-plane/send-sources.ts';
 import { sourcesOf } from '../control-plane/sources.ts';
 
-/** What a gateway of a project connects with; made before the control plane is there to make it. */
+/** Credentials of a project's gateway; created before the control plane exists. */
 export interface ProjectAccess {
   readonly projectId: string;
   readonly apiKey: string;
@@ -22,7 +22,7 @@ export interface MirrorOptions {
   readonly known: () => readonly string[];
 }
 
-/** What a project has been compiled from, and to. */
+/** Inputs and result of a project's compilation. */
 export interface CompiledProject extends Publishable {
   readonly inputs: Project;
 }
@@ -84,7 +84,7 @@ export async function startMirror(options: MirrorOptions) {
   };
 }
 
-/** A folder's plugin may change under its version; what is built in is there already, and stays as it is. */
+/** A folder's plugin may change under its version; a built-in one is registered already, and does not change. */
 const replacing =
   ({ context }: ControlPlane): Register =>
   async ({ name, manifest, wasm, configSchema = null }) => {

@@ -1,11 +1,11 @@
-/** The volumes of a pod as folders, and its environment: what a kubelet gets out of ConfigMaps and Secrets. */
+/** The volumes of a pod as folders, and its environment, as a kubelet makes them from ConfigMaps and Secrets. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Objects } from '../runtime/objects.ts';
 import { type Entries, readConfigMap, readSecret } from '../sources/read-source.ts';
 import type { Container, PodSpec } from './local-kinds.ts';
 
-/** Something that the pod needs is not there; it is tried again. */
+/** An object that the pod needs is missing; starting is retried. */
 export class PodNotStartable extends Error {}
 
 async function entries(
@@ -48,7 +48,7 @@ export async function writeVolumes(
   return folders;
 }
 
-/** Keys become file names: one that climbs out of its folder is none that Kubernetes would take either. */
+/** Keys become file names. Throws for a name that leaves its folder, which Kubernetes refuses too. */
 function safeName(name: string): string {
   if (!/^[-._a-zA-Z0-9]+$/.test(name) || name === '.' || name === '..')
     throw new PodNotStartable(`"${name}" cannot be a file name`);

@@ -1,7 +1,7 @@
 /**
- * One pod of local mode: a child process that runs the command of the pod's first container. What a container has of
- * its own (paths, ports, names of Services) is translated: mount paths become folders, container ports free ports of
- * 127.0.0.1, and a preloaded module answers lookups of Service names from a hosts file, as the cluster's DNS does.
+ * One pod of local mode: a child process that runs the command of the pod's first container. Resources of the container
+ * (paths, ports, names of Services) are translated: mount paths become folders, container ports free ports of
+ * 127.0.0.1, and a preloaded module resolves Service names from a hosts file, as the cluster's DNS does.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { request } from 'undici';
@@ -10,7 +10,7 @@ import type { Command } from './commands.ts';
 import { freePort } from './free-port.ts';
 import type { Container } from './local-kinds.ts';
 
-/** Runs in the pod, so it is plain JavaScript; ends the pod when we are gone, however we went. */
+/** Runs in the pod, so it is plain JavaScript; ends the pod when this process has ended in any way. */
 const PRELOAD = `
 import dns from 'node:dns';
 import { readFileSync } from 'node:fs';
@@ -65,7 +65,7 @@ export class PodProcess {
   readonly #container: Container;
   readonly #abort = new AbortController();
   readonly #tail: string[] = [];
-  /** Resolves with what it ended with. */
+  /** Resolves with its exit reason. */
   readonly exited: Promise<string>;
 
   private constructor(child: ChildProcess, ports: ReadonlyMap<number, number>, options: PodProcessOptions) {
@@ -112,7 +112,7 @@ export class PodProcess {
     };
     const [program = 'node', ...entry] = command.program;
     const node = program === 'node';
-    // What is in the image stays what it is, whatever is mounted over it.
+    // Paths of the image stay as they are, whatever is mounted over them.
     const rest = [...entry.map((path) => imageFiles.get(path) ?? path), ...command.args.map(translate)];
     const env = Object.fromEntries([...variables].map(([name, value]) => [name, translate(value)]));
     const child = spawn(node ? process.execPath : program, [...(node ? ['--import', PRELOAD_URL] : []), ...rest], {
@@ -124,7 +124,7 @@ export class PodProcess {
     return new PodProcess(child, ports, options);
   }
 
-  /** The port on 127.0.0.1 behind a container port, given by number or name. */
+  /** Returns the port on 127.0.0.1 of a container port, given by number or name. */
   port(of: string | number | undefined): number | undefined {
     const declared = this.#container.ports ?? [];
     const port =
@@ -134,7 +134,7 @@ export class PodProcess {
     return port && this.#ports.get(port.containerPort);
   }
 
-  /** Follows the readiness probe until the process ends; `onChange` hears each change. */
+  /** Follows the readiness probe until the process ends; calls `onChange` for each change. */
   async probe(onChange: (ready: boolean) => void): Promise<void> {
     const { signal } = this.#abort;
     let ready = false;
@@ -168,7 +168,7 @@ export class PodProcess {
       if (url?.origin !== origin) return false;
       const answer = await request(url, { signal: timeout });
       await answer.body.dump();
-      // Without a probe of its own, whoever answers at all is ready.
+      // Without a probe of its own, a pod that answers at all is ready.
       return probe === undefined || answer.statusCode < 400;
     } catch {
       return false;

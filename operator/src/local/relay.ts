@@ -60,7 +60,7 @@ export class Relay {
     const pod = connect({ host: '127.0.0.1', port, allowHalfOpen: true, noDelay: true });
     this.#track(pod);
     const refused = () => {
-      // It stopped between our look and our call: nothing has been sent yet, so another may be asked.
+      // It stopped between check and connect: nothing has been sent yet, so another pod may be tried.
       if (performance.now() >= until) client.destroy();
       else setTimeout(() => this.#relay(client, until, attempt + 1), LOOK_MS);
     };

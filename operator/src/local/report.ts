@@ -1,4 +1,4 @@
-/** What local mode tells as it goes; coloured on a terminal only. */
+/** Progress output of local mode; coloured on a terminal only. */
 import { styleText } from 'node:util';
 import type { StatusDiagnostic } from '../api/shared.ts';
 import { diagnosticText } from '../controllers/status/diagnostic-text.ts';
@@ -27,7 +27,7 @@ export class Report implements EventSink {
   readonly #write: (text: string) => void;
   readonly #colour: boolean;
   readonly #verbose: boolean;
-  /** Diagnostics as they were last shown: Events repeat them, for those who have nothing else to look at. */
+  /** Diagnostics as last shown: Events repeat them, for readers of Events alone. */
   #shown: readonly string[] = [];
 
   constructor(
@@ -51,7 +51,7 @@ export class Report implements EventSink {
     this.#line('✗', `${where}: ${reason}`, 'red');
   }
 
-  /** What stands by itself: an address, a line to try. */
+  /** Writes a line that stands alone: an address, a command to try. */
   plain(text: string): void {
     this.#write(`${text}\n`);
   }
@@ -87,7 +87,7 @@ export class Report implements EventSink {
     else this.note(text);
   }
 
-  /** What an Event says beyond the diagnostics that stand above it. */
+  /** Returns the text of an Event without the diagnostics already shown above it. */
   #withoutShown(note: string): string {
     const repeated = this.#shown.map((text) => note.indexOf(text)).filter((at) => at >= 0);
     if (repeated.length === 0) return note;

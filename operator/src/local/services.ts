@@ -14,7 +14,7 @@ import { Relay } from './relay.ts';
 export interface ServicesOptions {
   readonly objects: Objects;
   readonly kubelet: Kubelet;
-  /** Where the first gateway listens; each further one takes the next port. */
+  /** Address of the first gateway; each further one takes the next port. */
   readonly listen: { readonly host: string; readonly port: number };
   readonly hostsFile: string;
   readonly onListening: (service: ReachableService, address: string) => void;
@@ -24,7 +24,7 @@ export interface ServicesOptions {
 }
 
 interface Exposed {
-  /** What it was made from, so that a change opens it anew. */
+  /** The declared ports, so that a change reopens it. */
   readonly ports: string;
   readonly host: string;
   readonly relays: readonly Relay[];
@@ -92,7 +92,7 @@ export class Services {
     return undefined;
   }
 
-  /** It asks for no credentials: on this machine alone, whatever `listen` says. */
+  /** Its admin port has no credentials: it listens on this machine alone, independent of `listen`. */
   async #openAdmin(key: string, service: ReachableService): Promise<Relay> {
     const port = this.#adminPorts.get(key) ?? (await freePort());
     this.#adminPorts.set(key, port);
@@ -122,8 +122,8 @@ export class Services {
   }
 
   /**
-   * An address of its own, so that several Services may have the same port, and so that those of two local modes
-   * do not meet. Only Linux answers on all of 127.0.0.0/8 without being told to.
+   * Returns an address of its own, so that several Services may have the same port, and two local modes do not collide.
+   * Only Linux answers on all of 127.0.0.0/8 without configuration.
    */
   #ownAddress(): string {
     if (process.platform !== 'linux') return '127.0.0.1';

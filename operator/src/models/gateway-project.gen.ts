@@ -360,7 +360,7 @@ export interface GatewayProjectSpec {
       readonly labels?: { readonly [name: string]: string };
     };
   };
-  /** A control plane that shows the specs, revisions and deployments of this project, and from which pods then fetch their artifacts. This cluster owns the specs, plugins and upstreams; what is deployed is decided by whoever deployed last. */
+  /** A control plane that shows the specs, revisions and deployments of this project, and from which pods then fetch their artifacts. This cluster owns the specs, plugins and upstreams; the last deployment, from either side, decides which artifact is served. */
   readonly controlPlane?: {
     /** URL of its REST API, such as https://gw-control.gw-system.svc:9090. An internal address must be allowed with the operator's --egress-allow; an http:// URL also requires allowPlaintext. */
     readonly url: string;
@@ -369,7 +369,7 @@ export interface GatewayProjectSpec {
     /** Secret in this namespace with an API token (key token), the data-plane key of the project (key data-plane-key) and, for a private CA, its certificate (key ca.crt). The Secret must name the host of the URL: label gw.dev/credential: "true", annotation gw.dev/hosts. */
     readonly secret: string;
   };
-  /** Who can reach the admin port of the pods (8081); the traffic port is open to all. */
+  /** Clients of the admin port of the pods (8081); the traffic port is open to all. */
   readonly networkPolicy?: {
     /** @default true */
     readonly enabled?: boolean;

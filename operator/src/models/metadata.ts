@@ -1,4 +1,4 @@
-/** Metadata of an object as a manifest says it. */
+/** Metadata of an object in a manifest. */
 export interface ManifestMetadata {
   /**
    * Unique among objects of the kind in the namespace.

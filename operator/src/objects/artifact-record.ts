@@ -1,6 +1,6 @@
 /**
- * The record of an artifact that lies in a registry: a ConfigMap of metadata only, which is there before the image is
- * pushed and goes after it was deleted, so that no image of ours is ever unknown. It goes with its project.
+ * The record of an artifact in a registry: a ConfigMap of metadata only. It is created before the image is pushed and
+ * deleted after the image, so that every image is known. It is deleted with its project.
  */
 import { createHash } from 'node:crypto';
 import type { IConfigMap } from 'kubernetes-models/v1/ConfigMap';
@@ -24,7 +24,7 @@ import {
 /** How the registry of an image is reached. */
 export type RegistryAccess = NonNullable<Revision['registry']>;
 
-/** The value of LABEL_PART that tells a record from a part. */
+/** Value of LABEL_PART of a record. */
 const IMAGE_PART = 'image';
 
 export function isImageRecord({ metadata }: KubeObject): boolean {
@@ -36,13 +36,13 @@ export function repositoryOf(image: string): string {
   return image.split('@', 1)[0] ?? '';
 }
 
-/** By archive and repository: the same archive may lie in two while it moves from one to the other. */
+/** Names a record by archive and repository: the same archive may be in two repositories while it moves. */
 export function recordName(project: KubeObject, archive: string, image: string): string {
   const repository = createHash('sha256').update(repositoryOf(image)).digest('hex').slice(0, 8);
   return `${project.metadata.name}-${archive}-${repository}`;
 }
 
-/** How an image is reached: as the project says where it is of its repository, else as it was when it was pushed. */
+/** Returns the access to an image: from the project's spec if it names the repository, else as it was when pushed. */
 export function registryAccess({ spec }: GatewayProject, image: string, recorded: RegistryAccess = {}): RegistryAccess {
   const { oci } = spec.storage;
   return oci?.repository === repositoryOf(image) ? accessOf(oci) : recorded;
@@ -56,7 +56,7 @@ export function accessOf({ pushSecret, pullSecret, plainHttp }: RegistryAccess):
   };
 }
 
-/** What is about to be pushed: no revision yet. */
+/** An image to be pushed, which no revision has yet. */
 export interface PendingImage {
   readonly archive: string;
   readonly image: string;
@@ -67,7 +67,7 @@ export function pendingRecord(project: KubeObject, pending: PendingImage): KubeO
   return record(project, pending, {}, {});
 }
 
-/** Of an image that was pushed; the revision has `image`. */
+/** Returns the record of a pushed image; the revision has `image`. */
 export function artifactRecord(project: KubeObject, revision: Revision, pending: PendingImage): KubeObject {
   return record(
     project,
@@ -103,7 +103,7 @@ function record(
   });
 }
 
-/** The image that a record is of, undefined where it is none of ours any more. */
+/** Returns the image of a record; undefined if the record no longer belongs to the operator. */
 export function imageOf({
   metadata,
 }: KubeObject): { readonly image: string; readonly registry: RegistryAccess } | undefined {

@@ -12,7 +12,7 @@ import { registryAccess, repositoryOf } from './artifact-record.ts';
 export const ARTIFACT_DIR = '/artifact';
 export const ARTIFACT_VOLUME = 'artifact';
 
-/** What a pod needs to find the artifact at ARTIFACT_DIR. */
+/** Volumes and containers with which a pod finds the artifact at ARTIFACT_DIR. */
 export interface ArtifactSource {
   readonly volumes: readonly Part<IVolume>[];
   readonly volumeMounts: readonly Part<IVolumeMount>[];
@@ -23,15 +23,15 @@ export interface ArtifactSource {
 }
 
 export interface ArtifactSettings {
-  /** Image where the project names none. */
+  /** Image if the project names none. */
   readonly image: string;
   /** Whether the cluster has image volumes. Default: no. */
   readonly imageVolumes?: boolean;
-  /** What the operator may connect to beside public addresses: so may what fetches in its place. */
+  /** Addresses beside public ones that the operator may connect to: containers that fetch in its place may too. */
   readonly egressAllow?: readonly string[];
 }
 
-/** Where the image holds the bundled operator, which fetches images. */
+/** Path of the bundled operator, which fetches images, in the image. */
 const OPERATOR_ENTRY = '/app/gw-operator.js';
 const CREDENTIALS_DIR = '/var/run/gw-registry';
 const CREDENTIALS_VOLUME = 'gw-registry';
@@ -53,7 +53,7 @@ export function artifactSource(
 
 function fromConfigMaps(project: GatewayProject, revision: Revision): ArtifactSource {
   const parts = Array.from({ length: revision.parts ?? 0 }, (_, index) => partName(project, revision.archive, index));
-  // One folder out of all parts (docs/decisions.md#artifact-in-parts).
+  // All parts become one folder (docs/decisions.md#artifact-in-parts).
   const sources = parts.map((name): Part<IVolumeProjection> => ({ configMap: { name } }));
   return {
     volumes: [{ name: ARTIFACT_VOLUME, projected: { defaultMode: 0o444, sources } }],
@@ -65,7 +65,7 @@ function fromConfigMaps(project: GatewayProject, revision: Revision): ArtifactSo
 
 function fromImageVolume(image: string, pullSecret: string | undefined): ArtifactSource {
   return {
-    // By digest: what is there already is what it is.
+    // Referenced by digest: an image on the node is the right one.
     volumes: [{ name: ARTIFACT_VOLUME, image: { reference: image, pullPolicy: 'IfNotPresent' } }],
     volumeMounts: [readOnlyMount(ARTIFACT_VOLUME, ARTIFACT_DIR)],
     initContainers: [],
@@ -121,7 +121,7 @@ function fromInitContainer(
   };
 }
 
-/** Those that are not there are left out, as the kubelet does with its pull secrets. */
+/** Missing Secrets are left out, as the kubelet does with its pull secrets. */
 function credentialsVolume(secrets: readonly string[], files: readonly string[]): Part<IVolume> {
   const sources = secrets.map(
     (name, index): Part<IVolumeProjection> => ({

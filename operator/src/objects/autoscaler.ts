@@ -6,10 +6,10 @@ import type { KubeObject } from '../kube/kube-object.ts';
 import { given, manifest, type Part } from '../kube/manifest.ts';
 import { gatewayName, ownedMeta } from './names.ts';
 
-/** Per cent of the requested CPU, where a project names neither that nor metrics of its own. */
+/** Percentage of the requested CPU if a project sets neither that nor its own metrics. */
 const TARGET_CPU = 70;
 
-/** The HorizontalPodAutoscaler that owns the number of pods; undefined where the project has a fixed one. */
+/** Returns the HorizontalPodAutoscaler that owns the number of pods; undefined if the project has a fixed number. */
 export function autoscaler(project: GatewayProject): KubeObject | undefined {
   const { autoscaling } = project.spec.pods;
   if (!autoscaling) return undefined;

@@ -25,7 +25,7 @@ export function canaryWorkload(project: GatewayProject, { revision, pods }: Cana
       revisionHistoryLimit: 0,
       ...UNHINDERED,
       progressDeadlineSeconds: project.spec.rollout.progressDeadlineSeconds,
-      // They are few: what takes the place of another revision's need not wait for it.
+      // They are few: the pods that replace another revision's need not wait for it.
       strategy: { type: 'Recreate' },
       selector: { matchLabels: { ...podLabels(project), ...role } },
       template: podTemplate(project, revision, { ...settings, role: CANARY }),

@@ -1,23 +1,23 @@
-/** The Grafana dashboard of a gateway: what to look at, over the metrics of docs/metrics.md. */
+/** Panels of the Grafana dashboard of a gateway, over the metrics of docs/metrics.md. */
 import type { JsonObject } from '@gw/gateway/artifact';
 
 interface Query {
-  /** PromQL; `SERIES` stands for what selects the gateway's series, `RATE` for the window of rates. */
+  /** PromQL; `SERIES` stands for the selector of the gateway's series, `RATE` for the window of rates. */
   readonly expr: string;
-  /** What a series is called. */
+  /** Legend of a series. */
   readonly legend: string;
 }
 
 interface Panel {
   readonly title: string;
-  /** Of Grafana, such as `reqps`. */
+  /** Unit in Grafana, such as `reqps`. */
   readonly unit: string;
   readonly description?: string;
   readonly type: 'stat' | 'timeseries';
-  /** Of 24. */
+  /** Width out of 24. */
   readonly width: number;
   readonly queries: readonly Query[];
-  /** From which value on it is yellow, and from which red. */
+  /** Values from which it is yellow and red. */
   readonly thresholds?: readonly [number, number];
 }
 
@@ -216,7 +216,7 @@ function heightOf({ type }: Panel): number {
   return type === 'stat' ? 4 : 8;
 }
 
-/** In rows under their titles, from left to right. */
+/** Returns the panels in rows under their titles, from left to right. */
 export function dashboardPanels(): readonly JsonObject[] {
   const all: JsonObject[] = [];
   let y = 0;

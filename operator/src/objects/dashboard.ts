@@ -9,7 +9,7 @@ import { dashboardPanels } from './dashboard-panels.ts';
 import { gatewayName, ownedMeta } from './names.ts';
 
 interface Shown {
-  /** Of the dashboard in Grafana: at most 40 characters, and no two alike. */
+  /** Uid of the dashboard in Grafana: at most 40 characters, unique. */
   readonly uid: string;
   readonly title: string;
   /** Which gateway it shows at first. */

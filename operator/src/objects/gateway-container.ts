@@ -12,24 +12,24 @@ import { ADMIN_PORT, TRAFFIC_PORT } from './names.ts';
 import type { PodPolicy } from './pod-policy.ts';
 import { tlsParts } from './tls.ts';
 
-/** What pods need to know beyond their project. */
+/** Settings of pods beyond their project. */
 export interface PodSettings extends ArtifactSettings {
-  /** Public keys in hex, one of which must have signed what pods load; none: unsigned artifacts are served. */
+  /** Public keys in hex, one of which must have signed the artifact; empty: unsigned artifacts are served. */
   readonly trustedKeys: readonly string[];
   /** Seconds in place of the project's `serve.drainDelay`. */
   readonly drainDelay?: number;
-  /** Changes with the Secrets that are variables of the pods; absent where there are none. */
+  /** Changes with the Secrets that are variables of the pods; absent without such Secrets. */
   readonly secretsVersion?: string;
-  /** What the pods are there for: see LABEL_ROLE. */
+  /** Role of the pods: see LABEL_ROLE. */
   readonly role?: string;
   /** How far the project may go with its pods; default: not beyond the usual. */
   readonly policy?: PodPolicy;
-  /** Where later artifacts come from; absent: pods are replaced for each. */
+  /** Source of later artifacts; absent: pods are replaced for each. */
   readonly link?: Link;
 }
 
 export const SECRETS_DIR = '/var/run/secrets/gw';
-/** Where the image holds the bundled `gw`. */
+/** Path of the bundled `gw` in the image. */
 export const GW_ENTRY = '/app/gw.js';
 
 /** Name of the container that serves. */
@@ -63,8 +63,8 @@ export function gatewayContainer(
       failureThreshold: 60,
       timeoutSeconds: 2,
     },
-    // Also while it drains: where no other pod is ready, a Service goes on to those that end. And also while it is slow:
-    // on a busy node all would be taken out at once.
+    // Ready also while it drains: if no other pod is ready, a Service still routes to those that end. Slow answers
+    // count as ready too: on a busy node all pods would be taken out at once.
     readinessProbe: {
       httpGet: { path: '/ready?draining=ok', port: 'admin' },
       periodSeconds: 1,
@@ -77,7 +77,7 @@ export function gatewayContainer(
       failureThreshold: 6,
       timeoutSeconds: 5,
     },
-    // What it says at its end is the reason that a rollout fails for.
+    // The last log lines become the reason for which a rollout fails.
     terminationMessagePolicy: 'FallbackToLogsOnError',
     resources: pods.resources,
     securityContext: {
@@ -107,7 +107,10 @@ export function serveArguments(project: GatewayProject, drainDelay?: number): re
   ];
 }
 
-/** What the project says of `gw serve`, wherever it runs; options that it leaves out keep the program's defaults. */
+/**
+ * Returns the project's options of `gw serve`, wherever it runs; options that it leaves out keep the program's
+ * defaults.
+ */
 export function projectArguments({ metadata, spec }: GatewayProject, drainDelay?: number): readonly string[] {
   const { serve, egress, allowPlaintext } = spec;
   const { trustedProxies, adminHosts, state, ...plain } = serve;

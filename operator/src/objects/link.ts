@@ -1,5 +1,5 @@
 /**
- * How a pod reaches who tells it of new artifacts: the operator, or the control plane that the project names
+ * The link over which a pod gets new artifacts: to the operator, or to the control plane that the project names
  * (docs/decisions.md#later-artifacts-over-link).
  */
 import type { IEnvVar } from 'kubernetes-models/v1/EnvVar';
@@ -12,11 +12,11 @@ import type { Part } from '../kube/manifest.ts';
 export interface Link {
   /** `wss://HOST:PORT/ws/data-plane`. */
   readonly url: string;
-  /** At the operator the GatewayProject's uid. */
+  /** Id of the project; at the operator the GatewayProject's uid. */
   readonly projectId: string;
   /** PEM certificates that the server's is checked with; absent: those that the system trusts. */
   readonly ca?: string;
-  /** What the pod authenticates with: a token of its ServiceAccount for that audience, or a key of a Secret. */
+  /** The pod's credential: a token of its ServiceAccount for that audience, or a key of a Secret. */
   readonly credential:
     | { readonly kind: 'service-account'; readonly audience: string }
     /** `ca`: the key of the certificates that the server's is checked with, in the same Secret. */
@@ -37,10 +37,15 @@ const CREDENTIAL_VOLUME = 'gw-link';
 const CACHE_VOLUME = 'gw-cache';
 /** Seconds; the kubelet renews it in time, and `gw serve` reads it again at each connection. */
 const TOKEN_SECONDS = 3600;
-/** A pod that starts with an older artifact is not ready before it has what is wanted, or so many seconds have passed. */
+/**
+ * A pod that starts with an older artifact is not ready before it has the desired one, or these seconds have passed.
+ */
 const WAIT = ['--control-plane-wait', '15'];
 
-/** What a pod with `gw serve` needs for the link, and a place where the last good artifact outlives the container. */
+/**
+ * Returns the link's parts of a pod with `gw serve`, with a volume in which the last good artifact outlives the
+ * container.
+ */
 export function linkParts({ url, projectId, ca, credential }: Link): LinkParts {
   const source: Part<IVolumeProjection> =
     credential.kind === 'service-account'
@@ -65,7 +70,7 @@ export function linkParts({ url, projectId, ca, credential }: Link): LinkParts {
   };
 }
 
-/** As files, so that what is rotated in the Secret is taken up without another pod. */
+/** As files, so that a rotated Secret reaches running pods. */
 function secretItems({ key, ca }: { readonly key: string; readonly ca?: string }): readonly Part<IKeyToPath>[] {
   return [{ key, path: 'key' }, ...(ca ? [{ key: ca, path: CA_FILE }] : [])];
 }

@@ -1,4 +1,4 @@
-/** Names, labels and annotations of what a GatewayProject owns. */
+/** Names, labels and annotations of a GatewayProject's objects. */
 import { GROUP } from '../api/schema.ts';
 import type { KubeObject, ObjectMeta } from '../kube/kube-object.ts';
 import { ownerReference } from '../kube/kube-object.ts';
@@ -15,7 +15,7 @@ export const ANNOTATION_HASH = `${GROUP}/artifact-hash`;
 export const ANNOTATION_ARCHIVE = `${GROUP}/archive`;
 export const ANNOTATION_REVISION = `${GROUP}/revision`;
 export const ANNOTATION_PARTS = `${GROUP}/parts`;
-/** Of the record of an artifact in a registry: REGISTRY/REPOSITORY@DIGEST. */
+/** Image in the record of an artifact in a registry: REGISTRY/REPOSITORY@DIGEST. */
 export const ANNOTATION_IMAGE = `${GROUP}/image`;
 /** Beside it, how that registry is reached: RegistryAccess in JSON. */
 export const ANNOTATION_REGISTRY = `${GROUP}/registry`;
@@ -25,7 +25,7 @@ export const ANNOTATION_AUTOSCALED = `${GROUP}/autoscaled`;
 /** On pods: the versions of the Secrets that are their variables. */
 export const ANNOTATION_SECRETS = `${GROUP}/secrets`;
 
-/** Where gateway pods serve traffic, and where health, metrics and provenance. */
+/** Port for traffic, and port for health, metrics and provenance. */
 export const TRAFFIC_PORT = 8080;
 export const ADMIN_PORT = 8081;
 
@@ -33,13 +33,13 @@ export function hashLabel(artifactHash: string): string {
   return artifactHash.replace(/^sha256:/, '').slice(0, 63);
 }
 
-/** On a workload: what its template is but for the revision. */
+/** On a workload: digest of its template without the revision. */
 export const ANNOTATION_TEMPLATE = `${GROUP}/template`;
-/** On a workload: what the project asked for when its template was made. */
+/** On a workload: digest of the project's settings when its template was made. */
 export const ANNOTATION_ASKED = `${GROUP}/asked`;
 /** On a workload whose pods are being replaced because the operator changed: the ANNOTATION_TEMPLATE that they get. */
 export const ANNOTATION_UPDATE = `${GROUP}/update`;
-/** What a pod is there for, where it is not one of the stable pods: `canary`. */
+/** Role of a pod that is not one of the stable pods: `canary`. */
 export const LABEL_ROLE = `${GROUP}/role`;
 export const CANARY = 'canary';
 
@@ -53,7 +53,7 @@ export function canaryName(project: KubeObject): string {
   return `${gatewayName(project)}-canary`;
 }
 
-/** What selects the pods of a project; never changes, since a Deployment's selector cannot. */
+/** Returns the labels that select a project's pods; they never change, since a Deployment's selector cannot. */
 export function podLabels(project: KubeObject): { readonly [name: string]: string } {
   return { 'app.kubernetes.io/name': 'gw-gateway', [LABEL_PROJECT]: project.metadata.name };
 }

@@ -15,7 +15,7 @@ export function networkPolicy(project: GatewayProject, operatorNamespace: string
     namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': operatorNamespace } },
     podSelector: { matchLabels: { 'app.kubernetes.io/name': 'gw-operator' } },
   };
-  // A peer without any selector would admit nobody and be refused by the API server.
+  // A peer without any selector would admit nobody, and the API server refuses it.
   const peers = scrapers.filter((peer) => peer.namespaceSelector || peer.podSelector);
   return manifest<INetworkPolicy>({
     apiVersion: 'networking.k8s.io/v1',

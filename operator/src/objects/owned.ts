@@ -1,4 +1,6 @@
-/** The objects beside its artifact that a GatewayProject owns: one row each, made, kept and removed by what it says. */
+/**
+ * The objects beside its artifact that a GatewayProject owns: one row each, by which they are made, kept and removed.
+ */
 import type { Revision } from '../api/gateway-project.ts';
 import {
   autoscalers,
@@ -27,11 +29,11 @@ import { service } from './service.ts';
 import { serviceAccount } from './service-account.ts';
 import { type WorkloadSettings, workload } from './workload.ts';
 
-/** What objects are built from beside their project. */
+/** Input from which objects are built, beside their project. */
 export interface OwnedContext extends WorkloadSettings {
-  /** Where the operator runs, for the NetworkPolicy. */
+  /** Namespace of the operator, for the NetworkPolicy. */
   readonly operatorNamespace: string;
-  /** What the pods start with; absent while there is nothing to serve. */
+  /** The revision that pods start with; absent while there is nothing to serve. */
   readonly revision?: Revision;
   /** The revision that is tried beside it. */
   readonly canary?: Canary;
@@ -42,19 +44,19 @@ export interface OwnedObject {
   /** Name of the project's one; two rows of one resource have different names. */
   readonly name: (project: GatewayProject) => string;
   /**
-   * Whether the project's spec may ask for it, whatever else is known: then an object of its name that is somebody
-   * else's is in the way. Default: always.
+   * Whether the project's spec may request it in any state: then somebody else's object of its name is an obstacle.
+   * Default: always.
    */
   readonly wanted?: (project: GatewayProject) => boolean;
-  /** The object; undefined where there shall be none. */
+  /** Returns the object; undefined if it shall not exist. */
   readonly build: (project: GatewayProject, context: OwnedContext) => KubeObject | undefined;
-  /** The cluster need not know the kind: then everything else goes on, and it is made once it does. */
+  /** The cluster may lack the kind: then everything else continues, and the object is made once the kind exists. */
   readonly optionalApi?: true;
-  /** Traffic flows through it: where nothing is built, what exists is left as it is. Default: it is removed. */
+  /** Traffic flows through it: if nothing is built, an existing object is left as it is. Default: it is removed. */
   readonly vital?: true;
 }
 
-/** In the order in which they are made. */
+/** In the order in which they are created. */
 export const OWNED: readonly OwnedObject[] = [
   { resource: serviceAccounts, name: gatewayName, build: serviceAccount, vital: true },
   { resource: services, name: gatewayName, build: service, vital: true },
@@ -117,12 +119,12 @@ export const OWNED: readonly OwnedObject[] = [
 
 /** Their resources, each once. */
 export const ownedResources: readonly Resource<KubeObject>[] = [...new Set(OWNED.map(({ resource }) => resource))];
-/** Those of APIs that a cluster need not have. */
+/** Kinds of APIs that a cluster may lack. */
 export const optionalResources: ReadonlySet<Resource<KubeObject>> = new Set(
   OWNED.filter(({ optionalApi }) => optionalApi).map(({ resource }) => resource),
 );
 
-/** What to apply, in this order, and which of those that exist to remove: of other names than these, none. */
+/** Returns the objects to apply, in this order, and the existing ones to remove, which have other names. */
 export function ownedObjects(
   project: GatewayProject,
   context: OwnedContext,
@@ -138,7 +140,7 @@ export function ownedObjects(
   return { apply, remove: existing.filter(({ kind, metadata }) => unwanted.has(id(kind, metadata.name))) };
 }
 
-/** Whether there is no gateway without this object of a project. */
+/** Reports whether the gateway requires this object of a project. */
 export function isVital(project: GatewayProject, { kind, metadata }: KubeObject): boolean {
   return OWNED.some((row) => row.vital && row.resource.kind === kind && row.name(project) === metadata.name);
 }

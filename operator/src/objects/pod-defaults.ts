@@ -1,6 +1,6 @@
 /**
- * What a fleet gives the pods of all its GatewayProjects (`--pod-defaults`): a patch of their template, under what a
- * project says itself. It is the operator's own word: nothing of it is judged as what a project asks for is.
+ * Defaults for the pods of all GatewayProjects of a fleet (`--pod-defaults`): a patch of their template, which a
+ * project's own settings override. They are the operator's own settings: the limits of projects do not apply to them.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Json, JsonObject } from '@gw/gateway/artifact';
@@ -24,7 +24,7 @@ export function withPodDefaults(template: JsonObject, defaults: JsonObject, proj
   return patchTemplate(template, unsaid(defaults, project.spec.pods));
 }
 
-/** The patch without what the project says itself. */
+/** Returns the patch without the fields that the project sets itself. */
 function unsaid(defaults: JsonObject, pods: GatewayProject['spec']['pods']): JsonObject {
   const { metadata, spec, ...rest } = defaults;
   return {
@@ -48,7 +48,7 @@ function unsaidOfSpec(spec: JsonObject, pods: GatewayProject['spec']['pods']): J
   const said = new Set<string>(SAME_NAME.filter((name) => pods[name] !== undefined));
   const left = Object.fromEntries(Object.entries(spec).filter(([name]) => !said.has(name)));
   const { containers } = left;
-  // The API server fills in the default: who says the same says nothing.
+  // The API server fills in the default: an equal value counts as not set.
   const ownResources = !isDeepStrictEqual(pods.resources, podsSchema.properties.resources.default);
   if (!Array.isArray(containers) || !ownResources) return left;
   return {

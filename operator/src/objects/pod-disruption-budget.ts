@@ -4,7 +4,9 @@ import type { KubeObject } from '../kube/kube-object.ts';
 import { manifest } from '../kube/manifest.ts';
 import { gatewayName, ownedMeta, podLabels } from './names.ts';
 
-/** Whether a project has one: where there may be several pods. One for a single pod would stop every drain. */
+/**
+ * Reports whether a project has one: only with several pods, since a budget for a single pod would block every drain.
+ */
 export function hasDisruptionBudget({ spec }: GatewayProject): boolean {
   const { disruptionBudget, autoscaling, replicas } = spec.pods;
   return disruptionBudget.enabled && (autoscaling?.maxReplicas ?? replicas) > 1;
@@ -19,7 +21,7 @@ export function podDisruptionBudget(project: GatewayProject): KubeObject {
     spec: {
       maxUnavailable: project.spec.pods.disruptionBudget.maxUnavailable ?? 1,
       selector: { matchLabels: podLabels(project) },
-      // A pod that cannot become ready serves nobody: it shall not keep a node from being drained.
+      // A pod that cannot become ready must not block the drain of a node.
       unhealthyPodEvictionPolicy: 'AlwaysAllow',
     },
   });

@@ -1,7 +1,6 @@
 /**
- * What in a pod's template goes beyond what a GatewayProject may ask for (docs/decisions.md#resulting-pod), whichever
- * of its fields asked: the template as it would be is compared with what the operator makes of the project without a
- * patch. Pure.
+ * Parts of a pod's template beyond the limits of a GatewayProject (docs/decisions.md#resulting-pod), from any of its
+ * fields: compares the resulting template with the operator's template of the project without a patch. Pure.
  */
 import { posix } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -9,9 +8,9 @@ import type { Json, JsonObject } from '@gw/gateway/artifact';
 import type { PodField } from './pod-policy.ts';
 
 export interface PodFault {
-  /** What must be allowed; `secret`: the project itself must name the Secret. */
+  /** The field that must be allowed; `secret`: the project itself must name the Secret. */
   readonly field: PodField | 'secret';
-  /** Where it stands, and what it is. */
+  /** Path of the fault and its description. */
   readonly message: string;
 }
 
@@ -26,7 +25,7 @@ export interface PodFaultsWith {
 
 const { normalize } = posix;
 
-/** Scheduling, termination, DNS and names: what everyone may set. */
+/** Scheduling, termination, DNS and names, which every project may set. */
 const FREE_IN_POD = new Set([
   ...['affinity', 'nodeSelector', 'preemptionPolicy', 'priority', 'priorityClassName', 'readinessGates'],
   ...['schedulerName', 'schedulingGates', 'tolerations', 'topologySpreadConstraints'],
@@ -34,7 +33,7 @@ const FREE_IN_POD = new Set([
   ...['dnsConfig', 'dnsPolicy', 'hostAliases', 'hostname', 'setHostnameAsFQDN', 'subdomain'],
   ...['enableServiceLinks', 'os'],
 ]);
-/** Fields that lists of their own below look at. */
+/** Fields that further lists below check. */
 const LOOKED_AT_IN_POD = new Set(['containers', 'initContainers', 'volumes', 'imagePullSecrets']);
 const FREE_IN_CONTAINER = new Set([
   ...['name', 'image', 'imagePullPolicy', 'resizePolicy', 'resources'],
@@ -48,7 +47,7 @@ const TIMINGS = new Set([
   ...['failureThreshold', 'initialDelaySeconds', 'periodSeconds', 'successThreshold'],
   ...['terminationGracePeriodSeconds', 'timeoutSeconds'],
 ]);
-/** Variables by which the runtime, Node.js, the linker, C's library and OpenSSL run something else than what is in the image. */
+/** Variables by which the runtime, Node.js, the linker, C's library and OpenSSL run something else than the image. */
 const RESERVED = /^((GW|NODE|LD|OPENSSL)_|(PATH|GCONV_PATH)$)/;
 
 export function isReservedVariable(name: string): boolean {
@@ -56,13 +55,13 @@ export function isReservedVariable(name: string): boolean {
 }
 
 /**
- * Folders that hold nothing of the image that is run or read as configuration. Neither `/etc/ssl`, where Node.js looks
- * for openssl.cnf, nor `/home`, below which OpenSSL looks for modules that it loads.
+ * Folders without files of the image that are run or read as configuration. Excludes `/etc/ssl`, in which Node.js looks
+ * for openssl.cnf, and `/home`, below which OpenSSL looks for modules to load.
  */
 const MOUNTABLE = /^\/(data|etc\/gw|etc\/ssl\/certs|mnt|opt|run|srv|var)(\/|$)/;
 const FREE_FOLDERS =
   'below /data, /etc/gw, /etc/ssl/certs, /mnt, /opt, /run, /srv or /var, and not where the operator mounts';
-/** What a further container may say of its privileges without a word of the operator: less of them. */
+/** Privileges that a further container may set without being allowed: only those that reduce them. */
 const LESS: Readonly<Record<string, (value: Json | undefined) => boolean>> = {
   allowPrivilegeEscalation: (value) => value === false,
   capabilities: (value) => Object.keys(objectOf(value)).every((key) => key === 'drop'),
@@ -117,7 +116,7 @@ function profileFaults(annotations: JsonObject): readonly PodFault[] {
     .map((name) => ({ field: 'securityContext', message: `annotation "${name}"` }));
 }
 
-/** Fields that differ from what the operator makes and are none of those that `isFree`. */
+/** Returns the fields that differ from the operator's and are not `isFree`. */
 function otherFields(
   before: JsonObject,
   after: JsonObject,
@@ -208,12 +207,12 @@ function variableFaults(
   ];
 }
 
-/** The kubelet puts other variables in the place of their names: what no reference may read stays unread. */
+/** The kubelet expands variables in values: a forbidden variable must not be read through a reference. */
 function expandsOurs(value: Json | undefined): boolean {
   return typeof value === 'string' && value.includes('$(GW_');
 }
 
-/** Whole Secrets as variables, beside those that the operator gives. */
+/** Finds whole Secrets as variables, beside those that the operator sets. */
 function variableSetFaults(
   after: JsonObject,
   before: JsonObject,
@@ -234,14 +233,14 @@ function hostPortFaults({ ports }: JsonObject, at: string): readonly PodFault[] 
     .map(({ hostPort }) => ({ field: 'hostPort' as const, message: `${at}.ports ${shown(hostPort)}` }));
 }
 
-/** Of the image `/var/run` is a link to `/run`. */
+/** Resolves the image's link from `/var/run` to `/run`. */
 function canonical(path: string): string {
   return normalize(path)
     .replace(/\/+$/, '')
     .replace(/^\/var\/run(?=\/|$)/, '/run');
 }
 
-/** One is the other, or lies in it. */
+/** Reports whether one path equals or contains the other. */
 function overlap(a: string, b: string): boolean {
   return a === b || a.startsWith(`${b}/`) || b.startsWith(`${a}/`);
 }
@@ -264,7 +263,7 @@ function mountFaults(
   const ours = listOf(before['volumeMounts']).map(({ mountPath }) => canonical(shown(mountPath)));
   const bad = added.filter(({ name, mountPath, mountPropagation }) => {
     const path = canonical(typeof mountPath === 'string' ? mountPath : '/');
-    // What the operator mounts is what it says, and what is in it is for the gateway alone.
+    // The operator's mounts must hold their own content, which only the gateway may read.
     const isOurs = ours.some((each) => overlap(each, path)) || (ownVolumes.has(shown(name)) && name !== 'tmp');
     return mountPropagation !== undefined || isOurs || !MOUNTABLE.test(path);
   });
@@ -313,7 +312,7 @@ function volumeFaults(
   if (ours && isDeepStrictEqual(ours, volume)) return [];
   const at = `spec.volumes[${shown(volume['name'])}]`;
   const types = Object.keys(volume).filter((key) => key !== 'name');
-  // Another size of a folder of ours is no other volume.
+  // A folder of the operator with another size is the same volume.
   if (ours && !(types.length === 1 && types[0] === 'emptyDir' && ours['emptyDir'] !== undefined))
     return [{ field: 'volumes', message: `${at}, which the operator makes` }];
   return types.flatMap((type) => volumeTypeFaults(type, objectOf(volume[type]), secrets, at));
@@ -347,13 +346,13 @@ function secretsIn(source: JsonObject): readonly Json[] {
   });
 }
 
-/** No option allows it: a project says in fields of its own which Secrets it has, where grants are asked for. */
+/** No option allows it: with grants, the project's own fields must name its Secrets. */
 function secretFault(name: Json | undefined, secrets: ReadonlySet<string>, at: string): readonly PodFault[] {
   if (typeof name === 'string' && secrets.has(name)) return [];
   return [{ field: 'secret', message: `${at} names Secret "${shown(name)}"` }];
 }
 
-/** What it should be a name or a number of, and may be anything. */
+/** Returns text for a name or number that may be any JSON. */
 function shown(value: Json | undefined): string {
   return typeof value === 'string' ? value : JSON.stringify(value ?? null);
 }

@@ -1,12 +1,12 @@
 /**
- * What the operator lets GatewayProjects make of pods (docs/decisions.md#resulting-pod): without it, whoever may write
- * one could make any pod.
+ * Limits of the pods that GatewayProjects may request (docs/decisions.md#resulting-pod): without them, anyone who may
+ * write a GatewayProject could create any pod.
  */
 import type { JsonObject } from '@gw/gateway/artifact';
 
 /**
- * What must be allowed with `--allow-pod-fields`, by the name to give there. Whatever stands neither here nor among
- * what everyone may set goes by `other`.
+ * Fields that must be allowed with `--allow-pod-fields`, by the name used there. A field that is neither here nor
+ * freely settable counts as `other`.
  */
 export const POD_FIELDS = {
   args: 'the command line of the gateway',
@@ -31,7 +31,7 @@ export const POD_FIELDS = {
   securityContext: 'users, capabilities, privileges, seccomp, AppArmor and SELinux',
   serviceAccountName: 'another ServiceAccount',
   shareProcessNamespace: 'one process namespace for all containers',
-  volumeMounts: 'mounts over what is in the image, and changes of those that the operator makes',
+  volumeMounts: 'mounts over files of the image, and changes of mounts that the operator makes',
   volumes: 'volumes of further types, such as persistentVolumeClaim, csi and nfs, and of tokens',
 } as const;
 
@@ -53,13 +53,13 @@ export interface PodPolicy {
   readonly fields: ReadonlySet<PodField>;
   /** Whether `spec.pods.template` is taken at all (`--template-patches`). */
   readonly templatePatches: boolean;
-  /** A patch of the template of all pods, under what projects say (`--pod-defaults`). */
+  /** A patch of the template of all pods, which projects override (`--pod-defaults`). */
   readonly defaults?: JsonObject;
   /** Whether a Secret must name the projects that use it, in its annotation `gw.dev/projects` (`--require-secret-grants`). */
   readonly secretGrants: boolean;
 }
 
-/** What there is without options. */
+/** The policy without options. */
 export const DEFAULT_POD_POLICY: PodPolicy = {
   images: [],
   fields: new Set(),
@@ -70,7 +70,7 @@ export const DEFAULT_POD_POLICY: PodPolicy = {
 /** Whether an image may run. `own`: the operator's, any tag or digest of whose repository may. */
 export function allowsImage(image: string, own: string, { images }: Pick<PodPolicy, 'images'>): boolean {
   if (image === own) return true;
-  // A runtime takes no such name; where one did, it could lead out of what is allowed.
+  // Runtimes refuse such names; one that accepts them could leave the allowed repositories.
   if (!/^[A-Za-z0-9][A-Za-z0-9._:/@-]*$/.test(image) || image.includes('..')) return false;
   return [repositoryOf(own), ...images].some((entry) => {
     if (entry === '*') return true;
@@ -79,7 +79,7 @@ export function allowsImage(image: string, own: string, { images }: Pick<PodPoli
   });
 }
 
-/** Without tag and digest. */
+/** Returns the image without tag and digest. */
 function repositoryOf(image: string): string {
   const [named = ''] = image.split('@', 1);
   const colon = named.lastIndexOf(':');

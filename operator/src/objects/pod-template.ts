@@ -1,4 +1,4 @@
-/** The template of gateway pods: one revision of a project, as its spec says. */
+/** The template of gateway pods for one revision of a project. */
 import type { JsonObject } from '@gw/gateway/artifact';
 import { longestDrain } from '@gw/gateway/serve-options';
 import type { IAffinity } from 'kubernetes-models/v1/Affinity';
@@ -29,7 +29,7 @@ import { patchTemplate } from './template-patch.ts';
 import { tlsParts } from './tls.ts';
 import { usedSecrets } from './used-secrets.ts';
 
-/** Annotations that say which revision an object is about. */
+/** Returns annotations that name the revision of an object. */
 export function revisionAnnotations(revision: Revision): { readonly [name: string]: string } {
   return {
     [ANNOTATION_ARCHIVE]: revision.archive,
@@ -38,7 +38,7 @@ export function revisionAnnotations(revision: Revision): { readonly [name: strin
   };
 }
 
-/** With `spec.pods.template` where nothing of it is to be refused (see `podRefusal`). */
+/** Builds the template, with `spec.pods.template` if nothing of it is refused (see `podRefusal`). */
 export function podTemplate(
   project: GatewayProject,
   revision: Revision,
@@ -47,7 +47,7 @@ export function podTemplate(
   return given<IPodTemplateSpec>(judged(project, revision, settings).template);
 }
 
-/** Why pods are not made as the project asks; undefined where they are. */
+/** Returns why pods are not made as the project requests; undefined if they are. */
 export function podRefusal(project: GatewayProject, revision: Revision, settings: PodSettings): string | undefined {
   return judged(project, revision, settings).refusal;
 }
@@ -59,7 +59,7 @@ function judged(
   settings: PodSettings,
 ): { readonly template: JsonObject; readonly refusal?: string } {
   const { policy = DEFAULT_POD_POLICY } = settings;
-  // Plain JSON, without what is undefined.
+  // Plain JSON, without undefined members.
   const plain: JsonObject = JSON.parse(JSON.stringify(ownTemplate(project, revision, settings)));
   const inherited = policy.defaults ? withPodDefaults(plain, policy.defaults, project) : undefined;
   const own = inherited?.ok ? inherited.template : plain;
@@ -93,7 +93,7 @@ function judged(
   return refused(`${patch ? 'spec.pods.template' : 'spec.pods'}: ${first}${more}`);
 }
 
-/** Of the container that serves. */
+/** Returns the image of the gateway's container. */
 function imageOf({ spec }: JsonObject): unknown {
   const containers: readonly unknown[] = isRecord(spec) && Array.isArray(spec['containers']) ? spec['containers'] : [];
   const own = containers.find((each) => isRecord(each) && each['name'] === GATEWAY);
@@ -160,7 +160,7 @@ function ownTemplate(project: GatewayProject, revision: Revision, settings: PodS
   };
 }
 
-/** Where pods run: as the project says, or else spread over nodes as far as may be. */
+/** Returns the scheduling of pods: the project's, or else spread over nodes if possible. */
 function scheduling(project: GatewayProject): Partial<Part<IPodSpec>> {
   const { nodeSelector, tolerations, priorityClassName, affinity, topologySpreadConstraints } = project.spec.pods;
   const labelSelector = { matchLabels: podLabels(project) };

@@ -1,24 +1,24 @@
-/** How many pods a project has, and who says so: its spec, or its autoscaler. */
+/** Number of a project's pods, from its spec or its autoscaler. */
 import type { GatewayProject, Workload } from '../api/resources.ts';
 import type { KubeObject } from '../kube/kube-object.ts';
 import { ANNOTATION_AUTOSCALED } from './names.ts';
 
-/** The pods that there shall be: the spec's number, or what the autoscaler has made of it. */
+/** Returns the desired number of pods: the spec's, or the autoscaler's. */
 export function wantedReplicas({ spec }: GatewayProject, running: Workload | undefined): number {
   const { autoscaling, replicas } = spec.pods;
   return autoscaling ? (running?.spec?.replicas ?? autoscaling.minReplicas) : replicas;
 }
 
 export interface Scaling {
-  /** Absent: it is not ours to say. */
+  /** Absent: another manager sets it. */
   readonly replicas?: number;
   readonly annotations: { readonly [name: string]: string };
 }
 
 /**
- * What is said of a workload's number of pods. With an autoscaler nothing is, from the second time on: the first time
- * it begins with the least, and what exists keeps what it has (see `handedOver`), so that pods never drop to one.
- * Where nothing scales (`autoscales`), the least is what runs.
+ * Returns the replicas that are applied to a workload. With an autoscaler they are applied only the first time, with
+ * the minimum; an existing workload keeps its number (see `handedOver`), so that pods never drop to one. If nothing
+ * scales (`autoscales`), the minimum runs.
  */
 export function scaling(project: GatewayProject, running: Workload | undefined, autoscales = true): Scaling {
   const { autoscaling, replicas } = project.spec.pods;
@@ -28,8 +28,8 @@ export function scaling(project: GatewayProject, running: Workload | undefined, 
 }
 
 /**
- * The number of pods that a workload has, to be applied under another name before we cease to say it: a field that
- * nobody owns any more falls back to its default, which is one. Undefined where there is nothing to hand over.
+ * Returns the current number of pods, to be applied under another manager's name before the operator ceases to set it:
+ * a field without an owner falls back to its default, which is one. Undefined if there is nothing to hand over.
  */
 export function handedOver(project: GatewayProject, running: Workload | undefined): KubeObject | undefined {
   const replicas = running?.spec?.replicas;

@@ -34,7 +34,7 @@ export function service(project: GatewayProject): KubeObject {
   });
 }
 
-/** Port of it: 443 where pods serve HTTPS and nothing else is said. */
+/** Returns its port: the configured one, else 443 if pods serve HTTPS. */
 export function servicePort({ spec }: GatewayProject): number {
   return spec.service.port ?? (spec.tls ? 443 : 80);
 }

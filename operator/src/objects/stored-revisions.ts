@@ -1,4 +1,4 @@
-/** Which revisions are kept, and where: the ConfigMaps are the record, the status only shows it. */
+/** The kept revisions and their storage: the ConfigMaps are the record, the status only shows it. */
 import type { Revision } from '../api/gateway-project.ts';
 import type { GatewayProject } from '../api/resources.ts';
 import { controlledBy, type KubeObject } from '../kube/kube-object.ts';
@@ -12,16 +12,16 @@ import {
   ANNOTATION_SIGNED_BY,
 } from './names.ts';
 
-/** As many as the largest artifact has: what somebody wrote into an annotation costs no more. */
+/** Parts of the largest artifact: a forged annotation costs no more. */
 const MOST_PARTS = 300;
 
-/** Whether a revision lies where the project now wants artifacts to lie. */
+/** Reports whether a revision is stored as the project now requires. */
 export function inPlace({ spec }: GatewayProject, { image }: Revision): boolean {
   if (spec.storage.type === 'ConfigMap') return image === undefined;
   return image !== undefined && repositoryOf(image) === spec.storage.oci?.repository;
 }
 
-/** Those that are whole, newest first; of one that lies in two places, the place that the project wants. */
+/** Returns complete revisions, newest first; of one with two copies, the required one. */
 export function storedRevisions(project: GatewayProject, parts: readonly KubeObject[]): readonly Revision[] {
   const byNumber = new Map<number, Revision>();
   for (const revision of allRevisions(project, parts)) {
@@ -53,7 +53,9 @@ function allRevisions(project: KubeObject, parts: readonly KubeObject[]): readon
   return revisions;
 }
 
-/** What a part or record says of its revision; undefined where it was tampered with, or nothing is pushed yet. */
+/**
+ * Returns the revision that a part or record describes; undefined if it was tampered with, or nothing is pushed yet.
+ */
 function revisionOf(object: KubeObject): Revision | undefined {
   const { annotations = {}, creationTimestamp } = object.metadata;
   const archive = annotations[ANNOTATION_ARCHIVE];

@@ -1,15 +1,15 @@
 /**
  * Strategic merge patches, as `kubectl patch` takes them: objects merge by name, `null` deletes, lists of objects merge
  * by the key that the Kubernetes API declares for them, all other lists are replaced. Directives: `$patch` (`merge`,
- * `replace`, `delete`), `$retainKeys`, `$deleteFromPrimitiveList/FIELD`; `$setElementOrder/FIELD` is taken and ignored,
- * since the order of what we make means nothing.
+ * `replace`, `delete`), `$retainKeys`, `$deleteFromPrimitiveList/FIELD`; `$setElementOrder/FIELD` is accepted and
+ * ignored, since the order has no meaning here.
  */
 import type { Json, JsonObject } from '@gw/gateway/artifact';
 
 /** The keys by which lists merge, by their path; `*` stands for the elements of a list. */
 export type MergeKeys = ReadonlyMap<string, string>;
 
-/** The patch asks for something that there is not; the message says where. */
+/** The patch requests something that does not exist; the message names the place. */
 export class PatchError extends Error {}
 
 const DELETE_FROM = '$deleteFromPrimitiveList/';
@@ -81,12 +81,12 @@ function mergeLists(original: readonly Json[], patch: readonly Json[], { key, ke
   return merged;
 }
 
-/** The element that says that the others are the whole list. */
+/** Reports whether an element declares the others to be the whole list. */
 function isReplacement(element: JsonObject): boolean {
   return element['$patch'] === 'replace' && Object.keys(element).length === 1;
 }
 
-/** Only the fields that the list names are left: how a union such as a volume's source is changed. */
+/** Keeps only the fields that the list names, by which a union such as a volume's source is changed. */
 function retain(original: JsonObject, names: Json, at: Path): JsonObject {
   if (!isList(names)) throw new PatchError(`${place(at)}: $retainKeys is not a list`);
   return Object.fromEntries(Object.entries(original).filter(([name]) => names.includes(name)));
@@ -102,7 +102,7 @@ function deleteFrom(merged: Map<string, Json>, name: string, values: Json, at: P
     );
 }
 
-/** A patch may write `null` where there is nothing to delete. */
+/** Removes nulls: a patch may write `null` for a field that does not exist. */
 function withoutNulls(fields: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 }

@@ -7,15 +7,15 @@ import { podTemplate } from './pod-template.ts';
 /** Hexadecimal digits of a digest that stands in an annotation. */
 const DIGITS = 32;
 
-/** In the place of every revision. */
+/** Placeholder for every revision. */
 const ANY: Revision = { revision: 1, artifactHash: 'sha256:any', archive: 'any', createdAt: '', parts: 1 };
 
-/** What tells templates of pods apart, whatever revision they start with: pods that take artifacts in place keep theirs. */
+/** Returns a digest of the pod template that ignores its revision: pods that take artifacts in place keep theirs. */
 export function templateDigest(project: GatewayProject, settings: PodSettings): string {
   return digestOf(podTemplate(project, ANY, settings));
 }
 
-/** What tells apart what a project and its Secrets ask of pods: a template that differs all the same is the operator's doing. */
+/** Returns a digest of the project's and its Secrets' settings: if it is equal, the operator changed the template. */
 export function askedDigest({ metadata }: GatewayProject, { secretsVersion, trustedKeys }: PodSettings): string {
   return digestOf([metadata.generation, secretsVersion, trustedKeys]);
 }

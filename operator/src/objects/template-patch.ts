@@ -11,7 +11,7 @@ const CONTAINER_LISTS: readonly (readonly [string, string])[] = [
   ['volumeMounts', 'mountPath'],
 ];
 
-/** As the Kubernetes API declares them for a PodTemplateSpec (x-kubernetes-patch-merge-key). */
+/** Merge keys that the Kubernetes API declares for a PodTemplateSpec (x-kubernetes-patch-merge-key). */
 export const TEMPLATE_MERGE_KEYS: MergeKeys = new Map([
   ['metadata.ownerReferences', 'uid'],
   ['spec.hostAliases', 'ip'],
@@ -42,7 +42,7 @@ export function patchTemplate(before: JsonObject, patch: JsonObject): Patched {
   }
 }
 
-/** Labels and annotations of ours select pods and say what they serve: pods without them would be lost. */
+/** The operator's labels and annotations select pods and name their artifact: pods without them would be lost. */
 function refusal(before: JsonObject, after: JsonObject): string | undefined {
   for (const field of ['labels', 'annotations']) {
     const [ours, theirs] = [metadataOf(before, field), metadataOf(after, field)];

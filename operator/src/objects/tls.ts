@@ -1,4 +1,4 @@
-/** What a pod needs to serve HTTPS with a certificate of a Secret. */
+/** Parts of a pod that serves HTTPS with a certificate of a Secret. */
 import type { IVolume } from 'kubernetes-models/v1/Volume';
 import type { IVolumeMount } from 'kubernetes-models/v1/VolumeMount';
 import type { GatewayProject } from '../api/resources.ts';

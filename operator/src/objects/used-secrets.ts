@@ -3,7 +3,7 @@ import type { GatewayProject } from '../api/resources.ts';
 
 export interface UsedSecret {
   readonly name: string;
-  /** Where it is named. */
+  /** Path of the field that names the Secret. */
   readonly field: string;
 }
 

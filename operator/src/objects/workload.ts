@@ -24,11 +24,11 @@ export interface WorkloadSettings extends PodSettings {
   readonly running?: Workload;
   /** Whether something acts on HorizontalPodAutoscalers. Default: true; else the least number of pods runs. */
   readonly autoscales?: boolean;
-  /** Its pods are replaced because the operator changed, and for nothing that the project asks for. */
+  /** Its pods are replaced only because the operator changed. */
   readonly update?: boolean;
 }
 
-/** Said of workloads so that it is taken back: set by hand, it would stop rollouts, or have them take longer than asked. */
+/** Always set on workloads, to revert manual changes that would stop or slow down rollouts. */
 export const UNHINDERED: Partial<Part<IDeploymentSpec>> = { paused: false, minReadySeconds: 0 };
 
 /** The apps/v1 Deployment whose pods serve one revision. */

@@ -6,7 +6,7 @@ import type { Credential } from './docker-config.ts';
 import { RegistryError } from './error.ts';
 import type { Call } from './http.ts';
 
-/** What a token is wanted for: actions on one repository. */
+/** Actions on one repository that a token is requested for. */
 export type Actions = 'pull' | 'pull,push' | 'pull,delete';
 
 interface Held {
@@ -15,15 +15,15 @@ interface Held {
   readonly until: number;
 }
 
-/** When a token server does not say (distribution's token specification). */
+/** Seconds, if a token server sets no lifetime (distribution's token specification). */
 const DEFAULT_LIFE_S = 60;
 const MAX_LIFE_S = 3600;
-/** A token that ends under way costs a round trip; one that is given up early nothing. */
+/** A token that expires during a request costs a round trip; one that is dropped early costs nothing. */
 const MARGIN_MS = 10_000;
 const MAX_TOKEN = 64 << 10;
 const TOKEN_TIMEOUT_MS = 30_000;
 
-/** Of one repository, with one credential. */
+/** Authorization for one repository, with one credential. */
 export class Authorization {
   readonly #registry: string;
   readonly #repository: string;
@@ -42,14 +42,17 @@ export class Authorization {
     this.#call = call;
   }
 
-  /** The header's value; undefined before the first challenge, since a registry may want none. */
+  /** Returns the header's value; undefined before the first challenge, since a registry may require none. */
   current(actions: Actions): string | undefined {
     if (this.#credential?.kind === 'registry-token') return `Bearer ${this.#credential.token}`;
     const held = this.#held.get(actions);
     return held && held.until > Date.now() ? held.authorization : undefined;
   }
 
-  /** The header's value that answers a 401. Throws RegistryError where there is none, which says what is missing. */
+  /**
+   * Returns the Authorization header that answers a 401. Throws RegistryError, which names what is missing, if none
+   * can.
+   */
   async answer(actions: Actions, header: string): Promise<string> {
     const challenges = parseChallenges(header);
     const bearer = challenges.find(({ scheme }) => scheme === 'bearer');
@@ -93,7 +96,7 @@ export class Authorization {
   }
 }
 
-/** A GET for most, an OAuth 2 refresh where the credential is a refresh token. */
+/** Returns a GET, or an OAuth 2 refresh if the credential is a refresh token. */
 function tokenCall(realm: URL, service: string, scope: string, credential: Credential | undefined): HttpCall {
   const bounds = { timeoutMs: TOKEN_TIMEOUT_MS, maxBytes: MAX_TOKEN };
   if (credential?.kind === 'identity') {
@@ -130,7 +133,7 @@ function heldToken(body: Uint8Array): Held | undefined {
   }
   if (!isRecord(parsed)) return undefined;
   const token = [parsed['token'], parsed['access_token']].find((each) => typeof each === 'string' && each !== '');
-  // What is sent on as a header must be one.
+  // The token is sent as a header value and must be valid as one.
   if (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)) return undefined;
   const stated = Number(parsed['expires_in']);
   const life = stated > 0 ? Math.min(stated, MAX_LIFE_S) : DEFAULT_LIFE_S;

@@ -1,9 +1,9 @@
 /** The `WWW-Authenticate` header (RFC 9110, section 11.6.1), as far as registries use it. */
 
 export interface Challenge {
-  /** In lower case. */
+  /** Scheme, in lower case. */
   readonly scheme: string;
-  /** By names in lower case. */
+  /** Parameters by names in lower case. */
   readonly parameters: ReadonlyMap<string, string>;
 }
 
@@ -14,11 +14,11 @@ const SPACES = /[ \t]*/y;
 const BETWEEN = /[ \t,]*/y;
 const EQUALS = /[ \t]*=[ \t]*/y;
 const QUOTED = /"((?:[^"\\]|\\.)*)"/sy;
-/** Also what should have been quoted, such as a URL. */
+/** Also accepts values that should be quoted, such as a URL. */
 const UNQUOTED = /[^\s,"]+/y;
 const TOKEN68 = /[A-Za-z0-9._~+/-]+=*(?=[ \t]*(?:,|$))/y;
 
-/** The challenges in the order in which they stand; what cannot be read ends the list. */
+/** Returns the challenges in their order; an unreadable one ends the list. */
 export function parseChallenges(header: string): readonly Challenge[] {
   const text = header.slice(0, MAX_HEADER);
   const challenges: Challenge[] = [];
@@ -42,7 +42,7 @@ export function parseChallenges(header: string): readonly Challenge[] {
       take(BETWEEN);
       const name = take(TOKEN)?.[0];
       if (name === undefined || !take(EQUALS)) {
-        // Without an equals sign it is the scheme of the next challenge.
+        // Without an equals sign, this is the scheme of the next challenge.
         at = before;
         break;
       }

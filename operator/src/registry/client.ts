@@ -8,7 +8,7 @@ import { isDockerHub, type RepositoryName } from './reference.ts';
 import { Repository } from './repository.ts';
 
 export interface RegistryClientOptions {
-  /** What the operator may connect to (`--egress-allow`). */
+  /** Guard of the addresses that the operator may connect to (`--egress-allow`). */
   readonly guard: EgressGuard;
   /** Registries, HOST or HOST:PORT, with which plain HTTP may be spoken (`--plain-http-registry`). */
   readonly plainHttpRegistries: readonly string[];
@@ -30,7 +30,7 @@ export class RegistryClient {
     this.#plainHttpRegistries = new Set(plainHttpRegistries.map((host) => host.toLowerCase()));
   }
 
-  /** Connects to nothing yet. Throws RegistryError (`refused`) where plain HTTP is asked for and not allowed. */
+  /** Does not connect yet. Throws RegistryError (`refused`) if plain HTTP is requested and not allowed. */
   repository(name: RepositoryName, { credentials = [], plainHttp = false }: RepositoryAccess = {}): Repository {
     const { registry, repository } = name;
     if (plainHttp && !this.#plainHttpRegistries.has(registry.toLowerCase())) {

@@ -17,7 +17,7 @@ interface Entry {
   /** Labels of the host; one may be a glob. */
   readonly host: readonly string[];
   readonly port: string;
-  /** Without slashes around it; empty for the whole registry. */
+  /** Path without slashes around it; empty for the whole registry. */
   readonly path: string;
   readonly credential: Credential;
 }
@@ -100,7 +100,7 @@ function placeOf(key: string): Omit<Entry, 'credential'> {
   return {
     host: host.split('.'),
     port: colon < 0 ? '' : authority.slice(colon + 1),
-    // The version of the API, which docker login writes, is no path of a repository.
+    // The API version, which docker login writes, is not a repository path.
     path: /^v[12]$/.test(path) ? '' : path.replace(/^v[12]\//, ''),
   };
 }

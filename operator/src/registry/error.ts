@@ -1,6 +1,6 @@
-/** Why a registry did not do what it was asked; the message says what to do, and never holds a credential. */
+/** Why a registry request failed; the message has instructions, and never contains a credential. */
 export type RegistryFailure =
-  /** What names the image, a Secret or an option is wrong: asking again will not help. */
+  /** The name of the image, a Secret or an option is wrong: a retry does not help. */
   | 'invalid'
   /** 401 or 403. */
   | 'unauthorized'
@@ -12,7 +12,7 @@ export type RegistryFailure =
   | 'refused'
   /** No answer, 429 or 5xx, after all attempts. */
   | 'unavailable'
-  /** What was read is not what its digest, size or type says. */
+  /** The content differs from its digest, size or type. */
   | 'corrupt'
   | 'too-large'
   /** Any other answer. */
@@ -20,7 +20,7 @@ export type RegistryFailure =
 
 export class RegistryError extends Error {
   readonly failure: RegistryFailure;
-  /** Milliseconds, where an answer says when to come back. */
+  /** Milliseconds, if an answer says when to retry. */
   readonly retryAfterMs: number | undefined;
 
   constructor(failure: RegistryFailure, message: string, options?: ErrorOptions & { readonly retryAfterMs?: number }) {

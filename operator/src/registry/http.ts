@@ -1,4 +1,4 @@
-/** One HTTP call to a registry, through the egress guard; and the patience that registries want. */
+/** One HTTP call to a registry, through the egress guard, with the retries that registries need. */
 import {
   BufferBudget,
   type EgressGuard,
@@ -15,7 +15,7 @@ export type Call = (call: HttpCall) => Promise<HttpAnswer>;
 
 /** An artifact has at most this (its own format's limit); so has any other file that is fetched. */
 export const MAX_BLOB_BYTES = 256 << 20;
-/** Of all answers that are being read. */
+/** Bytes of all answers that are being read. */
 const MAX_HELD_BYTES = 768 << 20;
 const ATTEMPTS = 4;
 const FIRST_PAUSE_MS = 250;
@@ -33,7 +33,7 @@ export class RegistryHttp {
     this.#plain = new HttpClient({ ...options, allowPlaintext: true });
   }
 
-  /** Aborts when nothing shall be asked any more. */
+  /** Aborts when the client is closed. */
   get closed(): AbortSignal {
     return this.#closed.signal;
   }
@@ -46,7 +46,7 @@ export class RegistryHttp {
     }
   }
 
-  /** Ends what is under way. */
+  /** Ends running requests. */
   async close(): Promise<void> {
     this.#closed.abort();
     await Promise.all([this.#tls.close(), this.#plain.close()]);

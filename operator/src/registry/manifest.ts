@@ -11,7 +11,7 @@ export interface Descriptor {
   readonly annotations?: { readonly [name: string]: string };
 }
 
-/** One image or artifact. */
+/** Manifest of an image or artifact. */
 export interface ImageManifest {
   readonly artifactType?: string;
   readonly config: Descriptor;
@@ -19,7 +19,7 @@ export interface ImageManifest {
   readonly annotations: { readonly [name: string]: string };
 }
 
-/** As it was pulled: what its digest is of. */
+/** The manifest as pulled, which its digest covers. */
 export interface PulledManifest {
   /** `sha256:<hex>` of the bytes. */
   readonly digest: string;
@@ -29,7 +29,9 @@ export interface PulledManifest {
 
 const MAX_LAYERS = 500;
 
-/** Throws RegistryError (`corrupt`) where it is none, such as an index of images for several platforms. */
+/**
+ * Throws RegistryError (`corrupt`) if it is not an image manifest, such as an index of images for several platforms.
+ */
 export function parseImageManifest({ bytes, digest }: PulledManifest): ImageManifest {
   let parsed: unknown;
   try {

@@ -1,4 +1,4 @@
-/** What registries hold (OCI image specification, and Docker's forms of the same). */
+/** Media types in registries (OCI image specification, and Docker's forms of the same). */
 export const IMAGE_MANIFEST = 'application/vnd.oci.image.manifest.v1+json';
 export const IMAGE_INDEX = 'application/vnd.oci.image.index.v1+json';
 export const IMAGE_CONFIG = 'application/vnd.oci.image.config.v1+json';

@@ -2,7 +2,7 @@
 import { RegistryError } from './error.ts';
 
 export interface RepositoryName {
-  /** Host, with its port where it has one. */
+  /** Host, with the port if the name has one. */
   readonly registry: string;
   /** Path within the registry. */
   readonly repository: string;
@@ -18,10 +18,10 @@ const HOST = /^[a-zA-Z0-9]([a-zA-Z0-9-]*[a-zA-Z0-9])?(\.[a-zA-Z0-9]([a-zA-Z0-9-]
 const REPOSITORY = /^[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(\/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*$/;
 const TAG = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
 export const DIGEST = /^sha256:[0-9a-f]{64}$/;
-/** As container runtimes have it. */
+/** Maximum length of a name in container runtimes. */
 const MAX_NAME = 255;
 
-/** Throws RegistryError (`invalid`) that says what is wrong with the text. */
+/** Throws RegistryError (`invalid`) that names the fault of the text. */
 export function parseReference(text: string): Reference {
   const [beforeDigest = '', digest, ...more] = text.split('@');
   if (more.length > 0) throw invalid(text, 'it has more than one @');
@@ -44,7 +44,7 @@ export function parseRepository(text: string): RepositoryName {
   const slash = text.indexOf('/');
   const registry = text.slice(0, Math.max(0, slash));
   const named = text.slice(slash + 1);
-  // What container runtimes take for a host; without one they would go to Docker Hub.
+  // Container runtimes take such a name as a host; others would go to Docker Hub.
   if (!HOST.test(registry) || !(/[.:]/.test(registry) || registry === 'localhost')) {
     throw invalid(text, 'it must begin with the host of a registry, such as registry.example.org/ or docker.io/');
   }

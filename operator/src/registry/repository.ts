@@ -1,4 +1,4 @@
-/** One repository of a registry. Everything that is read is checked against its digest and size. */
+/** One repository of a registry. All content is checked against its digest and size. */
 import { createHash } from 'node:crypto';
 import { nextLink } from '@gw/control/client';
 import type { HttpAnswer, HttpCall } from '@gw/gateway/egress';
@@ -10,9 +10,9 @@ import type { Descriptor, PulledManifest } from './manifest.ts';
 import { MANIFESTS } from './media-types.ts';
 import { DIGEST, formatReference, type Reference, type RepositoryName } from './reference.ts';
 
-/** As the specification has it. */
+/** Limit in the specification. */
 const MAX_MANIFEST_BYTES = 4 << 20;
-/** Lists of tags, and what errors and challenges come with. */
+/** Limit of lists of tags, and of bodies of errors and challenges. */
 const MAX_OTHER_BYTES = 1 << 20;
 const MAX_TAGS = 10_000;
 const TIMEOUT_MS = 30_000;
@@ -36,7 +36,7 @@ interface RegistryCall extends Partial<HttpCall> {
   readonly takes: readonly number[];
 }
 
-/** Every method rejects with RegistryError; what a registry cannot do at the moment is tried again for some seconds. */
+/** Every method rejects with RegistryError; temporary failures are retried for some seconds. */
 export class Repository {
   readonly #options: RepositoryOptions;
 
@@ -44,7 +44,7 @@ export class Repository {
     this.#options = options;
   }
 
-  /** By tag or digest. `not-found` where there is none. */
+  /** Fetches a manifest by tag or digest. Throws `not-found` if it does not exist. */
   async manifest(tagOrDigest: string): Promise<PulledManifest> {
     const answer = await this.#patiently(() =>
       this.#request(`manifests/${tagOrDigest}`, {
@@ -62,7 +62,7 @@ export class Repository {
     return { digest, mediaType: mediaType.trim(), bytes: answer.body };
   }
 
-  /** The digest of what a tag or digest names now, undefined where there is none: cheaper than to pull it. */
+  /** Returns the current digest of a tag or digest, undefined if it does not exist: cheaper than a pull. */
   async resolve(tagOrDigest: string): Promise<string | undefined> {
     const answer = await this.#patiently(() =>
       this.#request(`manifests/${tagOrDigest}`, {
@@ -74,11 +74,11 @@ export class Repository {
     );
     if (answer.status === 404) return undefined;
     const digest = header(answer, 'docker-content-digest');
-    // It should be there, and need not.
+    // The header is recommended, but optional.
     return digest !== undefined && DIGEST.test(digest) ? digest : (await this.manifest(tagOrDigest)).digest;
   }
 
-  /** What a descriptor names; `too-large` past `maxBytes`, before anything is read. */
+  /** Fetches the blob of a descriptor; throws `too-large` past `maxBytes`, before it reads anything. */
   async blob({ digest, size }: Descriptor, maxBytes: number): Promise<Buffer> {
     if (size > maxBytes) throw this.#error('too-large', `has ${size} bytes, more than ${maxBytes}, in`, digest);
     const { body } = await this.#patiently(() =>
@@ -99,7 +99,7 @@ export class Repository {
     return (await this.#patiently(() => this.#headBlob(digest, 'pull'))).status === 200;
   }
 
-  /** Uploads bytes unless they are there; gives their digest and size. */
+  /** Uploads bytes unless the registry has them; returns their digest and size. */
   async pushBlob(bytes: Uint8Array): Promise<{ readonly digest: string; readonly size: number }> {
     if (bytes.length > MAX_BLOB_BYTES) {
       throw this.#error('too-large', `was not sent ${bytes.length} bytes, more than ${MAX_BLOB_BYTES}, for`, 'a layer');
@@ -126,7 +126,7 @@ export class Repository {
     return { digest, size: bytes.length };
   }
 
-  /** Under its digest and, when given, a tag. Gives the digest. */
+  /** Pushes under its digest and, if given, a tag. Returns the digest. */
   async pushManifest(bytes: Uint8Array, mediaType: string, tag?: string): Promise<string> {
     const digest = digestOf(bytes);
     const answer = await this.#patiently(() =>
@@ -143,7 +143,9 @@ export class Repository {
     return digest;
   }
 
-  /** By tag or digest; false when it was not there. `unsupported` where the registry deletes nothing. */
+  /**
+   * Deletes by tag or digest; returns false if it did not exist. Throws `unsupported` if the registry deletes nothing.
+   */
   async deleteManifest(tagOrDigest: string): Promise<boolean> {
     const answer = await this.#patiently(() =>
       this.#request(`manifests/${tagOrDigest}`, { method: 'DELETE', actions: 'pull,delete', takes: [200, 202, 404] }),
@@ -151,7 +153,7 @@ export class Repository {
     return answer.status !== 404;
   }
 
-  /** All tags, up to 10,000, in the registry's order; none where the repository is not there. */
+  /** Returns all tags, up to 10,000, in the registry's order; empty if the repository does not exist. */
   async tags(): Promise<readonly string[]> {
     const tags: string[] = [];
     let next: URL | null = new URL('tags/list', this.#options.base);
@@ -188,7 +190,7 @@ export class Repository {
         url: url.href,
         headers: [...(given.headers ?? []), ...(authorize === undefined ? [] : ['authorization', authorize])],
       });
-    // What an upload is sent to elsewhere authorizes itself, by its URL.
+    // The URL of an upload to another host carries its own authorization.
     const ours = url.origin === base.origin;
     let answer = await send(ours ? authorization.current(actions) : undefined);
     const challenge = answer.status === 401 && ours ? header(answer, 'www-authenticate') : undefined;
@@ -245,7 +247,7 @@ function header({ headers }: HttpAnswer, name: string): string | undefined {
   return at < 0 ? undefined : headers[at + 1];
 }
 
-/** Of the distribution specification, section "Error codes". */
+/** Codes of the distribution specification, section "Error codes". */
 const ERROR_CODES: ReadonlySet<string> = new Set([
   'BLOB_UNKNOWN',
   'BLOB_UPLOAD_INVALID',
@@ -264,7 +266,7 @@ const ERROR_CODES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The code of the first error in an answer; what else is in there is not repeated, since users name registries
+ * Returns the code of the first error in an answer; the rest of the answer is not repeated, since users name registries
  * (docs/decisions.md#tenant-addresses).
  */
 function errorCodeOf(body: Uint8Array): string | undefined {

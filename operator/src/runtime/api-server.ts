@@ -11,7 +11,7 @@ export class ApiError extends Error {
   readonly reason: string;
   /** Seconds, from `Retry-After`. */
   readonly retryAfter: number | undefined;
-  /** The Status object, where there is one. */
+  /** The Status object, if the answer has one. */
   readonly body: { readonly [name: string]: unknown } | undefined;
   constructor(
     status: number,
@@ -28,13 +28,13 @@ export class ApiError extends Error {
   }
 }
 
-/** Whether an error needs nobody's attention: somebody else wrote first, or the namespace is being deleted. */
+/** Reports whether an error resolves itself: somebody else wrote first, or the namespace is being deleted. */
 export function isPassing(error: unknown): boolean {
   if (!(error instanceof ApiError)) return false;
   return error.status === 409 || (error.status === 403 && error.message.includes('because it is being terminated'));
 }
 
-/** Told of every request once its answer's head is there; `status` is 0 where there was none. */
+/** Called for every request once its response head arrives; `status` is 0 without a response. */
 export type OnRequest = (info: RequestInfo, status: number) => void;
 
 export interface ApiRequest {
@@ -44,7 +44,7 @@ export interface ApiRequest {
   readonly body?: unknown;
   readonly contentType?: string;
   readonly accept?: string;
-  /** Further ones, for what is behind the server's proxies. */
+  /** Additional headers, for servers behind the API server's proxy. */
   readonly headers?: { readonly [name: string]: string };
   readonly signal?: AbortSignal;
   /** Milliseconds that `lines` waits for the next one; 0 for ever. Default: somewhat more than watches are silent. */
@@ -57,7 +57,7 @@ const REQUEST_TIMEOUT_MS = 30_000;
 const WATCH_SILENCE_MS = 150_000;
 const MAX_ERROR_BODY = 64 * 1024;
 
-/** What a connection to the server needs, apart from headers. */
+/** TLS settings of a connection to the server; headers are separate. */
 interface Credentials {
   readonly ca: string | Buffer | undefined;
   readonly cert: string | Buffer | undefined;
@@ -164,7 +164,7 @@ export class ApiServer {
     }
   }
 
-  /** One connection pool, replaced when the credentials on disk have been. */
+  /** Returns the connection pool, replaced when the credentials on disk have changed. */
   async #dispatcher(options: RequestOptions): Promise<Agent> {
     const credentials: Credentials = {
       ca: plain(options.ca),

@@ -1,23 +1,25 @@
-/** What we applied last to each object, and how it stood then: as long as neither changes there is nothing to write. */
+/**
+ * The last applied version and resulting state of each object: without a change of either there is nothing to write.
+ */
 import { createHash } from 'node:crypto';
 import type { KubeObject } from '../kube/kube-object.ts';
 
 interface Applied {
-  /** Of what was wanted. */
+  /** Digest of the applied object. */
   readonly digest: string;
-  /** Of what there was afterwards. */
+  /** State of the object afterwards. */
   readonly state: string;
 }
 
 export class AppliedObjects {
   readonly #applied = new Map<string, Applied>();
 
-  /** Whether the object is what was wanted then. */
+  /** Reports whether the object equals the last applied one. */
   wants(id: string, object: KubeObject): boolean {
     return this.#applied.get(id)?.digest === digest(object);
   }
 
-  /** Whether the object is wanted as it was then, and nobody has touched it since. */
+  /** Reports whether the object equals the last applied one, and nobody has changed it since. */
   stands(id: string, object: KubeObject, live: KubeObject): boolean {
     return this.#applied.get(id)?.state === stateOf(live) && this.wants(id, object);
   }
@@ -35,7 +37,7 @@ function digest(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('base64');
 }
 
-/** Without what a status changes, where the kind counts generations: those move with the spec alone. */
+/** Ignores changes of the status, if the kind counts generations: those change with the spec alone. */
 function stateOf({ metadata }: KubeObject): string {
   const { uid, generation, resourceVersion, labels, annotations, ownerReferences } = metadata;
   return digest([uid, generation ?? resourceVersion, labels, annotations, ownerReferences]);

@@ -1,7 +1,7 @@
 /**
- * The objects of a cluster, read from what the watches have seen wherever they see it, so that a reconcile which has
- * nothing to do costs the API server nothing. What we write is in the store at once: no decision is made on less than
- * our own last write. What no watch covers is read from the API server.
+ * The objects of a cluster, read from watches if a watch covers them, so that a reconcile without changes costs the API
+ * server nothing. Our own writes are in the store at once: every decision includes our last write. Other objects are
+ * read from the API server.
  */
 
 import { type KubeObject, keyOf, keyText, type ObjectKey, type Resource } from '../kube/kube-object.ts';
@@ -87,8 +87,8 @@ export class CachedObjects implements Objects {
   }
 
   /**
-   * Writes nothing while the object is as we applied it last. Fields that another manager has set since are taken
-   * back, at first at once, then ever later (FieldConflict).
+   * Writes nothing while the object is as we applied it last. Retakes fields that another manager has set since, first
+   * at once, then after growing delays (FieldConflict).
    */
   async apply(resource: Resource<KubeObject>, object: KubeObject): Promise<FieldConflict | undefined> {
     const key = keyOf(object);
@@ -96,7 +96,7 @@ export class CachedObjects implements Objects {
     const stores = this.#storesOf(resource, key.namespace);
     const live = stores.map((store) => store.find(key)).find((found) => found !== undefined);
     if (live && this.#applied.stands(id, object, live)) return undefined;
-    // What is wanted anew is applied whoever is against it; what is only wanted again may have to wait.
+    // A new value is applied even against other managers; a repeated one may have to wait.
     const left = live && this.#applied.wants(id, object) ? this.#conflicts.left(id) : undefined;
     if (left) return left;
     const metadataOnly = stores.length > 0 && stores.every((store) => store.options.metadataOnly);
@@ -107,7 +107,7 @@ export class CachedObjects implements Objects {
     return first && this.#conflicts.taken(id, { ...first, fields: from.flatMap(({ fields }) => fields) });
   }
 
-  /** Applies the object, and takes what is ours by design from whoever has set it since. */
+  /** Applies the object, and takes the operator's fields from managers that have set them since. */
   async #take(resource: Resource<KubeObject>, object: KubeObject, metadataOnly: boolean) {
     const from: { readonly manager: string; readonly fields: readonly string[] }[] = [];
     for (;;) {
@@ -115,7 +115,7 @@ export class CachedObjects implements Objects {
         const written = await this.#cluster.apply(resource, object, { metadataOnly, force: from.length > 0 });
         return { written, from };
       } catch (error) {
-        // Fields, then lists: what is refused after that is wrong in itself, or somebody writes at the same time.
+        // Fields, then lists: a later refusal means an invalid object, or a concurrent write.
         const found =
           from.length < 2
             ? (conflictOf(error) ?? (await this.#cluster.takeOver(resource, keyOf(object), duplicateLists(error))))
@@ -165,7 +165,7 @@ export class CachedObjects implements Objects {
     };
   }
 
-  /** What an object holds whose metadata is watched. */
+  /** Returns the content of an object of which only metadata is watched. */
   async #content<T extends KubeObject>(resource: Resource<T>, { metadata }: KubeObject): Promise<T | undefined> {
     const key = { namespace: metadata.namespace ?? '', name: metadata.name };
     const id = idOf(resource, key);

@@ -11,7 +11,7 @@ import { isMeta, type WatchEvents, Watcher, type WatchKeeper, withoutBallast } f
 
 /** Owner of the fields that we apply. */
 export const FIELD_MANAGER = 'gw-operator';
-/** Owner of fields that others shall set from now on, until they do. */
+/** Owner of fields that the operator has given up, until another manager sets them. */
 export const HANDOVER_MANAGER = 'gw-operator-handover';
 const PAGE = '250';
 const METADATA = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io';
@@ -32,7 +32,7 @@ export class ClusterObjects {
   readonly #fence: () => void;
   readonly #discovery: Discovery;
 
-  /** `fence` throws when nothing may be written any more, since another replica may lead. */
+  /** `fence` throws when this replica may no longer write, since another one may lead. */
   constructor(api: ApiServer, events: WatchEvents, fence: () => void = () => undefined) {
     this.#api = api;
     this.#events = events;
@@ -101,7 +101,7 @@ export class ClusterObjects {
       // An empty list of metadata has `items: null`.
       const items = isRecord(page) ? (page['items'] ?? []) : undefined;
       if (!isRecord(page) || !Array.isArray(items))
-        throw new Error(`the API server's answer is no list of ${resource.plural}`);
+        throw new Error(`the API server's answer is not a list of ${resource.plural}`);
       found.push(...items);
       const next = isRecord(page['metadata']) ? page['metadata']['continue'] : undefined;
       token = typeof next === 'string' && next !== '' ? next : undefined;
@@ -109,14 +109,14 @@ export class ClusterObjects {
     return found;
   }
 
-  /** The object as it is now, without ballast. */
+  /** Applies and returns the current object, without ballast. */
   async apply(resource: Resource<KubeObject>, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {
     return this.#patch(objectPath(resource, keyOf(object)), object, options);
   }
 
   /**
-   * Makes lists of an object ours, with the items that others have put there: see list-takeover.ts. Undefined where
-   * there are none; an ApiError of status 409 where the object changes at the same time.
+   * Takes over lists of an object, with the items that others have put there: see list-takeover.ts. Returns undefined
+   * if there are no such items; throws an ApiError of status 409 if the object changes at the same time.
    */
   async takeOver(
     resource: Resource<KubeObject>,
@@ -142,7 +142,7 @@ export class ClusterObjects {
     return taken;
   }
 
-  /** Undefined when the object is gone. */
+  /** Returns undefined if the object was deleted. */
   async applyStatus(resource: Resource<KubeObject>, object: KubeObject): Promise<KubeObject | undefined> {
     try {
       return await this.#patch(`${objectPath(resource, keyOf(object))}/status`, object, { force: true });
@@ -161,7 +161,7 @@ export class ClusterObjects {
         body: {
           kind: 'DeleteOptions',
           apiVersion: 'v1',
-          // A workload outlasts its pods: a disruption budget that finds pods without one gives up counting.
+          // The workload is deleted after its pods: a disruption budget stops counting if it finds pods without one.
           propagationPolicy: resource === workloads ? 'Foreground' : 'Background',
           ...(uid ? { preconditions: { uid } } : {}),
         },

@@ -1,7 +1,7 @@
 import type { ReasonName } from '../api/reasons.ts';
 import type { Condition } from '../api/shared.ts';
 
-/** What a controller says of one condition; the reason is one of the documented table. */
+/** A controller's verdict on one condition; the reason is one of the documented table. */
 export interface Verdict {
   readonly type: string;
   readonly status: 'True' | 'False' | 'Unknown';
@@ -11,7 +11,7 @@ export interface Verdict {
 
 const MAX_MESSAGE = 4096;
 
-/** The conditions of a status: the time of the last transition stays where the status does. */
+/** Returns the conditions of a status: the last transition keeps its time while the status is equal. */
 export function conditions(
   verdicts: readonly Verdict[],
   before: readonly Condition[] | undefined,

@@ -1,4 +1,4 @@
-/** What objects hold whose metadata alone is watched, by version: read once, forgotten when it takes too much room. */
+/** Content of objects of which only metadata is watched, by version: read once, dropped when the cache is full. */
 import type { KubeObject } from '../kube/kube-object.ts';
 import { isOlder } from '../kube/resource-version.ts';
 
@@ -12,7 +12,7 @@ interface Content {
 
 export class ContentCache {
   readonly #max: number;
-  /** In the order of use. */
+  /** Contents in the order of use. */
   readonly #contents = new Map<string, Content>();
   #size = 0;
 

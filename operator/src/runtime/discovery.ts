@@ -4,7 +4,9 @@ import { isRecord, type KubeObject, type Resource } from '../kube/kube-object.ts
 import { groupPath } from '../kube/paths.ts';
 import { ApiError, type ApiServer } from './api-server.ts';
 
-/** Milliseconds that an answer is good for: kinds come when somebody waits for them, and seldom go. */
+/**
+ * Milliseconds for which an answer is kept: missing kinds are checked when needed, and existing ones seldom disappear.
+ */
 const KNOWN_MS = 300_000;
 const UNKNOWN_MS = 10_000;
 

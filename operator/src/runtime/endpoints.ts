@@ -35,7 +35,7 @@ export class Endpoints {
     });
   }
 
-  /** The port listened on. Rejects when it is in use. */
+  /** Returns the port. Rejects when it is in use. */
   start(): Promise<number> {
     const { host, port } = this.#options;
     return new Promise((resolve, reject) => {

@@ -33,11 +33,11 @@ export class ClusterEvents implements EventSink {
   }
 
   record(regarding: KubeObject, event: EventRecord): void {
-    // One after another, so that a series is never patched before it exists.
+    // Written one after another, so that a series is never patched before it exists.
     this.#writing = this.#writing.then(() => this.#write(regarding, event)).catch(this.#onError);
   }
 
-  /** Resolves when what has been recorded is written. */
+  /** Resolves when all recorded Events are written. */
   flushed(): Promise<void> {
     return this.#writing;
   }

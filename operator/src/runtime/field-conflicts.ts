@@ -1,18 +1,18 @@
 /**
- * Fields of ours that another manager sets to something else. The first few times they are taken back at once, which
- * is what a hand edit needs; a manager that sets them again and again is left alone for ever longer, so that two
- * controllers do not write an object in turn for ever.
+ * The operator's fields that another manager sets to other values. The first few times they are retaken at once, as a
+ * hand edit needs. A manager that keeps setting them is left alone for growing times, so that two controllers do not
+ * overwrite each other forever.
  */
 
 import { isRecord } from '../kube/kube-object.ts';
 import { ApiError } from './api-server.ts';
 import type { FieldConflict } from './objects.ts';
 
-/** So often a conflict is settled at once. */
+/** Number of times that a conflict is settled at once. */
 const PATIENCE = 3;
 const FIRST_WAIT_MS = 30_000;
 const MAX_WAIT_MS = 10 * 60_000;
-/** A conflict that is older than this begins anew. */
+/** Milliseconds after which a conflict counts as new. */
 const FORGET_MS = 20 * 60_000;
 const MAX_FIELDS = 10;
 
@@ -23,7 +23,7 @@ interface Fight {
   readonly last: number;
 }
 
-/** The manager and fields of a refused apply; undefined where the error is another. */
+/** Returns the manager and fields of a refused apply; undefined for another error. */
 export function conflictOf(error: unknown): Pick<Fight, 'manager' | 'fields'> | undefined {
   if (!(error instanceof ApiError) || error.status !== 409 || !isRecord(error.body?.['details'])) return undefined;
   const causes: unknown = error.body['details']['causes'];
@@ -44,7 +44,7 @@ export class FieldConflicts {
     this.#now = now;
   }
 
-  /** What is left to another manager for now. */
+  /** Returns the fields that are left to another manager for now. */
   left(id: string): FieldConflict | undefined {
     const fight = this.#fights.get(id);
     if (!fight || fight.times < PATIENCE) return undefined;

@@ -1,7 +1,7 @@
 /**
- * The operator's HTTPS listener: webhooks on every replica, and what the leader adds, the data-plane link and downloads
- * (docs/reference/kinds.md#webhooks, docs/reference/kinds.md#link). Its certificate is replaced under way; open
- * connections keep the one that they began with.
+ * The operator's HTTPS listener: webhooks on every replica, and on the leader the data-plane link and downloads
+ * (docs/reference/kinds.md#webhooks, docs/reference/kinds.md#link). Its certificate is replaced while it runs; open
+ * connections keep theirs.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
@@ -13,9 +13,11 @@ export interface HttpsServerOptions {
   readonly host: string;
   /** 0 chooses a free one. */
   readonly port: number;
-  /** PEM of the authorities by which clients may show who they are; absent: none is asked. Handlers look at it. */
+  /**
+   * PEM of the authorities that sign client certificates, which handlers check; absent: no certificate is requested.
+   */
   readonly clientCa?: string;
-  /** What a handler threw, and what broke beneath HTTP. */
+  /** Called with errors that a handler threw, and with errors beneath HTTP. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -28,7 +30,7 @@ export interface ServerCertificate {
 export type RequestHandler = (request: IncomingMessage, response: ServerResponse, url: URL) => void | Promise<void>;
 export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer, url: URL) => void;
 
-/** What others hang on the listener; both give back what takes it off again. */
+/** Registers handlers on the listener; both methods return a function that removes the handler. */
 export interface HttpsRoutes {
   /** Requests whose path begins with `prefix`; of several prefixes the longest. */
   handle(prefix: string, handler: RequestHandler): () => void;
@@ -39,7 +41,7 @@ export interface HttpsRoutes {
 const MAX_HEADER_BYTES = 16 * 1024;
 const HANDSHAKE_MS = 10_000;
 const HEADERS_MS = 10_000;
-/** For the request alone: answers may take as long as they need. */
+/** Milliseconds for the request alone: answers have no limit. */
 const REQUEST_MS = 30_000;
 /** Longer than the API server keeps an idle connection to a webhook. */
 const KEEP_ALIVE_MS = 120_000;
@@ -78,7 +80,7 @@ export class HttpsServer implements HttpsRoutes {
     const server = createServer(
       {
         ...this.#context(certificate),
-        // Data planes show no certificate: who must have one is for each handler to say.
+        // Data planes show no certificate: each handler checks its own clients.
         ...(clientCa === undefined ? {} : { requestCert: true, rejectUnauthorized: false }),
         handshakeTimeout: HANDSHAKE_MS,
         maxHeaderSize: MAX_HEADER_BYTES,
@@ -113,7 +115,7 @@ export class HttpsServer implements HttpsRoutes {
     return { cert, key, minVersion: 'TLSv1.2', ...(ca === undefined ? {} : { ca }) };
   }
 
-  /** Answers what has been asked, for at most `graceMs`; upgraded connections are cut. */
+  /** Answers open requests, for at most `graceMs`; upgraded connections are cut. */
   async close(graceMs = 5000): Promise<void> {
     const server = this.#server;
     if (!server) return;
@@ -141,7 +143,7 @@ export class HttpsServer implements HttpsRoutes {
   }
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    // Without a listener a reset of the connection would end the process.
+    // Without a listener, a reset of the connection would end the process.
     socket.on('error', () => socket.destroy());
     const url = urlOf(request);
     const handler = url && this.#upgrades.get(url.pathname);
@@ -180,7 +182,7 @@ function urlOf(request: IncomingMessage): URL | undefined {
   return path.startsWith('/') ? (URL.parse(path, 'https://operator') ?? undefined) : undefined;
 }
 
-/** 404; also for a handler that has nothing at this path. What was sent with the request is not read. */
+/** Answers 404, also for a handler without anything at this path. Does not read the request's body. */
 export function nothingHere(response: ServerResponse): void {
   plain(response, 404, 'there is nothing here\n');
 }

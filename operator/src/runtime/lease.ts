@@ -12,7 +12,7 @@ export const LEASE = 'gw-operator';
 export interface LeaseOptions {
   readonly namespace: string;
   readonly name: string;
-  /** Who we are: the pod's name. */
+  /** Identity of this replica: the pod's name. */
   readonly identity: string;
   /** Seconds that a Lease lasts without being renewed; default 15. */
   readonly durationSeconds?: number;
@@ -41,10 +41,10 @@ export class Lease {
   readonly #duration: number;
   readonly #renew: number;
   readonly #abort = new AbortController();
-  /** What another holder last wrote and when we saw it: clocks of two machines are never compared. */
+  /** The last write of another holder and when we saw it: clocks of two machines are never compared. */
   #observed: { readonly renewTime: string; readonly holder: string; readonly at: number } | undefined;
   #held: Held | undefined;
-  /** When the Lease that is held, or was, was surely ours: before the request that renewed it. 0: never. */
+  /** Latest time at which we certainly held the Lease: before the request that renewed it. 0: never. */
   #renewed = 0;
   #lost = false;
   #renewing: Promise<void> = Promise.resolve();
@@ -91,7 +91,7 @@ export class Lease {
     return (this.#duration * 1000 * 2) / 3;
   }
 
-  /** Stops, and gives the Lease back, so that another replica need not wait for it to run out. */
+  /** Stops, and releases the Lease, so that another replica need not wait until it expires. */
   async close(): Promise<void> {
     this.#abort.abort();
     await this.#renewing;

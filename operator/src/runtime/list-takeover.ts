@@ -1,13 +1,13 @@
 /**
- * Lists of ours, keyed by something like a port, into which others have put items. Server-side apply leaves such items
- * to them, and where an item of ours is named alike, as after an edit of its key, the API server refuses both. Then the
- * whole list becomes ours: the next apply removes what it does not say.
+ * Lists of the operator, keyed by a field such as a port, to which others have added items. Server-side apply leaves
+ * such items to them, and if one has the key of ours, as after an edit of the key, the API server refuses both. Then
+ * the operator takes over the whole list: the next apply removes all other items.
  */
 
 import { isRecord } from '../kube/kube-object.ts';
 import { ApiError } from './api-server.ts';
 
-/** What a manager owns, as the API server writes it: `f:` a field, `k:` an item of a list, `.` the item itself. */
+/** Fields of a manager as the API server writes them: `f:` a field, `k:` an item of a list, `.` the item itself. */
 type Fields = { readonly [name: string]: unknown };
 
 interface Managed extends Fields {
@@ -33,11 +33,11 @@ export interface Takeover {
   readonly manager: string;
   /** The lists in which there were any. */
   readonly fields: readonly string[];
-  /** Who owns what from now on. */
+  /** The owners of fields from now on. */
   readonly managedFields: readonly unknown[];
 }
 
-/** Gives what other managers own in the lists to `manager`; undefined where they own nothing there. */
+/** Transfers other managers' fields in the lists to `manager`; returns undefined if they have none there. */
 export function takeOver(managedFields: unknown, manager: string, lists: readonly string[]): Takeover | undefined {
   const entries: readonly unknown[] = Array.isArray(managedFields) ? managedFields : [];
   const own = entries.filter(isManaged).find((entry) => entry.manager === manager && entry['operation'] === 'Apply');
@@ -66,7 +66,7 @@ export function takeOver(managedFields: unknown, manager: string, lists: readonl
   return { manager: first, fields: [...fields], managedFields: [{ ...own, fieldsV1: ours }, ...others] };
 }
 
-/** What is at the path, in every item of the lists on the way, and what is left without it; undefined: nothing. */
+/** Splits fields into those at the path, in every item of the lists on the way, and the rest; undefined: empty. */
 function split(fields: Fields | undefined, path: readonly string[]): readonly [Fields | undefined, Fields | undefined] {
   const [name, ...deeper] = path;
   if (!fields || name === undefined) return [fields, undefined];
@@ -94,7 +94,7 @@ function isEmpty(value: object): boolean {
   return Object.keys(value).length === 0;
 }
 
-/** What is owned of the object itself, not of its status. */
+/** Reports whether an entry is about the object itself, not its status. */
 function isManaged(value: unknown): value is Managed {
   if (!isRecord(value) || value['subresource'] !== undefined) return false;
   return typeof value['manager'] === 'string' && isRecord(value['fieldsV1']);

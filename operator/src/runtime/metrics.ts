@@ -1,4 +1,4 @@
-/** What the operator counts, for a scraper. */
+/** Metrics of the operator, for a scraper. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 export class OperatorMetrics {
@@ -13,7 +13,9 @@ export class OperatorMetrics {
   readonly #reads: Counter<'resource' | 'from'>;
   readonly #leader: Gauge;
 
-  /** At the time of the scrape: `depths` gives the keys that wait, by controller, `cached` the objects kept, by kind. */
+  /**
+   * Called at the scrape: `depths` returns the number of waiting keys by controller, `cached` of kept objects by kind.
+   */
   constructor(depths: () => ReadonlyMap<string, number>, cached: () => ReadonlyMap<string, number>) {
     const registers = [this.registry];
     collectDefaultMetrics({ register: this.registry });
@@ -117,7 +119,7 @@ export class OperatorMetrics {
     });
   }
 
-  /** At the time of a scrape; of the replica that leads alone. */
+  /** Counts at the scrape, on the leader alone. */
   watchUpdates(counts: () => Promise<Readonly<Record<'waiting' | 'updating' | 'failed', number>>>): void {
     new Gauge({
       name: 'gw_operator_updates',

@@ -1,17 +1,17 @@
-/** What an operator on a cluster knows of namespaces. */
+/** The namespaces that an operator on a cluster watches, and their labels. */
 import { namespaces } from '../api/resources.ts';
 import type { Objects } from './objects.ts';
 import type { NamespaceFilter } from './selected-namespaces.ts';
 
-/** What the operator knows of namespaces. */
+/** The operator's view of namespaces. */
 export interface NamespaceView {
-  /** Whether it looks at what is in the namespace. */
+  /** Reports whether the operator watches objects of the namespace. */
   includes(namespace: string): boolean;
-  /** Labels of a namespace, undefined where there is none; absent where the operator may not read them. */
+  /** Returns the labels of a namespace, undefined if it does not exist; absent if the operator may not read them. */
   readonly labels?: (namespace: string) => Promise<{ readonly [name: string]: string } | undefined>;
 }
 
-/** `watched`: none means all; then labels may be read too. `filter`: of all those that are looked at. */
+/** `watched`: empty means all; then labels may be read too. `filter`: selects among all namespaces. */
 export function namespaceView(
   objects: Objects,
   watched: readonly string[],

@@ -1,7 +1,6 @@
 /**
- * What one watch has seen, by namespace and name, with what we wrote ourselves put in at once: nobody who reads here
- * is told something older than our own last write. Events of a watch that arrive later than such a write are older
- * than it, and change nothing.
+ * Objects that one watch has seen, by namespace and name, with our own writes added at once: a reader never gets an
+ * object older than our last write. Events of the watch that are older than such a write change nothing.
  */
 import { type KubeObject, keyOf, type ObjectKey } from '../kube/kube-object.ts';
 import { isOlder } from '../kube/resource-version.ts';
@@ -10,7 +9,7 @@ import type { Change, ListOptions, WatchOptions } from './objects.ts';
 export class ObjectStore {
   readonly options: WatchOptions;
   readonly #namespaces = new Map<string, Map<string, KubeObject>>();
-  /** Uids that we deleted and of whose end the watch has not told yet. */
+  /** Uids of objects that we deleted and whose deletion the watch has not reported yet. */
   readonly #deleted = new Set<string>();
   #ready = false;
 
@@ -18,7 +17,7 @@ export class ObjectStore {
     this.options = options;
   }
 
-  /** Whether all that there is has been seen; before, nothing is to be concluded from an absence. */
+  /** Whether the watch has synced; before, an object may be missing although it exists. */
   get ready(): boolean {
     return this.#ready;
   }
@@ -43,7 +42,7 @@ export class ObjectStore {
     return this.#namespaces.get(namespace)?.get(name);
   }
 
-  /** Metadata, or whole objects where the watch is of whole ones, in the order of namespaces and names. */
+  /** Returns metadata, or whole objects if the watch has them, in the order of namespaces and names. */
   list({ namespace, labels = {}, hasLabel }: ListOptions): readonly KubeObject[] {
     const wanted = Object.entries(labels);
     const matches = ({ metadata }: KubeObject) =>
@@ -57,7 +56,7 @@ export class ObjectStore {
     );
   }
 
-  /** What the watch reports. */
+  /** Takes a change that the watch reports. */
   take({ type, object }: Change): void {
     const { uid, resourceVersion } = object.metadata;
     if (type === 'deleted') {
@@ -67,7 +66,7 @@ export class ObjectStore {
     } else if (uid === undefined || !this.#deleted.has(uid)) this.put(object);
   }
 
-  /** A list of this version is complete: what it did not report, and is no newer than it, is gone. */
+  /** Ends a complete list of this version: objects that it did not report, and that are not newer, were deleted. */
   listed(version: string, reported: (key: ObjectKey) => boolean): void {
     for (const [namespace, names] of this.#namespaces) {
       for (const [name, object] of names) {
@@ -79,7 +78,7 @@ export class ObjectStore {
     this.#ready = true;
   }
 
-  /** What the API server answered to a write, or what the watch saw: the newer of that and what is known stays. */
+  /** Stores an object from a write's answer or the watch, unless the store has a newer version. */
   put(object: KubeObject): void {
     const { namespace, name } = keyOf(object);
     const names = this.#namespaces.get(namespace) ?? new Map<string, KubeObject>();

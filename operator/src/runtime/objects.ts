@@ -15,7 +15,7 @@ export type ChangeType = 'added' | 'modified' | 'deleted';
 
 export interface Change {
   readonly type: ChangeType;
-  /** Only apiVersion, kind and metadata where the watch asked for metadata. */
+  /** Only apiVersion, kind and metadata if the watch requested metadata. */
   readonly object: KubeObject;
   /** The metadata as it was before a modification. */
   readonly before?: ObjectMeta;
@@ -26,19 +26,19 @@ export interface WatchOptions extends ListOptions {
   readonly metadataOnly?: boolean;
   /** A label selector as the API server reads it, `team=books,stage in (test, live)`; of watches on a cluster only. */
   readonly selector?: string;
-  /** The cluster need not know the kind: then there is nothing to report, until it does. */
+  /** The cluster may lack the kind: then nothing is reported until it exists. */
   readonly optional?: boolean;
 }
 
 export interface Watch {
-  /** Resolves when the first list has been delivered, or could not be had: then it is tried on. */
+  /** Resolves when the first list has been delivered, or has failed; a failed one is retried. */
   readonly synced: Promise<void>;
   close(): Promise<void>;
 }
 
-/** Another manager wants other values of fields that are ours by design. */
+/** Another manager sets other values for the operator's fields. */
 export interface FieldConflict {
-  /** Who, such as `kubectl-edit`. */
+  /** The manager, such as `kubectl-edit`. */
   readonly manager: string;
   /** Paths, such as `.spec.replicas`. */
   readonly fields: readonly string[];
@@ -46,32 +46,32 @@ export interface FieldConflict {
   readonly times: number;
   /** Whether they are left to the other for now, because it takes them again and again. */
   readonly left: boolean;
-  /** Milliseconds until what is left is taken back. */
+  /** Milliseconds until the fields are retaken. */
   readonly retryMs?: number;
 }
 
 export interface Objects {
   get<T extends KubeObject>(resource: Resource<T>, key: ObjectKey): Promise<T | undefined>;
-  /** As `get`, but without spec, data and status. */
+  /** As `get`, without spec, data and status. */
   getMetadata(resource: Resource<KubeObject>, key: ObjectKey): Promise<KubeObject | undefined>;
   /** Whether the cluster knows the kind: custom ones need not be installed. May lag by some seconds. */
   serves(resource: Resource<KubeObject>): Promise<boolean>;
-  /** In the order of names. */
+  /** Lists in the order of names. */
   list<T extends KubeObject>(resource: Resource<T>, options: ListOptions): Promise<readonly T[]>;
-  /** As `list`, but without spec, data and status: what is heavy stays on the server. */
+  /** As `list`, without spec, data and status, which stay on the server. */
   listMetadata(resource: Resource<KubeObject>, options: ListOptions): Promise<readonly KubeObject[]>;
   /**
    * Server-side apply: our fields become exactly these, those of others stay. The answer names another manager that
    * has set fields of ours to something else, now or again and again: see `FieldConflict`.
    */
   apply(resource: Resource<KubeObject>, object: KubeObject): Promise<FieldConflict | undefined>;
-  /** Applies under another name of ours, so that what the object says stays when `apply` says it no longer. */
+  /** Applies under another manager of ours, so that fields stay when `apply` no longer sets them. */
   handOver(resource: Resource<KubeObject>, object: KubeObject): Promise<void>;
-  /** The same for the status subresource. Does nothing when the object is gone. */
+  /** Applies the status subresource. Does nothing if the object was deleted. */
   applyStatus(resource: Resource<KubeObject>, object: KubeObject): Promise<void>;
-  /** Does nothing when the object is gone, or is another one than `uid`. */
+  /** Deletes the object. Does nothing if it was deleted, or has another uid than `uid`. */
   remove(resource: Resource<KubeObject>, key: ObjectKey, uid?: string): Promise<void>;
-  /** Reports every object that exists, then every change, until closed; what breaks is resumed. */
+  /** Reports every existing object, then every change, until closed; reconnects after failures. */
   watch<T extends KubeObject>(resource: Resource<T>, options: WatchOptions, onChange: (change: Change) => void): Watch;
 }
 
@@ -80,12 +80,12 @@ export interface EventRecord {
   readonly type: 'Normal' | 'Warning';
   /** From the table of reasons. */
   readonly reason: string;
-  /** What was being done, such as `Compile`. */
+  /** The action in progress, such as `Compile`. */
   readonly action: string;
   readonly note: string;
 }
 
-/** Where Events go. Never throws: an Event that cannot be written is logged and forgotten. */
+/** Sink of Events. Never throws: an Event that cannot be written is logged and dropped. */
 export interface EventSink {
   record(regarding: KubeObject, event: EventRecord): void;
 }

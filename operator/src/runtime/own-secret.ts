@@ -6,24 +6,24 @@ import { ApiError, type ApiServer } from './api-server.ts';
 
 export interface StoredSecret {
   readonly annotations: Readonly<Record<string, string>>;
-  /** The decoded value of a key, empty where the Secret has none. */
+  /** Returns the decoded value of a key, empty if the Secret lacks it. */
   readonly text: (key: string) => string;
 }
 
 export interface NextSecret<Content> {
   readonly content: Content;
-  /** What to write; undefined where what is stored stays. */
+  /** Content to write; undefined if the stored one stays. */
   readonly write?: {
     readonly data: Readonly<Record<string, string>>;
-    /** Default: none, also where the Secret has some. */
+    /** Default: no annotations; existing ones are removed. */
     readonly annotations?: Readonly<Record<string, string>> | undefined;
   };
 }
 
-/** Another replica may write between our read and our write. */
+/** Attempts, since another replica may write between our read and write. */
 const ATTEMPTS = 5;
 
-/** Reads the Secret, asks `next` what it is to hold (of undefined where there is none), and writes where that differs. */
+/** Reads the Secret, passes it to `next` (undefined if it does not exist), and writes the result if it differs. */
 export async function ownSecret<Content>(
   api: ApiServer,
   { namespace, name }: { readonly namespace: string; readonly name: string },
@@ -54,7 +54,7 @@ export async function ownSecret<Content>(
       });
       return content;
     } catch (error) {
-      // Two replicas agree because only one of them gets to write on what both have read.
+      // Two replicas agree because only one of them can write after both have read.
       if (!(error instanceof ApiError && error.status === 409) || attempt === ATTEMPTS) throw error;
     }
   }

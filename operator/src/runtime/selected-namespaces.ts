@@ -4,7 +4,7 @@ import type { Objects, Watch } from './objects.ts';
 
 export interface NamespaceFilter {
   includes(namespace: string): boolean;
-  /** Begins; `onEntered` is told of each that has come in since. Resolves when all that there are are known. */
+  /** Starts; calls `onEntered` for each namespace added later. Resolves when all existing ones are known. */
   start(onEntered: (namespace: string) => void): Promise<void>;
   close(): Promise<void>;
 }
@@ -26,7 +26,7 @@ export class SelectedNamespaces implements NamespaceFilter {
   }
 
   async start(onEntered: (namespace: string) => void): Promise<void> {
-    // The API server sends what no longer matches as deleted.
+    // The API server reports objects that no longer match as deleted.
     this.#watch = this.#objects.watch(
       namespaces,
       { metadataOnly: true, selector: this.#selector },

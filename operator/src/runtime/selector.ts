@@ -16,7 +16,7 @@ export function selects(selector: LabelSelector, labels: Labels = {}): boolean {
   return true;
 }
 
-/** The query form of what a list or watch asks for, `a=b,c`; undefined when it asks for all. */
+/** Returns the label selector of a list or watch as a query, `a=b,c`; undefined without one. */
 export function selectorText({
   labels = {},
   hasLabel,

@@ -1,4 +1,4 @@
-/** Objects as they are, and what makes it worth to look again: what no watch tells of, and what was left undone. */
+/** Objects with the reasons to reconcile again: reads that no watch covers, and deferred writes. */
 import type { KubeObject, ObjectKey, Resource } from '../kube/kube-object.ts';
 import type { Change, FieldConflict, ListOptions, Objects, Watch, WatchOptions } from './objects.ts';
 
@@ -18,7 +18,9 @@ export class TrackedObjects implements Objects {
     return this.#read;
   }
 
-  /** Milliseconds until fields that were left to another manager can be taken back; infinite where none are. */
+  /**
+   * Milliseconds until fields that were left to another manager can be retaken; infinite if there are no such fields.
+   */
   get retryMs(): number {
     return this.#retryMs;
   }

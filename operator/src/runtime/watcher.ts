@@ -1,7 +1,7 @@
 /**
- * One list and watch loop: lists in pages, then follows changes from where the list ended. Connections that break,
- * time out or stay silent are resumed at the last version seen (bookmarks move it along); when the server has
- * forgotten that version (410), the list is read again and what has gone meanwhile is reported as deleted.
+ * One list and watch loop: lists in pages, then follows changes from the end of the list. Connections that break, time
+ * out or stay silent are resumed at the last version seen (bookmarks advance it). When the server has forgotten that
+ * version (410), the list is read again and missing objects are reported as deleted.
  */
 
 import { isRecord, type KubeObject, type ObjectKey, type Resource } from '../kube/kube-object.ts';
@@ -12,17 +12,17 @@ import type { Change, Watch, WatchOptions } from './objects.ts';
 import { selectorText } from './selector.ts';
 
 export interface WatchEvents {
-  /** A break that is being resumed; `error` is what ended the connection. */
+  /** A connection is being resumed; `error` is what ended it. */
   onRestart(resource: string, error: unknown): void;
 }
 
-/** Who keeps what a watch has seen. */
+/** Store of the objects that a watch has seen. */
 export interface WatchKeeper {
-  /** A list of that version is complete, and what it did not report is gone. */
+  /** A list of that version is complete; unreported objects were deleted. */
   listed(version: string, reported: (key: ObjectKey) => boolean): void;
 }
 
-/** What nobody here reads, and what would double the size of what is kept. */
+/** Nobody here reads this annotation, which would double the size of the store. */
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 const PAGE = '250';
 const SERVER_TIMEOUT_S = 290;
@@ -42,7 +42,7 @@ export class Watcher implements Watch {
   readonly #keeper: WatchKeeper | undefined;
   readonly #abort = new AbortController();
   readonly #running: Promise<void>;
-  /** What has been reported and not deleted since: needed to see deletions across a new list. */
+  /** Objects that were reported and not deleted since: needed to see deletions across a new list. */
   readonly #known = new Map<string, KubeObject>();
   #resolveSynced: () => void = () => undefined;
 
@@ -87,7 +87,7 @@ export class Watcher implements Watch {
           version = seen;
           failures = 0;
         }
-        // The server ends every watch after its timeout: that is no failure, unless it does so at once.
+        // The server ends every watch after its timeout, which is normal unless it does so at once.
         if (Date.now() - started > 1000) continue;
       } catch (error) {
         if (signal.aborted) return;
@@ -122,7 +122,7 @@ export class Watcher implements Watch {
       // An empty list of metadata has `items: null`.
       const items = isRecord(page) ? (page['items'] ?? []) : undefined;
       if (!isRecord(page) || !isRecord(page['metadata']) || !Array.isArray(items)) {
-        throw new Error(`the API server's answer is no list of ${this.#resource.plural}`);
+        throw new Error(`the API server's answer is not a list of ${this.#resource.plural}`);
       }
       for (const item of items) {
         const object = this.#object(item);
@@ -138,7 +138,9 @@ export class Watcher implements Watch {
     return version;
   }
 
-  /** Nothing of the kind can be seen. Where it is not installed that is an answer, where we may not look it is none. */
+  /**
+   * Handles a kind that cannot be listed. A kind that is not installed has no objects; a forbidden one remains unknown.
+   */
   #absent(answered: boolean): void {
     if (answered) {
       for (const key of [...this.#known.keys()]) this.#forget(key);
@@ -147,7 +149,7 @@ export class Watcher implements Watch {
     this.#resolveSynced();
   }
 
-  /** What a list no longer has: when it went is not known, but by the version of the list it had. */
+  /** Returns an object that a list no longer contains, with the version of the list: when it was deleted is unknown. */
   #goneBy(key: string, resourceVersion: string): KubeObject | undefined {
     const known = this.#known.get(key);
     return known && { ...known, metadata: { ...known.metadata, resourceVersion } };
@@ -186,7 +188,7 @@ export class Watcher implements Watch {
     const key = id(object);
     const before = this.#known.get(key);
     if (before?.metadata.resourceVersion === object.metadata.resourceVersion && before !== undefined) return;
-    // Only the metadata is kept here: the watcher is no cache, and Pods and ConfigMaps would fill one.
+    // Keeps metadata only: the watcher is not a cache, and Pods and ConfigMaps would need much memory.
     this.#known.set(key, { apiVersion: object.apiVersion, kind: object.kind, metadata: object.metadata });
     this.#onChange({ type: before ? 'modified' : 'added', object, ...(before ? { before: before.metadata } : {}) });
   }
@@ -213,7 +215,7 @@ export class Watcher implements Watch {
   }
 }
 
-/** Without who set which field, and without the copy that `kubectl apply` leaves of the object. */
+/** Returns metadata without managed fields and the copy that `kubectl apply` adds. */
 export function withoutBallast(metadata: KubeObject['metadata']): KubeObject['metadata'] {
   const { managedFields: _, ...kept }: KubeObject['metadata'] & { managedFields?: unknown } = metadata;
   if (kept.annotations?.[LAST_APPLIED] === undefined) return kept;

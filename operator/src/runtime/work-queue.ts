@@ -1,16 +1,16 @@
 /**
- * Keys to be reconciled. A key that is added while it waits waits once; one that is added while it is worked on is
- * worked on again afterwards, never twice at a time. Failures come back with back-off.
+ * Keys to be reconciled. A key that is added again while it waits waits once; one that is added while it is worked on
+ * is worked on again afterwards, never twice at a time. Failures are retried with back-off.
  */
 import { backoff } from './backoff.ts';
 
 export interface WorkQueueOptions {
   /** Keys worked on at once. */
   readonly workers: number;
-  /** Milliseconds after which to come back, undefined when nothing is to be awaited. Throwing means back-off. */
+  /** Returns the milliseconds after which to run again, undefined for never. Throwing means back-off. */
   readonly work: (key: string) => Promise<number | undefined>;
   readonly onError: (key: string, error: unknown) => void;
-  /** Only collects keys until `start`. Default false. */
+  /** Only collects keys until `start`. Default: false. */
   readonly paused?: boolean;
 }
 
@@ -34,7 +34,7 @@ export class WorkQueue {
     this.#paused = options.paused ?? false;
   }
 
-  /** Begins with what has been collected. */
+  /** Starts with the collected keys. */
   start(): void {
     this.#paused = false;
     this.#next();

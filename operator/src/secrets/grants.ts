@@ -1,6 +1,6 @@
 /**
- * Which projects a Secret is for (docs/decisions.md#resulting-pod, `--require-secret-grants`): whoever may write a
- * GatewayProject can have any Secret of the namespace given to pods, whose plugins can publish it, unless the Secret
+ * The projects that a Secret is for (docs/decisions.md#resulting-pod, `--require-secret-grants`): anyone who may write
+ * a GatewayProject can have any Secret of the namespace given to pods, whose plugins can publish it, unless the Secret
  * itself names the project.
  */
 
@@ -13,7 +13,7 @@ import type { Objects } from '../runtime/objects.ts';
 /** Names of GatewayProjects of the Secret's namespace, separated by commas or spaces; `*`: all of them. */
 export const ANNOTATION_PROJECTS = `${GROUP}/projects`;
 
-/** A refusal for each Secret that does not name the project. One that is not there is for others to tell. */
+/** Returns a refusal for each existing Secret that does not name the project. Others report missing ones. */
 export async function ungranted(
   objects: Pick<Objects, 'getMetadata'>,
   { metadata: { name: project, namespace = 'default' } }: GatewayProject,

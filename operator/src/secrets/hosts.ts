@@ -1,8 +1,8 @@
 /**
- * Where a Secret may be sent (docs/decisions.md#secret-names-hosts): whoever may write an ApiSpec, a PluginRef or a
- * GatewayProject names Secrets and addresses in it, and need not be allowed to read the Secrets. So the Secret itself
- * says to which hosts it may go. Secrets of type kubernetes.io/dockerconfigjson say so by what they are: see
- * registry/docker-config.ts.
+ * The hosts to which a Secret may be sent (docs/decisions.md#secret-names-hosts): users who write an ApiSpec, a
+ * PluginRef or a GatewayProject name Secrets and addresses in it, and may not be allowed to read the Secrets. So the
+ * Secret itself names the hosts to which it may go. Secrets of type kubernetes.io/dockerconfigjson name them in their
+ * content: see registry/docker-config.ts.
  */
 import { GROUP } from '../api/schema.ts';
 import type { ObjectMeta } from '../kube/kube-object.ts';
@@ -12,12 +12,12 @@ export const LABEL_CREDENTIAL = `${GROUP}/credential`;
 /** Hosts, separated by commas or spaces: `NAME`, `*.SUFFIX` or an address, each with `:PORT` or for every port. */
 export const ANNOTATION_HOSTS = `${GROUP}/hosts`;
 
-/** Why the Secret may not be sent to this URL, and what to write where it should; undefined where it may. */
+/** Returns why the Secret may not be sent to this URL, and how to allow it; undefined if it may. */
 export function refusalToSend({ name, labels, annotations }: ObjectMeta, url: URL): string | undefined {
   const isCredential = labels?.[LABEL_CREDENTIAL] === 'true';
   const entries = (annotations?.[ANNOTATION_HOSTS] ?? '').split(/[\s,]+/).filter((entry) => entry !== '');
   if (isCredential && entries.some((entry) => covers(entry.toLowerCase(), url))) return undefined;
-  // What it does say stays unsaid: who writes the address may not read the Secret.
+  // The message omits the listed hosts: the user who writes the address may not read the Secret.
   const label = isCredential ? '' : `the label ${LABEL_CREDENTIAL}: "true" and `;
   return (
     `Secret "${name}" does not allow being sent to ${url.host}: ` +

@@ -1,6 +1,6 @@
 /**
- * Which pods have a sidecar of which project, and which ask for one and have none: those that came up while no API
- * server asked the webhook. Seen by labels alone, in all namespaces that the operator looks at.
+ * Pods that have a sidecar, by project, and pods that request one without having it: those created while no API server
+ * called the webhook. Uses labels alone, in all watched namespaces.
  */
 
 import { namespaces, pods } from '../api/resources.ts';
@@ -12,26 +12,26 @@ import { ANNOTATION_PROJECT, injectedLabel, LABEL_INJECTED, LABEL_SIDECAR, named
 export interface CensusOptions {
   readonly objects: Pick<Objects, 'watch'>;
   readonly events: EventSink;
-  /** Namespaces to look at; none means all. */
+  /** Namespaces to watch; empty means all. */
   readonly namespaces: readonly string[];
-  /** Whether namespaces may be read: else their label asks for nobody. */
+  /** Whether namespaces may be read: else their label has no effect. */
   readonly readsNamespaces: boolean;
-  /** Of all namespaces those that are looked at; default all. */
+  /** Selects the watched namespaces; default all. */
   readonly includes?: (namespace: string) => boolean;
 }
 
-/** Of one project. */
+/** Sidecar pods of one project. */
 export interface SidecarPods {
   /** Pods that have one. */
   readonly pods: number;
-  /** `NAMESPACE/NAME` of those that ask and have none, in order. */
+  /** `NAMESPACE/NAME` of pods that request a sidecar without having it, sorted. */
   readonly missing: readonly string[];
 }
 
 interface Seen {
   readonly project: string | undefined;
   readonly missing: boolean;
-  /** Asks by its own label, whatever its namespace says. */
+  /** Requests by its own label, independent of its namespace. */
   readonly own: boolean;
 }
 
@@ -49,7 +49,7 @@ export class SidecarCensus {
     this.#options = options;
   }
 
-  /** The listener is told the projects of which there is news. */
+  /** Calls the listener with the projects that changed. */
   onChange(listener: (keys: readonly ObjectKey[]) => void): void {
     this.#listener = listener;
   }
@@ -72,7 +72,7 @@ export class SidecarCensus {
     await Promise.all([...this.#watches, ...this.#ofNamespace.values()].map(({ synced }) => synced));
   }
 
-  /** Undefined where no pod has to do with it. */
+  /** Returns the sidecar pods of a project; undefined if it has no such pods. */
   of(project: ObjectKey): SidecarPods | undefined {
     const text = keyText(project);
     let count = 0;
@@ -117,7 +117,7 @@ export class SidecarCensus {
     }
   }
 
-  /** The same pod may be told of by several watches: each tells all that is to know. */
+  /** Several watches may report the same pod: each report is complete. */
   #podChanged({ type, object }: Change): void {
     const { metadata } = object;
     const key = keyText({ namespace: metadata.namespace ?? '', name: metadata.name });
@@ -134,7 +134,7 @@ export class SidecarCensus {
     this.#listener([...projects].map(keyOfText));
   }
 
-  /** Undefined for a pod that neither has a sidecar nor asks for one. */
+  /** Returns undefined for a pod that neither has nor requests a sidecar. */
   #judge({ metadata }: KubeObject): Seen | undefined {
     const { namespace = '', labels, annotations } = metadata;
     if (!(this.#options.includes?.(namespace) ?? true)) return undefined;
@@ -144,7 +144,7 @@ export class SidecarCensus {
     if (injected === undefined && !asks) return undefined;
     const named = namedProject(annotations?.[ANNOTATION_PROJECT] ?? this.#asking.get(namespace), namespace);
     const project = named && keyText(named);
-    // One that was looked at and can have none is marked otherwise, and has been told so.
+    // A pod that was reviewed and cannot have a sidecar has another mark, and its warning.
     if (injected !== undefined)
       return named && injected === injectedLabel(named)
         ? { project, missing: false, own: asked === 'true' }

@@ -32,7 +32,7 @@ export function hasSidecar(pod: PodToInject): boolean {
   return (pod.spec.initContainers ?? []).some(({ name }) => name === SIDECAR);
 }
 
-/** The port that would be taken; a reason where this pod can have no sidecar. */
+/** Returns the port that the sidecar takes; a reason if this pod cannot have a sidecar. */
 export function portOf(
   pod: PodToInject,
 ): ({ readonly ok: true } & TakenPort) | { readonly ok: false; readonly reason: string } {
@@ -73,7 +73,7 @@ export function inject(
   return { ok: true, patch, warnings: [...port.warnings, ...problems] };
 }
 
-/** Marks a pod that its namespace asks for and that can have no sidecar, so that nobody takes it for a missed one. */
+/** Marks a pod whose namespace requests a sidecar that it cannot have, so that it does not count as missed. */
 export function skip(pod: PodToInject, reason: string): readonly PatchOperation[] {
   return [
     ...marked('labels', pod.metadata.labels, LABEL_INJECTED, SKIPPED),

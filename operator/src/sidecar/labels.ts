@@ -1,11 +1,11 @@
-/** How a pod asks for a sidecar, and how it is known that it has one: labels and annotations (docs/sidecars.md). */
+/** Labels and annotations by which a pod requests a sidecar, and shows that it has one (docs/sidecars.md). */
 import { createHash } from 'node:crypto';
 import { GROUP } from '../api/schema.ts';
 import type { ObjectKey, ObjectMeta } from '../kube/kube-object.ts';
 
-/** On a pod or its namespace `"true"` asks for a sidecar; on a pod `"false"` goes without, whatever its namespace says. */
+/** On a pod or its namespace, `"true"` requests a sidecar; on a pod, `"false"` declines its namespace's request. */
 export const LABEL_SIDECAR = `${GROUP}/sidecar`;
-/** On a pod that has been looked at: its project, or SKIPPED. */
+/** On a reviewed pod: its project, or SKIPPED. */
 export const LABEL_INJECTED = `${GROUP}/injected`;
 export const SKIPPED = 'skipped';
 
@@ -26,12 +26,12 @@ export const ANNOTATION_RESOURCES = {
   'limits.cpu': `${GROUP}/cpu-limit`,
   'limits.memory': `${GROUP}/memory-limit`,
 } as const;
-/** Why a pod that its namespace asks for has none. */
+/** Why a pod has no sidecar although its namespace requests one. */
 export const ANNOTATION_SKIPPED = `${GROUP}/sidecar-skipped`;
 
 const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
-/** The project that an annotation names, seen from a namespace; undefined where it names none. */
+/** Returns the project that an annotation names, seen from a namespace; undefined if the name is invalid. */
 export function namedProject(text: string | undefined, namespace: string): ObjectKey | undefined {
   const parts = text?.split('/') ?? [];
   if (parts.length === 0 || parts.length > 2 || !parts.every((part) => part.length <= 63 && NAME.test(part)))
@@ -46,7 +46,7 @@ export function injectedLabel({ namespace, name }: ObjectKey): string {
   return text.length <= 63 ? text : createHash('sha256').update(text).digest('hex').slice(0, 40);
 }
 
-/** The project whose sidecar a pod has; undefined where it has none. */
+/** Returns the project whose sidecar a pod has; undefined if it has no sidecar. */
 export function projectOfSidecar({ namespace = '', labels, annotations }: ObjectMeta): ObjectKey | undefined {
   const project = namedProject(annotations?.[ANNOTATION_PROJECT], namespace);
   return project && labels?.[LABEL_INJECTED] === injectedLabel(project) ? project : undefined;

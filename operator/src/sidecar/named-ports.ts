@@ -16,7 +16,7 @@ export interface ClusterVersion {
   readonly findsSidecars: boolean;
 }
 
-/** Asks when it is first called, and again after ten minutes. Rejects where the API server does not answer. */
+/** Queries the version at the first call, and again after ten minutes. Rejects if the API server does not answer. */
 export function clusterVersion(api: Pick<ApiServer, 'json'>): () => Promise<ClusterVersion> {
   let known: { readonly version: ClusterVersion; readonly until: number } | undefined;
   return async () => {

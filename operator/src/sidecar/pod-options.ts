@@ -1,4 +1,4 @@
-/** What a pod says about its sidecar by annotation. */
+/** A pod's annotations about its sidecar. */
 import { serveSchema } from '../api/gateway-pods.ts';
 import {
   ANNOTATION_ADMIN,

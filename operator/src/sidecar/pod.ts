@@ -1,4 +1,4 @@
-/** A pod as far as the injector looks at it. What it does not know stays as it is: changes are patches. */
+/** The part of a pod that the injector reads. Changes are patches, so all other fields stay as they are. */
 import { Ajv } from 'ajv';
 import type { FromSchema, Schema } from '../api/schema.ts';
 
@@ -13,7 +13,7 @@ const port = {
   },
 } as const satisfies Schema;
 
-/** `httpGet`, `tcpSocket` and the like: what may name a port. */
+/** `httpGet`, `tcpSocket` and others, which may name a port. */
 const action = {
   type: 'object',
   properties: {
@@ -74,7 +74,7 @@ export type Container = PodToInject['spec']['containers'][number];
 
 const isPod = new Ajv({ strict: false, validateFormats: false }).compile<PodToInject>(schema);
 
-/** Undefined for what is no pod. */
+/** Returns undefined if the value is not a pod. */
 export function readPod(value: unknown): PodToInject | undefined {
   return isPod(value) ? value : undefined;
 }

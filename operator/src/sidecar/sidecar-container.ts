@@ -15,18 +15,18 @@ import type { SidecarPodOptions } from './pod-options.ts';
 export const SIDECAR = 'gw-sidecar';
 
 export interface SidecarSettings {
-  /** Image where the project names none. */
+  /** Image if the project names none. */
   readonly image: string;
-  /** Public keys in hex, one of which must have signed what it loads; none: unsigned artifacts are served. */
+  /** Public keys in hex, one of which must have signed the artifact; empty: unsigned artifacts are served. */
   readonly trustedKeys: readonly string[];
-  /** Where artifacts come from; absent: it serves the one that it starts with, in the project's own namespace. */
+  /** Source of later artifacts; absent: it keeps its first one, in the project's own namespace. */
   readonly link?: Link;
 }
 
 export interface SidecarPlace {
   /** The pod's namespace. */
   readonly namespace: string;
-  /** Where it serves, under the name that the app's port had, and where its admin port is. */
+  /** Port on which it serves, under the name of the app's port. */
   readonly trafficPort: number;
   readonly adminPort: number;
   readonly portName: string;
@@ -41,8 +41,8 @@ export interface SidecarParts {
 }
 
 /**
- * When the pod begins to end, and not only when the app has: closing each connection with its next response while the
- * app still gives them. It looks for the process, since in a pod that shares its processes that is not number 1.
+ * Runs when the pod begins to end, and not only when the app has ended: closes each connection with its next response
+ * while the app still answers. It searches for the process, which is not number 1 in a pod that shares its processes.
  */
 const LET_CONNECTIONS_GO = `
 const { readdirSync, readFileSync } = require('node:fs');
@@ -53,7 +53,7 @@ for (const pid of readdirSync('/proc').filter(Number)) {
   } catch {}
 }`.trim();
 
-/** Every name of ours begins like this, so that none of the pod's own is in the way. */
+/** Prefix of the operator's names, so that they do not collide with the pod's. */
 const ARTIFACT_VOLUME = 'gw-artifact';
 const SECRETS_VOLUME = 'gw-secrets';
 const TMP_VOLUME = 'gw-tmp';
@@ -82,12 +82,12 @@ export function sidecarParts(
     command: ['node', GW_ENTRY],
     args: [
       ...['serve', '--listen', `0.0.0.0:${place.trafficPort}`, '--app-port', String(place.appPort)],
-      // No NetworkPolicy of ours guards other people's pods.
+      // No NetworkPolicy of the operator protects other people's pods.
       ...['--admin-bind', `${podOptions.admin ? '0.0.0.0' : '127.0.0.1'}:${place.adminPort}`],
       ...(artifact ? ['--artifact', ARTIFACT_DIR] : []),
-      // It is stopped when the app has ended: there is nothing left to drain for.
+      // It stops after the app has ended: there is nothing left to drain.
       ...projectArguments(withLogLevel(project, podOptions.logLevel), 0),
-      // What the kubelet asks.
+      // The kubelet's probes.
       ...['--expose-health', 'true'],
       ...(link?.args ?? []),
     ],
@@ -106,7 +106,7 @@ export function sidecarParts(
       { name: place.portName, containerPort: place.trafficPort, protocol: 'TCP' },
       ...(podOptions.admin ? [adminPort] : []),
     ],
-    // No startup probe: the app starts whether there is an artifact or not, and gets no traffic until there is.
+    // Without a startup probe: the app starts without an artifact, and gets no traffic until there is one.
     readinessProbe: {
       httpGet: { path: '/__gw/health', port: place.trafficPort },
       periodSeconds: 2,
@@ -115,7 +115,7 @@ export function sidecarParts(
     },
     lifecycle: { preStop: { exec: { command: ['node', '-e', LET_CONNECTIONS_GO] } } },
     resources: { ...spec.sidecar.resources, ...merged(spec.sidecar.resources, podOptions.resources) },
-    // All of it, since the pod's own may say otherwise.
+    // All fields are set, since the pod's own defaults may differ.
     securityContext: {
       allowPrivilegeEscalation: false,
       privileged: false,
@@ -136,7 +136,7 @@ export function sidecarParts(
   const volumes: readonly Part<IVolume>[] = [
     { name: TMP_VOLUME, emptyDir: { sizeLimit: '64Mi' } },
     ...(artifact ? [{ name: ARTIFACT_VOLUME, projected: { defaultMode: 0o444, sources: artifact } }] : []),
-    // Whoever runs as another user than the app has no group in common with it: see readable().
+    // A container that runs as another user than the app shares no group with it: see readable().
     ...(directory
       ? [{ name: SECRETS_VOLUME, secret: { secretName: directory, optional: true, defaultMode: 0o444 } }]
       : []),
@@ -145,7 +145,9 @@ export function sidecarParts(
   return { container, volumes, imagePullSecrets: own ? (spec.pods.imagePullSecrets ?? []) : [] };
 }
 
-/** Parts of what the project serves now, as the sources of one folder; gone ones do not keep the pod from starting. */
+/**
+ * Returns the parts of the project's current artifact, as the sources of one folder; missing ones do not block the pod.
+ */
 function firstArtifact(project: GatewayProject): readonly Part<IVolumeProjection>[] | undefined {
   const { status } = project;
   const revision = status?.revisions?.find((kept) => kept.revision === status.revision);
@@ -176,8 +178,8 @@ function merged(project: Resources, pod: SidecarPodOptions['resources']): Resour
 }
 
 /**
- * Files of projected volumes belong to root, and to the pod's fsGroup where it has one: without one, only what all may
- * read is readable for a container with a user of its own. Other containers do not mount it.
+ * Makes projected volumes readable for all. Their files belong to root, and to the pod's fsGroup if it has one: without
+ * one, a container with a user of its own reads only files that all may read. Other containers do not mount the volume.
  */
 function readable({ projected, ...rest }: Part<IVolume>): Part<IVolume> {
   return { ...rest, projected: projected && { ...projected, defaultMode: 0o444 } };

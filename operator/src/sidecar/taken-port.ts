@@ -1,7 +1,7 @@
 /** The app's port that the sidecar stands in front of: Services find it by its name, which moves to the sidecar. */
 import type { Container, PodToInject } from './pod.ts';
 
-/** Where Services look when nothing else is said. */
+/** Default port name of Services. */
 const DEFAULT_NAME = 'http';
 /** The name that the app's own port gets. */
 export const APP_PORT_NAME = 'gw-app';
@@ -45,7 +45,7 @@ export function takenPort(pod: PodToInject, wanted: string | undefined): PortCho
   return { ok: true, ...rest, warnings };
 }
 
-/** Pointers, within the container, of what names that port and must go on finding the app. */
+/** Returns pointers, within the container, of the uses of that port name, which must still lead to the app. */
 export function portUses(container: Container, name: string): readonly string[] {
   const actions = [
     ...(['startupProbe', 'readinessProbe', 'livenessProbe'] as const).map(

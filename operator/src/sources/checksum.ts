@@ -3,8 +3,8 @@
 const LINE = /^\\?([0-9a-fA-F]{64})(?:[ \t]+[ *]?(.*))?$/;
 
 /**
- * The sha256 of the file of that name, in hex: of a line `HEX  NAME`, or of the only line. Undefined where there is
- * none. BSD's form (`SHA256 (NAME) = HEX`) is read too.
+ * Returns the sha256 of the named file, in hex: from a line `HEX  NAME`, or from the only line; undefined if there is
+ * no such line. Reads BSD's form (`SHA256 (NAME) = HEX`) too.
  */
 export function checksumIn(text: string, name: string): string | undefined {
   const found = text

@@ -1,4 +1,4 @@
-/** What was fetched, in memory: each digest once, for as long as an owner has it, within a budget. */
+/** Fetched content in memory: each digest once, for as long as an owner has it, within a budget. */
 import type { Fetched } from './source.ts';
 
 interface Kept {
@@ -8,8 +8,8 @@ interface Kept {
 }
 
 /**
- * So many times as much as is left a namespace may hold: alone three quarters of the budget, beside others less. As
- * nothing is ever dropped for something else, the rest is for those that come later.
+ * A namespace may hold this many times the free rest: alone three quarters of the budget, beside others less. Nothing
+ * is ever dropped for new content, so the rest is for later namespaces.
  */
 const TIMES_LEFT = 3;
 
@@ -30,8 +30,8 @@ export class ContentStore {
   }
 
   /**
-   * The content to keep, which is another's of the same digest where there is one: whoever holds it has fetched it.
-   * Undefined where it does not fit, in all or with what the namespace has.
+   * Returns the content to keep, shared with other owners of the same digest: they have fetched it too. Undefined if
+   * the budget has no room for it, in all or with the rest of the namespace.
    */
   hold(namespace: string, content: Fetched): Fetched | undefined {
     const id = idOf(content);

@@ -1,4 +1,4 @@
-/** The files in what was fetched: a document or an archive of several, a plugin's module or package. */
+/** Reads the files in fetched content: a document or an archive of several, a plugin's module or package. */
 import { projectFiles } from '@gw/control';
 import {
   ArchiveError,
@@ -11,10 +11,10 @@ import {
 import { messageOf } from '@gw/gateway/message-of';
 import { SourceError, type SourceOwner } from './source.ts';
 
-/** Of one file or archive, and of all layers of an image together: as much as an upload may have. */
+/** Maximum bytes of one file or archive, and of all layers of an image together: the limit of an upload. */
 export const MAX_BYTES = 32 << 20;
 
-/** Of the file that a URL leads to. Rejects with SourceError. */
+/** Reads the files in the file of a URL. Rejects with SourceError. */
 export async function filesOfFile(
   owner: SourceOwner,
   name: string,
@@ -34,7 +34,7 @@ const MODULE = 'plugin.wasm';
 const MANIFEST = 'plugin.toml';
 const CONFIG_SCHEMA = 'config-schema.json';
 
-/** As files, whatever the module was called in the archive. */
+/** Returns the package as files, with a fixed name for the module. */
 function packageFiles({ wasm, manifest, configSchema }: PluginPackage): ReadonlyMap<string, Uint8Array> {
   const files = new Map([[MODULE, wasm]]);
   if (manifest) files.set(MANIFEST, manifest);

@@ -1,4 +1,6 @@
-/** Pulls what an ApiSpec or PluginRef finds in an OCI registry: the files in the layers, and cosign's signatures. */
+/**
+ * Pulls the content of an ApiSpec or PluginRef from an OCI registry: the files in the layers, and cosign's signatures.
+ */
 import { ArchiveError, isGzip, isTar, unpack } from '@gw/gateway/compiler';
 import { messageOf } from '@gw/gateway/message-of';
 import type { Secret } from '../api/resources.ts';
@@ -22,19 +24,19 @@ import {
 
 export interface FetchOciWith {
   readonly registries: RegistryClient;
-  /** A Secret of the namespace. Rejects with SourceError where there is none. */
+  /** Returns a Secret of the namespace. Rejects with SourceError if it does not exist. */
   secret(namespace: string, name: string): Promise<Secret>;
 }
 
 const TITLE = 'org.opencontainers.image.title';
 const MAX_LAYERS = 50;
-/** Cosign's names of what it keeps beside an image. */
+/** Cosign's names of the objects that it stores beside an image. */
 const SIGNATURE = 'dev.cosignproject.cosign/signature';
 const SIMPLE_SIGNING = 'application/vnd.dev.cosign.simplesigning.v1+json';
 const MAX_SIGNATURES = 50;
 const MAX_PAYLOAD = 64 << 10;
 
-/** `before`: what the last pull gave. Rejects with SourceError. */
+/** `before`: the result of the last pull. Rejects with SourceError. */
 export async function fetchOci(
   using: FetchOciWith,
   owner: SourceOwner,
@@ -57,7 +59,7 @@ export async function fetchOci(
       fetchedAt: isKnown ? before.fetchedAt : new Date(),
       ...(signatures ? { signatures } : {}),
       ...(unsigned === undefined ? {} : { unsigned }),
-      // A signature may be there later than what it signs.
+      // A signature may be added later than the content.
       final: pinned !== undefined && unsigned === undefined,
     };
   } catch (error) {
@@ -95,7 +97,7 @@ async function pull(repository: Repository, digest: string): Promise<Fetched> {
   return { digest, files, size: sizeOf(files) };
 }
 
-/** Of an index the one image that there is; provenance that builders attach does not count. */
+/** Returns the only image of an index; provenance that builders attach does not count. */
 async function imageOf(repository: Repository, pulled: PulledManifest): Promise<PulledManifest> {
   const parsed: unknown = JSON.parse(pulled.bytes.toString('utf8'));
   const listed: unknown = isRecord(parsed) ? parsed['manifests'] : undefined;
@@ -138,7 +140,7 @@ async function pullSignatures(repository: Repository, digest: string): Promise<r
   return found;
 }
 
-/** Where cosign keeps the signatures of an image. */
+/** Returns the tag under which cosign stores the signatures of an image. */
 function tagOf(digest: string): string {
   return `${digest.replace(':', '-')}.sig`;
 }

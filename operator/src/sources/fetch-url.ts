@@ -1,4 +1,4 @@
-/** Fetches what an ApiSpec or PluginRef finds at a URL: only ever the file with the sha256 that was asked for. */
+/** Fetches the content of an ApiSpec or PluginRef from a URL: only the file with the requested sha256. */
 import { hash } from 'node:crypto';
 import { type HttpAnswer, HttpCallError, type HttpClient } from '@gw/gateway/egress';
 import type { Secret } from '../api/resources.ts';
@@ -10,17 +10,17 @@ import { signatureText } from './signature.ts';
 import { type Fetched, type FetchedSource, SourceError, type SourceOwner, type UrlRequest } from './source.ts';
 
 export interface FetchUrlWith {
-  /** Behind the egress guard; `plain` where `http:` may be spoken. */
+  /** Client behind the egress guard; `plain` may use `http:`. */
   readonly client: HttpClient;
   readonly plain: HttpClient;
-  /** Hosts, with a port where it is not 80, that may be asked over `http:`. */
+  /** Hosts, with the port if it is not 80, that may be fetched from over `http:`. */
   readonly plainHosts: ReadonlySet<string>;
-  /** A Secret of the namespace. Rejects with SourceError where there is none. */
+  /** Returns a Secret of the namespace. Rejects with SourceError if it does not exist. */
   secret(namespace: string, name: string): Promise<Secret>;
 }
 
 /**
- * The `Authorization` that a URL is asked with; throws SourceError where the Secret may not be sent there
+ * Returns the `Authorization` for a URL; throws SourceError if the Secret may not be sent there
  * (docs/decisions.md#secret-names-hosts).
  */
 type AuthorizationFor = (url: string) => string | undefined;
@@ -29,7 +29,7 @@ const TIMEOUT_MS = 60_000;
 const REDIRECTS = 5;
 const MAX_TEXT = 64 << 10;
 
-/** `before`: what the last fetch gave. Rejects with SourceError. */
+/** `before`: the result of the last fetch. Rejects with SourceError. */
 export async function fetchUrl(
   using: FetchUrlWith,
   owner: SourceOwner,
@@ -48,7 +48,7 @@ export async function fetchUrl(
     content,
     fetchedAt: before?.content === content ? before.fetchedAt : new Date(),
     ...signature,
-    // A signature may be there later than what it signs.
+    // A signature may be added later than the content.
     final: request.sha256Url === undefined && !('unsigned' in signature),
     ...(checksum?.etag ? { checksum: { etag: checksum.etag, sha256: wanted } } : {}),
   };
@@ -100,7 +100,7 @@ async function fetchSignature(get: Get, signatureUrl: string): Promise<Pick<Fetc
   return { signature: signatureText(answer.body) };
 }
 
-/** For the server of the source; those of its checksum and signature get it too where the Secret names them. */
+/** For the server of the source; the servers of its checksum and signature get it too if the Secret names them. */
 async function authorizationOf(
   { secret: read }: FetchUrlWith,
   { namespace }: SourceOwner,
@@ -147,7 +147,7 @@ async function getFile(
   }
 }
 
-/** Throws SourceError for what no request can be made of. */
+/** Throws SourceError for text that is not a fetchable URL. */
 function urlOf(text: string): URL {
   if (!URL.canParse(text)) throw new SourceError('InvalidSpec', 'the URL is not a valid URL');
   const url = new URL(text);

@@ -1,6 +1,6 @@
 /**
- * Fetches sources beside the reconciles: those ask how things stand and go on, and are called when that changes. Looks
- * again each interval, comes back with back-off after failures, and keeps what it has while a source is away.
+ * Fetches sources beside the reconciles, which read the current state and are queued when it changes. Fetches again
+ * each interval, retries failures with back-off, and keeps the content while a source is unavailable.
  */
 import { messageOf } from '@gw/gateway/message-of';
 import { backoff } from '../runtime/backoff.ts';
@@ -22,9 +22,9 @@ export type FetchSource = (
 ) => Promise<FetchedSource>;
 
 export interface FetcherOptions {
-  /** Rejects with SourceError where the source is at fault. */
+  /** Rejects with SourceError if the source is at fault. */
   readonly fetch: FetchSource;
-  /** Bytes of everything that is kept; one namespace gets no more than three times what it leaves. */
+  /** Maximum bytes of all content; one namespace gets at most three times the free rest. */
   readonly maxBytes: number;
   /** Milliseconds of the first back-off; default 2,000. */
   readonly retryMs?: number;
@@ -46,7 +46,7 @@ interface Entry {
 const AT_ONCE = 8;
 const AT_ONCE_OF_NAMESPACE = 2;
 const MAX_RETRY_MS = 300_000;
-/** What nobody has asked for so long is forgotten: reconciles come more often. */
+/** Milliseconds after which an unused source is dropped: reconciles are more frequent. */
 const FORGET_MS = 6 * 3_600_000;
 /** Times of many sources must not fall together. */
 const JITTER = 0.1;
@@ -70,7 +70,7 @@ export class SourceFetcher {
     return this.#store.used;
   }
 
-  /** Called when there is something else to say of an owner's source. */
+  /** Calls the listener when the state of an owner's source changes. */
   onChange(listener: (owner: SourceOwner) => unknown): void {
     this.#listeners.push(listener);
   }
@@ -92,7 +92,7 @@ export class SourceFetcher {
     return problem ? { state: 'failed', problem } : { state: 'fetching' };
   }
 
-  /** The owner is gone, or has its content elsewhere now. */
+  /** The owner was deleted, or its content comes from elsewhere now. */
   forget(owner: SourceOwner): void {
     const id = ownerText(owner);
     const entry = this.#entries.get(id);
@@ -151,7 +151,7 @@ export class SourceFetcher {
       problem = { reason, message: messageOf(error) };
     }
     this.#options.onFetched?.(request.type, problem === undefined);
-    // Meanwhile the owner may have gone, or asked for something else.
+    // Meanwhile the owner may have been deleted, or changed its request.
     if (this.#closed || !this.#isCurrent(entry)) return;
     if (fetched) problem = this.#keep(entry, fetched);
     const news =
@@ -167,7 +167,7 @@ export class SourceFetcher {
     if (news) for (const listener of this.#listeners) listener(owner);
   }
 
-  /** What is wrong where there is no room for it. */
+  /** Keeps the fetched source; returns a problem if there is no room for it. */
   #keep(entry: Entry, fetched: FetchedSource): Problem | undefined {
     const before = entry.source;
     if (before && fetched.content === before.content) {

@@ -9,15 +9,15 @@ import { fetchUrl } from './fetch-url.ts';
 import { SourceFetcher } from './fetcher.ts';
 import { SourceError, type SourceRequest } from './source.ts';
 
-/** What users' registries and URLs may be, for the whole operator. */
+/** Limits of users' registries and URLs, for the whole operator. */
 export interface EgressSettings {
-  /** What may be connected to (`--egress-allow`). */
+  /** Guard of the addresses that may be connected to (`--egress-allow`). */
   readonly guard: EgressGuard;
   /** The same as it was written, for pods that fetch in the operator's place. */
   readonly egressAllow: readonly string[];
   /** HOST or HOST:PORT (`--plain-http-registry`). */
   readonly plainHttpRegistries: readonly string[];
-  /** Hosts, with a port where it is not 80, whose URLs may be `http:` (`--plain-http-source`). */
+  /** Hosts, with the port if it is not 80, whose URLs may be `http:` (`--plain-http-source`). */
   readonly plainHttpSources: readonly string[];
   /** Bytes of everything that is fetched and kept (`--source-cache`). */
   readonly sourceCacheBytes: number;
@@ -25,7 +25,7 @@ export interface EgressSettings {
 
 export interface SourceFetcherOptions {
   readonly egress: EgressSettings;
-  /** For the Secrets that sources name, each of its owner's namespace. */
+  /** Reads the Secrets that sources name, in the namespace of the owner. */
   readonly objects: Objects;
   readonly registries: RegistryClient;
   readonly onFetched?: (type: SourceRequest['type'], ok: boolean) => void;
@@ -36,7 +36,7 @@ export interface OpenFetcher {
   close(): Promise<void>;
 }
 
-/** Of answers that are being read. */
+/** Maximum bytes of answers that are being read. */
 const MAX_READING = 4 * MAX_BYTES;
 
 export function openFetcher({ egress, objects, registries, onFetched }: SourceFetcherOptions): OpenFetcher {

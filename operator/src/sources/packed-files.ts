@@ -1,4 +1,4 @@
-/** Files in the keys of ConfigMaps: whole, in parts where one ConfigMap cannot hold them, gzipped. */
+/** Files in the keys of ConfigMaps: whole, gzipped, or in parts if one ConfigMap cannot hold them. */
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { messageOf } from '@gw/gateway/message-of';
@@ -12,7 +12,7 @@ const PART = /^(.+)\.part([0-9]{1,4})$/;
 
 const gunzipped = promisify(gunzip);
 
-/** Puts keys `NAME.part0`, `NAME.part1` … together, in the order of their numbers. Throws SourceError where one is missing. */
+/** Joins keys `NAME.part0`, `NAME.part1` … in the order of their numbers. Throws SourceError if one is missing. */
 export function joinParts(entries: Files): Files {
   const whole = new Map<string, Uint8Array>();
   const parts = new Map<string, Map<number, Uint8Array>>();
@@ -35,7 +35,7 @@ export function joinParts(entries: Files): Files {
   return whole;
 }
 
-/** Unpacks every file that ends in `.gz`, which then goes by the name without it. Rejects with SourceError. */
+/** Unpacks every file that ends in `.gz` under the name without it. Rejects with SourceError. */
 export async function unpackGzipped(entries: Files): Promise<Files> {
   const unpacked = new Map<string, Uint8Array>();
   let left = MAX_UNPACKED;

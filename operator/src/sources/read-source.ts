@@ -1,4 +1,4 @@
-/** Reads what ApiSpecs and PluginRefs point at: keys of ConfigMaps and Secrets, and what has been fetched. */
+/** Reads the sources of ApiSpecs and PluginRefs: keys of ConfigMaps and Secrets, and fetched content. */
 import { type Read, refuse } from '../api/refusal.ts';
 import { configMaps, secrets } from '../api/resources.ts';
 import type { ObjectMeta } from '../kube/kube-object.ts';
@@ -6,10 +6,10 @@ import type { Objects } from '../runtime/objects.ts';
 import type { SourceFetcher } from './fetcher.ts';
 import { type FetchedSource, SourceError, type SourceOwner, type SourceRequest } from './source.ts';
 
-/** What sources are read with. */
+/** Dependencies of reading sources. */
 export interface ReadWith {
   readonly objects: Objects;
-  /** Of those that are not in the cluster. */
+  /** Fetcher of sources outside the cluster. */
   readonly sources: SourceFetcher;
 }
 
@@ -42,7 +42,7 @@ export async function readSecret(
   return { ok: true, entries, metadata: found.metadata };
 }
 
-/** What has been fetched; a refusal while it is being fetched, and where it could not be. */
+/** Returns the fetched source; a refusal while the fetch runs, and after it failed. */
 export function readFetched(
   sources: SourceFetcher,
   owner: SourceOwner,

@@ -1,4 +1,4 @@
-/** What is to be fetched for an ApiSpec or a PluginRef. */
+/** Builds the fetch request of an ApiSpec or a PluginRef. */
 import type { ApiSpec, PluginRef } from '../api/resources.ts';
 import type { SourceOwner, SourceRequest } from './source.ts';
 
@@ -12,12 +12,12 @@ export function ownerOfPlugin({ metadata }: PluginRef): SourceOwner {
   return { kind: 'PluginRef', namespace: metadata.namespace ?? 'default', name: metadata.name };
 }
 
-/** Undefined where the document is in the cluster. */
+/** Returns undefined if the document is in the cluster. */
 export function documentRequest({ spec }: ApiSpec): SourceRequest | undefined {
   return remoteRequest(spec.source, undefined, false);
 }
 
-/** Undefined where the plugin comes with gw or is in the cluster. */
+/** Returns undefined if the plugin comes with gw or is in the cluster. */
 export function pluginRequest({ spec: { source, verify } }: PluginRef): SourceRequest | undefined {
   const ownSignature = verify === undefined || verify.signature !== undefined;
   const signatureUrl =

@@ -1,7 +1,7 @@
 import type { Secret } from '../api/resources.ts';
 import { SourceError } from './source.ts';
 
-/** The bytes of a Secret's key. Throws SourceError where there is no such key. */
+/** Returns the bytes of a Secret's key. Throws SourceError if the key does not exist. */
 export function secretValue({ metadata, data }: Secret, key: string): Buffer {
   const base64 = data?.[key];
   if (base64 === undefined) throw new SourceError('SourceNotFound', `Secret "${metadata.name}" has no key "${key}"`);

@@ -1,4 +1,4 @@
-/** Who has signed a plugin: keys and signatures as cosign makes them, and Ed25519 as gw does. */
+/** Verifies who signed a plugin: keys and signatures as cosign makes them, and Ed25519 as gw does. */
 import { createPublicKey, hash, type KeyObject, verify } from 'node:crypto';
 import { parsePublicKey } from '@gw/gateway/artifact';
 import { isRecord } from '../kube/kube-object.ts';
@@ -15,8 +15,8 @@ const MAX_KEYS = 50;
 const SIGNATURE_TYPE = 'cosign container image signature';
 
 /**
- * The public keys in a text: PEM blocks (ECDSA on P-256, or Ed25519), or hex of Ed25519 ones, a line each. Throws
- * SourceError, which repeats nothing of the text; `from` says in it where that stands.
+ * Returns the public keys in a text: PEM blocks (ECDSA on P-256, or Ed25519), or Ed25519 keys in hex, one per line.
+ * Throws SourceError, which repeats nothing of the text; `from` names its place in the message.
  */
 export function parseKeys(text: string, from: string): readonly SigningKey[] {
   const invalid = (why: string) => new SourceError('InvalidSpec', `${from} ${why}`);
@@ -53,13 +53,13 @@ export function signerOf(keys: readonly SigningKey[], bytes: Uint8Array, signatu
     try {
       return verify(key.asymmetricKeyType === 'ed25519' ? null : 'sha256', bytes, key, raw);
     } catch {
-      // What is no signature at all.
+      // Not a signature at all.
       return false;
     }
   });
 }
 
-/** The key by which the image of that digest is signed: a payload of somebody's, signed, that names this digest. */
+/** Returns the key that signed the image of that digest: a signed payload must name this digest. */
 export function imageSignerOf(
   keys: readonly SigningKey[],
   digest: string,

@@ -1,7 +1,7 @@
-/** What is fetched for ApiSpecs and PluginRefs, and what comes of it (docs/decisions.md#references-stay-inside). */
+/** Sources of ApiSpecs and PluginRefs, and the results of fetching them (docs/decisions.md#references-stay-inside). */
 import type { ReasonName } from '../api/reasons.ts';
 
-/** The object that a source belongs to: it is fetched for that one alone, with the Secrets of its namespace. */
+/** The object that owns a source, which is fetched for it alone, with the Secrets of its namespace. */
 export interface SourceOwner {
   readonly kind: 'ApiSpec' | 'PluginRef';
   readonly namespace: string;
@@ -21,12 +21,12 @@ export interface SecretKey {
 export interface UrlRequest {
   readonly type: 'url';
   readonly url: string;
-  /** In hex: then the file is fetched once. */
+  /** Expected SHA-256, in hex: then the file is fetched once. */
   readonly sha256?: string | undefined;
-  /** Where it is found; looked at again each interval. */
+  /** URL of the checksum, read again each interval. */
   readonly sha256Url?: string | undefined;
   readonly authorization?: SecretKey | undefined;
-  /** Where a signature of the file is to be had; absent where none is wanted. */
+  /** URL of a signature of the file; absent if no signature is required. */
   readonly signatureUrl?: string | undefined;
   readonly intervalSeconds: number;
 }
@@ -37,7 +37,7 @@ export interface OciRequest {
   /** Name of a Secret of type kubernetes.io/dockerconfigjson. */
   readonly pullSecret?: string | undefined;
   readonly plainHttp: boolean;
-  /** Whether the signatures of cosign are wanted too. */
+  /** Whether cosign's signatures are needed too. */
   readonly signatures: boolean;
   readonly intervalSeconds: number;
 }
@@ -55,29 +55,29 @@ export interface Fetched {
   /** `sha256:HEX` of the manifest, or the sha256 of the file in hex. */
   readonly digest: string;
   readonly files: ReadonlyMap<string, Uint8Array>;
-  /** The file that a URL leads to, as it came: what is signed. */
+  /** The file of a URL as received, which its signature covers. */
   readonly file?: Uint8Array;
   /** Bytes that it takes in memory. */
   readonly size: number;
 }
 
-/** What belongs to one owner's look at a source, beside the content that others may share. */
+/** An owner's fetch of a source, beside the content that others may share. */
 export interface FetchedSource {
   readonly content: Fetched;
   readonly fetchedAt: Date;
-  /** Of the file of a URL, in base64 or hex. */
+  /** Signature of the file of a URL, in base64 or hex. */
   readonly signature?: string;
-  /** Of an image. */
+  /** Signatures of an image. */
   readonly signatures?: readonly ImageSignature[];
-  /** Why there is no signature, where one is wanted. */
+  /** Why a required signature is missing. */
   readonly unsigned?: string;
-  /** Nothing of it can change any more. */
+  /** The source cannot change any more. */
   readonly final: boolean;
   /** The last answer of sha256Url, for a conditional request. */
   readonly checksum?: { readonly etag: string; readonly sha256: string };
 }
 
-/** Why nothing could be fetched; the message never holds a credential or a query. */
+/** Why a fetch failed; the message never contains a credential or a query. */
 export class SourceError extends Error {
   readonly reason: ReasonName;
 
@@ -92,7 +92,7 @@ export interface Problem {
   readonly message: string;
 }
 
-/** How things stand with a source. `problem` beside what is there: the last look at it failed. */
+/** State of a source. `problem` beside content: the last fetch failed. */
 export type SourceState =
   | { readonly state: 'fetching' }
   | { readonly state: 'failed'; readonly problem: Problem }

@@ -1,6 +1,6 @@
 /**
  * An artifact as an image (docs/decisions.md#named-by-tar): a config and one layer, a tar with the one file. Every
- * runtime mounts it, since it is an ordinary image; equal archives of one project give equal bytes, and so one digest.
+ * runtime mounts this ordinary image; equal archives of one project give equal bytes, and so one digest.
  */
 import { writeTar } from '@gw/gateway/artifact';
 import { GROUP } from '../api/schema.ts';
@@ -11,7 +11,7 @@ export interface ArtifactImage {
   readonly layer: Uint8Array;
   readonly config: Uint8Array;
   readonly manifest: Uint8Array;
-  /** Of the manifest: what the image is named by. */
+  /** Digest of the manifest, which names the image. */
   readonly digest: string;
   /** `sha256-<tar>`. */
   readonly tag: string;
@@ -31,7 +31,7 @@ export const LABEL_IMAGE_HASH = `${GROUP}/artifact-hash`;
 
 export async function artifactImage(options: ArtifactImageOptions): Promise<ArtifactImage> {
   const { archive, tarSha256, artifactHash, owner } = options;
-  // Not compressed: the archive inside is.
+  // Not compressed, since the archive inside is.
   const layer = await writeTar([{ name: fileName(tarSha256), bytes: archive }]);
   const labels = {
     [LABEL_IMAGE_HASH]: artifactHash,
@@ -39,7 +39,7 @@ export async function artifactImage(options: ArtifactImageOptions): Promise<Arti
     [`${GROUP}/owner`]: owner,
   };
   const config = json({
-    // It runs nowhere; runtimes that pull a single image take it on any platform.
+    // It is never run; runtimes that pull a single image accept any platform.
     architecture: 'amd64',
     os: 'linux',
     created: '1970-01-01T00:00:00Z',

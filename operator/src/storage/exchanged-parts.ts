@@ -1,6 +1,6 @@
 /**
- * ConfigMaps of artifacts that hold something else than they say. They are immutable, but whoever may delete one may
- * make another by its name: pods that start would end at it, and nobody would know why.
+ * ConfigMaps of artifacts whose content is not what their name says. They are immutable, but a user who may delete one
+ * may create another of its name: pods that start would fail at it without an explanation.
  */
 import { BoundedMap } from '@gw/gateway/bounded-map';
 import { KeyedMutex } from '@gw/gateway/keyed-mutex';
@@ -11,7 +11,7 @@ import { objectNames, storedRevisions } from '../objects/stored-revisions.ts';
 import type { Objects } from '../runtime/objects.ts';
 import { readArchive, readStored } from './read-archive.ts';
 
-/** Revisions that are remembered as looked at. */
+/** Maximum number of remembered revisions. */
 const MOST_LOOKED_AT = 10_000;
 
 export class ExchangedParts {
@@ -25,7 +25,7 @@ export class ExchangedParts {
     this.#objects = objects;
   }
 
-  /** Of the revisions that pods of the project may start with. What cannot be read now is not among them. */
+  /** Returns exchanged parts of the revisions that pods of the project may start with; unreadable ones are left out. */
   async of(project: GatewayProject, parts: readonly KubeObject[]): Promise<readonly KubeObject[]> {
     const { revision, latestRevision, rollout } = project.status ?? {};
     const used = new Set([revision, latestRevision, rollout?.revision, rollout?.from]);
@@ -49,7 +49,7 @@ export class ExchangedParts {
     return right;
   }
 
-  /** Undefined where it cannot be read. */
+  /** Reports whether the parts hold the revision; undefined if they cannot be read. */
   async #look(project: GatewayProject, revision: Revision): Promise<boolean | undefined> {
     let bytes: Uint8Array;
     try {

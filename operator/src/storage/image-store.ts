@@ -1,6 +1,6 @@
 /**
- * Pushes artifacts to registries and deletes them there, beside the reconciles: a registry that hangs holds up neither
- * the project for long nor those of other namespaces. What fails is tried again with back-off.
+ * Pushes artifacts to registries and deletes them there, beside the reconciles: a registry that hangs delays neither
+ * the project for long nor those of other namespaces. Failures are retried with back-off.
  */
 
 import { messageOf } from '@gw/gateway/message-of';
@@ -30,7 +30,7 @@ export type ImageState = { readonly archive: string } & (
   | { readonly state: 'pushing' }
   /** `image`: REGISTRY/REPOSITORY@DIGEST. */
   | { readonly state: 'stored'; readonly image: string }
-  /** It is being tried again. */
+  /** The push is being retried. */
   | { readonly state: 'failed'; readonly reason: ReasonName; readonly message: string }
 );
 
@@ -45,12 +45,12 @@ export interface ImageStoreOptions extends OpenWith {
   readonly events: EventSink;
   /** Milliseconds that a reconcile waits for a push. Default 2,000: most are done by then. */
   readonly waitMs?: number;
-  /** Milliseconds between two looks at whether an image is still there. Default 5 minutes. */
+  /** Milliseconds between checks that an image still exists. Default: 5 minutes. */
   readonly lookEveryMs?: number;
 }
 
 interface Push {
-  /** What it depends on: another is another push. */
+  /** Identifies the push by its inputs: other inputs make another push. */
   readonly id: string;
   state: ImageState;
   /** Settles with the first attempt. */
@@ -64,12 +64,12 @@ interface Looked {
 
 const WAIT_MS = 2000;
 const LOOK_EVERY_MS = 5 * 60_000;
-/** Of one deletion; a quarter of an hour, by the queue's back-off. */
+/** Attempts of one deletion; a quarter of an hour, by the queue's back-off. */
 const DELETE_ATTEMPTS = 20;
 
 export class ImageStore {
   readonly #options: ImageStoreOptions;
-  /** One a namespace, one job at a time. */
+  /** One queue for each namespace, one job at a time. */
   readonly #queues = new Map<string, WorkQueue>();
   readonly #jobs = new Map<string, () => Promise<void>>();
   readonly #pushes = new Map<string, Push>();
@@ -80,7 +80,7 @@ export class ImageStore {
     this.#options = options;
   }
 
-  /** Pushes it unless that is under way, and waits a moment. Never rejects: what is wrong is in the state. */
+  /** Pushes the archive unless a push is running, and waits a moment. Never rejects: the state has the error. */
   async store(project: GatewayProject, stored: StoredArchive): Promise<ImageState> {
     const { oci } = project.spec.storage;
     if (!oci) throw new Error('storage.oci is not set');
@@ -103,20 +103,20 @@ export class ImageStore {
     return push.state;
   }
 
-  /** Nothing of the project is to be pushed: the last push is recorded, or is no longer wanted. */
+  /** Ends pushes of the project: the last one is recorded, or is no longer needed. */
   settle(project: GatewayProject): void {
     const key = keyText(keyOf(project));
     this.#pushes.delete(key);
     this.#jobs.delete(`push ${key}`);
   }
 
-  /** Which of these images, that pods may be started from, are gone from their registry; looked at now and then. */
+  /** Returns those of the images that pods may start from which their registry lacks; checked at intervals. */
   missing(project: GatewayProject, images: ReadonlyMap<string, RegistryAccess>): ReadonlySet<string> {
     const key = keyText(keyOf(project));
     const before = this.#looked.get(key);
     const looked = new Map<string, Looked>();
     for (const [image, access] of images) {
-      // One that was pushed just now is there.
+      // A newly pushed image exists.
       const last = before?.get(image) ?? { at: Date.now(), missing: false };
       looked.set(image, last);
       if (last.at + (this.#options.lookEveryMs ?? LOOK_EVERY_MS) <= Date.now()) {
@@ -129,7 +129,10 @@ export class ImageStore {
     return new Set([...looked].filter(([, { missing }]) => missing).map(([image]) => image));
   }
 
-  /** Deletes images, then the records of them. What a registry does not let us delete is told, and left to its owner. */
+  /**
+   * Deletes images, then their records. Reports images that a registry does not let us delete; their owner deletes
+   * them.
+   */
   forget(project: GatewayProject, records: readonly KubeObject[]): void {
     for (const record of records) {
       const id = `delete ${keyText(keyOf(record))}`;
@@ -138,7 +141,7 @@ export class ImageStore {
     }
   }
 
-  /** The project is gone, and its records with it. */
+  /** The project was deleted, and its records with it. */
   forgetProject(key: string): void {
     this.#pushes.delete(key);
     this.#looked.delete(key);
@@ -163,7 +166,7 @@ export class ImageStore {
           if (this.#jobs.get(key) === job) this.#jobs.delete(key);
           return undefined;
         },
-        // The jobs say themselves what is wrong.
+        // The jobs report their own errors.
         onError: () => undefined,
       });
     this.#queues.set(namespace, queue);
@@ -182,7 +185,7 @@ export class ImageStore {
       const owner = project.metadata.uid ?? '';
       const image = await artifactImage({ ...stored, owner });
       const name = `${oci.repository}@${image.digest}`;
-      // Known before it is there: if we end here, the next of us deletes it.
+      // Recorded before the push: after a crash, the next operator deletes the image.
       await this.#options.objects.apply(
         configMaps,
         pendingRecord(project, { archive, image: name, access: accessOf(oci) }),
@@ -216,7 +219,7 @@ export class ImageStore {
       );
       looked.missing = (await repository.resolve(digestIn(image))) === undefined;
     } catch {
-      // A registry that cannot be asked says nothing about its images.
+      // A registry that does not answer tells nothing about its images.
     }
   }
 
@@ -240,7 +243,7 @@ export class ImageStore {
     try {
       await repository.deleteManifest(digest);
     } catch (error) {
-      // Some keep what has a tag.
+      // Some registries keep tagged images.
       if (!(error instanceof RegistryError) || error.failure !== 'failed') throw error;
       const tags = await repository.tags();
       const ours = tags.filter((tag) => tag.startsWith('sha256-'));
@@ -252,7 +255,7 @@ export class ImageStore {
 
 async function pushImage(repository: Repository, image: ArtifactImage, owner: string): Promise<void> {
   await Promise.all([repository.pushBlob(image.layer), repository.pushBlob(image.config)]);
-  // Another project may have the same archive, and registries may purge what has no tag.
+  // Another project may have the same archive, and registries may purge untagged images.
   const tagged = await repository.resolve(image.tag);
   const tag = tagged === undefined || tagged === image.digest ? image.tag : `${image.tag}.${owner}`;
   await repository.pushManifest(image.manifest, IMAGE_MANIFEST, tag);

@@ -1,11 +1,11 @@
-/** Whether a cluster mounts images as volumes: asked once, by a dry run that writes nothing. */
+/** Detects whether a cluster mounts images as volumes: once, by a dry run that writes nothing. */
 import { messageOf } from '@gw/gateway/message-of';
 import type { IDeployment } from 'kubernetes-models/apps/v1/Deployment';
 import { isRecord, type KubeObject } from '../kube/kube-object.ts';
 import { manifest } from '../kube/manifest.ts';
 import { ApiError, type ApiServer } from '../runtime/api-server.ts';
 
-/** Kubernetes 1.35 is the first that has them without being told to. */
+/** Kubernetes 1.35 is the first that enables them by default. */
 const FIRST_MINOR = 35;
 const NAME = 'gw-image-volume-check';
 
@@ -13,7 +13,7 @@ export class ImageVolumes {
   readonly #api: ApiServer;
   readonly #onKnown: (available: boolean, why: string) => void;
   #known: boolean | undefined;
-  /** By namespace, where only the version could be asked. */
+  /** By namespace, if only the version could be queried. */
   readonly #guessed = new Map<string, boolean>();
   readonly #asking = new Map<string, Promise<boolean>>();
 
@@ -23,8 +23,8 @@ export class ImageVolumes {
   }
 
   /**
-   * The answer stays for the life of the process: pods must not change with it. `namespace`: one in which Deployments
-   * may be made. Rejects where the API server does not answer.
+   * Returns an answer that stays for the life of the process: pods must not change with it. `namespace`: one in which
+   * Deployments may be made. Rejects if the API server does not answer.
    */
   async available(namespace: string): Promise<boolean> {
     const known = this.#known ?? this.#guessed.get(namespace);
@@ -41,7 +41,7 @@ export class ImageVolumes {
       this.#onKnown(tried, 'by a dry run');
       return tried;
     }
-    // A policy, a quota or a namespace that goes says nothing about volumes.
+    // A policy, a quota or a namespace in deletion tells nothing about volumes.
     const version = await this.#api.json({ method: 'GET', path: '/version' });
     const minor = isRecord(version) ? Number.parseInt(String(version['minor']), 10) : Number.NaN;
     const guessed = minor >= FIRST_MINOR;
@@ -50,7 +50,7 @@ export class ImageVolumes {
     return guessed;
   }
 
-  /** The refusal, where it tells nothing. */
+  /** Returns the refusal if it does not tell whether the cluster knows image volumes. */
   async #dryRun(namespace: string): Promise<boolean | ApiError> {
     try {
       const answer = await this.#api.json({
@@ -62,7 +62,7 @@ export class ImageVolumes {
       return JSON.stringify(answer).includes('"pullPolicy":"Never"');
     } catch (error) {
       if (!(error instanceof ApiError) || error.status >= 500 || error.status === 429) throw error;
-      // Where it does not know them it drops the field, and then misses the type of the volume.
+      // A cluster that does not know image volumes drops the field, and then misses the type of the volume.
       return error.status === 422 && error.message.includes('spec.volumes[0]') ? false : error;
     }
   }

@@ -1,4 +1,4 @@
-/** The archive of a revision that lies in a registry, for whoever has to pass it on. */
+/** Pulls the archive of a revision from a registry. */
 import type { Revision } from '../api/gateway-project.ts';
 import type { GatewayProject } from '../api/resources.ts';
 import { keyOf } from '../kube/kube-object.ts';
@@ -7,7 +7,7 @@ import { fileName } from './artifact-image.ts';
 import { pullArtifact } from './pull-artifact.ts';
 import { digestIn, type OpenWith, openRepository } from './registry-access.ts';
 
-/** Rejects with RegistryError, also where the image holds another archive than the revision says. */
+/** Rejects with RegistryError, also if the image has another archive than the revision. */
 export async function pullRevision(using: OpenWith, project: GatewayProject, revision: Revision): Promise<Uint8Array> {
   const { image = '', archive, registry } = revision;
   const access = registryAccess(project, image, registry);

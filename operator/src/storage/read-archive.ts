@@ -1,4 +1,4 @@
-/** The file of a revision, from where it lies: its ConfigMaps, one part after the other, or its image. */
+/** Reads the file of a revision from its ConfigMaps, one part after the other, or from its image. */
 import { type Artifact, readArtifact } from '@gw/gateway/artifact';
 import type { Revision } from '../api/gateway-project.ts';
 import { configMaps, type GatewayProject } from '../api/resources.ts';
@@ -8,7 +8,7 @@ import type { Objects } from '../runtime/objects.ts';
 /** Reads the archive of a revision out of a registry. */
 export type PullArchive = (project: GatewayProject, revision: Revision) => Promise<Uint8Array>;
 
-/** Rejects where a part is not there, and with what `pull` rejects with. */
+/** Rejects if a part is missing, and with the errors of `pull`. */
 export async function readArchive(
   objects: Pick<Objects, 'get'>,
   pull: PullArchive,
@@ -28,7 +28,7 @@ export async function readArchive(
   return Buffer.concat(parts);
 }
 
-/** Rejects where it is no artifact, or another one. Who serves it checks signatures. */
+/** Rejects if the bytes are not an artifact, or another one. The gateway that serves it checks signatures. */
 export async function readStored(bytes: Uint8Array, { artifactHash }: Revision): Promise<Artifact> {
   const artifact = await readArtifact(bytes, { trustedKeys: [] });
   const stored = artifact.manifest.artifact_hash;

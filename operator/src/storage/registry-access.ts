@@ -1,4 +1,4 @@
-/** A repository, opened with what a project says of it and the credentials of its namespace. */
+/** Opens a repository with the project's settings and the credentials of its namespace. */
 import { messageOf } from '@gw/gateway/message-of';
 import type { RegistryAccess } from '../objects/artifact-record.ts';
 import type { RegistryClient } from '../registry/client.ts';

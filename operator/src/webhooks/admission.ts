@@ -1,4 +1,4 @@
-/** Admission webhooks (admission.k8s.io/v1): reads what an API server asks, and answers it. */
+/** Admission webhooks (admission.k8s.io/v1): reads an API server's request, and answers it. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { readWhole } from '@gw/gateway/read-whole';
 import { isRecord } from '../kube/kube-object.ts';
@@ -10,7 +10,7 @@ export interface AdmissionRequest {
   readonly operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
   /** Empty for objects of the cluster. */
   readonly namespace: string;
-  /** Empty where the server will make it up. */
+  /** Empty if the server generates the name. */
   readonly name: string;
   readonly object: unknown;
   readonly oldObject: unknown;
@@ -19,9 +19,9 @@ export interface AdmissionRequest {
 
 export interface AdmissionAnswer {
   readonly allowed: boolean;
-  /** Why it is refused. */
+  /** Why the object is refused. */
   readonly message?: string;
-  /** 422 where the object is wrong; default 403. */
+  /** 422 if the object is invalid; default 403. */
   readonly code?: 403 | 422;
   readonly warnings?: readonly string[];
   /** RFC 6902. */
@@ -46,7 +46,7 @@ class BadRequest extends Error {
   }
 }
 
-/** `onError`: the review threw; the server is answered 500, and goes by the failurePolicy of its configuration. */
+/** `onError`: the review threw; the server gets 500, and applies the failurePolicy of its configuration. */
 export function admissionHandler(review: Review, onError: (error: unknown) => void): RequestHandler {
   return async (request, response) => {
     let asked: AdmissionRequest;
@@ -135,7 +135,7 @@ function answer(response: ServerResponse, status: number, body: object): void {
     .writeHead(status, {
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(text),
-      // What is left of a body that was not read would be taken for the next request.
+      // The unread rest of a body would be taken for the next request.
       ...(status === 200 ? {} : { connection: 'close' }),
     })
     .end(text);

@@ -1,6 +1,6 @@
 /**
- * The webhook configurations that the chart has made, as far as the operator writes them: whom API servers shall trust,
- * and the path that they shall ask (docs/decisions.md#webhook-paths). An upgrade of the chart takes neither away.
+ * The chart's webhook configurations, as far as the operator writes them: the authorities that API servers should
+ * trust, and the path to call (docs/decisions.md#webhook-paths). An upgrade of the chart removes neither.
  */
 
 import { isRecord } from '../kube/kube-object.ts';
@@ -13,14 +13,14 @@ export interface WebhookConfigurations {
 }
 
 export interface Published {
-  /** PEM of the authorities to trust; absent where somebody else writes them, such as cert-manager. */
+  /** PEM of the authorities to trust; absent if another program writes them, such as cert-manager. */
   readonly ca?: string;
-  /** Below which the webhooks are. */
+  /** Path prefix of the webhooks. */
   readonly path: string;
 }
 
 interface Configuration {
-  /** Of the API server. */
+  /** Path in the API server. */
   readonly at: string;
   readonly webhook: Webhook;
 }
@@ -34,7 +34,7 @@ function listed({ validating, mutating }: WebhookConfigurations): readonly Confi
   ];
 }
 
-/** The path below which API servers ask now; undefined where none is configured, as after an installation. */
+/** Returns the path prefix that API servers use now; undefined before one is configured, as after an installation. */
 export async function configuredPath(api: ApiServer, names: WebhookConfigurations): Promise<string | undefined> {
   for (const { at } of listed(names)) {
     for (const { path } of (await read(api, at)).clients) {
@@ -46,8 +46,8 @@ export async function configuredPath(api: ApiServer, names: WebhookConfiguration
 }
 
 /**
- * Writes what differs, and resolves with whether a path did: somebody else had changed it. Rejects when a configuration
- * is not there, or may not be written.
+ * Writes differences, and resolves with whether a path differed: somebody else had changed it. Rejects if a
+ * configuration is missing, or may not be written.
  */
 export async function publish(api: ApiServer, names: WebhookConfigurations, wanted: Published): Promise<boolean> {
   const bundle = wanted.ca === undefined ? undefined : Buffer.from(wanted.ca, 'utf8').toString('base64');
@@ -59,14 +59,14 @@ export async function publish(api: ApiServer, names: WebhookConfigurations, want
       ...(bundle === undefined || client.caBundle === bundle
         ? []
         : [{ op: 'add', path: `${client.at}/caBundle`, value: bundle }]),
-      // One that is reached by a URL has its path in there, which its administrator keeps.
+      // A webhook that is reached by a URL has its path in the URL, which its administrator maintains.
       ...(!client.isService || client.path === path
         ? []
         : [{ op: 'add', path: `${client.at}/service/path`, value: path }]),
     ]);
     if (stale.length === 0) continue;
     differed ||= clients.some((client) => client.isService && client.path !== path);
-    // Webhooks have no key in a JSON patch but their place: somebody else's change in between must fail it.
+    // A JSON patch names webhooks by position: a concurrent change must fail it.
     const test = { op: 'test', path: '/metadata/resourceVersion', value: version };
     const contentType = 'application/json-patch+json';
     await api.json({ method: 'PATCH', path: at, contentType, body: [test, ...stale] });

@@ -1,8 +1,8 @@
 /**
- * What an object would mean for others, and others for it: a plugin that is not there, routes of two specs that are
- * the same, a PluginRef that is in use. Warnings, never refusals, so that objects can be applied in any order
- * (docs/decisions.md#webhooks-refuse-alone). They name nothing but the object itself: whoever may write it need not be
- * allowed to read what is around it (docs/decisions.md#webhook-paths).
+ * Effects of an object on others and of others on it: a missing plugin, equal routes of two specs, a PluginRef in use.
+ * They are warnings, never refusals, so that objects can be applied in any order
+ * (docs/decisions.md#webhooks-refuse-alone). They name only the object itself: a user who may write it may not be
+ * allowed to read the objects around it (docs/decisions.md#webhook-paths).
  */
 import { compileProject } from '@gw/control';
 import { type Diagnostic, ERROR_CODES } from '@gw/gateway/compiler';
@@ -29,11 +29,11 @@ import { withProposed } from './proposed-objects.ts';
 
 export type CrossFindingsWith = Omit<ReadSourcesWith, 'foreignUses'>;
 
-/** Projects are compiled one after another: a document that many take is not looked at for all of them. */
+/** Projects are compiled one after another, so only some of those that use the document are checked. */
 const MAX_PROJECTS = 3;
 const MAX_DIAGNOSTICS = 5;
 
-/** Of a spec or plugin: what the projects that take it would say of it. */
+/** Returns the findings of projects that use a spec or plugin. */
 export async function findingsOfPart(
   using: CrossFindingsWith,
   part: ApiSpec | PluginRef,
@@ -60,7 +60,9 @@ export async function findingsOfPart(
   ];
 }
 
-/** Of a project as it would be: what it names itself and is not there, and what its documents and plugins make of it. */
+/**
+ * Returns the findings of a proposed project: missing objects that it names, and errors of its documents and plugins.
+ */
 export async function findingsOfProject(
   using: CrossFindingsWith,
   project: GatewayProject,
@@ -81,10 +83,10 @@ interface Findings {
   readonly errors: readonly Diagnostic[];
 }
 
-/** What these say is what the object names itself; others speak of what others have. */
+/** Reasons that name objects of the project itself; others would reveal other objects. */
 const OF_ITSELF: ReadonlySet<ReasonName> = new Set(['SpecNotFound', 'PluginNotFound', 'NoSpecs']);
 
-/** Of a project as it would be with the proposed object, which may be itself. */
+/** Returns findings of a project with the proposed object, which may be the project itself. */
 async function findingsWith(
   using: CrossFindingsWith,
   project: GatewayProject,
@@ -111,7 +113,7 @@ function shownErrors(lines: readonly string[]): readonly string[] {
   return all.length > shown.length ? [...shown, `and ${all.length - shown.length} more errors`] : shown;
 }
 
-/** Of a Deployment: whether there is what it asks for. */
+/** Returns findings of a Deployment: a missing project or revision. */
 export async function findingsOfDeployment(
   { objects }: CrossFindingsWith,
   { metadata, spec }: Deployment,
@@ -126,7 +128,7 @@ export async function findingsOfDeployment(
   return [`GatewayProject "${spec.project}" keeps no such revision: its status says which it keeps`];
 }
 
-/** Of an object that is deleted: who still names it. */
+/** Returns the users of an object that is being deleted. */
 export async function usersOf(using: CrossFindingsWith, part: ApiSpec | PluginRef): Promise<readonly string[]> {
   const { namespace = '', name } = part.metadata;
   const found = await using.objects.list(gatewayProjects, { namespace });
@@ -143,7 +145,7 @@ function isApiSpec(part: ApiSpec | PluginRef): part is ApiSpec {
   return part.kind === apiSpecs.kind;
 }
 
-/** A review fetches nothing: what depends on registries and URLs is for the status to say. */
+/** A review fetches nothing: the status reports on registries and URLs. */
 async function needsFetching(objects: CrossFindingsWith['objects'], project: GatewayProject): Promise<boolean> {
   const { namespace = '' } = keyOf(project);
   const specs = await objects.list(apiSpecs, { namespace });

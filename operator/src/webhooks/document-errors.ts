@@ -1,5 +1,5 @@
 /**
- * What is wrong with an inline document by itself: what no plugin, upstream or other spec could put right
+ * Errors of an inline document by itself, which no plugin, upstream or other spec could fix
  * (docs/decisions.md#webhooks-refuse-alone).
  */
 import { compileProject } from '@gw/control';
@@ -8,7 +8,7 @@ import type { ApiSpec } from '../api/resources.ts';
 
 export const MAX_SHOWN = 10;
 
-/** Codes that a project decides about: its plugins, upstreams and whether it is built for production. */
+/** Codes that depend on the project: its plugins, upstreams and whether it is built for production. */
 const OF_THE_PROJECT = new Set([
   'E1031',
   'E1033',
@@ -46,13 +46,13 @@ export async function documentFindings({ metadata, spec }: ApiSpec, timeoutMs: n
   return { errors: own.filter(fatal), warnings: own.filter((each) => !fatal(each)) };
 }
 
-/** As compilers write it: `books.yaml:12:5: E1003 unresolved $ref (at /paths/…). What to do.` */
+/** Formats a diagnostic as compilers do: `books.yaml:12:5: E1003 unresolved $ref (at /paths/…). What to do.` */
 export function diagnosticLine(diagnostic: Diagnostic): string {
   const { code, message, hint } = diagnostic;
   return `${placeOf(diagnostic)}${code} ${short(message)}${pointerOf(diagnostic)}${hint ? `. ${hint}` : ''}`;
 }
 
-/** The same without what a message may say of others: `books.yaml:12:5: E1010 routing conflict (at /paths/…). …` */
+/** Formats it without text about other objects: `books.yaml:12:5: E1010 routing conflict (at /paths/…). …` */
 export function placeLine(diagnostic: Diagnostic): string {
   const { title, hint } = ERROR_CODES[diagnostic.code];
   return `${placeOf(diagnostic)}${diagnostic.code} ${title}${pointerOf(diagnostic)}. ${hint}`;

@@ -22,11 +22,11 @@ export interface InjectorWith {
   readonly namespaces: NamespaceView;
   /** Namespace of the operator, whose pods are never touched. */
   readonly operatorNamespace: string;
-  /** Image where the project names none. */
+  /** Image if the project names none. */
   readonly image: string;
   /** How far projects may go with their pods. Default: DEFAULT_POD_POLICY. */
   readonly policy?: PodPolicy;
-  /** Absent: the operator has no link, and sidecars serve what they start with. */
+  /** Absent: the operator has no link, and sidecars keep their first artifact. */
   readonly linkOf?: (project: GatewayProject) => Link;
   readonly version: () => Promise<ClusterVersion>;
 }
@@ -34,8 +34,8 @@ export interface InjectorWith {
 const ADMITTED: AdmissionAnswer = { allowed: true };
 
 /**
- * A pod that asks by its own label gets a sidecar or is refused: it must not run open because of a typing error. One
- * whose namespace asks for it and that can have none is admitted, marked, with a warning. API servers send only pods
+ * Injects a sidecar or refuses a pod that asks by its own label: a typing error must not leave it open. A pod whose
+ * namespace asks for a sidecar but that cannot have one is admitted, marked, with a warning. API servers send only pods
  * that ask in one of these ways.
  */
 export async function reviewPod(using: InjectorWith, request: AdmissionRequest): Promise<AdmissionAnswer> {
@@ -90,8 +90,8 @@ export async function reviewPod(using: InjectorWith, request: AdmissionRequest):
 }
 
 /**
- * What the project may not have in a pod (docs/decisions.md#resulting-pod). Secrets that the pod names itself are its
- * owner's affair.
+ * Returns why the project may not have its settings in a pod (docs/decisions.md#resulting-pod). Secrets that the pod
+ * itself names are the responsibility of its owner.
  */
 async function beyondPolicy(
   { objects, image: own, policy = DEFAULT_POD_POLICY }: InjectorWith,
@@ -101,7 +101,7 @@ async function beyondPolicy(
   const image = project.spec.pods.image ?? own;
   if (!allowsImage(image, own, policy))
     return 'the image of its GatewayProject must be allowed with --allow-images of the operator';
-  // In another namespace pods get nothing of the project's own but the keys that it trusts.
+  // In another namespace, pods get nothing of the project's own except the keys that it trusts.
   const here = project.metadata.namespace === namespace;
   const variables = here && !policy.fields.has('env') ? (project.spec.secrets?.env ?? []) : [];
   if ((await reservedVariables(objects, namespace, variables)).length > 0)
@@ -123,13 +123,13 @@ async function projectOfNamespace(
   { objects, namespaces: view }: InjectorWith,
   name: string,
 ): Promise<string | undefined> {
-  // Who looks at some namespaces only may not read what they are called by.
+  // An operator that watches only some namespaces may not read their annotations.
   if (!view.labels) return undefined;
   const found = await objects.getMetadata(namespaces, { namespace: '', name });
   return found?.metadata.annotations?.[ANNOTATION_PROJECT];
 }
 
-/** Absent and not granted are one answer, so that nobody finds out what there is elsewhere. */
+/** Absent and not granted give the same answer, so that nobody can probe other namespaces. */
 async function usableProject(
   { objects, namespaces: view }: InjectorWith,
   key: ObjectKey,

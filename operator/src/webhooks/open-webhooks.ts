@@ -1,4 +1,4 @@
-/** Serves the webhooks of one replica, and keeps API servers told where they are. */
+/** Serves the webhooks of one replica, and publishes their address to API servers. */
 import type { Logger } from 'pino';
 import type { SecureListener } from '../certificates/secure-listener.ts';
 import type { PluginCatalog } from '../controllers/plugin-ref/plugin-package.ts';
@@ -23,7 +23,7 @@ export interface OpenWebhooksWith {
   readonly objects: Objects;
   readonly catalog: PluginCatalog;
   readonly sources: SourceFetcher;
-  /** That the operator looks at; none: all. */
+  /** Watched namespaces; empty: all. */
   readonly namespaces: readonly string[];
   readonly operatorNamespace: string;
   readonly image: string;
@@ -32,7 +32,7 @@ export interface OpenWebhooksWith {
   readonly log: Logger;
 }
 
-/** Undefined where there are no webhooks. */
+/** Returns undefined if there are no webhooks. */
 export function openWebhooks(using: OpenWebhooksWith): WebhookRegistration | undefined {
   const { api, listener, options, operatorNamespace: namespace, metrics, log } = using;
   const { webhookService, linkService, webhooks: names, folder, clientCa } = options;
@@ -41,7 +41,7 @@ export function openWebhooks(using: OpenWebhooksWith): WebhookRegistration | und
     api,
     names,
     paths: pathSecret(api, { namespace, configured: () => configuredPath(api, names) }),
-    // Mounted certificates are somebody else's, and so is what says whom to trust.
+    // With mounted certificates, another program also publishes the authorities.
     ca: () => (folder === undefined ? listener.ca : undefined),
     onError: (error) => log.error({ err: error }, 'could not update the webhook configurations; retrying'),
   });

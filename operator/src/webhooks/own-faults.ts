@@ -1,6 +1,6 @@
 /**
- * What is wrong in an object by itself and that its schema cannot say (docs/decisions.md#webhooks-refuse-alone):
- * reasons to refuse it.
+ * Faults of an object by itself that its schema cannot express (docs/decisions.md#webhooks-refuse-alone): reasons to
+ * refuse it.
  */
 
 import { mcpFaults } from '@gw/gateway/compiler';
@@ -16,7 +16,7 @@ import type { PodPolicy } from '../objects/pod-policy.ts';
 import { podRefusal } from '../objects/pod-template.ts';
 import { parseKeys } from '../sources/signature.ts';
 
-/** `using`: what pods of it may be. */
+/** `using`: limits of its pods. */
 export function projectFaults(
   project: GatewayProject,
   using: { readonly image: string; readonly policy?: PodPolicy },
@@ -57,7 +57,8 @@ export async function pluginRefFaults(
   ];
   if (!spec.source.builtin) return [...keys, ...selectors];
   const name = spec.source.builtin.name ?? spec.plugin;
-  // Objects of before, which said neither, go on; the name of an object may be changed, by Kustomize for one.
+  // Existing objects without either keep working. The object's own name is not used, since tools such as Kustomize
+  // change it.
   if (name === undefined)
     return [...keys, ...selectors, `spec.source.builtin.name: name the plugin, such as "${metadata.name}"`];
   const plugin = await catalog.builtin(name);
@@ -73,7 +74,7 @@ export async function pluginRefFaults(
   ];
 }
 
-/** A Deployment is the record of what was done to one project. */
+/** A Deployment records an action on one project. */
 export function deploymentFaults(next: Deployment, before: Deployment | undefined): readonly string[] {
   if (!before || before.spec.project === next.spec.project) return [];
   return [`spec.project cannot change (it is "${before.spec.project}"): create another Deployment`];
@@ -111,7 +112,7 @@ function selectorFaults(field: string, selector: LabelSelector | undefined): rea
   });
 }
 
-/** Any: what is refused does not depend on it. */
+/** Any revision: faults do not depend on it. */
 const REVISION: Revision = { revision: 1, artifactHash: '', archive: '', createdAt: '', parts: 1 };
 
 function podsFault(
@@ -128,7 +129,7 @@ function podsFault(
   return refusal === undefined ? [] : [refusal];
 }
 
-/** Whether the operator may connect there is for the status to say: it may be allowed later. */
+/** The status reports whether the operator may connect there: it may be allowed later. */
 function controlPlaneFault({ controlPlane, allowPlaintext }: GatewayProject['spec']): readonly string[] {
   if (!controlPlane) return [];
   const fault = addressFault(controlPlane.url, allowPlaintext, { names: () => true });

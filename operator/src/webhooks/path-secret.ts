@@ -4,7 +4,7 @@ import { ownSecret, type StoredSecret } from '../runtime/own-secret.ts';
 import { renewPaths, type WebhookPaths } from './webhook-paths.ts';
 
 export const WEBHOOK_SECRET = 'gw-operator-webhooks';
-/** Another value of it than before asks for another path. */
+/** Annotation whose change requests another path. */
 export const ANNOTATION_ROTATE = 'gw.dev/rotate';
 
 export interface PathSecretOptions {
@@ -15,7 +15,7 @@ export interface PathSecretOptions {
   readonly now?: () => number;
 }
 
-/** Reads the paths, makes the first, and another where that is asked for. */
+/** Reads the paths, creates the first, and another if requested. */
 export function pathSecret(
   api: ApiServer,
   { namespace, configured, now = Date.now }: PathSecretOptions,
@@ -37,10 +37,10 @@ export function pathSecret(
     });
 }
 
-/** As we make them: others are replaced. */
+/** The form of our paths: others are replaced. */
 const OURS = /^\/webhooks\/[0-9a-f]{40}$/;
 
-/** Undefined where the Secret holds no paths. */
+/** Returns undefined if the Secret has no paths. */
 function pathsOf({ text }: StoredSecret): WebhookPaths | undefined {
   const [path, before, since] = [text('path'), text('before'), Number(text('since'))];
   const isWhole = OURS.test(path) && Number.isFinite(since);

@@ -1,4 +1,4 @@
-/** The cluster's objects as they would be with the one that is under review: for a look that writes nothing. */
+/** The cluster's objects with the one under review, for checks that write nothing. */
 import type { KubeObject, ObjectKey, Resource } from '../kube/kube-object.ts';
 import type { ListOptions, Objects } from '../runtime/objects.ts';
 
@@ -16,7 +16,7 @@ export function withProposed(objects: Objects, proposed: KubeObject): Objects {
     },
     async list<T extends KubeObject>(resource: Resource<T>, options: ListOptions) {
       const found = await objects.list(resource, options);
-      // Selections by label are for what the operator makes itself, which is not reviewed.
+      // Label selectors are for objects that the operator creates itself, which are not reviewed.
       if (!ofKind(resource) || !here(options.namespace) || options.labels || options.hasLabel) return found;
       const { name, namespace } = proposed.metadata;
       const others = found.filter(({ metadata }) => metadata.name !== name || metadata.namespace !== namespace);

@@ -1,4 +1,4 @@
-/** Keeps webhook configurations and paths as they shall be: looks again and again, and at once when asked to. */
+/** Maintains webhook configurations and paths: at intervals, and at once on request. */
 import { messageOf } from '@gw/gateway/message-of';
 import type { ApiServer } from '../runtime/api-server.ts';
 import { backoff, pause } from '../runtime/backoff.ts';
@@ -10,7 +10,7 @@ export interface RegistrationOptions {
   readonly names: WebhookConfigurations;
   /** The paths, as all replicas have them. */
   readonly paths: () => Promise<WebhookPaths>;
-  /** PEM of the authorities to trust; undefined while there is none, and where somebody else writes them. */
+  /** Returns the PEM of the authorities to trust; undefined until there is one, and if another program writes them. */
   readonly ca: () => string | undefined;
   readonly onError: (error: unknown) => void;
   readonly now?: () => number;
@@ -33,7 +33,7 @@ export class WebhookRegistration {
     this.#options = options;
   }
 
-  /** Why API servers may ask elsewhere, and objects and pods pass unseen; undefined where they do not. */
+  /** Why API servers may call another address, so that objects and pods pass unseen; undefined if they do not. */
   get drift(): string | undefined {
     return this.#drift;
   }
@@ -85,7 +85,7 @@ export class WebhookRegistration {
     }
   }
 
-  /** API servers repeat what they refuse; the path is a secret. */
+  /** API servers repeat refused content, and the path is a secret. */
   #redacted(error: unknown): Error {
     const secrets = [this.#paths?.path, this.#paths?.before].filter(
       (path) => path !== undefined && path !== FIXED_PATH,
@@ -105,7 +105,7 @@ export class WebhookRegistration {
     };
     const differed = await publish(api, names, wanted);
     this.#wanted = wanted;
-    // A path of ours that somebody took away is drift until it is found in its place again.
+    // A path that somebody removed counts as drift until it is found in place again.
     const taken = differed && before?.path === wanted.path;
     this.#drift = taken ? 'something else changes the path of the webhooks; the operator has restored it' : undefined;
   }

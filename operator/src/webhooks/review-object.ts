@@ -1,6 +1,6 @@
 /**
- * The validating webhook on the four kinds: refuses what is wrong by itself, warns of what depends on others
- * (docs/decisions.md#webhooks-refuse-alone).
+ * The validating webhook on the four kinds: refuses objects that are invalid by themselves, warns of faults that depend
+ * on others (docs/decisions.md#webhooks-refuse-alone).
  */
 import { isDeepStrictEqual } from 'node:util';
 import {
@@ -28,7 +28,7 @@ import { deploymentFaults, pluginRefFaults, projectFaults } from './own-faults.t
 import { ReviewTurns } from './review-turns.ts';
 
 export interface ReviewWith extends CrossFindingsWith {
-  /** Image of pods where a project names none. */
+  /** Image of pods if a project names none. */
   readonly image: string;
   /** How far projects may go with their pods. Default: DEFAULT_POD_POLICY. */
   readonly policy?: PodPolicy;
@@ -41,7 +41,7 @@ export interface ReviewWith extends CrossFindingsWith {
 interface Findings {
   /** Reasons to refuse it. */
   readonly faults: readonly string[];
-  /** Looked at only where there are none. */
+  /** Computed only if there are no faults. */
   readonly warnings?: (timeoutMs: number) => Promise<readonly string[]>;
 }
 
@@ -57,7 +57,7 @@ export interface ReviewLimits {
   readonly ofNamespace: number;
 }
 
-/** Reviews that wait for their turn, as long as they have time; one that has none left is admitted unseen. */
+/** Queues reviews for as long as they have time; one without time left is admitted without a review. */
 export function boundedReview(
   limits: ReviewLimits,
 ): (using: ReviewWith, request: AdmissionRequest) => Promise<AdmissionAnswer> {
@@ -67,13 +67,13 @@ export function boundedReview(
     const turn = await turns.take(request.namespace, until);
     if (!turn) return LATE;
     const { answer, ended } = startReview({ ...using, deadlineMs: Math.max(1, until - Date.now()) }, request);
-    // Work that goes on past the answer holds its turn: else it would pile up behind what compiles.
+    // Work that continues after the answer keeps its turn: else it would pile up behind compilations.
     void ended.then(turn);
     return answer;
   };
 }
 
-/** Whatever goes wrong here, the object is admitted: its conditions say the same as a refusal would. */
+/** Reviews an object; an internal failure admits it, since its conditions report the same as a refusal would. */
 export function reviewObject(using: ReviewWith, request: AdmissionRequest): Promise<AdmissionAnswer> {
   return startReview(using, request).answer;
 }
@@ -81,7 +81,7 @@ export function reviewObject(using: ReviewWith, request: AdmissionRequest): Prom
 interface StartedReview {
   /** Never rejects, and comes within the deadline. */
   readonly answer: Promise<AdmissionAnswer>;
-  /** When nothing is done for it any more. Never rejects. */
+  /** Resolves when all work for it has ended. Never rejects. */
   readonly ended: Promise<void>;
 }
 
@@ -120,7 +120,7 @@ async function review(using: ReviewWith, request: AdmissionRequest, until: numbe
   return { allowed: true, warnings: named((await warnings?.(left())) ?? []) };
 }
 
-/** Labels, annotations and finalizers may always change, also of an object that came in while nobody was asked. */
+/** Labels, annotations and finalizers may always change, also of an object that was admitted without a review. */
 function isUnchanged({ operation, object, oldObject }: AdmissionRequest): boolean {
   if (operation !== 'UPDATE' || !isRecord(object) || !isRecord(oldObject)) return false;
   const going = isRecord(object['metadata']) && object['metadata']['deletionTimestamp'] !== undefined;
@@ -161,7 +161,7 @@ async function findingsOfApiSpec(using: ReviewWith, spec: ApiSpec, timeoutMs: nu
     faults: more > 0 ? [...shown, `and ${more} more errors`] : shown,
     warnings: async (ms) => {
       const cross = await warnings(ms);
-      // Where a project takes it, that has said so already, with its own rules.
+      // A project that uses it has checked it with its own rules.
       return cross.length > 0 ? cross : found.warnings.map(diagnosticLine);
     },
   };
@@ -185,7 +185,7 @@ async function warningsOfDeletion(
 /** The server sends objects of `kubectl create` without their namespace. */
 function read<T extends KubeObject>(resource: Resource<T>, value: unknown, namespace: string): T {
   const metadata = isRecord(value) && isRecord(value['metadata']) ? value['metadata'] : {};
-  // With generateName there is no name yet.
+  // An object with generateName has no name yet.
   const name = metadata['name'] ?? 'new';
   return resource.parse(isRecord(value) ? { ...value, metadata: { ...metadata, name, namespace } } : value);
 }

@@ -1,15 +1,15 @@
 /** Turns of reviews: those of a namespace that asks for many come after those of the others. */
 
 export interface ReviewTurnsOptions {
-  /** At once. */
+  /** Maximum number of concurrent reviews. */
   readonly atOnce: number;
-  /** Of one namespace at once. */
+  /** Maximum number of concurrent reviews of one namespace. */
   readonly ofNamespace: number;
   /** Default: Date.now. */
   readonly now?: () => number;
 }
 
-/** Of one namespace: what waits costs memory, the object under review. */
+/** Maximum waiting reviews of one namespace: each takes the memory of its object. */
 const MAX_WAITING_OF_NAMESPACE = 32;
 
 interface Waiting {
@@ -27,7 +27,10 @@ export class ReviewTurns {
     this.#options = options;
   }
 
-  /** What gives the turn back; undefined where there was none until then (milliseconds since the epoch). */
+  /**
+   * Waits for a turn; resolves with the function that ends it, or undefined after `until` (milliseconds since the
+   * epoch).
+   */
   take(namespace: string, until: number): Promise<(() => void) | undefined> {
     const { now = Date.now } = this.#options;
     if (this.#isFree(namespace)) return Promise.resolve(this.#start(namespace));
@@ -66,7 +69,7 @@ export class ReviewTurns {
     };
   }
 
-  /** Of the namespace that has the fewest turns; of those, who came first. */
+  /** Starts the next review: of the namespace with the fewest turns, the oldest. */
   #next(): void {
     const running = ({ namespace }: Waiting) => this.#running.get(namespace) ?? 0;
     const free = this.#waiting.filter(({ namespace }) => this.#isFree(namespace));

@@ -10,7 +10,7 @@ import { boundedReview, type ReviewWith } from './review-object.ts';
 import { FIXED_PATH, type Webhook } from './webhook-paths.ts';
 
 export interface WebhooksWith extends ReviewWith, InjectorWith {
-  /** The webhook at the path of a request; undefined where there is none. */
+  /** Returns the webhook at the path of a request; undefined if the path is unknown. */
   readonly webhookAt: (pathname: string) => Webhook | undefined;
   /** Whether an API server must show a certificate of the authority that the listener has been given. */
   readonly clientCertificates: boolean;

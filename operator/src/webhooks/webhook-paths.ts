@@ -1,35 +1,34 @@
 /**
- * The paths of the webhooks (docs/decisions.md#webhook-paths). Whoever asks a webhook proves by its path that it is an
- * API server: a part of it is random, stands in the webhook configurations, and is told to nobody else. Pure but for
- * what is random.
+ * The paths of the webhooks (docs/decisions.md#webhook-paths). A caller proves by the path that it is an API server:
+ * part of the path is random, and only the webhook configurations contain it. Pure except for random values.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 export const WEBHOOKS = ['validate', 'pods'] as const;
 export type Webhook = (typeof WEBHOOKS)[number];
 
-/** What the operator keeps, as the entries of a Secret. */
+/** The webhook paths, as the entries of a Secret. */
 export interface WebhookPaths {
-  /** `/webhooks/RANDOM`, below which the webhooks are. */
+  /** `/webhooks/RANDOM`, prefix of the webhooks. */
   readonly path: string;
-  /** Since when, milliseconds since the epoch. */
+  /** Start of use, milliseconds since the epoch. */
   readonly since: number;
-  /** The path before, still answered for a day. */
+  /** The previous path, which is valid for another day. */
   readonly before?: string;
-  /** The rotation that was granted last: the value of ANNOTATION_ROTATE. */
+  /** The last granted rotation: the value of ANNOTATION_ROTATE. */
   readonly rotated: string;
 }
 
-/** Where webhooks were before they had a path of their own. */
+/** Prefix of webhooks of operators that had no random path. */
 export const FIXED_PATH = '/webhooks';
 
 const BEFORE_MS = 24 * 3_600_000;
-/** In which every replica has read a new path: API servers hear of it only then. */
+/** Milliseconds in which every replica reads a new path: API servers get the path only then. */
 export const SPREAD_MS = 120_000;
 
 /**
- * The same where nothing is due. `rotation`: asks for another path where it is not the one granted last. `configured`: the
- * path that API servers use, where there is one: they go on until they are told of the first path of its own.
+ * Returns the same paths if nothing is due. `rotation`: requests another path if it differs from the last granted one.
+ * `configured`: the path that API servers use, if any: it stays valid until they get the first random path.
  */
 export function renewPaths(
   paths: WebhookPaths | undefined,
@@ -44,12 +43,12 @@ export function renewPaths(
   return { path, since: now, ...(before === undefined ? {} : { before }), rotated: rotation };
 }
 
-/** The path that API servers shall use. */
+/** Returns the path that API servers use. */
 export function published({ path, since, before }: WebhookPaths, now: number): string {
   return before !== undefined && now - since < SPREAD_MS ? before : path;
 }
 
-/** The webhook at this path of a request; undefined where there is none, or no longer. */
+/** Returns the webhook at this path of a request; undefined if the path is unknown or has expired. */
 export function webhookAt(pathname: string, { path, since, before }: WebhookPaths, now: number): Webhook | undefined {
   const slash = pathname.lastIndexOf('/');
   const webhook = WEBHOOKS.find((name) => name === pathname.slice(slash + 1));

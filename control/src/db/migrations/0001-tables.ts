@@ -260,7 +260,7 @@ CREATE TABLE maintenance (
 CREATE INDEX idempotency_keys_created ON idempotency_keys (created_at);
 `;
 
-// Timestamps are to the millisecond, as JavaScript reads them: a page of a list goes on exactly where the last ended.
+// Timestamps have milliseconds, as JavaScript reads them: a page of a list continues exactly after the last one.
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of STATEMENTS.split(/;\s*\n/)) {
     if (statement.trim() !== '') await sql.raw(statement).execute(db);

@@ -1,14 +1,14 @@
 /**
- * What retention needs (docs/decisions.md#retention): since when nothing needs a row, and deployments that outlive
- * their artifact.
+ * Columns for retention (docs/decisions.md#retention): the time since which nothing needs a row, and the hash in
+ * deployments that outlive their artifact.
  */
 import { type Kysely, sql } from 'kysely';
 
-/** No clock runs yet: each starts when a sweep first finds that nothing needs the row. */
+/** The times start empty: a sweep sets each when it first finds that nothing needs the row. */
 const STATEMENTS = [
   'ALTER TABLE artifacts ADD COLUMN unneeded_since timestamptz(3)',
   'ALTER TABLE compilations ADD COLUMN unneeded_since timestamptz(3)',
-  // Set when the artifact goes: until then it is the artifact's.
+  // Set when the artifact is deleted: until then the artifact has it.
   'ALTER TABLE deployments ADD COLUMN artifact_hash text',
   'ALTER TABLE deployments ALTER COLUMN artifact_id DROP NOT NULL',
   'ALTER TABLE deployments DROP CONSTRAINT deployments_artifact_id_fkey',

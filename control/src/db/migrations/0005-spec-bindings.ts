@@ -1,9 +1,9 @@
 /** Plugins that are bound to operations beside the document (docs/decisions.md#kept-bindings). */
 import { type Kysely, sql } from 'kysely';
 
-/** Of revisions that a patch made before bindings were kept. */
+/** Note on revisions that a patch made before bindings were stored. */
 const NOTE =
-  'A patch made this revision before bindings were kept apart: what it bound is part of the document, and an upload that leaves it out removes it.';
+  'A patch made this revision before bindings were stored separately: its bindings are part of the document, and an upload without them removes them.';
 
 const STATEMENTS = [
   `CREATE TABLE spec_bindings (

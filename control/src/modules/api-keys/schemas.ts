@@ -29,7 +29,7 @@ export const NewApiKey = Named(
 );
 export type NewApiKey = Static<typeof NewApiKey>;
 
-export const ApiKeyInput = Named('ApiKeyInput', { name: Line('For people.') }, 'What a key is made from.');
+export const ApiKeyInput = Named('ApiKeyInput', { name: Line('For people.') }, 'Properties of a new key.');
 export type ApiKeyInput = Static<typeof ApiKeyInput>;
 
 export const ApiKeyQuery = Closed(pageQuery(['created_at'], '-created_at'));

@@ -1,4 +1,4 @@
-/** Keys of data planes: what they open the control plane with (docs/reference/control-plane.md#data-plane-keys). */
+/** Data-plane keys, with which data planes authenticate (docs/reference/control-plane.md#data-plane-keys). */
 import { randomUUIDv7 } from 'node:crypto';
 import type { Actor } from '../../access/actor.ts';
 import { notifyRevocation } from '../../access/revocations.ts';
@@ -18,7 +18,7 @@ export class ApiKeys {
     this.#context = context;
   }
 
-  /** Those that were revoked, too. */
+  /** Lists all keys, including revoked ones. */
   async list(actor: Actor, projectId: string, query: ApiKeyQuery = {}): Promise<Page<ApiKey>> {
     actor.mustBe('viewer', projectId, project(projectId));
     const { kysely } = this.#context.db;
@@ -26,7 +26,10 @@ export class ApiKeys {
     return mapPage(await listApiKeys(kysely, projectId, query), present);
   }
 
-  /** The only time that the key is shown. The last: for who embeds the control plane and has given it away already. */
+  /**
+   * Shows the key only this once. The last parameter is for programs that embed the control plane and chose a key
+   * already.
+   */
   async create(
     actor: Actor,
     projectId: string,
@@ -50,7 +53,7 @@ export class ApiKeys {
     });
   }
 
-  /** At once, on all replicas, also for the data planes that are connected with it. */
+  /** Takes effect at once, on all replicas, also for data planes connected with it. */
   async revoke(actor: Actor, projectId: string, id: string): Promise<void> {
     actor.mustBe('admin', projectId, project(projectId));
     const { db: database } = this.#context;

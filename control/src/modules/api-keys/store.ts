@@ -10,7 +10,7 @@ import type { ApiKeyQuery } from './schemas.ts';
 export type ApiKeyRow = Selectable<ApiKeysTable>;
 type Db = Kysely<Schema>;
 
-/** Whose key it is, and marks it as used; null where it is nobody's, or was revoked. Never log the key. */
+/** Finds the owner of a key and marks it as used; null if the key is unknown or revoked. Never log the key. */
 export async function findApiKey(db: Db, key: string): Promise<KnownApiKey | null> {
   const hash = secretHash('dataPlaneKey', key);
   if (hash === null) return null;
@@ -37,7 +37,7 @@ export function insertApiKey(db: Db, row: Insertable<ApiKeysTable>): Promise<Api
   return db.insertInto('api_keys').values(row).returningAll().executeTakeFirstOrThrow();
 }
 
-/** The row as it is then; undefined where there is none that opens anything. */
+/** Returns the updated row; undefined if no valid key has that id. */
 export function revokeApiKey(db: Db, projectId: string, id: string): Promise<ApiKeyRow | undefined> {
   return db
     .updateTable('api_keys')

@@ -5,7 +5,7 @@ import { answerTasks } from '../../task-process.ts';
 
 export interface ArtifactTask {
   readonly bytes: Uint8Array;
-  /** Its tools are asked for. */
+  /** Whether to list its tools. */
   readonly tools: boolean;
 }
 
@@ -13,14 +13,14 @@ export interface ArtifactTask {
 export type ToolListing = ReturnType<typeof listingOf<ArtifactTool>> & { readonly enabled: boolean };
 
 export type ArtifactReply =
-  /** `tools`: null where they were not asked for. */
+  /** `tools`: null if they were not requested. */
   | { readonly ok: true; readonly manifest: Manifest; readonly tools: ToolListing | null }
-  /** One line that says what is wrong. */
+  /** A one-line error. */
   | { readonly ok: false; readonly reason: string };
 
 answerTasks<ArtifactTask, ArtifactReply>(verify);
 
-/** As a gateway reads it; a signature must be by the key that the manifest names. */
+/** Verifies as a gateway does; a signature must be by the key that the manifest names. */
 async function verify({ bytes, tools }: ArtifactTask): Promise<ArtifactReply> {
   try {
     const artifact = await readArtifact(bytes);
@@ -33,7 +33,7 @@ async function verify({ bytes, tools }: ArtifactTask): Promise<ArtifactReply> {
     return { ok: true, manifest, tools: tools ? toolListing(artifact) : null };
   } catch (error) {
     if (error instanceof KeyError)
-      return { ok: false, reason: 'the key that it names as its signer is no Ed25519 key' };
+      return { ok: false, reason: 'the key that it names as its signer is not an Ed25519 key' };
     if (!(error instanceof ArtifactError)) throw error;
     const isSignature = error.reason === 'signature';
     return { ok: false, reason: isSignature ? 'its signature is not by the key that it names' : error.message };

@@ -31,7 +31,7 @@ export const artifactOperations = operations({
     tag,
     summary: 'Import an artifact that was compiled elsewhere',
     description:
-      'Verified as a gateway would, and kept as it is: its hash, and its signature, stay. What the project has already changes nothing (200).',
+      'Verified as a gateway does, and stored unchanged, with its hash and signature. An artifact that the project has already changes nothing (200).',
     method: 'POST',
     path: '/projects/{id}/artifacts',
     params: ProjectParams,
@@ -54,7 +54,7 @@ export const artifactOperations = operations({
     tag,
     summary: 'List the tools of an artifact',
     description:
-      'What agents are offered of it, with sizes in tokens. Tools of MCP upstreams are listed by running gateways only.',
+      'Tools that it offers to agents, with sizes in tokens. Only running gateways list the tools of MCP upstreams.',
     method: 'GET',
     path: '/artifacts/{id}/tools',
     params: ArtifactParams,

@@ -28,8 +28,8 @@ export const Artifact = Named(
     routes_count: Type.Integer({ minimum: 0 }),
     specs: Type.Array(Type.String(), { description: 'Files of the specs in it.' }),
     plugins: Type.Array(Closed({ name: Type.String(), version: Type.String() })),
-    created_by: Type.String({ description: 'Who had it compiled, or imported it.' }),
-    created_at: Timestamp('When it was first compiled here, or imported.'),
+    created_by: Type.String({ description: 'Account that compiled or imported it.' }),
+    created_at: Timestamp('Time of its first compilation here, or of its import.'),
   },
   'A compiled project.',
 );
@@ -59,7 +59,7 @@ export const ArtifactTools = Named(
     upstreams: Type.Array(Type.String(), { description: 'MCP upstreams whose tools are offered besides.' }),
     warnings: Type.Array(Type.String(), { description: 'Clients that take fewer tools.' }),
   },
-  'What agents are offered of an artifact.',
+  'Tools that an artifact offers to agents.',
 );
 export type ArtifactTools = Static<typeof ArtifactTools>;
 

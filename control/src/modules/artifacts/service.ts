@@ -1,5 +1,5 @@
 /**
- * Artifacts: what compilations made, by content (docs/reference/control-plane.md#artifacts,
+ * Artifacts, the results of compilations, by content (docs/reference/control-plane.md#artifacts,
  * docs/decisions.md#reproducible-hash).
  */
 
@@ -27,15 +27,15 @@ import {
 import { listTools, MAX_ARTIFACT, verifyArtifact } from './verify-artifact.ts';
 
 export interface ArtifactImport {
-  /** A .gwa file; or what `storeFile` made of it. */
+  /** A .gwa file, or the result of `storeFile`. */
   readonly file: AsyncIterable<Uint8Array> | BlobInfo;
-  /** Built for production (docs/decisions.md#production-builds), as the caller says. Default false. */
+  /** Whether the caller declares it a production build (docs/decisions.md#production-builds). Default: false. */
   readonly production?: boolean;
 }
 
 export interface ImportedArtifact {
   readonly artifact: Artifact;
-  /** False where the project has the same already. */
+  /** False if the project has the same already. */
   readonly isNew: boolean;
 }
 
@@ -63,7 +63,7 @@ export class Artifacts {
     return { ...present(row), manifest: { ...row.manifest } };
   }
 
-  /** What agents are offered. For viewers: it says what the specs say, and holds no plugin config. */
+  /** Lists the tools for agents. Open to viewers: it contains what the specs contain, and no plugin config. */
   async tools(actor: Actor, id: string): Promise<ArtifactTools> {
     const row = await this.#visible(actor, id);
     const { tools, upstreams, warnings, ...sums } = await listTools(
@@ -80,8 +80,8 @@ export class Artifacts {
   }
 
   /**
-   * Where its bytes are; `context.blobs` reads them. For deployers and data planes: plugin configs in it hold what lists
-   * do not show to viewers.
+   * Returns the place of its bytes; `context.blobs` reads them. For deployers and data planes: its plugin configs
+   * contain values that lists hide from viewers.
    */
   async download(actor: Actor, id: string): Promise<Download> {
     const row = await findArtifactFile(this.#context.db.kysely, id);
@@ -92,7 +92,7 @@ export class Artifacts {
     return { sha256, size, type: ARTIFACT_TYPE, filename };
   }
 
-  /** Throws where the actor may not import: so that the bytes of strangers are not taken in first. */
+  /** Throws if the actor may not import, before the bytes are read. */
   async mayImport(actor: Actor, projectId: string): Promise<void> {
     // Modules in it never were in the registry, which is for admins too.
     actor.mustBe('admin', projectId, `project "${projectId}"`);
@@ -105,7 +105,7 @@ export class Artifacts {
     return this.#context.blobs.put(content, MAX_ARTIFACT);
   }
 
-  /** Takes an artifact that was compiled elsewhere, as it is: its hash and signature stay what they are. */
+  /** Imports an artifact that was compiled elsewhere, with its hash and signature unchanged. */
   async import(
     actor: Actor,
     projectId: string,
@@ -127,7 +127,7 @@ export class Artifacts {
     });
   }
 
-  /** Throws a conflict where it was ever deployed: history names it, and a rollback may want it. */
+  /** Throws a conflict if the artifact was ever deployed: the history names it, and a rollback may need it. */
   async delete(actor: Actor, id: string): Promise<void> {
     try {
       await this.#context.db.kysely.transaction().execute(async (db) => {

@@ -19,13 +19,13 @@ export interface CompiledArtifact {
 
 export interface StoredArtifact {
   readonly id: string;
-  /** False where the row was there. */
+  /** False if the row existed. */
   readonly isNew: boolean;
 }
 
 /**
- * The artifact's row: the one that is there, where its project has the same content, built and signed in
- * the same way. The bytes may differ in the time of compilation; the first ones stay.
+ * Returns the artifact's row: the existing one if its project has the same content, built and signed in the same way.
+ * The bytes may differ in the time of compilation; the first ones stay.
  */
 export async function storeArtifact(db: Db, { blob, manifest, of }: CompiledArtifact): Promise<StoredArtifact> {
   const row = {
@@ -50,7 +50,7 @@ export async function storeArtifact(db: Db, { blob, manifest, of }: CompiledArti
     .returning('id')
     .executeTakeFirst();
   if (inserted) return { id: inserted.id, isNew: true };
-  // Made again: its time begins anew.
+  // Compiled again: its retention time restarts.
   const found = await db
     .updateTable('artifacts')
     .set({ unneeded_since: null })
@@ -69,7 +69,7 @@ export function findArtifact(db: Db, id: string): Promise<ArtifactRow | undefine
   return db.selectFrom('artifacts').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-/** Where its bytes are, with the name of its project; without its manifest, which can be large. */
+/** Returns the place of its bytes and the name of its project, without its manifest, which can be large. */
 export function findArtifactFile(db: Db, id: string) {
   return db
     .selectFrom('artifacts')

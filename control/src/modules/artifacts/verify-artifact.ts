@@ -1,4 +1,4 @@
-/** Reads artifacts off the event loop: verifies what was compiled elsewhere, and lists tools. */
+/** Reads artifacts off the event loop: verifies imported ones, and lists tools. */
 import type { Manifest } from '@gw/gateway/artifact';
 import type { Blobs } from '../../db/blobs.ts';
 import { ControlError } from '../../errors.ts';
@@ -8,7 +8,7 @@ import type { ArtifactReply, ArtifactTask, ToolListing } from './artifact-worker
 /** Bytes of an artifact file; a gateway reads no larger ones. */
 export const MAX_ARTIFACT = 256 << 20;
 
-/** In the source tree this file is TypeScript, in a bundle JavaScript; the worker lies beside it either way. */
+/** In the source tree this file is TypeScript, in a bundle JavaScript; the worker is beside it in both. */
 const file = new URL(
   import.meta.url.endsWith('.ts') ? './artifact-worker.ts' : './artifact-worker.js',
   import.meta.url,
@@ -16,12 +16,12 @@ const file = new URL(
 const reader = new TaskProcess<ArtifactTask, ArtifactReply>({ file, work: 'reading the artifact' });
 const LIMITS = { timeoutMs: 60_000, memoryMb: 1024 };
 
-/** `sha256` names its blob. Throws 422, with why, for what no gateway would load. One is in memory at a time. */
+/** `sha256` names its blob. Throws 422, with the reason, if no gateway would load it. One is in memory at a time. */
 export async function verifyArtifact(blobs: Blobs, sha256: string, projectId: string): Promise<Manifest> {
   return (await readBlob(blobs, sha256, { tools: false, projectId })).manifest;
 }
 
-/** Throws 422 where this server cannot read the artifact, such as one of an older format. */
+/** Throws 422 if this server cannot read the artifact, such as one of an older format. */
 export async function listTools(blobs: Blobs, sha256: string, projectId: string): Promise<ToolListing> {
   const { tools } = await readBlob(blobs, sha256, { tools: true, projectId });
   if (tools === null) throw new Error('the process that was asked for tools gave none');

@@ -8,7 +8,7 @@ export interface Change {
   /** The operation, such as `projects.update`. */
   readonly action: string;
   readonly resource: { readonly type: string; readonly id: string; readonly projectId: string | null };
-  /** Without secrets; null where it was not there, or is gone. */
+  /** State without secrets; null before creation and after deletion. */
   readonly before?: object | null;
   readonly after?: object | null;
 }

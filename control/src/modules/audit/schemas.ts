@@ -12,15 +12,15 @@ export const AuditEntry = Named(
     resource_type: Type.String({ description: 'Such as `project`.' }),
     resource_id: Type.String(),
     project_id: Nullable(Uuid('The project that it belongs to.')),
-    before: Nullable(AnyObject('The resource before; null where it was not there.')),
-    after: Nullable(AnyObject('The resource after; null where it is gone.')),
+    before: Nullable(AnyObject('The resource before the change; null if it did not exist.')),
+    after: Nullable(AnyObject('The resource after the change; null if it was deleted.')),
     request_id: Nullable(Type.String({ description: '`x-request-id` of the request.' })),
   },
   'A change.',
 );
 export type AuditEntry = Static<typeof AuditEntry>;
 
-/** What no entry has a NUL in. */
+/** Text without NUL, which no entry contains. */
 const Text = (maxLength: number, description: string) =>
   Type.String({ minLength: 1, maxLength, pattern: '^[^\\u0000]*$', description });
 

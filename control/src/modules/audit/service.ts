@@ -13,7 +13,7 @@ export class Audit {
     this.#context = context;
   }
 
-  /** An admin of one project sees what belongs to that project. */
+  /** An admin of one project sees the entries of that project. */
   async list(actor: Actor, { since, until, ...query }: AuditQuery = {}): Promise<Page<AuditEntry>> {
     actor.mustHave('admin');
     if (query.project_id !== undefined) actor.mustBe('admin', query.project_id, `project "${query.project_id}"`);
@@ -25,7 +25,7 @@ export class Audit {
   }
 }
 
-/** What has the form of a time may be none, such as a second that no minute has. */
+/** Throws for text that has the form of a time but is not one, such as with a second that no minute has. */
 function timeOf(name: string, text: string): Date {
   const time = new Date(text);
   if (!Number.isNaN(time.getTime())) return time;

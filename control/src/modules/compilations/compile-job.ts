@@ -25,7 +25,7 @@ export interface JobSettings extends CompileSettings {
 
 export type Ended = Extract<Job['status'], 'succeeded' | 'failed'>;
 
-/** Throws JobLost where another replica has it now, and what the database throws. */
+/** Throws JobLost if another replica has the job now, and errors of the database. */
 export async function runJob(
   context: Context,
   job: Job,
@@ -100,7 +100,7 @@ function tooLarge() {
   return { code: 'E1005', severity, hint } as const;
 }
 
-/** Only what is for production is signed: whoever trusts the key trusts that a strict build made it. */
+/** Signs only production builds: trust in the key implies a strict build. */
 function flagsOf({ production }: Job, { signingKey, allowPlaintext = false }: CompileSettings): CompileFlags {
   if (!production) return { allowPlaintext };
   return { production, ...(signingKey === undefined ? {} : { signingKey }) };

@@ -21,7 +21,7 @@ export const compilationResource = resource(
     'compilations.listOfProject': ({ actor, params, query }) => compilations.listOfProject(actor, params.id, query),
     'compilations.get': ({ actor, params }) => compilations.get(actor, params.id),
     'compilations.events': async ({ actor, params, request, reply }) => {
-      // Asked first: what is not found is no stream.
+      // Checked first: an unknown id gets 404, not a stream.
       await compilations.get(actor, params.id);
       const stream = request.server.eventStreams.open(request, reply);
       void sendEvents(stream, 'compilation', compilations.events(actor, params.id, stream.signal));

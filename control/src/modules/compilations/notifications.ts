@@ -1,4 +1,4 @@
-/** What replicas tell each other of compilations: that their rows are to be looked at. */
+/** Notifications between replicas that compilations changed; the rows contain the state. */
 import type { Kysely, Selectable } from 'kysely';
 import type { Notifications } from '../../db/notifications.ts';
 import type { CompilationsTable, Schema } from '../../db/schema.ts';
@@ -18,7 +18,7 @@ export function notifyCompilation(
   return notifications.notify('compilations', JSON.stringify({ id, project_id, status }), by);
 }
 
-/** Of what `compilations` carries, which only `notifyCompilation` writes. */
+/** Reads a payload of the channel `compilations`, which only `notifyCompilation` writes. */
 export function readCompilationNotification(payload: string): CompilationNotification {
   return JSON.parse(payload);
 }

@@ -1,4 +1,4 @@
-/** What a compilation takes, pinned when it is asked for: it means the same on whichever replica takes it, whenever. */
+/** Inputs of a compilation, pinned when it is requested: every replica compiles the same at any time. */
 import type { Kysely } from 'kysely';
 import type { Actor } from '../../access/actor.ts';
 import type { CompilationInputs, Schema } from '../../db/schema.ts';
@@ -41,7 +41,7 @@ export async function pinSpecs(
   return [first, ...others];
 }
 
-/** All specs of the project; throws a conflict where it has none. */
+/** Returns all specs of the project; throws a conflict if it has no specs. */
 export async function pinProject(db: Db, projectId: string): Promise<readonly PinnedSpec[]> {
   const rows = await db
     .selectFrom('specs')
@@ -58,7 +58,7 @@ export async function pinProject(db: Db, projectId: string): Promise<readonly Pi
 }
 
 /**
- * With the plugins and upstreams of the project; without one plugin defaults, and no upstreams
+ * Pins the plugins and upstreams of the project; without a project default plugins, and no upstreams
  * (docs/reference/control-plane.md#compilations).
  */
 export async function pinInputs(

@@ -1,7 +1,7 @@
 /**
- * Compilations as a queue: any replica takes one, for the time of a lease that it renews while it is at work. What it
- * writes about a job counts only while the job is its own: `claimed_by` and `attempts` are compared with each write.
- * All times are the database's.
+ * Compilations as a queue: any replica takes one, for the time of a lease that it renews while it works. Its writes
+ * about a job count only while it owns the job: each write compares `claimed_by` and `attempts`. All times are the
+ * database's.
  */
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { CompilationsTable, Schema, StoredDiagnostic } from '../../db/schema.ts';
@@ -11,23 +11,23 @@ type Db = Kysely<Schema>;
 export type Job = Selectable<CompilationsTable>;
 export type Stage = NonNullable<Job['stage']>;
 export type Outcome = {
-  /** Null: it has failed. */
+  /** Null: the compilation failed. */
   readonly artifactId: string | null;
   readonly diagnostics: readonly StoredDiagnostic[];
 };
 
-/** How often a job is begun before it counts as one that ends whoever takes it. */
+/** Attempts after which a job counts as one that kills every replica. */
 export const MAX_ATTEMPTS = 3;
 
 /** Diagnostics that are kept of a compilation. */
 export const MAX_DIAGNOSTICS = 1_000;
 
-/** Another replica has the job, or it was deleted: nothing about it may be written any more. */
+/** Another replica has the job, or it was deleted: it must not be written any more. */
 export class JobLost extends Error {}
 
 /**
- * Returns the job whose turn it is, of those that wait or that a replica left lying, or null if there is no job. Projects
- * take turns, those with fewer under way first, and within them people do; a person's oldest job is first.
+ * Returns the next job among those that wait or were abandoned by a replica, or null. Projects take turns, those with
+ * fewer running jobs first, and within them people do; a person's oldest job is first.
  */
 export async function claim(db: Db, replicaId: string, leaseMs: number): Promise<Job | null> {
   const job = await db
@@ -62,7 +62,7 @@ export async function claim(db: Db, replicaId: string, leaseMs: number): Promise
   return job ?? null;
 }
 
-/** Jobs that were begun too often, each time by a replica that did not come to the end: they have failed now. */
+/** Fails jobs that were begun too often, each time by a replica that did not finish. */
 export function giveUp(
   db: Db,
   diagnostics: readonly StoredDiagnostic[],
@@ -103,7 +103,7 @@ export async function end(db: Db, job: Job, { artifactId, diagnostics }: Outcome
   );
 }
 
-/** For another replica to take at once, as if it had not been begun. */
+/** Returns a job to the queue for another replica, as if it had not been begun. */
 export async function handBack(db: Db, job: Job): Promise<void> {
   await own(db, job)
     .set({ status: 'pending', stage: null, claimed_by: null, claimed_until: null, attempts: job.attempts - 1 })
@@ -120,7 +120,7 @@ export function countUnfinished(db: Db): Promise<{ status: Job['status']; number
     .execute();
 }
 
-/** Errors first, and no more than somebody reads. */
+/** Errors first, and limited in number. */
 function kept(diagnostics: readonly StoredDiagnostic[]): string {
   const [errors = [], others = []] = [true, false].map((wanted) =>
     diagnostics.filter(({ severity }) => (severity === 'error') === wanted),
@@ -136,7 +136,7 @@ const underWay = () => sql`(
   where other.project_id = compilations.project_id and other.status = 'compiling' and other.claimed_until >= now()
 )`;
 
-/** When the last one of the same project, or of the same person in it, was begun; earliest if none was. */
+/** When the last one of the same project, or of the same person in it, was begun; earliest if there was no other. */
 const lastBegun = (ofPerson: boolean) => sql`coalesce((
   select other.started_at from compilations other
   where other.project_id = compilations.project_id and other.started_at is not null

@@ -1,5 +1,6 @@
 /**
- * What a compilation compiles, out of the tables and blobs, as the compiler takes it (docs/decisions.md#one-project).
+ * Reads the inputs of a compilation from the tables and blobs, as the compiler takes them
+ * (docs/decisions.md#one-project).
  */
 import type { Project, ProjectFile, ProjectPlugin } from '@gw/gateway/compiler';
 import type { Context } from '../../context.ts';
@@ -53,7 +54,7 @@ export async function readInputs(
 /** A folder a spec: files of two that have the same name stay apart, and diagnostics find their way back. */
 const folderOf = (specId: string): string => `${specId}/`;
 
-/** The diagnostic with the spec that it is about, and without the folders that only we know of. */
+/** Returns the diagnostic with its spec, and without folders that only the server knows. */
 export function withSpec<D extends { readonly file?: string; readonly message: string }>(
   diagnostic: D,
   { revisions }: Pick<CompilationInputs, 'revisions'>,

@@ -1,6 +1,6 @@
 /**
- * Takes compilations from the queue, as many at once as it has processes, until it is closed. Woken by notifications;
- * polling finds what those missed and what replicas that died left lying.
+ * Takes compilations from the queue, as many at once as it has processes, until it is closed. Notifications wake it;
+ * polling finds missed ones and jobs of dead replicas.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '@gw/gateway/message-of';
@@ -19,7 +19,7 @@ export interface RunnerOptions extends CompileSettings {
 /** A job is another replica's when it was not renewed for this long. */
 const LEASE_MS = 10_000;
 const RENEW_MS = 2_500;
-/** Between looks without a notification, give or take half. */
+/** Milliseconds between polls, give or take half. */
 const POLL_MS = 2_000;
 /** After an error of the database. */
 const RETRY_MS = 500;
@@ -28,7 +28,7 @@ export class JobRunner {
   readonly #context: Context;
   readonly #options: RunnerOptions;
   readonly #closing = new AbortController();
-  /** Aborted when the time for what was under way is over. */
+  /** Aborted when the time for running jobs is over. */
   readonly #cutOff = new AbortController();
   readonly #compilers: readonly CompileProcess[];
   readonly #atWork = new Map<string, Job>();
@@ -51,7 +51,7 @@ export class JobRunner {
     this.#loops = this.#compilers.map((compiler) => this.#loop(compiler));
   }
 
-  /** Takes no more, and waits `drainMs` for what is under way; the rest is for other replicas, at once. */
+  /** Takes no more jobs, and waits `drainMs` for running ones; other replicas get the rest at once. */
   async close(drainMs: number): Promise<void> {
     this.#closing.abort();
     this.#stopListening();
@@ -93,7 +93,7 @@ export class JobRunner {
     const started = performance.now();
     this.#atWork.set(job.id, job);
     const renewing = setInterval(() => {
-      // Where this fails, what is written later tells whether the job is still ours.
+      // If this fails, later writes show whether the job is still ours.
       renew(this.#context.db.kysely, job, LEASE_MS).catch(() => {});
     }, RENEW_MS);
     try {
@@ -120,7 +120,7 @@ export class JobRunner {
     await this.#untilItAnswers(job, wanted);
   }
 
-  /** What a database that is away for a while must not lose. */
+  /** Repeats a write that must survive a short outage of the database. */
   async #untilItAnswers(job: Job, act: () => Promise<void>): Promise<void> {
     while (!this.#cutOff.signal.aborted) {
       try {

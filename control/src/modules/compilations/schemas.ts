@@ -10,7 +10,7 @@ export const Diagnostic = Named(
   {
     code: Type.String({ description: 'Of the table in docs/error-codes.md, such as E1020.' }),
     severity: OneOf(['error', 'warning'], 'Errors fail the compilation.'),
-    message: Type.String({ description: 'What is wrong.' }),
+    message: Type.String({ description: 'The fault.' }),
     hint: Type.Optional(Type.String({ description: 'What to do.' })),
     spec_id: Type.Optional(Uuid('Of a compilation: the spec that the file is of.')),
     file: Type.Optional(Type.String({ description: 'The file that it is about.' })),
@@ -18,7 +18,7 @@ export const Diagnostic = Named(
     line: Type.Optional(Type.Integer({ description: 'From 1 on.' })),
     column: Type.Optional(Type.Integer({ description: 'From 1 on.' })),
   },
-  'What the compiler found.',
+  'Diagnostics of the compiler.',
 );
 export type Diagnostic = Static<typeof Diagnostic>;
 
@@ -59,12 +59,12 @@ export const Compilation = Named(
     spec_id: Nullable(Uuid('The spec that it was asked for; null for a compilation of a project.')),
     project_id: Nullable(Uuid('The project that its plugin configuration is taken from.')),
     status: OneOf(STATUSES, '`pending`: queued; `compiling`: running; then it has ended.'),
-    stage: Nullable(OneOf(['reading', 'compiling', 'storing'], 'What it is at while it is compiling.')),
+    stage: Nullable(OneOf(['reading', 'compiling', 'storing'], 'Current step, while it is compiling.')),
     production: Type.Boolean(),
     attempts: Type.Integer({ minimum: 0, description: 'How often it was begun: again where a replica died over it.' }),
     specs: Type.Array(
       Closed({ spec_id: Uuid('Of a spec.'), revision: Type.Integer({ minimum: 1, description: 'Of the spec.' }) }),
-      { description: 'What is compiled: revisions are those at the time that it was asked for.' },
+      { description: 'Specs that are compiled, with their revisions at the time of the request.' },
     ),
     created_at: Timestamp('When it was asked for.'),
     started_at: Nullable(Timestamp('When it was begun.')),

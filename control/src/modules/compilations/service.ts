@@ -32,7 +32,7 @@ export class Compilations {
   }
 
   /**
-   * With the plugins of its project, or the default ones where it has none
+   * Compiles with the plugins of its project, or with the default ones if it has no project
    * (docs/reference/control-plane.md#compilations).
    */
   async compileSpec(actor: Actor, specId: string, request: CompileRequest = {}): Promise<Compilation> {
@@ -85,7 +85,7 @@ export class Compilations {
     yield* changesOf(this.#context, await this.get(actor, id), signal);
   }
 
-  /** The record; the artifact stays. Throws a conflict while it is at work. */
+  /** Deletes the record; the artifact stays. Throws a conflict while it runs. */
   async delete(actor: Actor, id: string): Promise<void> {
     const { db } = this.#context;
     await db.kysely.transaction().execute(async (tx) => {
@@ -127,7 +127,7 @@ export class Compilations {
   }
 }
 
-/** Of a project. */
+/** Maximum waiting compilations of a project. */
 const MOST_WAITING = 100;
 
 async function mustHaveRoom(db: Db, projectId: string | null): Promise<void> {

@@ -6,7 +6,7 @@ import type { CompilationQuery } from './schemas.ts';
 
 type Db = Kysely<Schema>;
 
-/** With the hash of its artifact. */
+/** Selects compilations with the hash of their artifact. */
 function selected(db: Db) {
   return db
     .selectFrom('compilations')
@@ -72,7 +72,7 @@ export async function insertCompilation(db: Db, record: CompilationRecord): Prom
     .execute();
 }
 
-/** Waits for who is changing it. */
+/** Waits for concurrent changes. */
 export function lockCompilation(db: Db, id: string) {
   return db
     .selectFrom('compilations')

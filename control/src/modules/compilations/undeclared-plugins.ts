@@ -1,13 +1,13 @@
-/** What to do about plugins that documents use and their project does not declare (E1040): the commands that do it. */
+/** Hints for plugins that documents use and their project does not declare (E1040): the commands to declare them. */
 import { type Kysely, sql } from 'kysely';
 import type { Schema, StoredDiagnostic } from '../../db/schema.ts';
 import type { Job } from './queue.ts';
 
-/** Names in one hint that nobody has registered, and characters of each: documents say what they like. */
+/** Maximum number of unregistered names in a hint, and of their characters: documents may contain any. */
 const MAX_UNKNOWN = 5;
 const MAX_NAME = 60;
 
-/** The first that a plugin is not declared says in its hint what to do about all of them. */
+/** Adds a hint for all undeclared plugins to the first diagnostic about one. */
 export async function withDeclarations(
   db: Kysely<Schema>,
   job: Pick<Job, 'project_id' | 'inputs'>,
@@ -34,7 +34,7 @@ async function hintFor(db: Kysely<Schema>, { project_id, inputs }: Pick<Job, 'pr
   ].join('. ');
 }
 
-/** Of all operations, dispatchers and middlewares. */
+/** Returns the names of all dispatchers and middlewares of all operations. */
 async function usedNames(db: Kysely<Schema>, { revisions }: Job['inputs']): Promise<string[]> {
   const names = new Set<string>();
   for (const { spec_id, revision } of revisions) {

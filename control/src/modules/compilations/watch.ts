@@ -1,4 +1,4 @@
-/** A compilation as it goes on, for who watches: notifications say when to look, polling finds what they missed. */
+/** Follows a compilation: notifications trigger reads, polling finds missed ones. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../../context.ts';
 import { readCompilationNotification } from './notifications.ts';
@@ -27,7 +27,7 @@ export async function* changesOf(
   try {
     yield first;
     for (let last = first; !hasEnded(last) && !signal?.aborted; ) {
-      // Before the look at the table: what changes during it is looked at again.
+      // Before the read of the table: a change during it triggers another read.
       const { signal: changed } = wake;
       const row = await findCompilation(db.kysely, first.id);
       if (!row) return;

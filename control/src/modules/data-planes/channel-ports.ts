@@ -82,7 +82,7 @@ async function hasArtifactOf(db: Kysely<Schema>, projectId: string, versions: re
   return found !== undefined;
 }
 
-/** Whoever has a key that was revoked may know that. */
+/** Refuses an unknown key; the holder of a revoked key learns that it was revoked. */
 async function unknownKey(db: Kysely<Schema>, key: string): Promise<Refusal> {
   const hash = secretHash('dataPlaneKey', key);
   const revoked =
@@ -92,7 +92,7 @@ async function unknownKey(db: Kysely<Schema>, key: string): Promise<Refusal> {
     : { refused: 'bad-key', detail: 'No project has this API key: check GW_API_KEY.' };
 }
 
-/** Its id; undefined where the project has too many. */
+/** Returns its id; undefined if the project has too many. */
 async function findOrMake(db: Kysely<Schema>, projectId: string, keyId: string, hello: Hello) {
   const { name, instance_id, gw_version, artifact_versions } = hello;
   const known = await db
@@ -114,7 +114,7 @@ async function findOrMake(db: Kysely<Schema>, projectId: string, keyId: string, 
   return rows[0]?.id;
 }
 
-/** False where its row is gone. What it drifted from before stays so until it serves what it should. */
+/** Returns false if its row was deleted. Drift from before stays until it serves the desired artifact. */
 async function markConnected(
   { kysely, notifications }: Database,
   replicaId: string,
@@ -155,8 +155,8 @@ async function writeConnected(db: Kysely<Schema>, replicaId: string, plane: Data
 }
 
 /**
- * Closes connections of this replica whose data planes have connected at another one since: of one instance id one
- * connection is open, on whichever replica. `ids`: those to look at; default all that are connected here.
+ * Closes connections of this replica whose data planes have since connected to another one: an instance id has one open
+ * connection over all replicas. `ids`: those to check; default all that are connected here.
  */
 export async function closeMoved(
   db: Kysely<Schema>,
@@ -172,7 +172,7 @@ export async function closeMoved(
   for (const { id, connection_id } of rows) if (connection_id !== null) channel.replaced(id, connection_id);
 }
 
-/** Of a row of data_planes whose data plane is connected and reads these formats. */
+/** Status of a row of data_planes whose data plane is connected and reads these formats. */
 function statusOf(formats: string) {
   return sql<'connected' | 'drifted' | 'incompatible'>`case
     when not coalesce((
@@ -183,7 +183,7 @@ function statusOf(formats: string) {
     else 'connected' end`;
 }
 
-/** Tells the table where this replica's data planes are, after others took it for dead. */
+/** Records this replica's data planes again, after other replicas took it for dead. */
 export async function reclaim(db: Kysely<Schema>, replicaId: string, planes: readonly DataPlane[]): Promise<void> {
   for (const plane of planes) {
     await db

@@ -1,9 +1,9 @@
-/** What the data planes of a project are to serve, by the database. */
+/** The artifact that the data planes of a project should serve, from the database. */
 import type { Kysely } from 'kysely';
 import type { DesiredArtifact } from '../../channel/index.ts';
 import type { Schema } from '../../db/schema.ts';
 
-/** Null before the first deployment, and for a project that is gone. */
+/** Returns null before the first deployment, and for a deleted project. */
 export async function desiredArtifactOf(db: Kysely<Schema>, projectId: string): Promise<DesiredArtifact | null> {
   const row = await db
     .selectFrom('projects')

@@ -1,6 +1,6 @@
 /**
- * What data planes say, on its way to the database: the last of each, many in one statement. What cannot be written
- * stays until it can, so that a database that is away loses nothing.
+ * Reports of data planes on their way to the database: the last of each, many in one statement. Failed writes are
+ * retried, so that an unavailable database loses nothing.
  */
 import type { Status } from '@gw/gateway/link-protocol';
 import { messageOf } from '@gw/gateway/message-of';
@@ -9,30 +9,30 @@ import type { DataPlane, DriftReport } from '../../channel/index.ts';
 import type { Database } from '../../db/database.ts';
 import { type Answer, type Drifted, type Gone, type Served, writeEntries } from './write-entries.ts';
 
-/** Milliseconds until what changes something is written. */
+/** Milliseconds until a change is written. */
 const SOON_MS = 50;
-/** Milliseconds until what changes nothing is: that a data plane lives. */
+/** Milliseconds until a sign of life without a change is written. */
 const LATER_MS = 5_000;
 const RETRY_MS = 1_000;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const MAX_REASON = 1_000;
 
-/** With when it was, by `performance.now()`: the database's clock writes the time. */
+/** An entry with its time by `performance.now()`: the database's clock writes the time. */
 type At<T extends { readonly ago: number }> = Omit<T, 'ago'> & { readonly at: number };
 
 export class Journal {
   readonly #db: Database;
   readonly #log: Logger;
-  /** By data plane. */
+  /** Answers by data plane. */
   #answers = new Map<string, Answer>();
   #served = new Map<string, At<Served>>();
   #drifted = new Map<string, Drifted>();
-  /** What each that is connected serves. */
+  /** Artifact that each connected data plane serves. */
   readonly #hashes = new Map<string, string | null>();
-  /** By connection. */
+  /** Disconnects by connection. */
   #gone = new Map<string, At<Gone>>();
   #timer: NodeJS.Timeout | undefined;
-  /** When the timer is due, by `performance.now()`. */
+  /** Time at which the timer is due, by `performance.now()`. */
   #due = Number.POSITIVE_INFINITY;
   #writing: Promise<boolean> | null = null;
   #closed = false;
@@ -42,13 +42,13 @@ export class Journal {
     this.#log = log;
   }
 
-  /** It has connected, and is in the table. */
+  /** It has connected, and has a row. */
   arrived(plane: DataPlane): void {
     this.#serves(plane, true);
     this.#within(SOON_MS);
   }
 
-  /** It lives. */
+  /** It has shown a sign of life. */
   seen(plane: DataPlane): void {
     const isNews = this.#hashes.get(plane.dataPlaneId) !== plane.artifactHash;
     this.#serves(plane);
@@ -62,7 +62,7 @@ export class Journal {
     this.#answers.set(plane.dataPlaneId, {
       deployment_id,
       data_plane_id: plane.dataPlaneId,
-      // It goes on trying.
+      // The data plane keeps retrying.
       status: outcome === 'applied' ? 'applied' : reason === 'download-failed' ? 'notified' : 'refused',
       reason: outcome === 'applied' ? null : printable(`${reason ?? 'refused'}: ${detail ?? ''}`),
       served_hash: artifact_hash,
@@ -81,7 +81,7 @@ export class Journal {
     this.#within(SOON_MS);
   }
 
-  /** Writes what there is; false where that fails. */
+  /** Writes all entries; returns false if that fails. */
   async flush(): Promise<boolean> {
     while (this.#writing) await this.#writing;
     this.#writing = this.#write().finally(() => {
@@ -90,7 +90,7 @@ export class Journal {
     return this.#writing;
   }
 
-  /** Writes what there is, once. */
+  /** Writes all entries, once. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
@@ -138,7 +138,7 @@ export class Journal {
     } catch (error) {
       const reason = messageOf(error);
       this.#log.warn({ reason }, 'cannot store reports of data planes: retrying');
-      // What came meanwhile is newer.
+      // Entries that arrived meanwhile are newer.
       this.#answers = new Map([...answers, ...this.#answers]);
       this.#served = new Map([...served, ...this.#served]);
       this.#drifted = new Map([...drifted, ...this.#drifted]);

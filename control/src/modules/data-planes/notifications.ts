@@ -1,6 +1,6 @@
 /**
- * What replicas tell each other of data planes, and of the deployments that these report on: that tables, which hold
- * the truth, have changed.
+ * Notifications between replicas about data planes, and the deployments that these report on: the tables, which hold
+ * the state, have changed.
  */
 import type { Kysely } from 'kysely';
 import type { Notifications } from '../../db/notifications.ts';
@@ -14,12 +14,12 @@ export interface Changed {
 
 export type DataPlaneNotification =
   | ({ readonly kind: 'changed' } & Changed)
-  /** Whoever holds its connection closes it. */
+  /** The replica that holds its connection closes it. */
   | { readonly kind: 'disconnect'; readonly id: string }
-  /** It has connected elsewhere: whoever holds an older connection of it closes that. */
+  /** It has connected elsewhere: a replica that holds an older connection of it closes that one. */
   | { readonly kind: 'moved'; readonly id: string };
 
-/** Ids of one payload, so that it stays within what a notification takes. */
+/** Ids in one payload, so that it fits into a notification. */
 const IDS = 100;
 
 /** `by`: the transaction that changes it. */
@@ -31,7 +31,7 @@ export async function notifyDeployment(
   await notifications.notify('deployments', `${projectId} ${id}`, by);
 }
 
-/** Null for what another version says. */
+/** Returns null for a payload of another version. */
 export function readDeploymentNotification(
   payload: string,
 ): { readonly projectId: string; readonly id: string } | null {
@@ -61,7 +61,7 @@ export async function notifyMoved(notifications: Notifications, by: Kysely<Schem
   await notifications.notify('data_planes', `moved ${id}`, by);
 }
 
-/** Null for what another version says. */
+/** Returns null for a payload of another version. */
 export function readDataPlaneNotification(payload: string): DataPlaneNotification | null {
   const [kind, first, second, ...more] = payload.split(' ');
   if (!first || more.length > 0) return null;

@@ -30,8 +30,8 @@ export class DataPlanes {
   }
 
   /**
-   * Closes its connection, at whichever replica that is, and revokes nothing: it comes again
-   * (docs/reference/control-plane.md#data-planes). One that is not connected is forgotten.
+   * Closes its connection, at any replica, without revoking its key: it reconnects
+   * (docs/reference/control-plane.md#data-planes). One that is not connected is deleted.
    */
   async disconnect(actor: Actor, projectId: string, id: string): Promise<void> {
     actor.mustBe('deployer', projectId, project(projectId));

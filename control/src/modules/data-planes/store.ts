@@ -29,7 +29,7 @@ export async function findDataPlanes(db: Db, projectId: string, ids: readonly st
   return db.selectFrom('data_planes').selectAll().where('project_id', '=', projectId).where('id', 'in', ids).execute();
 }
 
-/** Where it is not connected; false where it is, or is not there. */
+/** Deletes a data plane that is not connected; returns false if it is connected or does not exist. */
 export async function forgetDataPlane(db: Db, id: string): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('data_planes')

@@ -1,4 +1,4 @@
-/** Writes what data planes said: a statement for each kind of entry, all in one transaction. */
+/** Writes reports of data planes: a statement for each kind of entry, all in one transaction. */
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { SYSTEM } from '../../access/actor.ts';
 import type { Database } from '../../db/database.ts';
@@ -6,7 +6,7 @@ import type { Schema } from '../../db/schema.ts';
 import { recordChange } from '../audit/record-change.ts';
 import { notifyDataPlanes, notifyDeployment } from './notifications.ts';
 
-/** What became of a deployment at a data plane. */
+/** Result of a deployment at a data plane. */
 export interface Answer {
   readonly deployment_id: string;
   readonly data_plane_id: string;
@@ -15,7 +15,7 @@ export interface Answer {
   readonly served_hash: string | null;
 }
 
-/** A data plane was heard of. */
+/** A sign of life of a data plane, and its artifact. */
 export interface Served {
   readonly id: string;
   readonly connection_id: string;
@@ -54,7 +54,7 @@ interface Row {
   readonly project_id: string;
 }
 
-/** Tells of what has changed, once it has. */
+/** Notifies other replicas of changes after the commit. */
 export async function writeEntries({ kysely, notifications }: Database, entries: Entries): Promise<void> {
   await kysely.transaction().execute(async (db) => {
     await lockDataPlanes(db, [
@@ -83,7 +83,7 @@ export async function writeEntries({ kysely, notifications }: Database, entries:
   });
 }
 
-/** In one order, so that two who write of several data planes, or of their part in deployments, wait and do not deadlock. */
+/** In one order, so that concurrent writers of several data planes wait instead of deadlocking. */
 async function lockDataPlanes(db: Db, ids: readonly string[]): Promise<void> {
   await db
     .selectFrom('data_planes')
@@ -94,7 +94,7 @@ async function lockDataPlanes(db: Db, ids: readonly string[]): Promise<void> {
     .execute();
 }
 
-/** Of deployments in progress; what is said of others is late. */
+/** Writes answers to deployments in progress; answers to others are late. */
 async function writeAnswers(db: Db, answers: readonly Answer[]): Promise<readonly Row[]> {
   const { rows } = await sql<Row>`
     with answered as (
@@ -166,7 +166,7 @@ async function writeDrift(db: Db, { id, wanted, served }: Drifted): Promise<read
   return rows;
 }
 
-/** Of those that serve again what they should, whether or not this replica saw the drift. */
+/** Ends the drift of data planes that serve the desired artifact, even if this replica did not see the drift. */
 async function endDrift(db: Db, ids: readonly string[]): Promise<readonly Row[]> {
   const { rows } = await sql<Row & { readonly served: string }>`
     update data_planes p
@@ -181,7 +181,7 @@ async function endDrift(db: Db, ids: readonly string[]): Promise<readonly Row[]>
   return rows;
 }
 
-/** Those of them that have not come back by another connection. */
+/** Marks data planes as gone that have not reconnected. */
 async function writeGone(db: Db, gone: readonly Gone[]): Promise<readonly Row[]> {
   const { rows } = await sql<Row>`
     update data_planes p
@@ -192,7 +192,7 @@ async function writeGone(db: Db, gone: readonly Gone[]): Promise<readonly Row[]>
   return rows;
 }
 
-/** Targets of deployments in progress whose data planes have gone. */
+/** Marks targets of deployments in progress whose data planes have gone. */
 export async function markAway(db: Db, gone: readonly Row[]): Promise<readonly Row[]> {
   const ids = gone.map(({ id }) => id);
   if (ids.length === 0) return [];
@@ -208,7 +208,7 @@ export async function markAway(db: Db, gone: readonly Row[]): Promise<readonly R
   return rows;
 }
 
-/** As a table in a statement. */
+/** Returns values as a table in a statement. */
 function rowsOf(values: readonly object[], columns: string): RawBuilder<unknown> {
   return sql`(select * from json_to_recordset(${JSON.stringify(values)}::json) as r(${sql.raw(columns)}))`;
 }

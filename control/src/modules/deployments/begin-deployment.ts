@@ -1,4 +1,4 @@
-/** Begins a deployment: what the project's data planes are to serve from now on, and who has to answer. */
+/** Begins a deployment: the new desired artifact of the project's data planes, and the targets that must answer. */
 import { randomUUIDv7 } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
 import type { Actor } from '../../access/actor.ts';
@@ -12,9 +12,9 @@ export interface DeploymentPlan {
   readonly artifactId: string;
   readonly kind: DeploymentsTable['kind'];
   readonly timeoutSeconds: number;
-  /** Null: never rolled back by itself. */
+  /** Null: never rolled back automatically. */
   readonly rollbackThreshold: number | null;
-  /** The deployment that it takes back; null for none. */
+  /** The deployment that this one reverts; null if it is not a rollback. */
   readonly rollbackOf: string | null;
 }
 
@@ -65,7 +65,7 @@ export async function beginDeployment(
       rollback_threshold: plan.rollbackThreshold,
       rollback_of: plan.rollbackOf,
       created_by: actor.name,
-      // When it has the lock: in the order of those that waited for it, and not in that in which they began to.
+      // Time of the lock: ordered by when each got it, not by when each began to wait.
       created_at: sql<Date>`clock_timestamp()`,
       expires_at: sql<Date>`clock_timestamp() + make_interval(secs => ${plan.timeoutSeconds})`,
     })
@@ -93,7 +93,7 @@ export async function beginDeployment(
   return { id, superseded: superseded?.id ?? null };
 }
 
-/** In the order in which all lock several of them. */
+/** Locks in the order that all writers of several rows use. */
 export async function lockDataPlanesOf(db: Kysely<Schema>, projectId: string): Promise<void> {
   const rows = db.selectFrom('data_planes').select('id').where('project_id', '=', projectId);
   await rows.orderBy('id').forNoKeyUpdate().execute();
@@ -101,7 +101,7 @@ export async function lockDataPlanesOf(db: Kysely<Schema>, projectId: string): P
 
 type Superseded = NonNullable<Awaited<ReturnType<typeof supersede>>>;
 
-/** Nobody knows how good an artifact is that was on its way, unless it was deployed before. */
+/** An artifact whose deployment was in progress is unproven, unless it was deployed before. */
 function beforeThat({ kind, artifact_id, previous_artifact_id }: Superseded): string | null {
   return kind === 'deploy' ? previous_artifact_id : artifact_id;
 }
@@ -117,7 +117,7 @@ function supersede(db: Kysely<Schema>, projectId: string) {
 }
 
 /**
- * Those that are connected. What a data plane cannot read, it refuses without being asked
+ * Adds the connected data planes. A data plane that cannot read the format counts as refused without a notice
  * (docs/decisions.md#version-skew). Returns how many.
  */
 async function insertTargets(db: Kysely<Schema>, projectId: string, id: string, artifactVersion: number) {
@@ -144,7 +144,7 @@ async function insertTargets(db: Kysely<Schema>, projectId: string, id: string, 
   return Number(result.numInsertedOrUpdatedRows ?? 0n);
 }
 
-/** Shows which of those connected cannot read what they should serve. Returns those that have changed. */
+/** Marks connected data planes that cannot read their desired artifact. Returns the changed ones. */
 function markReaders(db: Kysely<Schema>, projectId: string, artifactVersion: number) {
   const status = sql<
     'connected' | 'incompatible'
@@ -159,7 +159,7 @@ function markReaders(db: Kysely<Schema>, projectId: string, artifactVersion: num
     .execute();
 }
 
-/** Of rows of data_planes. */
+/** Condition on rows of data_planes. */
 function readsFormat(artifactVersion: number) {
   return sql<boolean>`data_planes.format_versions @> ${String(artifactVersion)}::jsonb`;
 }

@@ -1,23 +1,25 @@
-/** What becomes of a deployment, from what its data planes have said (docs/reference/control-plane.md#deployments). */
+/**
+ * Decides the state of a deployment from the reports of its data planes (docs/reference/control-plane.md#deployments).
+ */
 
 /** A deployment in progress and its targets, as they are now. */
 export interface Progress {
-  /** Of the targets, by what became of it there. */
+  /** Targets, counted by their result. */
   readonly applied: number;
   readonly refused: number;
-  /** Connected, and have not answered. */
+  /** Connected targets that have not answered. */
   readonly waiting: number;
-  /** Not connected any more. */
+  /** Targets that have disconnected. */
   readonly away: number;
   /** Milliseconds since the last of those went. */
   readonly awayMs: number;
-  /** Its time is over. */
+  /** Whether its time is over. */
   readonly expired: boolean;
   /** Share of the targets that may refuse; null: all. */
   readonly threshold: number | null;
-  /** There is an artifact to go back to, and this is not itself an automatic rollback. */
+  /** Whether there is an artifact to return to, and this is not itself an automatic rollback. */
   readonly canRollBack: boolean;
-  /** Nothing was deployed before it. */
+  /** Whether nothing was deployed before it. */
   readonly isFirst: boolean;
   /** Why it was refused, and by how many. */
   readonly reasons: readonly { readonly reason: string; readonly count: number }[];
@@ -27,13 +29,13 @@ export type Decision =
   | { readonly status: 'in_progress' }
   | {
       readonly status: 'succeeded' | 'failed' | 'timed_out' | 'rolled_back';
-      /** There is nothing to go back to, and nobody serves it: nothing is wanted from now on. */
+      /** There is no artifact to return to, and nobody serves this one: the desired artifact becomes null. */
       readonly withdrawn?: true;
-      /** For people; null where there is nothing to say. */
+      /** A text for people; null if there is nothing to add. */
       readonly reason: string | null;
     };
 
-/** Milliseconds in which a data plane may come back, to this replica or another, before it holds up nothing more. */
+/** Milliseconds in which a data plane may reconnect, to any replica, before deployments stop waiting for it. */
 export const AWAY_MS = 15_000;
 
 export function decide(progress: Progress): Decision {

@@ -1,6 +1,6 @@
 /**
- * One replica's part in deployments: tells its data planes of what is wanted, and ends deployments whose outcome is
- * known. It goes by the tables; notifications only make it look sooner.
+ * One replica's part in deployments: notifies its data planes of the desired artifact, and ends deployments whose
+ * outcome is known. It reads the tables; notifications only trigger earlier reads.
  */
 import { messageOf } from '@gw/gateway/message-of';
 import { sql } from 'kysely';
@@ -13,7 +13,7 @@ import { closeMoved } from '../data-planes/channel-ports.ts';
 import { readDataPlaneNotification, readDeploymentNotification } from '../data-planes/notifications.ts';
 import { settle } from './settle.ts';
 
-/** Milliseconds between looks at the tables. */
+/** Milliseconds between reads of the tables. */
 const LOOK_MS = 1_000;
 /** Milliseconds from a notification until a look: many come at once while data planes answer. */
 const NOTIFIED_MS = 50;
@@ -27,7 +27,7 @@ export class Deployer {
   readonly #stops: readonly (() => void)[];
   readonly #timer: NodeJS.Timeout;
   #soon: NodeJS.Timeout | undefined;
-  /** Deployments that this replica's data planes were told of. */
+  /** Deployments that this replica's data planes were notified of. */
   readonly #told = new Set<string>();
   /** Projects to ask of before the next look. */
   readonly #notified = new Set<string>();
@@ -60,7 +60,7 @@ export class Deployer {
     this.#timer = setInterval(() => void this.look(), LOOK_MS).unref();
   }
 
-  /** What is under way is ended; resolves when nothing is. */
+  /** Ends running work; resolves when nothing runs. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     clearTimeout(this.#soon);
@@ -68,7 +68,7 @@ export class Deployer {
     await this.#looking;
   }
 
-  /** Looks at the tables, once more where a look is under way. Never rejects. */
+  /** Reads the tables, once more if a read is running. Never rejects. */
   look(): Promise<void> {
     this.#again = true;
     this.#looking ??= this.#looks().finally(() => {
@@ -89,7 +89,7 @@ export class Deployer {
     }
   }
 
-  /** Where the tables cannot be read the next connection, or the next gap, says it again. */
+  /** If the tables cannot be read, the next connection or gap repeats this. */
   #closeMoved(ids?: readonly string[]): void {
     closeMoved(this.#db.kysely, this.#channel, ids).catch((error: unknown) => {
       this.#log.warn({ reason: messageOf(error) }, 'cannot read where data planes are connected');
@@ -116,7 +116,7 @@ export class Deployer {
       if (!this.#told.has(id)) await this.#tell(id, project_id);
       this.#notified.delete(project_id);
     }
-    // Those that ended as soon as they began, or ended so that nothing is wanted.
+    // Projects whose deployments ended at once, or ended without a desired artifact.
     for (const projectId of this.#notified) await this.#channel.refresh(projectId);
     this.#notified.clear();
     const running = new Set(rows.map(({ id }) => id));

@@ -24,7 +24,7 @@ export const deploymentOperations = operations({
   'deployments.rollback': {
     tag,
     summary: 'Go back to an earlier artifact',
-    description: 'By default to what was last deployed with success before what is deployed now.',
+    description: 'Default: the last successful deployment before the current one.',
     method: 'POST',
     path: '/projects/{id}/rollback',
     params: ProjectParams,
@@ -46,7 +46,7 @@ export const deploymentOperations = operations({
   'deployments.get': {
     tag,
     summary: 'Read a deployment',
-    description: 'With what became of it at each data plane.',
+    description: 'With its result at each data plane.',
     method: 'GET',
     path: '/projects/{id}/deployments/{deployment_id}',
     params: DeploymentParams,

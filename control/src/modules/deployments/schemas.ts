@@ -50,21 +50,23 @@ export const Deployment = Named(
   {
     deployment_id: Uuid('Of the deployment.'),
     project_id: Uuid('Of the project.'),
-    artifact_id: Nullable(Uuid('What is deployed; null where it is gone, since nothing has needed it for long.')),
-    artifact_hash: Type.String({ description: 'Of what is deployed; it stays.' }),
-    previous_artifact_id: Nullable(Uuid('What was deployed before; null for the first, and where it is gone.')),
+    artifact_id: Nullable(Uuid('Deployed artifact; null if retention has removed it.')),
+    artifact_hash: Type.String({ description: 'Hash of the deployed artifact; kept after the artifact is removed.' }),
+    previous_artifact_id: Nullable(
+      Uuid('Artifact deployed before; null for the first deployment, or if it was removed.'),
+    ),
     kind: OneOf(['deploy', 'rollback', 'automatic_rollback'], 'What began it.'),
     status: OneOf(
       STATUSES,
       '`succeeded`: all connected data planes serve it; `failed`: some refused; where all did and nothing was deployed before, nothing is deployed any more; `timed_out`: some did not answer; `superseded`: another came; `rolled_back`: too many refused, and the previous artifact was deployed again.',
     ),
     reason: Nullable(Type.String({ description: 'Why it ended so.' })),
-    warning: Nullable(Type.String({ description: 'What is known against the artifact: it failed before.' })),
+    warning: Nullable(Type.String({ description: 'Reason against the artifact: an earlier deployment of it failed.' })),
     target_data_planes: Type.Integer({ minimum: 0, description: 'Data planes connected when it began.' }),
     applied: Type.Integer({ minimum: 0, description: 'Of them, those that serve it.' }),
     refused: Type.Integer({ minimum: 0 }),
     waiting: Type.Integer({ minimum: 0 }),
-    rollback_of: Nullable(Uuid('The deployment that it takes back.')),
+    rollback_of: Nullable(Uuid('The deployment that it rolls back.')),
     created_by: Type.String(),
     created_at: Timestamp('When it began.'),
     completed_at: Nullable(Timestamp('When it ended.')),
@@ -80,20 +82,20 @@ export const DeploymentTarget = Named(
     name: Type.String(),
     status: OneOf(
       ['pending', 'notified', 'applied', 'refused', 'timed_out', 'disconnected'],
-      'What became of it there.',
+      'Result at this data plane.',
     ),
     reason: Nullable(Type.String({ description: 'Why it was refused.' })),
-    served_hash: Nullable(Type.String({ description: 'What the data plane said that it serves.' })),
-    updated_at: Timestamp('When it was last heard of.'),
+    served_hash: Nullable(Type.String({ description: 'Hash of the artifact that the data plane reports to serve.' })),
+    updated_at: Timestamp('Time of its last message.'),
   },
-  'What became of a deployment at one data plane.',
+  'Result of a deployment at one data plane.',
 );
 export type DeploymentTarget = Static<typeof DeploymentTarget>;
 
 export const DeploymentDetail = Named(
   'DeploymentDetail',
   { ...Deployment.properties, targets: Type.Array(RefTo(DeploymentTarget, 'DeploymentTarget')) },
-  'A deployment with what became of it at each data plane.',
+  'A deployment with its result at each data plane.',
 );
 export type DeploymentDetail = Static<typeof DeploymentDetail>;
 

@@ -25,7 +25,7 @@ const ROLLBACK_THRESHOLD = 0.5;
 
 type Policy = Pick<DeployRequest, 'timeout_seconds' | 'rollback_threshold'>;
 
-/** What a deployment or rollback comes to. */
+/** The artifact that a deployment or rollback chooses. */
 interface Choice {
   readonly artifactId: string;
   readonly kind: DeploymentsTable['kind'];
@@ -62,7 +62,7 @@ export class Deployments {
     });
   }
 
-  /** To an earlier artifact, or to what was last deployed with success. */
+  /** Returns to an earlier artifact, or to the last one deployed with success. */
   async rollback(actor: Actor, projectId: string, { artifact_id, ...policy }: RollbackRequest): Promise<Deployment> {
     actor.mustBe('deployer', projectId, project(projectId));
     return this.#begin(actor, projectId, policy, async (db, { deployed_artifact_id }) => {

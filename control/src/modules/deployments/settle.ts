@@ -20,12 +20,12 @@ export interface Settled {
   readonly seconds: number;
 }
 
-/** Null where it goes on, or has ended already. */
+/** Returns null if the deployment continues, or has ended already. */
 export async function settle({ kysely, notifications }: Database, id: string): Promise<Settled | null> {
   const seen = await inProgress(kysely, id);
   if (!seen || decide(seen.progress).status === 'in_progress') return null;
   return kysely.transaction().execute(async (db) => {
-    // In the order in which who deploys locks them; what was seen before may have changed since.
+    // In the order in which deployments lock them; earlier reads may be outdated.
     const project = await lockProject(db, seen.projectId);
     if (project) await lockDataPlanesOf(db, project.id);
     const found = project && (await inProgress(db, id));
@@ -57,9 +57,9 @@ export async function settle({ kysely, notifications }: Database, id: string): P
 interface InProgress {
   readonly projectId: string;
   readonly kind: DeploymentsTable['kind'];
-  /** Never gone while the deployment is in progress. */
+  /** Never deleted while the deployment is in progress. */
   readonly artifact: string | null;
-  /** What to go back to. */
+  /** Artifact to return to. */
   readonly previous: string | null;
   readonly timeoutSeconds: number;
   /** Since it began. */
@@ -128,7 +128,7 @@ async function answers(db: Kysely<Schema>, id: string) {
   };
 }
 
-/** Data planes that come later are not to be given what all have refused. */
+/** Withdraws an artifact that all have refused, so that later data planes do not get it. */
 async function withdraw(
   db: Kysely<Schema>,
   { id: projectId }: Pick<ProjectRow, 'id'>,
@@ -140,7 +140,7 @@ async function withdraw(
     .set(({ eb }) => ({ deployed_artifact_id: null, version: eb('version', '+', 1), updated_at: sql<Date>`now()` }))
     .where('id', '=', projectId)
     .execute();
-  // They were so for want of what they should serve.
+  // They were incompatible only with the withdrawn artifact.
   await db
     .updateTable('data_planes')
     .set({ status: 'connected' })

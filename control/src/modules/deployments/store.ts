@@ -15,10 +15,10 @@ export type DeploymentRow = Omit<Selectable<DeploymentsTable>, 'artifact_hash'> 
   readonly failed_before: string | null;
 };
 
-/** Outcomes that say whether an artifact is good; whoever is away or silent says nothing of it. */
+/** Outcomes that show whether an artifact is good; absent or silent data planes show nothing about it. */
 const JUDGED = ['succeeded', 'failed', 'rolled_back'] as const;
 
-/** With what has become of them so far. */
+/** Selects deployments with the current results of their targets. */
 function deployments(db: Db) {
   return db
     .selectFrom('deployments')
@@ -89,8 +89,9 @@ export function lastDeployment(db: Db, projectId: string): Promise<{ id: string 
 }
 
 /**
- * The artifact that was served before `deployed`: the last one that was deployed with success and has not failed since.
- * If `deployed` was itself rolled back to, it is one from before it was deployed first, and not the one just left.
+ * Returns the artifact that was served before `deployed`: the last one that was deployed with success and has not
+ * failed since. If `deployed` is itself the result of a rollback, it is one from before its first deployment, not the
+ * one just left.
  */
 export async function lastGoodArtifact(db: Db, projectId: string, deployed: string | null): Promise<string | null> {
   let query = newest(db, projectId)
@@ -134,7 +135,7 @@ function newest(db: Db, projectId: string) {
     .limit(1);
 }
 
-/** Locked, so that it is not deleted before the deployment refers to it. */
+/** Locks the artifact, so that it is not deleted before the deployment refers to it. */
 export function holdArtifact(db: Db, id: string) {
   return db.selectFrom('artifacts').select('project_id').where('id', '=', id).forKeyShare().executeTakeFirst();
 }

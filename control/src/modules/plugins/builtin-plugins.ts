@@ -5,8 +5,8 @@ import type { Context } from '../../context.ts';
 import { type CheckedPackage, registerPackage } from './register-package.ts';
 
 /**
- * Registers what is missing, and replaces what a later gw has changed; quick where nothing is to be done, and safe
- * where several replicas start at once. What somebody else has registered under such a name and version is left.
+ * Registers missing plugins, and replaces those that a later gw has changed; quick if nothing is to be done, and safe
+ * if several replicas start at once. A plugin that somebody else registered under such a name and version stays.
  */
 export async function seedBuiltinPlugins(context: Pick<Context, 'db' | 'blobs' | 'log'>): Promise<void> {
   const { log } = context;
@@ -22,7 +22,7 @@ export async function seedBuiltinPlugins(context: Pick<Context, 'db' | 'blobs' |
   if (changed.length > 0) log.info({ plugins: changed }, 'built-in plugins registered');
 }
 
-/** Null where it was not built: the others serve all the same. */
+/** Returns null if the plugin was not built: the others are still registered. */
 function load(name: string, { log }: Pick<Context, 'log'>): CheckedPackage | null {
   try {
     const { manifest, ...plugin } = loadBuiltinPlugin(name);

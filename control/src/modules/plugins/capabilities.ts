@@ -1,6 +1,6 @@
 /**
- * `capabilities` of a registration: what plugin.toml would say (docs/decisions.md#plugin-declarations). What it does
- * not declare is not granted (docs/decisions.md#undeclared-gets-nothing).
+ * `capabilities` of a registration, in place of plugin.toml (docs/decisions.md#plugin-declarations). Undeclared
+ * capabilities are not granted (docs/decisions.md#undeclared-gets-nothing).
  */
 import { type PluginManifest, PluginPackageError } from '@gw/gateway/compiler';
 import { messageOf } from '@gw/gateway/message-of';
@@ -16,7 +16,7 @@ const KNOWN: ReadonlySet<string> = new Set([...OF_PLUGIN, ...OF_CAPABILITIES]);
 
 type Given = Readonly<Record<string, unknown>>;
 
-/** Of the form's text: an array of host functions, which cannot say `bodies`, or an object. Throws 422. */
+/** Parses the form's text: an array of host functions, which cannot declare `bodies`, or an object. Throws 422. */
 export function readCapabilities(text: string | undefined, bodies: Bodies): Given {
   if (text === undefined) return {};
   const given = readJson(text, 'capabilities');

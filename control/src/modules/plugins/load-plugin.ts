@@ -19,7 +19,7 @@ export interface PluginUse {
 /** Bytes of modules that are kept, by their sha256: the same ones are compiled again and again. */
 const modules = new BoundedMap<Uint8Array>(64 << 20);
 
-/** Without a project's config. Throws not-found. */
+/** Loads a plugin without a project's config. Throws not-found. */
 export async function loadPlugin(
   { db, blobs }: Pick<Context, 'db' | 'blobs'>,
   name: string,
@@ -32,7 +32,7 @@ export async function loadPlugin(
   return { name, manifest, wasm, ...(config_schema ? { configSchema: config_schema } : {}) };
 }
 
-/** Those that the project has enabled, by name. */
+/** Returns the plugins that the project has enabled, by name. */
 export function projectPluginSet(db: Kysely<Schema>, projectId: string): Promise<PluginUse[]> {
   return db
     .selectFrom('project_plugins')
@@ -44,7 +44,7 @@ export function projectPluginSet(db: Kysely<Schema>, projectId: string): Promise
 }
 
 /**
- * For a compilation without a project: of every plugin the newest release (the newest of all where there is none),
+ * Plugins of a compilation without a project: the newest release of each (the newest version if it has no release),
  * without config (docs/reference/control-plane.md#compilations).
  */
 export async function defaultPluginSet(db: Kysely<Schema>): Promise<PluginUse[]> {

@@ -6,7 +6,7 @@ import type { CheckResult, CheckTask } from './check-worker.ts';
 import type { ConfigToCheck } from './project-config.ts';
 import type { CheckedPackage } from './register-package.ts';
 
-/** In the source tree this file is TypeScript, in a bundle JavaScript; the worker lies beside it either way. */
+/** In the source tree this file is TypeScript, in a bundle JavaScript; the worker is beside it in both. */
 const file = new URL(import.meta.url.endsWith('.ts') ? './check-worker.ts' : './check-worker.js', import.meta.url);
 
 /** The start of the process counts, too. */
@@ -15,7 +15,7 @@ const LIMITS = { timeoutMs: 30_000, memoryMb: 512 };
 export class PluginChecks {
   readonly #process = new TaskProcess<CheckTask, CheckResult>({ file, work: 'checking it' });
 
-  /** What the module says of itself by its imports and exports, or why it is none. */
+  /** Returns the declarations in the module's imports and exports, or why it is not a plugin. */
   async inspect(wasm: Uint8Array): Promise<Inspected> {
     const result = await this.#limited({ kind: 'inspect', wasm });
     if ('limit' in result) return { why: result.limit };
@@ -23,7 +23,7 @@ export class PluginChecks {
     return result.inspected;
   }
 
-  /** Null where a gateway would load it. */
+  /** Returns null if a gateway would load it. */
   async faultOf({ manifest, wasm, configSchema = null }: CheckedPackage): Promise<PackageFault | null> {
     const result = await this.#limited({ kind: 'package', manifest, wasm, configSchema });
     if ('limit' in result) return { file: 'module', message: result.limit };
@@ -31,7 +31,7 @@ export class PluginChecks {
     return result.fault;
   }
 
-  /** Empty where the config can be right. */
+  /** Returns no faults if the config can be valid. */
   async faultsOfConfig(config: ConfigToCheck): Promise<readonly ProblemError[]> {
     const result = await this.#limited({ kind: 'config', ...config });
     if ('limit' in result) return [{ pointer: '/config', message: result.limit }];

@@ -1,5 +1,5 @@
 /**
- * Plugins as folders: plugin.toml, the WASM module, and config-schema.json where there is one
+ * Plugins as folders: plugin.toml, the WASM module, and config-schema.json if the plugin has one
  * (docs/reference/plugins.md#packages).
  */
 import { existsSync } from 'node:fs';
@@ -16,7 +16,7 @@ import { MAX_MODULE, MAX_SCHEMA } from './schemas.ts';
 const MAX_MANIFEST = 64 << 10;
 const MAX_NAME = 63;
 
-/** Names of the folders in it that hold a plugin, or a part of one, sorted. Rejects where the folder cannot be read. */
+/** Returns the names of folders in it that contain a plugin, or a part of one, sorted. Rejects if it cannot be read. */
 export async function pluginFolders(folder: string): Promise<readonly string[]> {
   const entries = await readdir(folder, { withFileTypes: true });
   const names = entries.filter((entry) => !entry.isFile() && !entry.name.startsWith('.')).map(({ name }) => name);

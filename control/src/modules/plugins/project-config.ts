@@ -12,7 +12,7 @@ export interface ConfigToCheck {
 }
 
 /**
- * What the config of an operation, which goes above a project's, can still make right or wrong
+ * Keywords that depend on the whole config, which an operation's config can still change: it overrides the project's
  * (docs/decisions.md#one-project).
  */
 const OF_THE_WHOLE = new Set([
@@ -20,15 +20,15 @@ const OF_THE_WHOLE = new Set([
   ...['anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'const', 'enum', '$ref', '$dynamicRef'],
 ]);
 
-/** The least module there is, which is not loaded: what is checked is the config. */
+/** The smallest module, which is not loaded: only the config is checked. */
 const MODULE = new Uint8Array([0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00]);
 
-/** What is wrong with a config by itself; the rest of the table is about documents, other plugins and upstreams. */
+/** Codes of faults in a config by itself; the other codes are about documents, other plugins and upstreams. */
 const OF_THE_CONFIG: ReadonlySet<string> = new Set(['E1005', 'E1030', 'E1032', 'E1042']);
 
 /**
- * Faults with pointers into the config. Each property must be right by itself; whether all together are, and whether
- * all are there that must be, is for the compiler to say, when it knows what operations add.
+ * Returns faults with pointers into the config. Each property must be valid by itself; the compiler checks all
+ * together, including required ones, since operations may add to them.
  */
 export async function faultsOfConfig({ manifest, configSchema, config }: ConfigToCheck): Promise<ProblemError[]> {
   const { name, type } = manifest;

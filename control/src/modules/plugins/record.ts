@@ -29,5 +29,5 @@ export function recorded(row: PluginRow): object {
   return plugin;
 }
 
-/** As the audit log names it. */
+/** Resource in the audit log. */
 export const resourceOf = ({ id }: PluginRow) => ({ type: 'plugin', id, projectId: null });

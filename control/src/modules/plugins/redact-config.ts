@@ -1,16 +1,16 @@
-/** Configs without their secrets: for the audit log, and for who may only look. */
+/** Redacts secrets in configs: for the audit log, and for viewers. */
 import type { ProjectPlugin } from '@gw/gateway/compiler';
 import { isReference, marksOf, replaceMarked } from '@gw/gateway/plugin-config';
 import { hideCredentials } from '@gw/gateway/spec';
 
 type Config = NonNullable<ProjectPlugin['config']>;
 
-/** What stands where a secret was. */
+/** Placeholder for a secret. */
 export const REDACTED = '[redacted]';
 
 /**
- * Whatever the plugin's schema marks `writeOnly` is replaced; references to secrets stay, since they give nothing
- * away. A plugin without a schema says of nothing that it is secret.
+ * Replaces all values that the plugin's schema marks `writeOnly`; references to secrets stay, since they reveal
+ * nothing. A plugin without a schema marks nothing as secret.
  */
 export function redactConfig(config: Config, schema: ProjectPlugin['configSchema'] | null): Config {
   if (!schema) return hideCredentials(config);

@@ -8,7 +8,7 @@ import { recordChange } from '../audit/record-change.ts';
 import { recorded, resourceOf } from './record.ts';
 import { findPlugin, insertNewPlugin, lockPlugin, type PluginRecord, type PluginRow, updatePlugin } from './store.ts';
 
-/** Its module has been checked. */
+/** A package whose module has been checked. */
 export interface CheckedPackage {
   readonly manifest: PluginManifest;
   readonly wasm: Uint8Array;
@@ -16,13 +16,13 @@ export interface CheckedPackage {
 }
 
 export interface RegisterOptions {
-  /** It comes with gw. */
+  /** Whether it comes with gw. */
   readonly builtin: boolean;
-  /** What of the same name and version, with other content, is replaced: nothing, what came with gw, or all. */
+  /** Existing content of the same name and version to replace: nothing, that of gw, or any. */
   readonly replace: 'nothing' | 'builtin' | 'all';
 }
 
-/** `exists`: it was there with other content, which was left. `row` is what is there now. */
+/** `exists`: it existed with other content, which was kept. `row` is the current row. */
 export interface Registration {
   readonly outcome: 'registered' | 'updated' | 'unchanged' | 'exists';
   readonly row: PluginRow;
@@ -65,7 +65,7 @@ export async function registerPackage(
   });
 }
 
-/** Null where the row is to become what the record says. */
+/** Returns null if the record replaces the row. */
 function leftAlone(row: PluginRow, record: PluginRecord, replace: RegisterOptions['replace']): Registration | null {
   const isSame =
     row.sha256 === record.module.sha256 &&

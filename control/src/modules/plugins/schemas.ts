@@ -15,10 +15,10 @@ import {
 const TYPES = ['middleware', 'dispatcher'] as const;
 /** Bytes of a config schema. */
 export const MAX_SCHEMA = 200_000;
-/** Bytes of a WASM module: what a gateway loads (sdk/ABI.md). */
+/** Maximum bytes of a WASM module, as in a gateway (sdk/ABI.md). */
 export const MAX_MODULE = 8 << 20;
 
-/** As plugin.toml has it (docs/reference/plugins.md#packages). */
+/** Name as in plugin.toml (docs/reference/plugins.md#packages). */
 const PluginName = (description: string) =>
   Type.String({
     minLength: 1,
@@ -42,13 +42,13 @@ export const Plugin = Named(
     id: Uuid('Of this version.'),
     name: PluginName('Under which specs use it.'),
     version: Version('Of the plugin.'),
-    type: OneOf(TYPES, 'Where it may stand in a chain.'),
+    type: OneOf(TYPES, 'Its place in a chain.'),
     description: Type.String(),
     capabilities: Type.Array(Type.String(), { description: 'Host functions that it uses.' }),
     request_body: OneOf(['none', 'stream', 'buffer'], 'How it sees request bodies.'),
     response_body: OneOf(['none', 'stream', 'buffer'], 'How it sees response bodies.'),
     authenticates: Type.Boolean({ description: 'It identifies the caller.' }),
-    config_schema: Nullable(AnyObject('JSON Schema of its config; null where it has none.')),
+    config_schema: Nullable(AnyObject('JSON Schema of its config; null if it has no schema.')),
     sha256: Sha256('Of the WASM module.'),
     size: Type.Integer({ minimum: 0, description: 'Bytes of the WASM module.' }),
     builtin: Type.Boolean({ description: 'Comes with gw.' }),
@@ -69,7 +69,7 @@ export type PluginQuery = Static<typeof PluginQuery>;
 export const PluginForm = Closed({
   name: PluginName('Under which specs use it.'),
   version: Version('Of the plugin.'),
-  type: OneOf(TYPES, 'Where it may stand in a chain.'),
+  type: OneOf(TYPES, 'Its place in a chain.'),
   description: Type.Optional(
     Type.String({ maxLength: 2000, pattern: '^[^\\u0000]*$', description: 'For people. Default: none.' }),
   ),
@@ -78,7 +78,7 @@ export const PluginForm = Closed({
       maxLength: 10_000,
       contentMediaType: 'application/json',
       description:
-        'JSON: an array of host functions, or an object with what plugin.toml has under [capabilities] and [plugin]: host_functions, request_body, response_body, cpu_ms, request_headers, authenticates, authorizes, preflight. What it leaves out is not granted; an array leaves the bodies to the module.',
+        'JSON: an array of host functions, or an object with the members of [capabilities] and [plugin] in plugin.toml: host_functions, request_body, response_body, cpu_ms, request_headers, authenticates, authorizes, preflight. Members that are absent grant nothing; with an array, the module decides about bodies.',
     }),
   ),
   config_schema: Type.Optional(

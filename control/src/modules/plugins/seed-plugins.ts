@@ -13,8 +13,8 @@ export type Seeded = { readonly folder: string } & (
 );
 
 /**
- * One after the other, so that one that is refused holds up no other. `force`: also what is there with other content
- * is replaced. Rejects where the folder or the database cannot be read.
+ * Registers plugins one after the other, so that a refused one does not delay others. `force`: replaces existing
+ * plugins with other content. Rejects if the folder or the database cannot be read.
  */
 export async function* seedPlugins(
   context: Pick<Context, 'db' | 'blobs'>,

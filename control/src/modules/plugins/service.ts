@@ -18,7 +18,7 @@ import { compareVersions } from './version-order.ts';
 
 export interface VersionedPlugin {
   readonly plugin: Plugin;
-  /** What its ETag names. */
+  /** The version in its ETag. */
   readonly version: number;
 }
 
@@ -49,13 +49,13 @@ export class Plugins {
     return versioned(await this.#find(actor, name, version));
   }
 
-  /** The WASM module: names the blob that it is. */
+  /** Returns the blob of the WASM module. */
   async download(actor: Actor, name: string, version: string): Promise<BlobInfo> {
     const { sha256, size } = await this.#find(actor, name, version);
     return { sha256, size };
   }
 
-  /** Throws 422 for a field, or a module that no gateway would load, and 409 for a version that is there. */
+  /** Throws 422 for an invalid field, or a module that no gateway would load, and 409 for an existing version. */
   async register(actor: Actor, input: PluginInput, wasm: Uint8Array): Promise<VersionedPlugin> {
     actor.mustBeGlobal('admin');
     const { name, version } = input;
@@ -72,7 +72,7 @@ export class Plugins {
     throw new ControlError('conflict', `${named(name, version)} already exists: choose another version`);
   }
 
-  /** Throws a conflict while a project uses it, and where it comes with gw. */
+  /** Throws a conflict while a project uses it, and if it comes with gw. */
   async delete(actor: Actor, name: string, version: string): Promise<void> {
     actor.mustBeGlobal('admin');
     try {
@@ -123,7 +123,7 @@ function readSchema(text: string | undefined): NonNullable<ProjectPlugin['config
   throw fieldFault('config_schema', 'must be a JSON Schema that is an object');
 }
 
-/** Of what JSON.parse gives. */
+/** Checks a result of JSON.parse. */
 function isJsonObject(value: unknown): value is NonNullable<ProjectPlugin['configSchema']> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

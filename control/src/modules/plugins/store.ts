@@ -10,7 +10,7 @@ import type { PluginQuery } from './schemas.ts';
 export type PluginRow = Selectable<PluginsTable>;
 type Db = Kysely<Schema>;
 
-/** What a row is made from. */
+/** Input of a row. */
 export interface PluginRecord {
   readonly manifest: PluginManifest;
   readonly configSchema: NonNullable<ProjectPlugin['configSchema']> | null;
@@ -42,7 +42,7 @@ export function versionsOf(db: Db, name: string): Promise<PluginRow[]> {
   return db.selectFrom('plugins').selectAll().where('name', '=', name).execute();
 }
 
-/** Those of all versions of each name. */
+/** Returns the config schemas of all versions of each name. */
 export async function configSchemasOf(
   db: Db,
   names: readonly string[],
@@ -69,7 +69,7 @@ export function listPlugins(db: Db, { name, type, ...at }: PluginQuery): Promise
   });
 }
 
-/** Breaks the constraint `plugins_version_unique` where there is one. */
+/** Violates the constraint `plugins_version_unique` if the version exists. */
 export function insertPlugin(db: Db, id: string, record: PluginRecord): Promise<PluginRow> {
   return db
     .insertInto('plugins')
@@ -78,7 +78,7 @@ export function insertPlugin(db: Db, id: string, record: PluginRecord): Promise<
     .executeTakeFirstOrThrow();
 }
 
-/** Undefined where there is one of its name and version. */
+/** Returns undefined if the name and version exist. */
 export function insertNewPlugin(db: Db, id: string, record: PluginRecord): Promise<PluginRow | undefined> {
   return db
     .insertInto('plugins')

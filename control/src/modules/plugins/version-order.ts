@@ -6,7 +6,7 @@ interface Parts {
   readonly prerelease: readonly string[];
 }
 
-/** Negative where `a` is older. Build metadata says nothing of age; it only makes the order the same always. */
+/** Returns a negative number if `a` is older. Build metadata does not affect age; it only makes the order stable. */
 export function compareVersions(a: string, b: string): number {
   const [first, second] = [partsOf(a), partsOf(b)];
   return (
@@ -17,7 +17,7 @@ export function compareVersions(a: string, b: string): number {
   );
 }
 
-/** The newest release; the newest of all where none is a release. Throws RangeError for an empty list. */
+/** Returns the newest release; the newest version if there is no release. Throws RangeError for an empty list. */
 export function newestVersion(versions: readonly string[]): string {
   const releases = versions.filter((version) => partsOf(version).prerelease.length === 0);
   const newest = [...(releases.length > 0 ? releases : versions)].sort(compareVersions).at(-1);

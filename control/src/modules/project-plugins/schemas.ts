@@ -32,7 +32,7 @@ export const ProjectPluginInput = Named(
       Config("Checked against the plugin's schema, property by property: operations can add to it. Default: empty."),
     ),
   },
-  'What a plugin of a project is made from; an update replaces all of it.',
+  'Properties of a plugin of a project; an update replaces all of them.',
 );
 export type ProjectPluginInput = Static<typeof ProjectPluginInput>;
 

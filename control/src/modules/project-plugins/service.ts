@@ -41,7 +41,7 @@ export class ProjectPlugins {
     return mapPage(await listProjectPlugins(kysely, projectId, query), show);
   }
 
-  /** Throws 422 for a plugin that there is not, or a config that it would not take; 409 where the project has it. */
+  /** Throws 422 for an unknown plugin, or a config that it would refuse; 409 if the project has the plugin. */
   async add(actor: Actor, projectId: string, input: ProjectPluginInput): Promise<ProjectPlugin> {
     actor.mustBe('editor', projectId, project(projectId));
     if (!(await findProject(this.#context.db.kysely, projectId))) throw ControlError.notFound(project(projectId));

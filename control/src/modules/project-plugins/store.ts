@@ -1,4 +1,4 @@
-/** Rows of the plugins that projects use, each with what its plugin says of configs. */
+/** Rows of the plugins that projects use, each with the config schema of its plugin. */
 import type { PluginManifest, ProjectPlugin } from '@gw/gateway/compiler';
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { ProjectPluginsTable, Schema } from '../../db/schema.ts';
@@ -12,7 +12,7 @@ export interface ProjectPluginRow extends Columns {
   readonly config_schema: ProjectPlugin['configSchema'] | null;
 }
 
-/** What a caller sets. */
+/** Fields that a caller sets. */
 export interface ProjectPluginRecord {
   readonly plugin: { readonly manifest: PluginManifest; readonly config_schema: ProjectPluginRow['config_schema'] };
   readonly enabled: boolean;

@@ -1,4 +1,4 @@
-/** `POST /init`: a project that compiles and deploys as it is (docs/reference/control-plane.md#init). */
+/** `POST /init`: a project that compiles and deploys without changes (docs/reference/control-plane.md#init). */
 import { randomUUIDv7 } from 'node:crypto';
 import { asyncTemplateSpec, STARTER_PLUGINS, templateSpec } from '@gw/gateway/starter';
 import type { Kysely } from 'kysely';
@@ -17,7 +17,7 @@ import type { SpecRow } from '../specs/store.ts';
 import type { InitInput } from './schemas.ts';
 import { insertProject } from './store.ts';
 
-/** As `gw init` names them. */
+/** The name that `gw init` uses. */
 const NAME = 'api';
 const FILENAME = 'api.yaml';
 
@@ -26,7 +26,7 @@ export interface StartedProject {
   readonly spec: SpecRow;
 }
 
-/** Prepares what takes long, and returns what is to be done in one transaction. */
+/** Prepares slow parts, and returns the work of one transaction. */
 export async function starter(
   { blobs }: Context,
   actor: Actor,

@@ -66,7 +66,7 @@ export const projectOperations = operations({
     tag,
     summary: 'Follow a project',
     description:
-      'Server-sent events `compilation`, `deployment` and `data_plane`, each with the resource as it is after a change, at most five a second of one resource. What was before is not told. The stream ends where changes may have been missed: read the lists, and ask again.',
+      'Server-sent events `compilation`, `deployment` and `data_plane`, each with the resource as it is after a change, at most five a second for one resource. Earlier changes are not sent. The stream ends if it may have missed changes: read the lists, and ask again.',
     method: 'GET',
     path: '/projects/{id}/events',
     params: ProjectParams,

@@ -1,4 +1,4 @@
-/** What changes in a project, for who watches it: its compilations, deployments and data planes. */
+/** Events of a project for its watchers: changes of its compilations, deployments and data planes. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../../context.ts';
 import { readCompilationNotification } from '../compilations/notifications.ts';
@@ -13,7 +13,7 @@ import { presentDeployment } from '../deployments/present.ts';
 import type { Deployment } from '../deployments/schemas.ts';
 import { findDeployments } from '../deployments/store.ts';
 
-/** A resource as it is after a change. */
+/** A resource after a change. */
 export type ProjectEvent =
   | { readonly event: 'compilation'; readonly data: Compilation }
   | { readonly event: 'deployment'; readonly data: Deployment }
@@ -25,8 +25,8 @@ const PAUSE_MS = 200;
 const BATCH = 200;
 
 /**
- * From now on, and not what was before. Each resource at most five times a second, as it is then. Ends when `signal`
- * aborts, and where changes may have been missed: read the lists, and begin again.
+ * Yields changes from now on. Each resource at most five times a second, in its current state. Ends when `signal`
+ * aborts, and if changes may have been missed: then read the lists, and begin again.
  */
 export async function* projectEvents(
   { db }: Context,
@@ -102,13 +102,13 @@ async function* read(
   }
 }
 
-/** What has changed since it was last taken. */
+/** Changes since the last take. */
 class Changes {
   readonly #lost = new AbortController();
   #ids = noIds();
   #wake = new AbortController();
 
-  /** Aborted where notifications were lost. */
+  /** Aborted if notifications were lost. */
   get lost(): AbortSignal {
     return this.#lost.signal;
   }

@@ -31,7 +31,9 @@ export const Project = Named(
     description: Description,
     upstreams: Upstreams,
     mcp: Mcp,
-    deployed_artifact_id: Nullable(Uuid('What its data planes are to serve; null before the first deployment.')),
+    deployed_artifact_id: Nullable(
+      Uuid('Artifact that its data planes should serve; null before the first deployment.'),
+    ),
     created_at: Timestamp('When it was created.'),
     updated_at: Timestamp('When it was last changed.'),
   },
@@ -47,7 +49,7 @@ export const ProjectInput = Named(
     upstreams: Type.Optional(Upstreams),
     mcp: Type.Optional(Mcp),
   },
-  'What a project is made from; an update replaces all of it.',
+  'Properties of a project; an update replaces all of them.',
 );
 export type ProjectInput = Static<typeof ProjectInput>;
 

@@ -49,7 +49,7 @@ export class Projects {
     return actor.role === 'viewer' ? { ...project, project: shown(row) } : project;
   }
 
-  /** `id`: for who embeds the control plane and has told others of the project already. */
+  /** `id`: for programs that embed the control plane and have passed on the id already. */
   async create(actor: Actor, input: ProjectInput, id: string = randomUUIDv7()): Promise<VersionedProject> {
     actor.mustBeGlobal('admin');
     const { name, description = '', upstreams = {}, mcp = {} } = input;
@@ -63,8 +63,8 @@ export class Projects {
   }
 
   /**
-   * With a starter spec and the plugins that it uses (docs/reference/control-plane.md#init). Throws a conflict where
-   * these are not registered.
+   * Creates a project with a starter spec and the plugins that it uses (docs/reference/control-plane.md#init). Throws a
+   * conflict if these are not registered.
    */
   async init(actor: Actor, input: InitInput): Promise<{ readonly project: Project; readonly spec: Spec }> {
     actor.mustBeGlobal('admin');
@@ -81,7 +81,7 @@ export class Projects {
       const before = await lockProject(db, id);
       if (!before) throw ControlError.notFound(named(id));
       mustMatch(expected, before.version, named(id));
-      // Names are unique over all projects: who may choose one is told which there are.
+      // Names are unique over all projects: a caller who may choose one learns which exist.
       if (name !== before.name) mayName(actor);
       const row = await updateProject(db, id, { name, description, upstreams, mcp });
       await recordChange(db, actor, {
@@ -94,7 +94,7 @@ export class Projects {
     });
   }
 
-  /** With all that belongs to it. Throws a conflict while data planes are connected to it. */
+  /** Deletes the project with all its resources. Throws a conflict while data planes are connected to it. */
   async delete(actor: Actor, id: string, expected: Expected = null): Promise<void> {
     actor.mustBe('admin', id, named(id));
     await this.#context.db.kysely.transaction().execute(async (db) => {
@@ -121,7 +121,7 @@ export class Projects {
     });
   }
 
-  /** What changes in it from now on, until `signal` aborts or changes may have been missed. */
+  /** Yields its changes from now on, until `signal` aborts or changes may have been missed. */
   events(actor: Actor, id: string, signal: AbortSignal): AsyncGenerator<ProjectEvent> {
     actor.mustBe('viewer', id, named(id));
     return projectEvents(this.#context, id, signal);
@@ -137,7 +137,7 @@ export class Projects {
   }
 }
 
-/** Credentials are references: whoever sees the project sees its settings. */
+/** Credentials must be references: every viewer of the project sees its settings. */
 function mustBeUsable(mcp: McpSettings): void {
   const errors = mcpFaults(mcp).map(({ name, message }) => ({ pointer: `/mcp/upstreams/${name}`, message }));
   if (errors.length > 0)
@@ -166,7 +166,7 @@ const resourceOf = ({ id }: ProjectRow) => ({ type: 'project', id, projectId: id
 
 const versioned = (row: ProjectRow): VersionedProject => ({ project: present(row), version: row.version });
 
-/** For viewers and the audit log: upstreams of before credentials in them were refused may have some. */
+/** For viewers and the audit log: upstreams stored before credentials in them were refused may contain some. */
 const shown = (row: ProjectRow): Project => hideCredentials(present(row));
 
 function present(row: ProjectRow): Project {

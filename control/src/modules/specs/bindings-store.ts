@@ -11,12 +11,12 @@ type Row = Selectable<SpecBindingsTable>;
 
 export type BindingRow = Omit<Row, 'binding'> & { readonly binding: Binding };
 
-/** Characters of method and path that lists go by, and of a reason. */
+/** Maximum characters of method and path in the sort key, and of a reason. */
 const MAX_TEXT = 300;
 /** Rows of one statement: parameters of a statement are limited. */
 const ROWS = 1000;
 
-/** In the order in which they were made. */
+/** In the order of creation. */
 export async function bindingsOf(db: Db, specId: string): Promise<readonly BindingRow[]> {
   const rows = await db.selectFrom('spec_bindings').selectAll().where('spec_id', '=', specId).orderBy('id').execute();
   return rows.map(parsed);
@@ -57,7 +57,7 @@ export async function replaceBindings(
   }
 }
 
-/** Whether the outcomes are what is kept already. */
+/** Reports whether the outcomes equal the stored bindings. */
 export function areKept(before: readonly BindingRow[], outcomes: readonly BindingOutcome[]): boolean {
   const known = new Map(before.map((row) => [row.id, row]));
   return (

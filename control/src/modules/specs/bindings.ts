@@ -1,5 +1,5 @@
 /**
- * Plugins that are bound to operations beside the document, and where they belong in another document
+ * Plugins that are bound to operations outside the document, and their places in a new document
  * (docs/decisions.md#kept-bindings).
  */
 import type { DescribedOperation } from '@gw/gateway/compiler';
@@ -7,7 +7,7 @@ import type { DescribedOperation } from '@gw/gateway/compiler';
 export const BOUND_FIELDS = ['dispatch', 'middlewares'] as const;
 export type BoundField = (typeof BOUND_FIELDS)[number];
 
-/** An absent field follows the document; null: the operation has none, whatever the document says. */
+/** An absent field follows the document; null: the operation has no chain, independent of the document. */
 export type BoundChain = { readonly [F in BoundField]?: unknown };
 
 export interface Binding {
@@ -17,13 +17,13 @@ export interface Binding {
   readonly method: string;
   readonly path: string;
   readonly chain: BoundChain;
-  /** Somebody has said that it is kept although no operation fits. */
+  /** Whether a person decided to keep it although no operation matches. */
   readonly isDormant: boolean;
 }
 
 /**
- * `applied`: operationId and path fit; `conflict`: they do, and the document has a chain of its own there, which does
- * not count; `changed`: only one of both fits; `lost`: none does, or the document cannot be edited there.
+ * `applied`: operationId and path match; `conflict`: they do, but the document has a chain of its own there, which is
+ * ignored; `changed`: only one of both matches; `lost`: neither does, or the document cannot be edited there.
  */
 export type BindingState = 'applied' | 'conflict' | 'changed' | 'lost';
 
@@ -38,7 +38,7 @@ export interface PlacedBinding {
 export const placeOf = ({ method, path }: { readonly method: string; readonly path: string }): string =>
   `${method} ${path}`;
 
-/** No two at one operation: those that fit in full come first, then those by operationId. */
+/** Places at most one binding at an operation: full matches first, then matches by operationId. */
 export function placeBindings(
   bindings: readonly Binding[],
   operations: readonly DescribedOperation[],

@@ -27,20 +27,20 @@ export interface BareDocument {
   readonly operations: readonly DescribedOperation[];
 }
 
-/** What became of a binding. */
+/** Result of placing a binding. */
 export interface BindingOutcome {
-  /** As it is from now on: at the operation that it is applied to. */
+  /** The binding from now on: at its new operation. */
   readonly binding: Binding;
   /** The operation that it was made for, such as `GET /books`. */
   readonly was: string;
   readonly state: BindingState;
   /** Empty for an applied one. */
   readonly reason: string;
-  /** It was lost before, and somebody has said that it is kept. */
+  /** It was lost before, and a person decided to keep it. */
   readonly wasDormant: boolean;
 }
 
-/** Whether somebody has to decide about it. */
+/** Reports whether a person must decide about it. */
 export const isNews = ({ state, wasDormant }: BindingOutcome): boolean =>
   state === 'changed' || (state === 'lost' && !wasDormant);
 
@@ -53,7 +53,7 @@ export async function openDocument(form: UploadForm, entry: string, bytes: Uint8
   return { bytes, form, entry, text: parsed.text, value: parsed.value, operations: described.spec.operations };
 }
 
-/** With those that fit; each that cannot be written is lost, and says why. */
+/** Applies the bindings that match; one that cannot be written is lost, with the reason. */
 export async function applyBindings(
   document: BareDocument,
   bindings: readonly Binding[],
@@ -80,7 +80,7 @@ export async function applyBindings(
   return { bytes: await written(document, writable), outcomes };
 }
 
-/** As `applyBindings`, without those that somebody would have to decide about. */
+/** As `applyBindings`, without bindings that need a person's decision. */
 export async function discardNews(document: BareDocument, bindings: readonly Binding[]) {
   const discarded: BindingOutcome[] = [];
   let kept = bindings;
@@ -95,12 +95,12 @@ export async function discardNews(document: BareDocument, bindings: readonly Bin
   }
 }
 
-/** What the operation's chain says, as JSON; undefined where it says nothing. */
+/** Returns the operation's chain as JSON; undefined if it has no chain. */
 export function chainValue({ value }: BareDocument, { pointer }: DescribedOperation, field: keyof BoundChain): unknown {
   return asJson(valueAt(valueAt(value, pointer), `/${EXTENSIONS[field]}`));
 }
 
-/** As it is once it has been written and read. */
+/** Returns the value as JSON, as if it had been written and read. */
 export function asJson(value: unknown): unknown {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
 }
@@ -152,7 +152,7 @@ async function written({ bytes, form, entry, text, value }: BareDocument, edits:
   if (edits.length === 0) return bytes;
   const edited = editText(text, value, edits);
   if (form === 'document') return Buffer.from(hasMark(bytes) ? `\ufeff${edited}` : edited);
-  // All of it again, also what no compiler reads.
+  // Unpacks all files, also those that no compiler reads.
   const files = await unpack(bytes);
   const mark = hasMark(files.get(entry) ?? new Uint8Array());
   return repack(new Map([...files, [entry, Buffer.from(mark ? `\ufeff${edited}` : edited)]]), isGzip(bytes));

@@ -1,10 +1,10 @@
-/** What becomes of bindings in an upload, as its sender says (docs/reference/control-plane.md#kept-bindings). */
+/** Decides about bindings in an upload, as its sender requests (docs/reference/control-plane.md#kept-bindings). */
 import { ControlError } from '../../errors.ts';
 import { type BindingOutcome, isNews } from './bound-document.ts';
 import { presentOutcome } from './record.ts';
 import type { BindingDecision } from './schemas.ts';
 
-/** Throws a conflict with each binding that is changed or lost where the sender has not decided. */
+/** Throws a conflict with each changed or lost binding about which the sender has not decided. */
 export function mustBeDecided(outcomes: readonly BindingOutcome[], decision: BindingDecision | undefined): void {
   const news = outcomes.filter(isNews);
   if (news.length === 0 || decision !== undefined) return;

@@ -1,4 +1,4 @@
-/** Edits JSON text in place: what is not named stays byte for byte. */
+/** Edits JSON text in place: all other text stays byte for byte. */
 import { JsonScanner } from '@gw/gateway/spec';
 import type { Edit } from './edit.ts';
 
@@ -11,7 +11,7 @@ interface Member {
   readonly end: number;
 }
 
-/** `text`: valid JSON. Null where an object is not found. */
+/** `text`: valid JSON. Returns null if an object is not found. */
 export function editJson(text: string, edits: readonly Edit[]): string | null {
   const offsets = new JsonScanner(
     text,
@@ -58,11 +58,11 @@ function removeMember(object: string, members: readonly Member[], at: number): s
   return object.slice(0, before ? before.end : 1) + object.slice(before ? member.end : object.length - 1);
 }
 
-/** How an object is laid out: what stands before its keys and behind colons, and its indentation. */
+/** Layout of an object: text before its keys and behind colons, and its indentation. */
 interface Style {
   readonly between: string;
   readonly space: string;
-  /** Of the members, and of one level; null where all stands on one line. */
+  /** Indentation of the members, and of one level; null if all are on one line. */
   readonly indent: { readonly members: string; readonly step: string; readonly newline: string } | null;
 }
 

@@ -1,14 +1,14 @@
-/** Edits the text of a document at named places, and proves that all else says what it said. */
+/** Edits the text of a document at named places, and proves that everything else keeps its value. */
 import { isDeepStrictEqual } from 'node:util';
 import { parseText, valueAt } from '@gw/gateway/spec';
 import type { Edit } from './edit.ts';
 import { editJson } from './edit-json.ts';
 import { editYaml } from './edit-yaml.ts';
 
-/** What cannot be done, in words for the caller. */
+/** An impossible edit, described for the caller. */
 export class PatchRefused extends Error {}
 
-/** Throws PatchRefused where an anchor, an alias or a merge key reaches the place. */
+/** Throws PatchRefused if an anchor, an alias or a merge key affects the place. */
 export function editText(text: string, value: unknown, edits: readonly Edit[]): string {
   const expected = withEdits(value, edits);
   for (const candidate of candidates(text, edits)) {
@@ -39,7 +39,7 @@ function withEdits(value: unknown, edits: readonly Edit[]): unknown {
   return copy;
 }
 
-/** What aliases share is not shared in the copy: an edit is of one place. */
+/** Copies a value without shared aliases: an edit changes one place. */
 function unshared(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(unshared);
   if (typeof value !== 'object' || value === null) return value;

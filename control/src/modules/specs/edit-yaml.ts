@@ -1,4 +1,4 @@
-/** Edits YAML text: by pieces of the text, so that what is not named stays byte for byte; else by its document. */
+/** Edits YAML text by pieces, so that other text stays byte for byte; else through its parsed document. */
 import { pointerTokens } from '@gw/gateway/spec';
 import { type Document, isMap, isScalar, isSeq, type Node, parseDocument, stringify, type YAMLMap } from 'yaml';
 import type { Edit } from './edit.ts';
@@ -11,7 +11,7 @@ interface Splice {
 
 type Pair = YAMLMap['items'][number];
 
-/** What the text may become, the most careful first; the reader of the text says which of them is right. */
+/** Yields possible results of the edits, the most careful first; the caller checks which of them is right. */
 export function* editYaml(text: string, edits: readonly Edit[]): Iterable<string> {
   const document = parseDocument(text, { logLevel: 'silent', strict: false, uniqueKeys: false });
   const spliced = spliceYaml(text, document, edits);
@@ -20,7 +20,7 @@ export function* editYaml(text: string, edits: readonly Edit[]): Iterable<string
   if (rewritten !== null) yield rewritten;
 }
 
-/** Null where a place is reached through an alias, or its pieces overlap. */
+/** Returns null if a place is reached through an alias, or its pieces overlap. */
 function spliceYaml(text: string, document: Document, edits: readonly Edit[]): string | null {
   const splices: Splice[] = [];
   for (const { pointer, changes } of edits) {
@@ -61,7 +61,7 @@ function spliceBlock(text: string, map: YAMLMap, key: string, value: unknown): S
   const end = endOf(text, found);
   if (start === undefined || end === null) return null;
   if (value !== undefined) return { start, end, text: pair };
-  // With its lines, unless it stands behind something, such as the dash of a list.
+  // Removes whole lines, unless other text precedes on the line, such as the dash of a list.
   const own = /^[ \t]*$/.test(text.slice(lineStart(text, start), start));
   return own ? { start: lineStart(text, start), end: nextLine(text, end), text: '' } : null;
 }
@@ -93,7 +93,7 @@ function rewriteYaml(document: Document, edits: readonly Edit[]): string | null 
     }
     return document.toString({ lineWidth: 0 });
   } catch {
-    // A path through an alias, or an alias whose anchor is gone.
+    // A path through an alias, or an alias without an anchor.
     return null;
   }
 }
@@ -117,7 +117,7 @@ function rangeOf(node: unknown): { readonly start: number; readonly end: number 
   return range ? { start: range[0], end: range[1] } : null;
 }
 
-/** Behind what is written of a pair, without the line break. */
+/** Returns the end of a pair's text, without the line break. */
 function endOf(text: string, pair: Pair | undefined): number | null {
   const end = rangeOf(pair?.value)?.end;
   if (end === undefined) return null;
@@ -135,7 +135,7 @@ const newlineOf = (text: string): string => (/\r\n/.test(text) ? '\r\n' : '\n');
 
 const lineStart = (text: string, at: number): number => text.lastIndexOf('\n', at - 1) + 1;
 
-/** Where the line after this place begins; the end of the text where there is none. */
+/** Returns the start of the next line; the end of the text on the last line. */
 function nextLine(text: string, at: number): number {
   const end = text.indexOf('\n', at);
   return end < 0 ? text.length : end + 1;

@@ -1,4 +1,4 @@
-/** An edit of a document in place, in whichever syntax it is. */
+/** An edit of a document in place, in JSON or YAML. */
 
 /** Members of one object; undefined removes one. */
 export interface Edit {

@@ -7,15 +7,15 @@ export interface OperationRow {
   readonly spec_id: string;
   /** Unique among all specs. */
   readonly place: string;
-  /** What they are ordered by: path and method. */
+  /** Sort key: path and method. */
   readonly key: string;
   readonly operation: StoredOperation;
 }
 
-/** Characters of a path that the order goes by: what a cursor can hold. */
+/** Maximum characters of a path in the sort key, which a cursor can hold. */
 const MAX_KEY = 300;
 
-/** Of one spec, or of all specs of a project. */
+/** Lists operations of one spec, or of all specs of a project. */
 export function listOperations(
   db: Kysely<Schema>,
   of: { readonly specId: string } | { readonly projectId: string },

@@ -22,8 +22,8 @@ const BindingParams = Closed({ id: Uuid('Of the spec.'), binding_id: Uuid('Of th
 const tag = 'Specs';
 
 const DESCRIPTION =
-  'A name that is there already gets its next revision (201); an upload that equals the latest one changes nothing (200). If-Match is for specs that are there. A document of the base name of another in the project is refused (409). Bindings of plugins that were made here are applied to it by operationId and path; where one of both differs, the upload is refused (409, each binding in `errors`) until `bindings` says what to do.';
-/** Of what is downloaded. */
+  'An existing name gets its next revision (201); an upload that equals the latest one changes nothing (200). If-Match applies to existing specs. A document with the base name of another one in the project is refused (409). Stored bindings of plugins are applied to it by operationId and path; if either differs, the upload is refused (409, each binding in `errors`) until `bindings` says what to do.';
+/** Media types of downloads. */
 const TYPES = ['application/yaml', 'application/json', 'application/x-tar', 'application/gzip'];
 
 export const specOperations = operations({
@@ -130,7 +130,7 @@ export const specOperations = operations({
     tag,
     summary: 'Change the plugins of operations',
     description:
-      'A merge patch (RFC 7396) of the dispatcher and the middlewares of operations. What it names is bound: it is kept beside the document, and applied to the next upload, too. It makes a new revision, in which all else stays as it is written; a patch that changes nothing makes none. Patches that come at once are made one after the other: without If-Match none is refused for the others. Of an archive the document is edited, not the files that it refers to.',
+      'A merge patch (RFC 7396) of the dispatcher and the middlewares of operations. The patch is stored beside the document and applied to later uploads, too. It makes a new revision, in which the rest of the document stays as written; a patch without an effect makes no revision. Concurrent patches are applied one after the other: without If-Match, each succeeds. In an archive, the document is edited, and the files that it refers to stay.',
     method: 'PATCH',
     path: '/specs/{id}/operations',
     params: SpecParams,

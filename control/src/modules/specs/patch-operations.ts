@@ -28,7 +28,7 @@ export interface PatchTask extends Pick<Upload, 'filename' | 'name'> {
 }
 
 export interface PatchedDocument {
-  /** With all bindings. */
+  /** The document with all bindings. */
   readonly bytes: Uint8Array;
   readonly outcomes: readonly BindingOutcome[];
 }
@@ -39,7 +39,7 @@ export async function patchUpload({ bytes, form, entry, bindings, patch }: Patch
   const after = patchBindings(document, bindings, patch);
   const result = await applyBindings(document, after.bindings);
   for (const { binding, state, reason } of result.outcomes) {
-    // What was lost before stays so; what is bound now must be.
+    // A binding that was lost before stays lost; a new one must apply.
     if (state === 'lost' && after.named.has(binding.id)) throw new PatchRefused(reason);
   }
   return result;
@@ -70,7 +70,7 @@ function patchBindings(document: BareDocument, bindings: readonly Binding[], pat
   return { bindings: [...after.values()], named };
 }
 
-/** What the patch names is bound from now on, also where the document says the same today. */
+/** Binds the chain that the patch names, also if the document has the same chain today. */
 function patchChain(
   name: string,
   document: BareDocument,

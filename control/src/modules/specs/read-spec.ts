@@ -1,4 +1,4 @@
-/** Reads and patches what was uploaded, off the event loop, and says what is wrong with it. */
+/** Reads and patches uploads off the event loop, and describes their faults. */
 import { ERROR_CODES } from '@gw/gateway/compiler';
 import type { Blobs } from '../../db/blobs.ts';
 import { ControlError } from '../../errors.ts';
@@ -18,13 +18,13 @@ interface Stored {
 }
 
 interface ReadInput extends Stored, Omit<Upload, 'bytes'> {
-  /** Those that are kept for the spec. */
+  /** The spec's stored bindings. */
   readonly bindings?: readonly Binding[];
   /** Bindings whose operation is changed or lost are left out. */
   readonly discard?: boolean;
 }
 
-/** In the source tree this file is TypeScript, in a bundle JavaScript; the worker lies beside it either way. */
+/** In the source tree this file is TypeScript, in a bundle JavaScript; the worker is beside it in both. */
 const file = new URL(import.meta.url.endsWith('.ts') ? './spec-worker.ts' : './spec-worker.js', import.meta.url);
 const reader = new TaskProcess<SpecTask, SpecReply>({ file, work: 'reading the spec' });
 const LIMITS = { timeoutMs: 30_000, memoryMb: 1024 };
@@ -41,7 +41,7 @@ export function readSpec(
   return run(async () => ({ ...task, upload: { ...upload, bytes: await bytesOf(blobs, sha256) } }), owner);
 }
 
-/** The document with its bindings as patched. Throws 422 where the patch cannot be made. */
+/** Returns the document with its patched bindings. Throws 422 if the patch cannot be applied. */
 export function patchSpec(
   blobs: Blobs,
   { sha256, owner, ...task }: Stored & Omit<PatchTask, 'bytes'>,

@@ -1,4 +1,4 @@
-/** What an uploaded file is: one document, or an archive of one and the files that it refers to. Runs in a worker. */
+/** Reads an uploaded file: one document, or an archive of one and the files that it refers to. Runs in a worker. */
 import {
   ArchiveError,
   type Diagnostic,
@@ -19,9 +19,9 @@ export type UploadForm = 'document' | 'archive';
 
 export interface Upload {
   readonly bytes: Uint8Array;
-  /** As it was uploaded. */
+  /** File name as uploaded. */
   readonly filename: string;
-  /** Of the spec: names a document (docs/decisions.md#spec-name-rules). */
+  /** Name of the spec, which names a document (docs/decisions.md#spec-name-rules). */
   readonly name: string;
   /** Which file of an archive is the document; undefined: the only one. */
   readonly entry?: string | undefined;
@@ -59,15 +59,15 @@ export async function readUpload({ bytes, filename, name, entry: wanted }: Uploa
 }
 
 /**
- * The files of the project that the upload is. Of an archive what `gw compile` takes of a folder: YAML and JSON, nothing
- * hidden. Rejects with ArchiveError.
+ * Returns the project files of an upload. Of an archive those that `gw compile` takes of a folder: YAML and JSON,
+ * without hidden files. Rejects with ArchiveError.
  */
 export async function projectFiles(form: UploadForm, filename: string, bytes: Uint8Array): Promise<ProjectFile[]> {
   if (form === 'document') return [{ name: filename, bytes }];
   return specFiles(await unpack(bytes));
 }
 
-/** What a project takes of the files of an archive, by name. */
+/** Returns the files of an archive that a project uses, by name. */
 export function specFiles(files: ReadonlyMap<string, Uint8Array>): ProjectFile[] {
   const taken = [...files].filter(([name]) => isSpecFile(name)).map(([name, bytes]) => ({ name, bytes }));
   return taken.sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -75,12 +75,12 @@ export function specFiles(files: ReadonlyMap<string, Uint8Array>): ProjectFile[]
 
 function isSpecFile(name: string): boolean {
   const parts = name.split('/');
-  // A name that climbs is kept here, so that it is refused and not overlooked.
+  // A name that leaves the folder is kept here, so that it is refused later.
   const isHidden = parts.some((part) => (part.startsWith('.') && part !== '..') || part === 'node_modules');
   return /\.(ya?ml|json)$/i.test(name) && !isHidden;
 }
 
-/** By their first bytes, which no YAML or JSON has. */
+/** Formats by their first bytes, which YAML and JSON never have. */
 const FORMATS: readonly (readonly [bytes: string, name: string])[] = [
   ['504b0304', 'a zip archive'],
   ['504b0506', 'an empty zip archive'],
@@ -96,7 +96,7 @@ function otherFormat(bytes: Uint8Array): string | null {
   return FORMATS.find(([magic]) => head.startsWith(magic))?.[1] ?? null;
 }
 
-/** Whoever sees the operations sees the configs of their plugins. */
+/** Finds credentials in plugin configs, which every viewer of the operations sees. */
 function credentialsIn({ operations }: SpecDescription): readonly Diagnostic[] {
   return operations.flatMap(({ dispatch, middlewares, file, pointer, method, path }) =>
     [...(dispatch ? [dispatch] : []), ...middlewares].flatMap(({ name, config }) =>
@@ -112,7 +112,7 @@ function credentialsIn({ operations }: SpecDescription): readonly Diagnostic[] {
   );
 }
 
-/** An upload of one file has no other, whichever name it is asked for by. */
+/** An upload of one file has only that document, under any requested name. */
 function documentOf([document]: readonly ProjectFile[], filename: string, wanted: string | undefined): string {
   if (wanted === undefined || wanted === filename || wanted === document?.name) return document?.name ?? '';
   throw new ArchiveError(`the upload is the single file "${filename}": it does not contain "${wanted}"`);

@@ -1,4 +1,4 @@
-/** Chains of plugins without the secrets of their configs: for who may only look. */
+/** Redacts secrets in configs of plugin chains: for viewers. */
 import { hideCredentials } from '@gw/gateway/spec';
 import type { Kysely } from 'kysely';
 import type { Schema } from '../../db/schema.ts';
@@ -8,13 +8,13 @@ import type { SpecOperation } from './schemas.ts';
 
 type Binding = SpecOperation['middlewares'][number];
 
-/** Of an operation, or of a binding. */
+/** Chain of an operation, or of a binding. */
 interface Chain {
   readonly dispatch?: Binding | null;
   readonly middlewares?: readonly Binding[] | null;
 }
 
-/** What the schema of any version of a plugin marks is a secret: documents do not say which version they are for. */
+/** Hides values that the schema of any version of a plugin marks as secret: documents do not name a version. */
 export async function redactChains<C extends Chain>(db: Kysely<Schema>, chains: readonly C[]): Promise<C[]> {
   const bindings = chains.flatMap(({ dispatch, middlewares }) => [
     ...(dispatch ? [dispatch] : []),

@@ -1,4 +1,4 @@
-/** A spec's next revision, in one transaction: what an upload, a patch and a new project have in common. */
+/** A spec's next revision, in one transaction: shared by uploads, patches and new projects. */
 import { randomUUIDv7 } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { Kysely } from 'kysely';
@@ -26,21 +26,21 @@ import {
 } from './store.ts';
 import { storableText } from './stored-operations.ts';
 
-/** Of `info.title` and `info.version`, which lists show. */
+/** Maximum length of `info.title` and `info.version`, which lists show. */
 const MAX_TITLE = 500;
 
 export interface Revision {
   readonly projectId: string | null;
   readonly name: string;
   readonly filename: string;
-  /** As uploaded. */
+  /** The document as uploaded. */
   readonly document: BlobInfo;
-  /** With its bindings. */
+  /** The document with its bindings. */
   readonly blob: BlobInfo;
   readonly reading: ReadSpec;
   /** All that are kept from now on. */
   readonly outcomes: readonly BindingOutcome[];
-  /** Those that the outcomes were made of. */
+  /** Bindings from which the outcomes were made. */
   readonly bindings: readonly BindingRow[];
   /** The operation, for the audit log. */
   readonly action: string;
@@ -51,14 +51,14 @@ export class BindingsChanged extends Error {}
 
 export interface Revised {
   readonly spec: SpecRow;
-  /** False where the latest revision is the same. */
+  /** False if the latest revision is the same. */
   readonly isNew: boolean;
-  /** Of the revision before; null for most. */
+  /** Note of the previous revision; null for most. */
   readonly note: string | null;
 }
 
 /**
- * `db`: a transaction. Whoever else revises the spec waits, so that each gets a revision of its own. Throws
+ * `db`: a transaction. Others who revise the spec wait, so that each gets a revision of its own. Throws
  * BindingsChanged.
  */
 export async function revise(
@@ -73,7 +73,7 @@ export async function revise(
     title: storableText(reading.spec.title, MAX_TITLE),
     api_version: storableText(reading.spec.apiVersion, MAX_TITLE),
   };
-  // Uploads to one project take turns: what two of them would collide in, neither sees of the other.
+  // Uploads to one project take turns, since neither sees collisions with the other.
   if (projectId !== null) await lockProject(db, projectId);
   let before = await lockSpecNamed(db, projectId, name);
   const id = before?.id ?? randomUUIDv7();
@@ -93,7 +93,7 @@ export async function revise(
     const latest = await findRevision(db, before.id, before.revision);
     note = latest?.note ?? null;
     if (!sameBindings) await replaceBindings(db, before.id, kept, outcomes, actor.name);
-    // The same bytes are the same revision where they are also compiled under the same name.
+    // The same bytes are the same revision if they also have the same name in the project.
     const isSame = latest !== undefined && isRevision(latest, revision);
     if (isSame && sameBindings) return { spec: before, isNew: false, note: null };
     if (!isSame && latest?.entry !== reading.entry) await mustNotCollide(db, revision);
@@ -130,7 +130,7 @@ export async function revise(
   return { spec, isNew: true, note };
 }
 
-/** What is uploaded may be the document as it was uploaded before, or as it is downloaded: with its bindings. */
+/** Reports whether the upload is the last revision: as it was uploaded, or as it is downloaded, with its bindings. */
 function isRevision(latest: RevisionRow, { document, blob, reading }: Revision): boolean {
   const isSame = latest.sha256 === blob.sha256 && latest.entry === reading.entry;
   return isSame && [latest.sha256, latest.document_sha256].includes(document.sha256);

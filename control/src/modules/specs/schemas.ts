@@ -26,7 +26,7 @@ export const Spec = Named(
     name: Name(
       'Unique in its project. A document is compiled as `NAME.yaml` (`.yml`, `.json`), whatever file it came in; one in an archive keeps its name there.',
     ),
-    type: OneOf(SPEC_TYPES, 'What it is written in.'),
+    type: OneOf(SPEC_TYPES, 'Format of the document.'),
     title: Type.String({ description: '`info.title` of the latest revision.' }),
     version: Type.String({ description: '`info.version` of the latest revision.' }),
     revision: Revision('The latest.'),
@@ -54,12 +54,12 @@ export const BindingOutcome = Named(
     ...bindingOperation,
     state: OneOf(
       ['applied', 'conflict', 'changed', 'lost', 'discarded'] as const,
-      '`applied`; `conflict`: applied, and the document has a chain of its own there, which does not count; `changed`: only one of operationId and path fits; `lost`: none does; `discarded`: it was changed or lost, and is gone.',
+      '`applied`; `conflict`: applied, in place of a chain in the document; `changed`: only one of operationId and path fits; `lost`: neither fits; `discarded`: it was changed or lost, and was deleted.',
     ),
     was: Type.String({ description: 'The operation that it was made for: method and path.' }),
     reason: Nullable(Type.String({ description: 'Why it is not simply applied.' })),
   },
-  'What became of a binding in an upload.',
+  'Result of an upload for one binding.',
 );
 export type BindingOutcome = Static<typeof BindingOutcome>;
 
@@ -69,14 +69,14 @@ export const SpecUpload = Named(
     id: Uuid('Of the spec.'),
     name: Name('Of the spec.'),
     revision: Revision('The new one, or the latest where the upload equals it.'),
-    sha256: Sha256('Of what is compiled: the document with the bindings that are kept for it.'),
+    sha256: Sha256('Of the compiled document: the upload with its stored bindings applied.'),
     document_sha256: Sha256('Of the document as uploaded.'),
     bindings: Type.Array(RefTo(BindingOutcome, 'BindingOutcome#'), {
       description: 'Those that are kept for the spec, and those that were discarded.',
     }),
-    note: Type.Optional(Type.String({ description: 'What a person should know of the revision before.' })),
+    note: Type.Optional(Type.String({ description: 'Remark about the revision before.' })),
   },
-  'What became of an upload.',
+  'Result of an upload.',
 );
 export type SpecUpload = Static<typeof SpecUpload>;
 
@@ -94,13 +94,13 @@ export const SpecUploadForm = Closed({
     Type.String({
       minLength: 1,
       maxLength: 500,
-      description: 'Which file of an archive is the document, where it holds several. Default: the only one.',
+      description: 'Path of the document in an archive of several files. Default: the only one.',
     }),
   ),
   bindings: Type.Optional(
     OneOf(
       BINDING_DECISIONS,
-      'What becomes of bindings whose operation is changed or lost: `keep` applies the changed ones and keeps the lost ones until their operation is there again; `discard` deletes both. Default: the upload is refused (409).',
+      'Treatment of bindings whose operation is changed or lost: `keep` applies the changed ones and keeps the lost ones until their operation is there again; `discard` deletes both. Default: the upload is refused (409).',
     ),
   ),
 });
@@ -116,15 +116,13 @@ export const SpecRevision = Named(
   'SpecRevision',
   {
     revision: Revision('From 1 on.'),
-    sha256: Sha256('Of what is compiled: the document with the bindings that were kept for it.'),
+    sha256: Sha256('Of the compiled document: the upload with its stored bindings applied.'),
     document_sha256: Sha256('Of the document as uploaded.'),
     size: Type.Integer({ minimum: 0, description: 'Bytes, with bindings.' }),
     filename: Line('Of the uploaded file.'),
-    entry: Line(
-      'Name of the document in what is compiled, which diagnostics name: that of the spec, or that in the archive.',
-    ),
+    entry: Line('Name of the document in diagnostics: the name of the spec, or the name in the archive.'),
     spec_version: Type.String({ description: 'The version of OpenAPI or AsyncAPI, such as 3.1.0.' }),
-    note: Type.Optional(Type.String({ description: 'What a person should know of it.' })),
+    note: Type.Optional(Type.String({ description: 'Remark about the revision.' })),
     created_by: Type.String({ description: 'Who uploaded or changed it.' }),
     created_at: Timestamp('When.'),
   },
@@ -142,7 +140,10 @@ export const RevisionQuery = Closed({
 });
 export type RevisionQuery = Static<typeof RevisionQuery>;
 
-const Binding = Closed({ name: Type.String(), config: AnyObject('As the document has it; empty where it has none.') });
+const Binding = Closed({
+  name: Type.String(),
+  config: AnyObject('As in the document; empty if the document has none.'),
+});
 
 export const SpecOperation = Named(
   'SpecOperation',
@@ -179,7 +180,7 @@ export const SpecBinding = Named(
     created_by: Type.String({ description: 'Who bound it.' }),
     created_at: Timestamp('When.'),
   },
-  'Plugins that are bound to an operation beside the document. What is absent follows the document; null: the operation has none.',
+  'Plugins that are bound to an operation beside the document. Absent members follow the document; null removes them.',
 );
 export type SpecBinding = Static<typeof SpecBinding>;
 
@@ -213,6 +214,6 @@ export const OperationsPatch = Type.Unsafe<{
     middlewares: Type.Optional(Nullable(Type.Array(BindingInput, { maxItems: 100 }))),
   }),
   description:
-    'By `operationId`, or `METHOD /path` where an operation has none: what its `x-gw-dispatch` and `x-gw-middlewares` become. What is left out stays, null removes it (RFC 7396).',
+    'By `operationId`, or `METHOD /path` if an operation has no id: its new `x-gw-dispatch` and `x-gw-middlewares`. Absent members stay, null removes them (RFC 7396).',
 });
 export type OperationsPatch = Static<typeof OperationsPatch>;

@@ -54,8 +54,8 @@ import {
 } from './store.ts';
 
 /**
- * How often a patch is made anew because an upload, or a patch on another replica, came first: of those on one replica
- * one is made at a time, so that each try that fails is a change that others made.
+ * Number of attempts at a patch if uploads, or patches on other replicas, come first: a replica makes one patch at a
+ * time, so that each failed attempt is a change by others.
  */
 const MAX_TRIES = 50;
 /** Bytes of an upload. */
@@ -63,16 +63,17 @@ export const MAX_SPEC_BYTES = 32 << 20;
 
 export interface SpecInput {
   /**
-   * As it was uploaded, such as `books.yaml`; it gives a document its extension (docs/decisions.md#spec-name-rules).
+   * File name as uploaded, such as `books.yaml`; its extension becomes that of the document
+   * (docs/decisions.md#spec-name-rules).
    */
   readonly filename: string;
-  /** YAML or JSON, or a .tar or .tar.gz; or what `storeFile` made of it. */
+  /** YAML or JSON, or a .tar or .tar.gz; or the result of `storeFile`. */
   readonly file: AsyncIterable<Uint8Array> | BlobInfo;
-  /** Of the spec. Default: the base name of the file. */
+  /** Name of the spec. Default: the base name of the file. */
   readonly name?: string | undefined;
   /** Which file of an archive is the document. Default: the only one. */
   readonly entry?: string | undefined;
-  /** What becomes of bindings whose operation is changed or lost. Default: the upload is refused. */
+  /** How to treat bindings whose operation is changed or lost. Default: the upload is refused. */
   readonly bindings?: BindingDecision | undefined;
 }
 
@@ -84,9 +85,9 @@ export interface VersionedSpec {
 
 export interface UploadedSpec {
   readonly upload: SpecUpload;
-  /** As the ETag names it. */
+  /** The version in the ETag. */
   readonly version: number;
-  /** False where the latest revision equals the upload. */
+  /** False if the latest revision equals the upload. */
   readonly isNew: boolean;
 }
 
@@ -98,7 +99,7 @@ export class Specs {
     this.#context = context;
   }
 
-  /** Throws where the actor may not upload: so that the bytes of strangers are not taken in first. */
+  /** Throws if the actor may not upload, before the bytes are read. */
   async mayUpload(actor: Actor, projectId: string | null): Promise<void> {
     if (projectId === null) return actor.mustBeGlobal('editor');
     actor.mustBe('editor', projectId, project(projectId));
@@ -149,7 +150,7 @@ export class Specs {
     });
   }
 
-  /** Of reading and writing, which others may come between. */
+  /** Repeats reading and writing if another write came between. */
   async #untilUnchanged<T>(what: string, attempt: () => Promise<T>): Promise<T> {
     for (let tries = 1; tries <= MAX_TRIES; tries++) {
       try {
@@ -189,7 +190,7 @@ export class Specs {
     return { spec: present(row), version: row.version };
   }
 
-  /** With its revisions and compilations. Throws a conflict while a compilation is still to read it. */
+  /** Deletes the spec with its revisions and compilations. Throws a conflict while a compilation still needs it. */
   async delete(actor: Actor, id: string, expected: Expected = null): Promise<void> {
     await this.#context.db.kysely.transaction().execute(async (db) => {
       const before = await lockSpec(db, id);
@@ -231,13 +232,13 @@ export class Specs {
     return { ...row, ...(await this.#blob(row.document_sha256)) };
   }
 
-  /** Of the latest revision, by path and method. */
+  /** Lists operations of the latest revision, by path and method. */
   async operations(actor: Actor, id: string, at: PageRequest = {}): Promise<Page<SpecOperation>> {
     await this.#visible(actor, id);
     return this.#operations(actor, { specId: id }, at);
   }
 
-  /** Of the latest revisions of all its specs. */
+  /** Lists operations of the latest revisions of all its specs. */
   async operationsOfProject(actor: Actor, projectId: string, at: PageRequest = {}): Promise<Page<SpecOperation>> {
     actor.mustBe('viewer', projectId, project(projectId));
     const { kysely } = this.#context.db;
@@ -255,7 +256,7 @@ export class Specs {
     return actor.role === 'viewer' ? { ...page, items: await redactChains(kysely, page.items) } : page;
   }
 
-  /** Those that are kept beside the document (docs/decisions.md#kept-bindings), by path. */
+  /** Lists the bindings stored beside the document (docs/decisions.md#kept-bindings), by path. */
   async bindings(actor: Actor, id: string, at: PageRequest = {}): Promise<Page<SpecBinding>> {
     await this.#visible(actor, id);
     const { kysely } = this.#context.db;
@@ -266,8 +267,7 @@ export class Specs {
   /**
    * Binds plugins to operations, in a new revision (docs/reference/control-plane.md#spec-operations). Throws 422 if the
    * document has no such operation, or cannot be edited at that place. A patch that changes nothing makes no revision.
-   * Patches that arrive at once are applied one after the other, so none is lost; a patch without an expectation never
-   * gets 412.
+   * Concurrent patches are all applied, one after the other; a patch without an expectation never gets 412.
    */
   async updateOperations(
     actor: Actor,
@@ -301,7 +301,7 @@ export class Specs {
     );
   }
 
-  /** Throws BindingsChanged where the spec was revised meanwhile. */
+  /** Throws BindingsChanged if the spec was revised meanwhile. */
   async #rebind(actor: Actor, before: SpecRow, { patch, take, action }: BindingChange): Promise<UploadedSpec> {
     const { blobs, db } = this.#context;
     const { project_id: projectId, name, version } = before;
@@ -345,7 +345,7 @@ const project = (id: string): string => `project "${id}"`;
 
 interface BindingChange {
   readonly patch: OperationsPatch;
-  /** Those to go on with, of all that are kept. */
+  /** Selects the bindings to continue with, of all stored ones. */
   readonly take: (bindings: readonly Binding[]) => readonly Binding[];
   readonly action: string;
 }

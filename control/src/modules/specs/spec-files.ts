@@ -7,11 +7,11 @@ import { projectFiles } from './read-upload.ts';
 export interface SpecFiles {
   /** Name of the document, out of `files`. */
   readonly entry: string;
-  /** Of an archive all that `gw compile` would take of a folder. */
+  /** All files of an archive that `gw compile` would take of a folder. */
   readonly files: readonly ProjectFile[];
 }
 
-/** Throws not-found where the spec has no such revision. */
+/** Throws not-found if the spec has no such revision. */
 export async function specFiles(
   { db, blobs }: Pick<Context, 'db' | 'blobs'>,
   specId: string,

@@ -4,12 +4,12 @@
  */
 import { ControlError } from '../../errors.ts';
 
-/** What `/__gw/specs/NAME` serves by itself. */
+/** Names that `/__gw/specs/NAME` serves itself. */
 const TAKEN = ['openapi', 'asyncapi'];
 
 /**
- * The base name without extension, in the characters that names may have. Throws 400 where nothing of it is left, and
- * 422 for a name, given or made, that is the gateway's own.
+ * Returns the base name without extension, in the characters that names may have. Throws 400 if nothing of it is left,
+ * and 422 for a name, given or derived, that the gateway reserves.
  */
 export function specName(filename: string, given: string | undefined): string {
   const name = given ?? nameOf(filename);
@@ -26,7 +26,7 @@ export function specName(filename: string, given: string | undefined): string {
   return name;
 }
 
-/** What a document is called in the project that is compiled: the spec's name rules, the file gives its extension. */
+/** Name of a document in the compiled project: the spec's name with the file's extension. */
 export function documentName(name: string, filename: string): string {
   return name + (/\.(?:ya?ml|json)$/i.exec(filename)?.[0] ?? '.yaml');
 }

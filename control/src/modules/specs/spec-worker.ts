@@ -11,7 +11,7 @@ import { operationsText } from './stored-operations.ts';
 type Accepted = Extract<UploadReading, { readonly ok: true }>;
 type Refused = Extract<UploadReading, { readonly ok: false }>;
 
-/** An upload, read, with what the database keeps of its operations. */
+/** A read upload, with its operations in stored form. */
 export interface ReadSpec extends Pick<Accepted, 'form' | 'entry'> {
   readonly spec: Omit<SpecDescription, 'operations'> & {
     /** JSON of a list of StoredOperation. */
@@ -20,7 +20,7 @@ export interface ReadSpec extends Pick<Accepted, 'form' | 'entry'> {
 }
 
 export type SpecTask =
-  /** `bindings`: those that are kept for the spec; `discard`: without those that somebody would have to decide about. */
+  /** `bindings`: the spec's stored ones; `discard`: without those that need a person's decision. */
   | {
       readonly kind: 'read';
       readonly upload: Upload;
@@ -31,9 +31,9 @@ export type SpecTask =
 
 /** A document with its bindings. */
 export interface BoundSpec {
-  /** Of the document with its bindings. */
+  /** Result of reading the document with its bindings. */
   readonly reading: ReadSpec;
-  /** With its bindings; null where they change nothing. */
+  /** The document with its bindings; null if they change nothing. */
   readonly bytes: Uint8Array | null;
   readonly outcomes: readonly BindingOutcome[];
   readonly discarded: readonly BindingOutcome[];
@@ -69,7 +69,7 @@ async function patch(task: PatchTask): Promise<SpecReply> {
   return readAgain(task, task, bytes, { outcomes, discarded: [] });
 }
 
-/** What it becomes must be readable again. */
+/** Reads the edited document again, which must succeed. */
 async function readAgain(
   { filename, name }: Pick<Upload, 'filename' | 'name'>,
   { form, entry }: Pick<Accepted, 'form' | 'entry'>,

@@ -8,7 +8,7 @@ import type { SpecQuery } from './schemas.ts';
 type Db = Kysely<Schema>;
 type Row = Selectable<SpecsTable>;
 export type RevisionRow = Omit<Selectable<SpecRevisionsTable>, 'operations'>;
-/** With the hashes of the latest revision. */
+/** A spec with the hashes of its latest revision. */
 export type SpecRow = Row & { readonly sha256: string; readonly document_sha256: string };
 
 const REVISION = [
@@ -44,11 +44,11 @@ export function findSpec(db: Db, id: string): Promise<SpecRow | undefined> {
 /** Other transactions that change it wait until this one ends. */
 export async function lockSpec(db: Db, id: string): Promise<SpecRow | undefined> {
   const locked = await db.selectFrom('specs').select('id').where('id', '=', id).forUpdate().executeTakeFirst();
-  // By a statement of its own, which sees what was written while the lock was waited for.
+  // In a separate statement, which sees writes made while it waited for the lock.
   return locked && findSpec(db, id);
 }
 
-/** As `lockSpec`. `projectId` null: among those of no project. */
+/** As `lockSpec`. `projectId` null: outside projects. */
 export async function lockSpecNamed(db: Db, projectId: string | null, name: string): Promise<SpecRow | undefined> {
   const locked = await db
     .selectFrom('specs')
@@ -60,7 +60,7 @@ export async function lockSpecNamed(db: Db, projectId: string | null, name: stri
   return locked && findSpec(db, locked.id);
 }
 
-/** Without a lock. `projectId` null: among those of no project. */
+/** Without a lock. `projectId` null: outside projects. */
 export function findSpecNamed(db: Db, projectId: string | null, name: string): Promise<SpecRow | undefined> {
   return specs(db)
     .where('specs.project_id', projectId === null ? 'is' : '=', projectId)
@@ -68,7 +68,7 @@ export function findSpecNamed(db: Db, projectId: string | null, name: string): P
     .executeTakeFirst();
 }
 
-/** The spec of the project, other than the one named, whose document has this base name in what is compiled. */
+/** Returns the project's spec, other than the named one, whose document has this base name in the compiled project. */
 export function findSpecOfDocument(
   db: Db,
   projectId: string,
@@ -104,7 +104,7 @@ export function listSpecs(
 
 export type NewSpec = Pick<Row, 'id' | 'project_id' | 'name' | 'type' | 'title' | 'api_version'>;
 
-/** With its first revision to follow; false where there is one of the name already. */
+/** Inserts a spec, before its first revision; returns false if the name exists already. */
 export async function insertSpec(db: Db, spec: NewSpec): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await db
     .insertInto('specs')

@@ -1,12 +1,15 @@
-/** What the database keeps of a revision's operations, for lists. */
+/** A revision's operations in the form that the database stores for lists. */
 import type { DescribedOperation } from '@gw/gateway/compiler';
 import type { StoredOperation } from '../../db/schema.ts';
 import { type BoundField, placeOf } from './bindings.ts';
 
-/** Characters of JSON: aliases of YAML multiply what a document holds. */
+/** Maximum characters of JSON: aliases of YAML multiply the content of a document. */
 const MAX_TEXT = 16 << 20;
 
-/** JSON of the list, in its order; null where it is too long. `bound`: what bindings give, by method and path. */
+/**
+ * Returns the JSON of the list, in its order; null if it is too long. `bound`: fields from bindings, by method and
+ * path.
+ */
 export function operationsText(
   operations: readonly DescribedOperation[],
   bound: ReadonlyMap<string, readonly BoundField[]>,
@@ -34,7 +37,7 @@ function storable(json: string): string {
   return json.replaceAll(/\\(?:u0000|ud[89a-f][0-9a-f]{2}|.)/g, (found) => (found.length > 2 ? '\ufffd' : found));
 }
 
-/** Of a text of a document, as a column takes it. */
+/** Returns a document's text in a form that a column accepts. */
 export function storableText(text: string, maxLength: number): string {
   return text.slice(0, maxLength).replaceAll('\0', '\ufffd').toWellFormed();
 }

@@ -1,4 +1,4 @@
-/** What the server says of itself (docs/reference/control-plane.md#operations). */
+/** Handlers of the server's own operations (docs/reference/control-plane.md#operations). */
 import { VERSION } from '@gw/gateway/version';
 import { resource } from '../../http/resource.ts';
 import { systemOperations } from './operations.ts';

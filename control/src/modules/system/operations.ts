@@ -1,4 +1,4 @@
-/** What the server says of itself (docs/reference/control-plane.md#operations). */
+/** The server's own operations (docs/reference/control-plane.md#operations). */
 import { operations } from '../../api/operation.ts';
 import { Health } from './schemas.ts';
 

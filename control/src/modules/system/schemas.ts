@@ -1,4 +1,4 @@
-/** What the server says of itself (docs/reference/control-plane.md#operations). */
+/** Schemas of the server's own operations (docs/reference/control-plane.md#operations). */
 import Type, { type Static } from 'typebox';
 import { Named, OneOf } from '../../api/schema-types.ts';
 

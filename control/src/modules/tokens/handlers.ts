@@ -1,4 +1,4 @@
-/** API tokens over HTTP, and who the caller is. */
+/** Handlers of API tokens, and of the caller's identity. */
 import { resource } from '../../http/resource.ts';
 import { tokenOperations } from './operations.ts';
 import type { Tokens } from './service.ts';

@@ -1,4 +1,4 @@
-/** API tokens, and who the caller is. */
+/** Operations of API tokens, and of the caller's identity. */
 import { operations } from '../../api/operation.ts';
 import { ArrayOf, Closed, Uuid } from '../../api/schema-types.ts';
 import { Identity, NewToken, Token, TokenInput, TokenQuery } from './schemas.ts';

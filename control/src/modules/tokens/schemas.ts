@@ -41,7 +41,7 @@ export const TokenInput = Named(
     project_id: Type.Optional(Nullable(Uuid('The one project that it opens. Default: all.'))),
     expires_at: Type.Optional(Nullable(Timestamp('Until when it opens anything. Default: until it is revoked.'))),
   },
-  'What a token is made from.',
+  'Properties of a new token.',
 );
 export type TokenInput = Static<typeof TokenInput>;
 
@@ -56,6 +56,6 @@ export const Identity = Named(
     project_id: Nullable(Uuid('The one project that the caller may see; null: all.')),
     expires_at: Nullable(Timestamp('Until when the credentials hold; null: no end is known.')),
   },
-  'Who the caller is.',
+  'Identity of the caller.',
 );
 export type Identity = Static<typeof Identity>;

@@ -1,4 +1,4 @@
-/** API tokens: what people and programs authenticate with, besides the admin token. */
+/** API tokens, with which people and programs authenticate, besides the admin token. */
 import { randomUUIDv7 } from 'node:crypto';
 import type { Actor } from '../../access/actor.ts';
 import { notifyRevocation } from '../../access/revocations.ts';
@@ -18,7 +18,7 @@ export class Tokens {
     this.#context = context;
   }
 
-  /** Those that were revoked or have expired, too. An admin of one project sees those of that project. */
+  /** Lists all, including revoked and expired ones. An admin of one project sees those of that project. */
   async list(actor: Actor, query: TokenQuery = {}): Promise<Page<Token>> {
     actor.mustHave('admin');
     return mapPage(await listTokens(this.#context.db.kysely, actor.projectId, query), present);
@@ -55,14 +55,14 @@ export class Tokens {
     }
   }
 
-  /** At once, on all replicas; streams that are open with it end. */
+  /** Takes effect at once, on all replicas; open streams of the token end. */
   async revoke(actor: Actor, id: string): Promise<void> {
     actor.mustHave('admin');
     const { db: database } = this.#context;
     await database.kysely.transaction().execute(async (db) => {
       const row = await revokeToken(db, actor.projectId, id);
       if (!row) throw ControlError.notFound(`token "${id}", or it was revoked before`);
-      // Another may have the name next, and is not to get what this one was answered.
+      // Another token may get the name next, and must not get this one's stored answers.
       await db.deleteFrom('idempotency_keys').where('actor', '=', `token:${row.name}`).execute();
       const before = { ...present(row), revoked_at: null };
       await recordChange(db, actor, {

@@ -8,14 +8,14 @@ import type { TokenQuery } from './schemas.ts';
 
 export type TokenRow = Selectable<ApiTokensTable>;
 
-/** By the clock of the database, the one that all replicas go by. */
+/** Remaining time by the clock of the database, which all replicas share. */
 interface Remaining {
   readonly expires_in_ms: number | null;
 }
 
 type Db = Kysely<Schema>;
 
-/** The token that holds now, and marks it as used; undefined where it is none, was revoked or has expired. */
+/** Finds a valid token and marks it as used; undefined if it is unknown, revoked or expired. */
 export async function findToken(db: Db, token: string): Promise<(TokenRow & Remaining) | undefined> {
   const hash = secretHash('apiToken', token);
   if (hash === null) return undefined;
@@ -32,7 +32,7 @@ export async function findToken(db: Db, token: string): Promise<(TokenRow & Rema
   return row;
 }
 
-/** By the clock of the database. */
+/** Compares with the clock of the database. */
 export async function isInFuture(db: Db, time: Date): Promise<boolean> {
   const { rows } = await sql<{ ahead: boolean }>`select ${time}::timestamptz > clock_timestamp() as ahead`.execute(db);
   return rows[0]?.ahead === true;
@@ -56,7 +56,7 @@ export function insertToken(db: Db, row: Insertable<ApiTokensTable>): Promise<To
   return db.insertInto('api_tokens').values(row).returningAll().executeTakeFirstOrThrow();
 }
 
-/** The row as it is then; undefined where there is none that was not revoked. */
+/** Returns the updated row; undefined if there is no unrevoked token of that id. */
 export function revokeToken(db: Db, only: string | null, id: string): Promise<TokenRow | undefined> {
   let update = db.updateTable('api_tokens').set({ revoked_at: sql<Date>`now()` });
   if (only !== null) update = update.where('project_id', '=', only);

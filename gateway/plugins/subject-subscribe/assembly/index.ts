@@ -2,7 +2,7 @@ import { ANSWERED, Config, EMPTY, HANDED_OFF, Nats, READY, Request, Response, Su
 
 const BAD_REQUEST = text("validation-failed");
 const BAD_REQUEST_TITLE = text("Request validation failed");
-const BAD_TOKEN = text("A path parameter is no part of a subject: send 1 to 128 printable ASCII characters without space, \".\", \"*\" and \">\".");
+const BAD_TOKEN = text("A path parameter cannot be part of a subject: send 1 to 128 printable ASCII characters without space, \".\", \"*\" and \">\".");
 
 const DOT: u8 = 0x2e;
 const MOST_TOKEN: i32 = 128;

@@ -29,7 +29,7 @@ const TIMEOUT_TITLE = text("Gateway timeout");
 const TOO_SLOW = text("the authorization server did not exchange the token in time");
 const FAILED = text("upstream-failed");
 const FAILED_TITLE = text("Bad gateway");
-const UNUSABLE = text("the authorization server's answer is no token that can be sent to the upstream");
+const UNUSABLE = text("the authorization server's answer is not a token that can be sent to the upstream");
 
 let exchange: i32 = 0;
 

@@ -14,7 +14,7 @@ const code = (values: readonly string[]) => values.map((each) => `\`${each}\``).
 const provider = `protocol of the provider: ${code(PROVIDERS)}`;
 
 export const REQUESTS: CounterInfo = {
-  help: 'Requests to AI providers, by what they answered; 502 where there was no valid answer',
+  help: 'Requests to AI providers, by status of the answer; 502 if the answer was not valid',
   labels: { provider, status: 'status code of the answer; 499 where the client left before it' },
 };
 export const DURATION: HistogramInfo = {
@@ -48,7 +48,7 @@ export type EndpointOutcome = (typeof ENDPOINT_OUTCOMES)[number];
 const endpoint = 'name of the host in its base URL';
 
 export const ENDPOINTS: CounterInfo = {
-  help: 'Requests to endpoints of AI providers, by what became of them',
+  help: 'Requests to endpoints of AI providers, by result',
   labels: {
     endpoint,
     outcome: `${code(ENDPOINT_OUTCOMES)}; \`limited\` is a status 429`,

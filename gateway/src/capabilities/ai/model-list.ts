@@ -107,7 +107,7 @@ function listed(text: string, provider: Provider): readonly Model[] {
   } catch {
     // Refused below.
   }
-  if (!Array.isArray(data)) throw new ProviderFailed('its answer is no list of models');
+  if (!Array.isArray(data)) throw new ProviderFailed('its answer is not a list of models');
   return data.flatMap((each) => modelOf(each, provider) ?? []);
 }
 

@@ -23,7 +23,7 @@ export const credentials = capability({
           const entries = bound().get(pointer);
           if (entries === undefined) {
             throw new HostCallError(
-              `host_credential_find: "${pointer}" is no credential table: mark it x-gw-credentials`,
+              `host_credential_find: "${pointer}" is not a credential table: mark it x-gw-credentials`,
             );
           }
           call.burn(DIGEST);

@@ -8,7 +8,7 @@ const PLUGIN = 'name of the plugin';
 
 export const DELIVERIES: SampledInfo = {
   type: 'counter',
-  help: 'Log entries and copies of requests that plugins deliver, by what became of them',
+  help: 'Log entries and copies of requests that plugins deliver, by result',
   labels: {
     plugin: PLUGIN,
     outcome:

@@ -89,7 +89,9 @@ function check({ secure, starttls, bindDn, bindPassword, userFilter, groupFilter
     try {
       FilterParser.parseString(filterOf(filter, { username: 'x', dn: 'cn=x' }));
     } catch (error) {
-      throw new DirectorySettingsError(`${name} is no LDAP filter (RFC 4515): ${messageOf(error)}`, { cause: error });
+      throw new DirectorySettingsError(`${name} is not an LDAP filter (RFC 4515): ${messageOf(error)}`, {
+        cause: error,
+      });
     }
   }
 }

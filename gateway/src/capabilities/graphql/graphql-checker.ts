@@ -52,7 +52,7 @@ export class GraphQLChecker {
     for (const [i, request] of sent.requests.entries()) {
       const operation = selected(this.#verdictOn(x, texts[i] ?? '', charge), request);
       if (sent.byGet && !operation.isQuery) {
-        throw new Refused('METHOD_NOT_ALLOWED', 'What is no query needs POST.', 405);
+        throw new Refused('METHOD_NOT_ALLOWED', 'Mutations and subscriptions require POST.', 405);
       }
       if (operation.refusal !== null) throw new Refused(operation.refusal.code, operation.refusal.detail);
       sum += typeof operation.cost === 'number' ? operation.cost : operation.cost(request.variables);

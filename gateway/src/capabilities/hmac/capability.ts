@@ -26,7 +26,9 @@ export const hmac = capability({
           const pointer = memory.jsonPointer(table, tableLength);
           const keys = bound().get(pointer);
           if (keys === undefined) {
-            throw new HostCallError(`host_hmac_verify: "${pointer}" is no table of secrets: mark it x-gw-credentials`);
+            throw new HostCallError(
+              `host_hmac_verify: "${pointer}" is not a table of secrets: mark it x-gw-credentials`,
+            );
           }
           call.burn(CODE);
           call.charge(nameLength + messageLength + codeLength);

@@ -71,7 +71,7 @@ export class CallOfPlugin implements CallState {
   }
 
   answered(): HttpAnswer {
-    if (this.answer === null) throw new HostCallError('there is no answer of host_http_call to read');
+    if (this.answer === null) throw new HostCallError('host_http_call has no answer to read');
     return this.answer;
   }
 

@@ -68,7 +68,7 @@ export const httpCall = capability({
           call.charge(urlLength + headersLength + bodyLength);
           const verb = memory.text(method, methodLength);
           if (!METHOD.test(verb) || verb === 'CONNECT')
-            throw new HostCallError(`host_http_call: "${verb}" is no method`);
+            throw new HostCallError(`host_http_call: "${verb}" is not a method`);
           const limit = Math.min(Math.max(timeoutMs, 1), MAX_TIMEOUT_MS);
           const target = memory.text(url, urlLength);
           const breaker = state.breaks ? bound().of(target) : null;

@@ -45,7 +45,7 @@ const http_call_respond: RespondFunction = {
   signature: 'iiii:i',
   parameters: '(status, pointer, len, base64) -> result',
   meaning:
-    'answers as `respond` does, with those headers, and the string at a JSON pointer as the body, which stays in the host; without a body where there is nothing, or null; `base64` 1: it is decoded (RFC 4648, section 4). 0; -1 if there is something else, or it is not Base64: then nothing is answered',
+    'answers as `respond` does, with those headers, and the string at a JSON pointer as the body, which stays in the host; without a body if the value is absent or null; `base64` 1: it is decoded (RFC 4648, section 4). 0; -1 if the value is not a string, or not Base64: then it answers nothing',
   make:
     (call, { state }) =>
     (status, pointer, length, base64) => {

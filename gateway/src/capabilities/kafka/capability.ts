@@ -210,6 +210,6 @@ function acknowledgedOf({ acknowledged }: LastPublication<KafkaAcknowledgement>)
 const TOPIC = /^(?!\.\.?$)[a-zA-Z0-9._-]{1,249}$/;
 
 function topicOf(text: string): string {
-  if (!TOPIC.test(text)) throw new HostCallError(`"${text.slice(0, 100)}" is no name of a topic`);
+  if (!TOPIC.test(text)) throw new HostCallError(`"${text.slice(0, 100)}" is not a name of a topic`);
   return text;
 }

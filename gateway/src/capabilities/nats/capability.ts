@@ -188,7 +188,7 @@ const SUBJECT = /^[^\s.*>]+(\.[^\s.*>]+)*$/;
 
 function subjectOf(text: string): string {
   if (text.length > 512 || !SUBJECT.test(text))
-    throw new HostCallError(`"${text.slice(0, 100)}" is no subject to publish to`);
+    throw new HostCallError(`"${text.slice(0, 100)}" is not a subject to publish to`);
   return text;
 }
 
@@ -197,6 +197,6 @@ const PATTERN = /^(?:(?:[^\s.*>]+|\*)\.)*(?:[^\s.*>]+|\*|>)$/;
 
 function patternOf(text: string): string {
   if (text.length > 512 || !PATTERN.test(text))
-    throw new HostCallError(`"${text.slice(0, 100)}" is no subject to subscribe to`);
+    throw new HostCallError(`"${text.slice(0, 100)}" is not a subject to subscribe to`);
   return text;
 }

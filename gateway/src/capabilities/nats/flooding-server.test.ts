@@ -51,12 +51,12 @@ async function flood(socket: Socket, piece: string, times: number): Promise<void
 describe('a server that talks without an end', () => {
   const stranger = 'MSG s 99 2\r\nhi\r\n';
   it.each([
-    { what: 'pings', line: 'PING\r\n', reason: 'says too much that is for nobody' },
-    { what: 'pongs', line: 'PONG\r\n', reason: 'says too much that is for nobody' },
-    { what: 'acknowledgements', line: '+OK\r\n', reason: 'says too much that is for nobody' },
-    { what: 'errors', line: "-ERR 'x'\r\n", reason: 'says too much that is for nobody' },
-    { what: 'greetings', line: INFO, reason: 'says too much that is for nobody' },
-    { what: 'messages for nobody', line: stranger, reason: 'says too much that is for nobody' },
+    { what: 'pings', line: 'PING\r\n', reason: 'sends too much that no subscription is for' },
+    { what: 'pongs', line: 'PONG\r\n', reason: 'sends too much that no subscription is for' },
+    { what: 'acknowledgements', line: '+OK\r\n', reason: 'sends too much that no subscription is for' },
+    { what: 'errors', line: "-ERR 'x'\r\n", reason: 'sends too much that no subscription is for' },
+    { what: 'greetings', line: INFO, reason: 'sends too much that no subscription is for' },
+    { what: 'messages for nobody', line: stranger, reason: 'sends too much that no subscription is for' },
     { what: 'one line', line: 'q'.repeat(20), reason: 'too long', begin: 'MSG ' },
   ])('is left if it sends $what', async ({ line, reason, begin = '' }) => {
     await serve((socket) => {

@@ -29,10 +29,11 @@ export class LineLimit {
     try {
       this.#parser.parse(bytes);
     } catch {
-      return 'the server said what is not NATS';
+      return 'the server sent bytes that are not NATS';
     }
     if ((this.#parser.argBuf?.length ?? 0) > MOST_LINE) return 'a line of the server is too long';
-    if (this.#lines > MOST_LINES || this.#bytes > MOST_BYTES) return 'the server says too much that is for nobody';
+    if (this.#lines > MOST_LINES || this.#bytes > MOST_BYTES)
+      return 'the server sends too much that no subscription is for';
     return null;
   }
 

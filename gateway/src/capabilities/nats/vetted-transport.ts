@@ -167,7 +167,7 @@ class VettedTransport implements Transport {
 }
 
 function vettedOf(options: ConnectionOptions): VettedOptions['vetted'] {
-  if (!isVetted(options)) throw new Error('a connection to NATS without what it is vetted by');
+  if (!isVetted(options)) throw new Error('a connection to NATS without an egress guard');
   return options.vetted;
 }
 

@@ -36,7 +36,7 @@ export const passwords = capability({
           const users = bound().get(pointer);
           if (users === undefined) {
             throw new HostCallError(
-              `host_password_verify: "${pointer}" is no table of passwords: mark it x-gw-credentials`,
+              `host_password_verify: "${pointer}" is not a table of passwords: mark it x-gw-credentials`,
             );
           }
           call.burn(DIGESTS);

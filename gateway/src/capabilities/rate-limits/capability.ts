@@ -39,7 +39,7 @@ export const rateLimits = capability({
       signature: 'iiiii:i',
       parameters: '(bucket, len, quota, window, out) -> allowed',
       meaning:
-        'as `host_rate_limit_take`, counted in this process alone: for while the shared store is unavailable. -1 if there is no other store',
+        'as `host_rate_limit_take`, counted in this process alone, for use while the shared store is unavailable. -1 if no shared store is configured',
       declared: true,
       make: (call, { loaded, bound }) => {
         const { localRateLimits: store } = loaded;

@@ -28,7 +28,7 @@ export const signatures = capability({
         call.burn(SIGNATURE);
         call.charge(keyLength + dataLength + signatureLength);
         const alg = memory.text(algorithm, algorithmLength);
-        if (!isAlgorithm(alg)) throw new HostCallError(`host_verify_signature: "${alg}" is no algorithm that it knows`);
+        if (!isAlgorithm(alg)) throw new HostCallError(`host_verify_signature: "${alg}" is not a known algorithm`);
         if (keyLength >>> 0 > MAX_KEY) throw new HostCallError('host_verify_signature: the key is too long');
         const found = keyOf(memory.text(key, keyLength));
         if (!algorithmsOf(found)?.has(alg))

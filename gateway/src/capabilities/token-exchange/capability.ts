@@ -30,7 +30,7 @@ const EXCHANGES: CounterInfo = {
   help: 'Requests whose bearer token was to be exchanged for one of the upstream',
   labels: {
     result:
-      '`kept`: a token was at hand; `issued`: the authorization server issued one; `refused`: the token is not accepted; `denied`: no token is issued for what is asked; `unavailable`, `timeout`, `unusable`: the server is away, slow, or its answer cannot be used',
+      '`kept`: a stored token; `issued`: the authorization server issued one; `refused`: the server does not accept the token; `denied`: the server issues no token for this target or scope; `unavailable`, `timeout`, `unusable`: the server is away or slow, or sends an invalid answer',
   },
 };
 
@@ -74,7 +74,7 @@ export const tokenExchange = capability({
       signature: 'iii:i',
       parameters: '(exchange, token, len) -> result',
       meaning:
-        '0: a token was issued (`token_exchange_get`); 1: the token is not accepted, 2: no token is issued for what is asked (`token_exchange_refusal_get`); 3: the authorization server is unavailable (`token_exchange_retry_after`), 4: it did not answer in time, 5: its answer cannot be used; the log says why',
+        '0: a token (`token_exchange_get`); 1: the server does not accept the token, 2: it issues no token for this target or scope (`token_exchange_refusal_get`); 3: the authorization server is unavailable (`token_exchange_retry_after`), 4: it did not answer in time, 5: its answer is invalid; the log says why',
       waits: true,
       declared: true,
       make:
@@ -125,7 +125,7 @@ export const tokenExchange = capability({
       signature: 'ii:i',
       parameters: '(buf, cap) -> len',
       meaning:
-        'why there is none, for the client: after result 1 a text from the gateway, after 2 `invalid_target`, `invalid_scope` or `access_denied`',
+        'reason for the refusal, for the client: after result 1 a text from the gateway, after 2 `invalid_target`, `invalid_scope` or `access_denied`',
       make:
         (call, { state }) =>
         (buf, cap) =>

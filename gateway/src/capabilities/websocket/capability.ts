@@ -14,7 +14,7 @@ export const webSocket = capability({
       signature: 'iiiiiii:i',
       parameters: '(upstream, len, path, len, connect_timeout_ms, idle_timeout_ms, max_message_bytes) -> outcome',
       meaning:
-        'hands the handshake of a WebSocket off: the host makes it with the upstream (`upstream` and `path` as for `host_http_stream`) and relays frames from then on. The result is what `dispatch` returns: 2, or 1 where the request is no valid handshake, which the host has answered (400, 426). `idle_timeout_ms` 0: no limit',
+        'hands the handshake of a WebSocket off: the host makes it with the upstream (`upstream` and `path` as for `host_http_stream`) and relays frames from then on. `dispatch` returns the result: 2, or 1 if the request is not a valid handshake, which the host has answered (400, 426). `idle_timeout_ms` 0: no limit',
       declared: true,
       relays: true,
       make:

@@ -66,7 +66,7 @@ export async function listAll(
     const params = cursor === undefined ? {} : { cursor };
     const result = await client.ask({ method, params }, link, asking);
     const entries = get(result, member);
-    if (!Array.isArray(entries) || !entries.every(isObject)) throw new Error(`its answer is no list of ${kind}`);
+    if (!Array.isArray(entries) || !entries.every(isObject)) throw new Error(`its answer is not a list of ${kind}`);
     size += JSON.stringify(entries).length;
     all.push(...entries);
     if (all.length > MOST_ENTRIES) throw new Error(`it has more than ${MOST_ENTRIES} ${kind}`);

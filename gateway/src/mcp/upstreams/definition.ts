@@ -81,10 +81,10 @@ function digestOf(given: Obj): string {
 /** Clients reject a whole list if one of its members is of another type than the protocol says. */
 function shapeFault(given: Obj): string | null {
   for (const name of ['title', 'description']) {
-    if (given[name] !== undefined && typeof given[name] !== 'string') return `its "${name}" is no text`;
+    if (given[name] !== undefined && typeof given[name] !== 'string') return `its "${name}" is not a string`;
   }
   for (const name of ['annotations', '_meta']) {
-    if (given[name] !== undefined && !isObject(given[name])) return `its "${name}" is no object`;
+    if (given[name] !== undefined && !isObject(given[name])) return `its "${name}" is not an object`;
   }
   const { annotations, icons } = given;
   const hints = Object.entries(isObject(annotations) ? annotations : {});
@@ -97,8 +97,8 @@ function shapeFault(given: Obj): string | null {
 }
 
 function schemasFault(input: unknown, output: unknown): string | null {
-  if (!isObject(input) || !isOfObjects(input as JsonObject)) return 'its input schema is none of an object';
-  if (output !== undefined && !isObject(output)) return 'its output schema is no object';
+  if (!isObject(input) || !isOfObjects(input as JsonObject)) return 'inputSchema must have type object';
+  if (output !== undefined && !isObject(output)) return 'outputSchema must have type object';
   for (const [what, schema] of [
     ['input', input],
     ['output', output],

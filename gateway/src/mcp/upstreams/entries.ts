@@ -40,22 +40,22 @@ function isArgument(given: unknown): boolean {
 export function offeredResource(given: Obj): OfferedEntry | string {
   const { uri, size } = given;
   if (typeof uri !== 'string' || uri.length > MOST_URI || !URL.canParse(uri)) return 'its "uri" is not valid';
-  if (size !== undefined && typeof JSON.parse(JSON.stringify(size)) !== 'number') return 'its "size" is no number';
-  return typeof given['name'] === 'string' ? told(given, uri, uri) : 'its "name" is no text';
+  if (size !== undefined && typeof JSON.parse(JSON.stringify(size)) !== 'number') return 'its "size" is not a number';
+  return typeof given['name'] === 'string' ? told(given, uri, uri) : 'its "name" is not a string';
 }
 
 export function offeredTemplate(given: Obj): OfferedEntry | string {
   const { uriTemplate: template } = given;
   if (typeof template !== 'string' || template.length > MOST_URI) return 'its "uriTemplate" is not valid';
-  return typeof given['name'] === 'string' ? told(given, template, template) : 'its "name" is no text';
+  return typeof given['name'] === 'string' ? told(given, template, template) : 'its "name" is not a string';
 }
 
 /** Clients reject a whole list if one of its members is of another type than the protocol says. */
 function told(entry: Obj, key: string, own: string): OfferedEntry | string {
   const wrong = TEXTS.find((name) => entry[name] !== undefined && typeof entry[name] !== 'string');
-  if (wrong !== undefined) return `its "${wrong}" is no text`;
+  if (wrong !== undefined) return `its "${wrong}" is not a string`;
   for (const name of ['annotations', '_meta']) {
-    if (entry[name] !== undefined && !isObject(entry[name])) return `its "${name}" is no object`;
+    if (entry[name] !== undefined && !isObject(entry[name])) return `its "${name}" is not an object`;
   }
   const listed = JSON.stringify(entry);
   return listed.length > MOST_DEFINITION ? `it has more than ${MOST_DEFINITION} characters` : { key, own, listed };

@@ -32,9 +32,9 @@ function collect(schema: unknown, path: readonly string[], found: ParameterHeade
   let count = 0;
   const own = get(schema, KEYWORD);
   if (own !== undefined) {
-    if (typeof own !== 'string' || !TOKEN.test(own)) return `${KEYWORD} of its argument is no name of a header`;
+    if (typeof own !== 'string' || !TOKEN.test(own)) return `${KEYWORD} of its argument is not a header name`;
     if (path.length === 0 || !TYPES.includes(String(get(schema, 'type'))))
-      return `${KEYWORD} is on an argument that is no text, whole number or truth value`;
+      return `${KEYWORD} is on an argument that is not a string, integer or boolean`;
     found.push({ header: `mcp-param-${own.toLowerCase()}`, path });
     count++;
   }

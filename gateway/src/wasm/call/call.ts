@@ -151,7 +151,7 @@ export class Call {
   /** Counts bytes that the request holds until it ends. Throws Overloaded if memory for them is lacking. */
   holdMore(bytes: number): void {
     if (bytes <= FREE_LENGTH || this.request().holdMore(bytes)) return;
-    throw new Overloaded('there is no room in memory for what it keeps for the request');
+    throw new Overloaded('no memory is left for what it keeps for the request');
   }
 
   #take(units: number): void {

@@ -1,4 +1,4 @@
-/** Decides an ApiSpec's status from its document and from what the GatewayProjects that take it say. Pure. */
+/** Decides an ApiSpec's status from its document and the status of the GatewayProjects that use it. Pure. */
 
 import type { ApiSpecStatus } from '../../api/api-spec.ts';
 import { eventTypeOf } from '../../api/reasons.ts';
@@ -16,7 +16,7 @@ import { takesSpec } from './takes-spec.ts';
 export interface ObservedApiSpec {
   readonly apiSpec: ApiSpec;
   readonly read: Read<{ readonly document: Document }>;
-  /** Of a document that is fetched. */
+  /** State of the fetch of a fetched document. */
   readonly fetch?: SourceState | undefined;
   /** All of the namespace. */
   readonly projects: readonly GatewayProject[];
@@ -71,7 +71,7 @@ export function decideApiSpec({ apiSpec, read, fetch, projects }: ObservedApiSpe
   };
 }
 
-/** Has this project compiled this very document? Until then what it says is about an older one. */
+/** Reports whether the project has compiled this very document; until then its status is about an older one. */
 function isCurrent(project: GatewayProject, apiSpec: ApiSpec, sha256: string): boolean {
   const seen = project.status?.specs?.find(({ name }) => name === apiSpec.metadata.name);
   return seen?.sha256 === sha256 && project.status?.observedGeneration === project.metadata.generation;
@@ -107,7 +107,7 @@ function compiledVerdict(
       conditionOf(failing, 'Accepted')?.status === 'False'
         ? conditionOf(failing, 'Accepted')
         : conditionOf(failing, 'Compiled');
-    // What is missing may be on its way, and is not for this object to stall for.
+    // A missing object may be on its way; this object does not stall for it.
     return verdict(
       'False',
       conditionOf(failing, 'Compiled')?.reason === 'NotCompiled' ? 'NotCompiled' : 'CompileFailed',
@@ -165,7 +165,7 @@ function readyVerdict(accepted: Verdict, compiled: Verdict, takers: readonly Gat
   };
 }
 
-/** Accepted and Compiled when they change their mind; the rest is told on the GatewayProject. */
+/** Reports changes of Accepted and Compiled; the GatewayProject's Events report the rest. */
 function isNews(apiSpec: ApiSpec, { type, status, reason, message }: Verdict): boolean {
   if (type === 'Ready' || status === 'Unknown') return false;
   const before = conditionOf(apiSpec, type);

@@ -10,16 +10,16 @@ import type { SourceRequest } from '../../sources/source.ts';
 
 /** An ApiSpec's document, and the files that it may refer to. */
 export interface Document {
-  /** Name of the document among `files`; with its folder, where it came in an archive. */
+  /** Name of the document among `files`; with its folder if it came in an archive. */
   readonly file: string;
   readonly files: readonly ProjectFile[];
-  /** Of the document, in hex. */
+  /** SHA-256 of the document, in hex. */
   readonly sha256: string;
 }
 
 const NAME = /^[A-Za-z0-9_][-A-Za-z0-9._]*\.(ya?ml|json)$/;
 
-/** Reads what the ApiSpec points at. Whether it is OpenAPI is for the compiler to say. */
+/** Reads the document that the ApiSpec names. The compiler checks whether it is OpenAPI. */
 export async function readDocument(using: ReadWith, apiSpec: ApiSpec): Promise<Read<{ document: Document }>> {
   const { inline, configMap, oci, url } = apiSpec.spec.source;
   const kinds = [inline, configMap, oci, url].filter((source) => source !== undefined);
@@ -79,7 +79,7 @@ function readRemote(
   if (!read.ok) return read;
   const found = read.source.content.files;
   const [only] = found.keys();
-  // One file may have any name: it is what was asked for.
+  // A single file may have any name: it is the requested one.
   if (found.size === 1 && only !== undefined) {
     const name = file ?? (NAME.test(baseName(only)) ? baseName(only) : `${apiSpec.metadata.name}.yaml`);
     return document(name, renamed(found, only, name));

@@ -14,7 +14,7 @@ export interface ApiSpecWith extends ReadWith {
   readonly events: EventSink;
 }
 
-/** An ApiSpec's reconcile: it writes nothing but the ApiSpec's status. */
+/** Reconciles an ApiSpec: writes only the ApiSpec's status. */
 export async function reconcileApiSpec(using: ApiSpecWith, key: ObjectKey): Promise<number | undefined> {
   const { objects, sources, events } = using;
   const apiSpec = await objects.get(apiSpecs, key);

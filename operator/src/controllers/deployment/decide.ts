@@ -97,13 +97,13 @@ function progress(
     return { outcome: 'Pending', verdict: { status: 'False', reason: accepted.reason, message: accepted.message } };
   }
   const failed = project.status?.failed;
-  // One that failed before this asked for it is tried again, and is no outcome of this.
+  // A revision that failed before this Deployment is tried again, and is not its outcome.
   if (failed?.deployment === deploymentId(deployment) && failed.revision === revision) {
     const message = `revision ${revision} failed to roll out, the last good one is served: ${failed.message}`;
     return { outcome: 'Failed', verdict: { status: 'False', reason: 'RolledBack', message } };
   }
   const programmed = conditionOf(project, 'Programmed');
-  // Until the project has taken up this revision, what it says is about another one.
+  // Until the project has observed this revision, its status is about another one.
   const { status } = project;
   const ended = deployment.status?.outcome === 'Succeeded' && deployment.status.revision === revision;
   if (status?.revision === revision && programmed?.status === 'True' && (isWhole(status?.pods) || ended)) {

@@ -1,4 +1,6 @@
-/** All effects of a reconcile: objects, first what others need, then the status; registry, control plane and data planes. */
+/**
+ * All effects of a reconcile: objects in order of dependency, then the status; registry, control plane and data planes.
+ */
 import type { Project } from '@gw/gateway/compiler';
 import { messageOf } from '@gw/gateway/message-of';
 import type { GatewayProjectStatus } from '../../api/gateway-project.ts';
@@ -31,11 +33,11 @@ function resourceOf(object: KubeObject): Resource<KubeObject> {
   return found;
 }
 
-/** Milliseconds after which to look at a push again. */
+/** Milliseconds after which to check a push again. */
 const PUSHING_MS = 1000;
 const FAILED_MS = 10_000;
 
-/** An object that the API server refuses is told in the status, and tried again with back-off. */
+/** Applies the decision. An object that the API server refuses is reported in the status, and retried with back-off. */
 export async function act(
   objects: Objects,
   events: EventSink,
@@ -52,7 +54,7 @@ export async function act(
     } catch (error) {
       const vital = decision.parts.includes(object) || isVital(project, object);
       failures.push({ error, what: `${object.kind} "${object.metadata.name}"`, vital });
-      // What comes later may need what has failed: pods their ServiceAccount, all of them the artifact.
+      // Later objects may depend on the failed one: pods need their ServiceAccount, all need the artifact.
       if (vital) break;
     }
   }
@@ -76,7 +78,7 @@ export async function act(
   for (const event of [...told.events, ...decision.events, ...stalled]) events.record(project, event);
 }
 
-/** Pushes the artifact where it belongs into the registry, and adds how it stands there. */
+/** Pushes the artifact to the registry if the project stores it there, and adds the state of the push. */
 export async function push<T extends ObservedStorage>(
   images: ImageStore,
   observed: T,
@@ -92,7 +94,10 @@ export async function push<T extends ObservedStorage>(
   return { ...observed, registry: { ...registry, image, ...(again ? { again } : {}) } };
 }
 
-/** What is gone is made again by the next look, where it compiles; else the status says that it is lost. */
+/**
+ * Removes exchanged objects. The next reconcile creates them again if the project compiles; else the status reports the
+ * loss.
+ */
 export async function removeExchanged(
   objects: Objects,
   events: EventSink,
@@ -107,17 +112,17 @@ export async function removeExchanged(
 }
 
 export interface TellWith {
-  /** Absent in local mode, where nothing lies in registries. */
+  /** Absent in local mode, which has no registries. */
   readonly registries?: Registries;
   /** Absent in local mode, which has a control plane of its own. */
   readonly controlPlanes?: ControlPlanes;
   readonly readArchive?: ArchiveReader;
-  /** Absent in local mode, where there are no canaries. */
+  /** Absent in local mode, which has no canaries. */
   readonly keptConnections?: KeptConnections;
   readonly link?: ProjectLink;
 }
 
-/** Tells registry, control plane and data planes what was decided, once the status says it. */
+/** Informs registry, control plane and data planes of the decision, once it is in the status. */
 export function tell(
   { registries, controlPlanes, readArchive, keptConnections, link }: TellWith,
   observed: Observed,
@@ -137,11 +142,11 @@ export function tell(
 interface Failure {
   readonly error: unknown;
   readonly what: string;
-  /** There is no gateway without it. */
+  /** The gateway cannot exist without the object. */
   readonly vital: boolean;
 }
 
-/** The status with Ready taken back: pods serve what they should, only something around them is missing. */
+/** Returns the status with Ready false: pods serve the right artifact, but an object around them is missing. */
 function notReady(
   project: GatewayProject,
   decided: GatewayProjectStatus,

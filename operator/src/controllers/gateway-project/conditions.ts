@@ -12,14 +12,14 @@ import type { PodState } from './pods/pod-state.ts';
 import type { PendingTemplate } from './pods/template-state.ts';
 import type { Compilation } from './sources/compilation.ts';
 
-/** So many are named at once. */
+/** Maximum number of problems in a message. */
 const MAX_PROBLEMS = 8;
 const ZERO = 'spec.pods.replicas is 0: there are no pods, and nothing is served';
-/** Something around the pods is missing: what they serve is the newest all the same. */
+/** Objects around the pods are missing: the pods serve the newest artifact all the same. */
 const AROUND: ReadonlySet<string> = new Set<ReasonName>(['ApiNotInstalled', 'ApiNotAllowed', 'Conflict']);
 
 export function acceptedVerdict(problems: readonly Refusal[]): Verdict {
-  // What someone must see to comes before what is under way.
+  // Problems that need a person come before work in progress.
   const first = problems.find(({ reason }) => reason !== 'Fetching') ?? problems[0];
   if (!first)
     return { type: 'Accepted', status: 'True', reason: 'Accepted', message: 'all ApiSpecs and plugins were found' };
@@ -46,7 +46,7 @@ export function compiledVerdict(compilation: Compilation | undefined): Verdict {
   return { type: 'Compiled', status: 'False', reason: 'CompileFailed', message };
 }
 
-/** Whether all pods that are wanted serve what they shall. */
+/** Reports whether all wanted pods serve the desired artifact. */
 export function isWhole(pods: Partial<PodsSummary> | undefined): boolean {
   return (pods?.programmed ?? 0) >= (pods?.wanted ?? 0);
 }
@@ -112,7 +112,7 @@ export function programmedVerdict(
     const silent = pods.find((pod) => pod.unreachable !== undefined);
     if (silent)
       return verdict('Unknown', 'PodsUnreachable', `pod ${silent.name} does not answer: ${silent.unreachable}`);
-    // A rollout that is under way says itself when it fails, unless pods did not start before it.
+    // A running rollout reports its own failure, unless pods failed before it.
     const isKept = ready > 0 && rollout?.phase === 'Progressing' && rollout.blamelessAt === undefined;
     if (pending?.stuck !== undefined && !isKept) return verdict('False', 'PodsNotStarting', pending.message);
     if (ready === 0) return verdict('False', 'NoReadyPods', `no pod is ready${why}`);
@@ -125,12 +125,12 @@ export function programmedVerdict(
     const stuck = pending.stuck !== undefined && (its?.phase !== 'Progressing' || its.blamelessAt !== undefined);
     return verdict('False', stuck ? 'PodsNotStarting' : 'RollingOut', pending.message);
   }
-  // Those of a canary may be beside the others still.
+  // Pods of a canary may still be beside the others.
   const count = `${Math.min(programmed, summary.wanted)} of ${summary.wanted}`;
   return verdict('True', 'Programmed', `${count} pods serve ${named(target)}`);
 }
 
-/** What the cluster does not keep has its hash for a name. */
+/** Returns the revision as text, or its hash if the cluster does not keep it. */
 function named({ revision, artifactHash }: Served): string {
   return revision === undefined ? artifactHash : `revision ${revision}`;
 }
@@ -184,7 +184,7 @@ export function readyVerdict(
       reason: 'Pinned',
       message: 'a Deployment pins another artifact than the newest',
     };
-  // As it was asked for: nothing waits, and nothing is wrong.
+  // As requested: nothing waits, and nothing is wrong.
   if (verdicts.some(({ reason }) => reason === 'ScaledToZero'))
     return { type: 'Ready', status: 'True', reason: 'ScaledToZero', message: ZERO };
   return {

@@ -1,4 +1,4 @@
-/** The objects that a project owns as they shall be, and what keeps them from being so. Pure. */
+/** The desired objects of a project, and the problems that prevent them. Pure. */
 
 import type { Refusal } from '../../api/refusal.ts';
 import type { KubeObject } from '../../kube/kube-object.ts';
@@ -11,26 +11,26 @@ import type { Observed } from './observe.ts';
 import type { Rollout } from './rollout/decide.ts';
 import { certificateChanges, certificateVerdict } from './secrets/decide-certificate.ts';
 
-/** Secrets that pods are given cannot be watched: they are looked at this often, and those that are missing oftener. */
+/** Interval in milliseconds at which Secrets of pods are read, since they cannot be watched; missing ones oftener. */
 const SECRETS_MS = 60_000;
 const MISSING_MS = 10_000;
-/** So is whether a kind has been installed, or allowed. */
+/** Interval in milliseconds at which missing or forbidden kinds are checked. */
 const KINDS_MS = 30_000;
 
 export interface ObjectsDecision {
-  /** To be applied before the others under a name of its own, since from now on we do not say it any more. */
+  /** Applied before the others under a manager of its own, since the operator ceases to set these fields. */
   readonly handOver?: KubeObject;
-  /** In this order. */
+  /** Objects to apply, in this order. */
   readonly apply: readonly KubeObject[];
   readonly remove: readonly KubeObject[];
   readonly problems: readonly Refusal[];
-  /** On what only some projects have. */
+  /** Verdicts on features that only some projects have. */
   readonly verdicts: readonly Verdict[];
   /** Milliseconds after which to look again; undefined: for these, never. */
   readonly again?: number;
 }
 
-/** What objects are built from, but for what is rolled out: `settings` with what is observed. */
+/** Returns the context that objects are built from, without the rollout: `settings` and the observed state. */
 export function ownedContext(
   { trustedKeys, secrets, workload, registry }: Observed,
   settings: Pick<
@@ -61,7 +61,7 @@ type ObservedObjects = Pick<
   | 'turn'
 >;
 
-/** `given` is of `ownedContext`. */
+/** `given`: the result of `ownedContext`. */
 export function decideObjects(
   observed: ObservedObjects,
   { template: revision, canary, outdated }: Pick<Rollout, 'template' | 'canary' | 'outdated'>,
@@ -83,9 +83,9 @@ export function decideObjects(
     ...(refused ? [{ reason: 'InvalidSpec', message: refused } as const] : []),
   ];
   const { apply, remove } = ownedObjects(project, context, observed.owned);
-  // Pods that could not start, or could not load what they get, are better not made: those that run serve on.
+  // Pods that could not start, or could not load their artifact, are not made: running pods keep serving.
   const held = ({ kind }: KubeObject) => kind === 'Deployment' && podProblems.length > 0;
-  // Pods that are as an operator before made them serve on, until it is their turn.
+  // Pods of an older operator keep serving until it is their turn.
   const early = ({ kind, metadata }: KubeObject) =>
     waits && kind === 'Deployment' && metadata.name === gatewayName(project);
   const unavailable = [...notInstalled, ...notAllowed];

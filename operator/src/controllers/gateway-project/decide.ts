@@ -1,4 +1,4 @@
-/** Decides, from what was observed and compiled, what a GatewayProject's objects and status shall be. Pure. */
+/** Decides the desired objects and status of a GatewayProject from the observed state and its compilation. Pure. */
 import type { GatewayProjectStatus } from '../../api/gateway-project.ts';
 import type { Refusal } from '../../api/refusal.ts';
 import type { GatewayProject } from '../../api/resources.ts';
@@ -34,48 +34,48 @@ import { statusWhileFetching, verdictIn } from './sources/while-fetching.ts';
 import { decideStorage, obsoleteArtifacts } from './storage/decide.ts';
 
 export interface Settings {
-  /** Image of gateway pods where the project names none. */
+  /** Image of gateway pods if the project names none. */
   readonly image: string;
   /** How far projects may go with their pods. Default: not beyond the usual. */
   readonly policy?: PodPolicy;
-  /** Where the operator runs, for the NetworkPolicy. */
+  /** Namespace of the operator, for the NetworkPolicy. */
   readonly operatorNamespace: string;
-  /** Seconds in place of the project's `serve.drainDelay`, where endpoints are withdrawn at once. */
+  /** Seconds in place of the project's `serve.drainDelay`, if endpoints are withdrawn at once. */
   readonly drainDelay?: number;
-  /** What the operator may connect to beside public addresses, for pods that fetch in its place. */
+  /** Addresses beside public ones that the operator may connect to, for pods that fetch in its place. */
   readonly egressAllow?: readonly string[];
   /** Whether something acts on HorizontalPodAutoscalers. Default: true; else the least number of pods runs. */
   readonly autoscales?: boolean;
-  /** How pods of a project reach who tells them of artifacts; absent: they cannot. */
+  /** Returns the link over which pods of a project get artifacts; absent: there is no link. */
   readonly linkOf?: (project: GatewayProject) => Link;
 }
 
 export interface Decision {
   /** New ConfigMaps with the artifact, before everything else. */
   readonly parts: readonly KubeObject[];
-  /** What we say no longer, to be applied under another name. */
+  /** Fields that the operator ceases to set, to be applied under another manager. */
   readonly handOver?: KubeObject;
-  /** To be applied, in this order. */
+  /** Objects to apply, in this order. */
   readonly apply: readonly KubeObject[];
-  /** To be deleted: ours, and no longer needed. */
+  /** Owned objects to delete. */
   readonly remove: readonly KubeObject[];
   /** Records of images to be deleted from their registry, and then themselves. */
   readonly forget: readonly KubeObject[];
   readonly status: GatewayProjectStatus;
-  /** What the control plane, where one is named, is asked to deploy. */
+  /** The deployment to request from the control plane, if the project names one. */
   readonly desiredDeployment?: DesiredDeployment;
   readonly events: readonly EventRecord[];
-  /** Its pods are as an operator before made them, and wait for their turn to be replaced. */
+  /** An older operator made its pods, and they wait for their turn to be replaced. */
   readonly outdated: boolean;
   /** Milliseconds after which to look again, without being called. */
   readonly again: number;
 }
 
 const RESYNC_MS = 600_000;
-/** Pods that became ready tell us at once; only what they serve must be asked for. */
+/** Pods that become ready trigger a reconcile; only their artifact must be queried. */
 const ROLLOUT_MS = 500;
 const MAX_ROLLOUT_MS = 25_000;
-/** Whoever waits for a turn is called up; should that be missed, it looks. */
+/** Interval at which a project that waits for a turn looks for it, should it miss the call. */
 const TURN_MS = 60_000;
 
 export function decide(
@@ -116,7 +116,7 @@ export function decide(
     ),
     ...objects.verdicts,
   ];
-  // Without pods of its own there is nothing to wait for either.
+  // A project without pods of its own has nothing to wait for.
   const settled = verdicts[3]?.status === 'True' || (summary.wanted === 0 && wanted !== undefined);
   const ready = readyVerdict(
     verdicts,
@@ -144,7 +144,7 @@ export function decide(
         compilation,
       )
     : { parts: [], records: [] };
-  // What is served does not hang on it: Ready goes by the others.
+  // Does not affect what is served: Ready depends on the other conditions.
   const newest = revisions.find(({ revision }) => revision === latest);
   const synced = observed.controlPlane ? [syncedVerdict(project, observed.controlPlane, newest?.artifactHash)] : [];
   const injected = observed.injection ? [injectedVerdict(observed.injection)] : [];
@@ -190,26 +190,26 @@ export function decide(
   };
 }
 
-/** Whether what pods shall serve is served, and no rollout is still to show that it is good. */
+/** Reports whether all pods serve the desired revision, and no rollout still has to show that it is good. */
 function isServedByAll(programmed: Verdict | undefined, rollout: RolloutStatus | undefined): boolean {
   return programmed?.status === 'True' && programmed.reason !== 'ScaledToZero' && rollout?.phase !== 'Progressing';
 }
 
-/** Ever longer: pods that change tell of it, and one that has not become ready for an hour needs no look a second. */
+/** Grows with time: changes of pods trigger reconciles, and a pod that fails for an hour needs no check each second. */
 function rolloutPause(before: GatewayProjectStatus | undefined, now: Date): number {
   const programmed = before?.conditions?.find(({ type }) => type === 'Programmed');
   const since = programmed && programmed.status !== 'True' ? Date.parse(programmed.lastTransitionTime) : now.getTime();
   return Math.min(MAX_ROLLOUT_MS, Math.max(ROLLOUT_MS, (now.getTime() - since) / 20));
 }
 
-/** Gateway pods are linked where they take artifacts in place: to the control plane, or else to the operator. */
+/** Links gateway pods that take artifacts in place: to the control plane, or else to the operator. */
 function podSettings({ project, controlPlane }: Observed, { linkOf, ...settings }: Settings) {
   const own = project.spec.rollout.strategy === 'InPlace' ? linkOf?.(project) : undefined;
   const link = controlPlane ? linkAt(project, controlPlane) : own;
   return link ? { ...settings, link } : settings;
 }
 
-/** Only where there is something to say: what is served does not hang on it. */
+/** Returns a verdict only if webhooks drifted; it does not affect what is served. */
 function reviewedVerdict({ webhookDrift: message }: Observed): readonly Verdict[] {
   return message === undefined ? [] : [{ type: 'Reviewed', status: 'False', reason: 'WebhookDrift', message }];
 }
@@ -229,7 +229,7 @@ function sorted(diagnostics: readonly StatusDiagnostic[]): readonly StatusDiagno
   return diagnostics.toSorted((a, b) => rank(a) - rank(b));
 }
 
-/** An Event for every condition that changes its mind, so that `kubectl describe` tells the story. */
+/** Returns an Event for every condition that changes, so that `kubectl describe` shows the history. */
 function events(
   before: GatewayProjectStatus | undefined,
   after: GatewayProjectStatus,
@@ -237,14 +237,14 @@ function events(
 ): readonly EventRecord[] {
   const changed = verdicts.filter(({ type, reason, message }) => {
     const previous = before?.conditions?.find((condition) => condition.type === type);
-    // What is told last shall be how it ended.
+    // The last Event reports the end state.
     if (reason === 'Programmed') return isWhole(after.pods) && !(previous?.reason === reason && isWhole(before?.pods));
     if (previous?.reason !== reason) return true;
     // A document that fails in another way is news; counts of pods are not.
     return type === 'Compiled' && previous.message !== message;
   });
   const told = changed.map(({ type, reason, message }) => eventOf(reason, type, message));
-  // Ready only repeats the others, except when all is well, and for what others did.
+  // Ready repeats the others, except when all is well, and for actions of others.
   return told.filter(
     ({ action, reason }) =>
       action !== 'Ready' ||

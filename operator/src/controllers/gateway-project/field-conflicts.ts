@@ -1,4 +1,4 @@
-/** What is said of other managers that set fields of what a project owns. Pure. */
+/** Conditions about other managers that set fields of a project's objects. Pure. */
 
 import type { GatewayProject } from '../../api/resources.ts';
 import type { Condition } from '../../api/shared.ts';

@@ -1,4 +1,4 @@
-/** Reads everything that a GatewayProject's reconcile looks at. */
+/** Reads the input of a GatewayProject's reconcile. */
 
 import type { Refusal } from '../../api/refusal.ts';
 import {
@@ -35,7 +35,7 @@ export interface Observed extends OwnedObjects, ObservedStorage, ObservedRollout
   readonly sources: Sources;
   /** Versions of the objects that it reads; absent in tests of decisions alone. */
   readonly seenSources?: readonly SourceVersion[];
-  /** Public keys in hex that pods shall trust. */
+  /** Public keys in hex that pods trust. */
   readonly trustedKeys: readonly string[];
   /** Trusted keys that are named and cannot be had. */
   readonly keyProblems: readonly Refusal[];
@@ -47,7 +47,7 @@ export interface Observed extends OwnedObjects, ObservedStorage, ObservedRollout
   readonly canary?: Workload;
   readonly secrets: PodSecrets;
   readonly pods: readonly PodState[];
-  /** Of the artifacts that may be rolled out, by `artifact_hash`; absent if no canary is measured. */
+  /** Fingerprints of the artifacts that may be rolled out, by `artifact_hash`; absent if no canary is measured. */
   readonly fingerprints?: ReadonlyMap<string, Fingerprints>;
   /** Pods that have sidecars, or ask for them. */
   readonly injection?: SidecarPods;
@@ -59,15 +59,15 @@ export interface Observed extends OwnedObjects, ObservedStorage, ObservedRollout
 
 export interface ObserveWith extends ReadSourcesWith, ObserveRolloutWith, ObserveControlPlaneWith {
   readonly probe: ProvenanceProbe;
-  /** What pods and Secrets of projects may be. Default: DEFAULT_POD_POLICY. */
+  /** Limits of the projects' pods and Secrets. Default: DEFAULT_POD_POLICY. */
   readonly policy?: PodPolicy;
-  /** Why webhooks may not be asked; absent where there are none. */
+  /** Returns why API servers may not call the webhooks; absent if the operator has no webhooks. */
   readonly webhookDrift?: () => string | undefined;
-  /** Absent where there are no sidecars. */
+  /** Absent if the operator injects no sidecars. */
   readonly census?: Pick<SidecarCensus, 'of' | 'onChange'>;
 }
 
-/** Undefined when the project is gone, or going. */
+/** Returns undefined when the project is deleted, or being deleted. */
 export async function observe(using: ObserveWith, key: ObjectKey): Promise<Observed | undefined> {
   const { objects, probe, policy = DEFAULT_POD_POLICY } = using;
   const project = await objects.get(gatewayProjects, key);
@@ -86,7 +86,7 @@ export async function observe(using: ObserveWith, key: ObjectKey): Promise<Obser
     refused: refused.filter(({ field }) => isForCompiling(field)),
   };
   const mine = { namespace, labels: { [LABEL_PROJECT]: project.metadata.name } };
-  // By label: what is not ours is of no interest here, and what is not there need not be asked for by name.
+  // Lists by label: only the project's own objects matter, and missing ones need no request by name.
   const running = await objects.list(workloads, mine);
   const workload = running.find(({ metadata }) => metadata.name === gatewayName(project));
   const canary = running.find(({ metadata }) => metadata.name === canaryName(project));
@@ -121,7 +121,7 @@ export async function observe(using: ObserveWith, key: ObjectKey): Promise<Obser
   };
 }
 
-/** Without these Secrets nothing is compiled or stored; without the others pods are left as they are. */
+/** Reports whether compiling or storing needs the Secret; without the others pods are left as they are. */
 function isForCompiling(field: string): boolean {
   return field.startsWith('spec.signing.') || field.startsWith('spec.storage.');
 }

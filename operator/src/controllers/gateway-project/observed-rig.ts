@@ -1,4 +1,4 @@
-/** What a GatewayProject's decision is made from, for tests of it. */
+/** Input of a GatewayProject's decision, for tests. */
 import { type Deployment, deployments, type GatewayProject, gatewayProjects } from '../../api/resources.ts';
 import type { KubeObject } from '../../kube/kube-object.ts';
 import { artifactParts } from '../../objects/artifact-parts.ts';

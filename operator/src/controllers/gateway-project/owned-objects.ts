@@ -1,4 +1,4 @@
-/** Which of the objects that a project owns are there, and what stands in the way of the others. */
+/** Existing objects of a project, and obstacles to the missing ones. */
 import type { GatewayProject } from '../../api/resources.ts';
 import { controlledBy, type KubeObject, type Resource } from '../../kube/kube-object.ts';
 import { LABEL_PROJECT } from '../../objects/names.ts';
@@ -9,9 +9,9 @@ import type { Objects } from '../../runtime/objects.ts';
 export interface OwnedObjects {
   /** Metadata of those that exist and are ours. */
   readonly owned: readonly KubeObject[];
-  /** What belongs to somebody else and has a name without which there is no gateway, such as `Service "x-gateway"`. */
+  /** Objects of others whose names the gateway requires, such as `Service "x-gateway"`. */
   readonly foreign: readonly string[];
-  /** The same, of names that a gateway can do without. */
+  /** Objects of others whose names the gateway can do without. */
   readonly taken: readonly KubeObject[];
   /** Kinds that the project asks for and the cluster does not know. */
   readonly notInstalled: readonly Resource<KubeObject>[];
@@ -19,7 +19,9 @@ export interface OwnedObjects {
   readonly notAllowed: readonly Resource<KubeObject>[];
 }
 
-/** By label, and by name where one that the project needs is not among those: it may belong to somebody else. */
+/**
+ * Reads by label, and by name those that the project requires and the labels miss: they may belong to somebody else.
+ */
 export async function readOwned(objects: Objects, project: GatewayProject): Promise<OwnedObjects> {
   const namespace = project.metadata.namespace ?? 'default';
   const mine = { namespace, labels: { [LABEL_PROJECT]: project.metadata.name } };
@@ -28,7 +30,7 @@ export async function readOwned(objects: Objects, project: GatewayProject): Prom
   const labelled = await Promise.all(
     ownedResources.map((resource) =>
       objects.listMetadata(resource, mine).catch((error: unknown) => {
-        // A role that someone has narrowed, or that is older than the operator, shall not stop what it does allow.
+        // A role that is narrowed, or older than the operator, must not stop actions that it allows.
         if (!dispensable(resource) || !(error instanceof ApiError) || error.status !== 403) throw error;
         forbidden.add(resource);
         return [];

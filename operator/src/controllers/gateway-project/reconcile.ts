@@ -15,13 +15,13 @@ export interface GatewayProjectWith extends ObserveWith, TellWith, FingerprintsW
   readonly events: EventSink;
   readonly compilations: Compilations;
   readonly settings: Settings;
-  /** Absent in local mode, where nobody else writes. */
+  /** Absent in local mode, which has no other writers. */
   readonly exchangedParts?: ExchangedParts;
-  /** Absent in local mode, where pods are replaced at once. */
+  /** Absent in local mode, which replaces pods at once. */
   readonly updatePace?: UpdatePace;
 }
 
-/** Milliseconds after which to reconcile again, undefined when the project is gone. */
+/** Returns the milliseconds after which to reconcile again, undefined when the project was deleted. */
 export async function reconcileGatewayProject(using: GatewayProjectWith, key: ObjectKey): Promise<number | undefined> {
   const seen = await observe(using, key);
   if (!seen) {

@@ -13,7 +13,7 @@ import type { LoadedPlugin } from './plugin-package.ts';
 export interface ObservedPluginRef {
   readonly ref: PluginRef;
   readonly read: Read<LoadedPlugin>;
-  /** Of a plugin that is fetched. */
+  /** State of the fetch of a fetched plugin. */
   readonly fetch?: SourceState | undefined;
   /** Whether the operator may read labels of namespaces, which grants by selector need. */
   readonly readsLabels: boolean;
@@ -64,7 +64,7 @@ function acceptedVerdict(read: Read<LoadedPlugin>): Verdict {
   return { type, status: 'True', reason: 'Accepted', message };
 }
 
-/** Only where there is something to say: who may use it is in its spec. */
+/** Returns a verdict only if a selector cannot be used; the spec shows who may use the plugin. */
 function grantedVerdict({ spec }: PluginRef, readsLabels: boolean): readonly Verdict[] {
   if (!spec.allowedNamespaces?.selector || readsLabels) return [];
   const message = 'spec.allowedNamespaces.selector allows nobody: name the namespaces in spec.allowedNamespaces.names';

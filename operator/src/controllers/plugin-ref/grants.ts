@@ -1,4 +1,4 @@
-/** Who may use a PluginRef from another namespace, and who does (spec.allowedNamespaces). */
+/** The namespaces that may use a PluginRef, and those that do (spec.allowedNamespaces). */
 
 import type { PluginRef } from '../../api/resources.ts';
 import { keyText, type ObjectKey } from '../../kube/kube-object.ts';
@@ -12,7 +12,7 @@ export function allows(ref: PluginRef, namespace: string, view: NamespaceView): 
 
 type Grant = PluginRef['spec']['allowedNamespaces'];
 
-/** Whether what is in the namespace `own`, and grants that, may be used from another. */
+/** Reports whether an object in the namespace `own` with these grants may be used from another. */
 export async function admits(
   own: string | undefined,
   grant: Grant,
@@ -31,7 +31,7 @@ export async function admits(
 export class ForeignUses {
   readonly #uses = new Map<string, { readonly project: ObjectKey; readonly refs: ReadonlySet<string> }>();
 
-  /** What the project names now. */
+  /** Records the PluginRefs that the project names now. */
   set(project: ObjectKey, refs: readonly ObjectKey[]): void {
     if (refs.length === 0) this.#uses.delete(keyText(project));
     else this.#uses.set(keyText(project), { project, refs: new Set(refs.map(keyText)) });

@@ -9,11 +9,11 @@ import { ownerOfPlugin, pluginRequest } from '../../sources/request.ts';
 import type { SourceRequest } from '../../sources/source.ts';
 import { type Signed, signedBy } from './verify.ts';
 
-/** Where plugins come from that the project does not bring along, and what reads the packages that it does. */
+/** Plugins that come with gw, and the reader of packages that projects bring. */
 export interface PluginCatalog {
-  /** A plugin that comes with gw, undefined when there is none of that name. */
+  /** Returns a plugin that comes with gw; undefined if no plugin has that name. */
   builtin(name: string): Promise<ProjectPlugin | undefined>;
-  /** Reads a package. Throws with the reason when its manifest or schema is wrong. */
+  /** Reads a package. Throws with the reason if its manifest or schema is wrong. */
   read(files: PluginPackage): ProjectPlugin;
 }
 
@@ -23,9 +23,9 @@ export interface ReadPluginWith extends ReadWith {
 
 export interface LoadedPlugin {
   readonly plugin: ProjectPlugin;
-  /** Of the module, in hex. */
+  /** SHA-256 of the module, in hex. */
   readonly sha256: string;
-  /** Fingerprint of the key that has signed it, where spec.verify asks for one. */
+  /** Fingerprint of the key that has signed it, if spec.verify requires one. */
   readonly verifiedBy?: string;
 }
 
@@ -39,7 +39,7 @@ export function sha256(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** Reads what the PluginRef points at, and checks the signature, version and hash that it asks for. */
+/** Reads the plugin that the PluginRef names, and checks the signature, version and hash that it requires. */
 export async function readPlugin(using: ReadPluginWith, ref: PluginRef): Promise<Read<LoadedPlugin>> {
   const name = ref.spec.plugin ?? ref.metadata.name;
   const read = await load(using, ref, name);
@@ -81,7 +81,7 @@ async function load(using: ReadPluginWith, ref: PluginRef, name: string): Promis
     const plugin = using.catalog.read(read.files);
     return { ok: true, plugin, ...(verified ? { verifiedBy: verified.key.fingerprint } : {}) };
   } catch (error) {
-    // Parsers quote what they cannot read, and whoever may read a PluginRef need not be allowed to read Secrets.
+    // Parsers quote text that they cannot read, and a reader of a PluginRef may not be allowed to read Secrets.
     const why = secret
       ? `the package in Secret "${secret.name}" cannot be read: run gw compile on it to see why`
       : undefined;
@@ -107,7 +107,7 @@ async function packageInCluster({ objects }: ReadWith, { metadata, spec }: Plugi
       'SourceNotFound',
       `"${keys.name}" has no key "${keys.wasm ?? '*.wasm'}": set the key of the module in spec.source`,
     );
-  // What a Secret holds goes into the artifact, which others read: nothing does but the plugins that are there for it.
+  // Content of the Secret goes into the artifact, which others can read: only WebAssembly modules are accepted.
   if (secret && !isModule(wasm))
     return refuse('PluginInvalid', `key "${module}" of Secret "${keys.name}" is not a WebAssembly module`);
   const signatureKey = spec.verify?.signatureKey ?? `${module}.sig`;
@@ -119,7 +119,7 @@ async function packageInCluster({ objects }: ReadWith, { metadata, spec }: Plugi
   };
 }
 
-/** What a registry or URL gave. */
+/** Reads a package fetched from a registry or URL. */
 function remotePackage({ sources }: ReadWith, ref: PluginRef, request: SourceRequest, name: string): Read<Package> {
   const read = readFetched(sources, ownerOfPlugin(ref), request);
   if (!read.ok) return read;
@@ -137,14 +137,14 @@ function remotePackage({ sources }: ReadWith, ref: PluginRef, request: SourceReq
   }
 }
 
-/** The files of an image: a package, or nothing but a module. */
+/** Reads the files of an image: a package, or only a module. */
 function imagePackage(files: Entries, name: string): PluginPackage {
   const module = moduleKey(files, undefined);
   const wasm = module === undefined || files.size > 1 ? undefined : files.get(module);
   return wasm ? { wasm, name } : pluginPackageOf(files, name);
 }
 
-/** By its magic number. */
+/** Checks the magic number. */
 function isModule(bytes: Uint8Array): boolean {
   return Buffer.from(bytes.subarray(0, 4)).toString('latin1') === '\0asm';
 }

@@ -15,7 +15,7 @@ export interface PluginRefWith extends ReadPluginWith {
   readonly namespaces: NamespaceView;
 }
 
-/** A PluginRef's reconcile: it writes nothing but the PluginRef's status. */
+/** Reconciles a PluginRef: writes only the PluginRef's status. */
 export async function reconcilePluginRef(using: PluginRefWith, key: ObjectKey): Promise<number | undefined> {
   const { objects, sources, events, namespaces } = using;
   const ref = await objects.get(pluginRefs, key);

@@ -1,4 +1,4 @@
-/** Whether one of the keys of a PluginRef's `verify` has signed what its source gave. */
+/** Checks whether one of the keys of a PluginRef's `verify` has signed the content of its source. */
 
 import { type Read, refuse } from '../../api/refusal.ts';
 import type { PluginRef } from '../../api/resources.ts';
@@ -7,18 +7,18 @@ import { readSecret, refusing } from '../../sources/read-source.ts';
 import { imageSignerOf, parseKeys, type SigningKey, signatureText, signerOf } from '../../sources/signature.ts';
 import type { ImageSignature } from '../../sources/source.ts';
 
-/** What a signature is looked for of. `unsigned`: why there is none. */
+/** The content to verify. `unsigned`: why there is no signature. */
 export type Signed =
   | {
       readonly bytes: Uint8Array;
       readonly signature?: string;
-      /** As it lies in a key. */
+      /** The signature file from a key. */
       readonly file?: Uint8Array | undefined;
       readonly unsigned?: string;
     }
   | { readonly digest: string; readonly signatures: readonly ImageSignature[]; readonly unsigned?: string };
 
-/** The key that has signed it; a refusal where there is none, which says why. */
+/** Returns the key that signed the content; a refusal with the reason if no key did. */
 export function signedBy(
   objects: Objects,
   ref: PluginRef,

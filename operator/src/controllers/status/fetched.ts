@@ -1,4 +1,4 @@
-/** What an object says of the registry or URL that its document or plugin is fetched from. Pure. */
+/** Status of the registry or URL that an object's document or plugin is fetched from. Pure. */
 import type { ApiSpecStatus } from '../../api/api-spec.ts';
 import type { Condition } from '../../api/shared.ts';
 import type { KubeObject } from '../../kube/kube-object.ts';
@@ -7,7 +7,7 @@ import type { SourceState } from '../../sources/source.ts';
 
 type Fetched = ApiSpecStatus['fetched'];
 
-/** None for an object whose source is in the cluster. */
+/** Returns no verdict for an object whose source is in the cluster. */
 export function fetchedVerdict(state: SourceState | undefined): readonly Verdict[] {
   if (!state) return [];
   const type = 'Fetched';
@@ -22,7 +22,7 @@ export function fetchedVerdict(state: SourceState | undefined): readonly Verdict
   return [{ type, status: 'True', reason: 'Fetched', message: source.content.digest }];
 }
 
-/** What was fetched last; of an operator before this one, too. */
+/** Returns the last fetch; also one recorded by an older operator. */
 export function fetchedStatus(
   state: SourceState | undefined,
   before: Fetched,
@@ -30,12 +30,12 @@ export function fetchedStatus(
   if (!state) return {};
   if (state.state !== 'fetched') return before ? { fetched: before } : {};
   const { digest } = state.source.content;
-  // The same content again, after a restart, is no news.
+  // The same content after a restart keeps its time.
   const fetchedAt = before?.digest === digest ? before.fetchedAt : undefined;
   return { fetched: { digest, fetchedAt: fetchedAt ?? rfc3339(state.source.fetchedAt) } };
 }
 
-/** Whether it was accepted as it is now, so that a fetch of the same again needs no other word. */
+/** Reports whether its current spec was accepted, so that a repeated fetch of the same keeps the conditions. */
 export function holdsWhileFetching(
   object: KubeObject & {
     readonly status?: { readonly observedGeneration?: number; readonly conditions?: readonly Condition[] };

@@ -1,7 +1,7 @@
 /**
- * The two conditions by which kstatus (Flux, Argo CD, kpt) tells who has to act while an object is not Ready:
- * Reconciling, the operator is at it or waits for another object; Stalled, nothing goes on without the user. Each is
- * there only while it holds. Pure.
+ * The two conditions by which kstatus (Flux, Argo CD, kpt) shows who must act while an object is not Ready:
+ * Reconciling, the operator works on it or waits for another object; Stalled, the user must act. Each exists only while
+ * it holds. Pure.
  */
 
 import { REASONS, type ReasonName, warnsOnceStalled } from '../../api/reasons.ts';
@@ -33,7 +33,7 @@ export function withProgress(
   const others = conditions.filter(({ type }) => type !== RECONCILING && type !== STALLED);
   const ready = others.find(({ type }) => type === 'Ready');
   if (!ready || ready.status === 'True') return others;
-  // What Ready repeats: the first thing that does not hold.
+  // The cause that Ready repeats: the first condition that does not hold.
   const cause =
     others.find(
       ({ status, type, message }) => status !== 'True' && type !== 'Ready' && ready.message.includes(message),
@@ -51,7 +51,7 @@ export function withProgress(
   ];
 }
 
-/** What has stayed away: told when an object stalls for it. */
+/** Returns an Event for each missing prerequisite when an object stalls for it. */
 export function stalledEvents(
   before: readonly Condition[] | undefined,
   after: readonly Condition[] | undefined,
@@ -76,7 +76,7 @@ function needsUser(reason: string): boolean {
   return row !== undefined && 'action' in row;
 }
 
-/** What is wrong now, or was tried and is not tried again; what is missing may be on its way. */
+/** Reasons that are final: wrong now, or tried and not retried. Other reasons may resolve by themselves. */
 const FINAL = new Set<string>(['CompileFailed', 'InvalidSpec', 'NeedsEvidence', 'RolledBack']);
 
 function mayCome(reason: string): boolean {

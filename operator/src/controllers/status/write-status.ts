@@ -12,9 +12,9 @@ interface WithConditions {
 const SHORT_HASH = /^sha256:([0-9a-f]{12})/;
 
 /**
- * Applies the status, with Reconciling or Stalled and the hash in short, where it differs from the one there is.
- * Refused with 409 where the object has changed since it was read: a decision on an older state must not stand as one
- * on the newer. The Events that it gives are to be told as well.
+ * Applies the status, with Reconciling or Stalled and the short hash, if it differs from the current one. Refused with
+ * 409 if the object has changed since it was read: a decision on an older state must not be recorded for the newer. The
+ * caller emits the returned Events.
  */
 export async function writeStatus<S extends WithConditions>(
   objects: Objects,
@@ -29,14 +29,14 @@ export async function writeStatus<S extends WithConditions>(
       : {}),
     ...shortHashOf(decided),
   };
-  // By way of JSON: what is left out and what is undefined are the same there.
+  // Compared as JSON, in which undefined members are absent.
   if (isDeepStrictEqual(JSON.parse(JSON.stringify(object.status ?? null)), JSON.parse(JSON.stringify(status))))
     return [];
   const { apiVersion, kind, metadata } = object;
   const applied = {
     apiVersion,
     kind,
-    // With the uid, so that the status of a deleted project never lands on its namesake.
+    // Includes the uid, so that the status of a deleted project never reaches its namesake.
     metadata: {
       name: metadata.name,
       ...(metadata.namespace ? { namespace: metadata.namespace } : {}),

@@ -14,10 +14,10 @@ import { AnswerGuard } from './answer-guard.ts';
 const code = (values: readonly string[]) => values.map((each) => `\`${each}\``).join(', ');
 
 const FINDINGS: CounterInfo = {
-  help: 'What ai-response-guard has found in answers of AI providers; in streams of responses, as often as they repeat it',
+  help: 'Findings of ai-response-guard in answers of AI providers; streams of responses count each repetition',
   labels: {
     kind: `what was found: ${code([...PII_KINDS, 'pattern'])}`,
-    action: `what became of it: ${code(PII_ACTIONS)}`,
+    action: `action taken: ${code(PII_ACTIONS)}`,
   },
 };
 
@@ -60,7 +60,7 @@ export const aiAnswers = capability({
       signature: ':i',
       parameters: '() -> refused',
       meaning:
-        'in `on_response`: 1: the answer is withheld, and a problem document has taken its place; 0: it goes on, with what the config says in the place of what it says, also where it streams',
+        'in `on_response`: 1: the answer is withheld, and a problem document has taken its place; 0: it goes on, with replacements by the config, also while it streams',
       waits: true,
       declared: true,
       make:

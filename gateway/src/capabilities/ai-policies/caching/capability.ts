@@ -13,7 +13,7 @@ import { EMBEDDING_RESULTS } from './embedder.ts';
 const REQUESTS: CounterInfo = {
   help: 'Requests that ai-cache has seen',
   labels: {
-    result: `what became of the request: ${CACHE_RESULTS.map((each) => `\`${each}\``).join(', ')} (\`similar\`: it got the answer to a question that means the same; \`request\`: it did not want what is stored, or that its answer is; \`bypass\`: it is none that is cached)`,
+    result: `result of the request: ${CACHE_RESULTS.map((each) => `\`${each}\``).join(', ')} (\`similar\`: it got the answer to a question that means the same; \`request\`: it asked for a fresh answer, or for no storing; \`bypass\`: requests of its kind are not cached)`,
   },
 };
 
@@ -83,7 +83,7 @@ export const aiCaching = capability({
     host_ai_cache_settle: {
       signature: ':i',
       parameters: '() -> 0',
-      meaning: 'in `on_response`, always: stores the answer where it may be stored, its body as it passes',
+      meaning: 'in `on_response`, always: stores the answer if it may be stored, its body as it passes',
       declared: true,
       make:
         (call, { bound }) =>

@@ -52,7 +52,7 @@ export const aiPrompts = capability({
       signature: ':i',
       parameters: '() -> refused',
       meaning:
-        'in `on_request`: 1: the prompt is not allowed, and a problem document says why; 0: it is, or there is none',
+        'in `on_request`: 1: the prompt is not allowed, and a problem document says why; 0: it is allowed, or the request has no prompt',
       waits: true,
       declared: true,
       body: 'request_body',

@@ -11,7 +11,7 @@ import { Spending } from './spending.ts';
 import { TokenLimit } from './token-limit.ts';
 
 const COST: CounterInfo = {
-  help: 'What requests to AI providers cost by the prices of ai-cost-tracker, in dollars',
+  help: 'Cost of requests to AI providers by the prices of ai-cost-tracker, in dollars',
   labels: {
     provider: 'protocol of the provider',
     model: `entry of the price list; \`${OTHER}\` without a price`,

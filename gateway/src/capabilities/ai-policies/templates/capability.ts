@@ -9,7 +9,7 @@ import { PromptTemplates, TEMPLATE_RESULTS } from './prompt-templates.ts';
 const REQUESTS: CounterInfo = {
   help: 'Conversations that ai-prompt-template has seen',
   labels: {
-    result: `what became of the request: ${TEMPLATE_RESULTS.map((each) => `\`${each}\``).join(', ')} (\`filled\`: it named a template)`,
+    result: `result of the request: ${TEMPLATE_RESULTS.map((each) => `\`${each}\``).join(', ')} (\`filled\`: it named a template)`,
   },
 };
 

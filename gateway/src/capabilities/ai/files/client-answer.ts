@@ -34,7 +34,7 @@ export function boundAnswer(value: Obj, surface: FilesSurface, owned: OwnedIds):
   for (const [member, of] of IDS) {
     const id = get(value, member) ?? null;
     if (id === null) continue;
-    if (typeof id !== 'string') throw new ProviderFailed(`${member} of its answer is no id`);
+    if (typeof id !== 'string') throw new ProviderFailed(`${member} of its answer is not an id`);
     ids.set(id, bound(owned, of ?? surface, id));
   }
   return withIds(JSON.stringify(value), ids);

@@ -59,7 +59,7 @@ function create(x: Exchange, ids: OwnedIds): ProviderRequest {
   const other = Object.keys(parsed).find((name) => !MEMBERS.includes(name));
   if (other !== undefined) {
     const param = other.length > 128 ? `${other.slice(0, 128)}…` : other;
-    throw refused('validation-failed', 'invalid_request', `${JSON.stringify(param)} is no member of a batch.`, {
+    throw refused('validation-failed', 'invalid_request', `${JSON.stringify(param)} is not a member of a batch.`, {
       param,
     });
   }

@@ -6,7 +6,7 @@ import { ProviderFailed } from '../conversation/provider-failure.ts';
 /** Throws ProviderFailed if the member is not a string. */
 export function textOf(object: unknown, name: string): string {
   const value = get(object, name);
-  if (typeof value !== 'string') throw notValid(`${name} is no string`);
+  if (typeof value !== 'string') throw notValid(`${name} is not a string`);
   return value;
 }
 
@@ -18,7 +18,7 @@ export function jsonOf(text: string): unknown {
   } catch {
     // Refused below.
   }
-  throw notValid('an event is no JSON object');
+  throw notValid('an event is not a JSON object');
 }
 
 export function notValid(why: string): ProviderFailed {

@@ -65,7 +65,7 @@ function callOf(call: unknown, stop: StopReason): readonly Block[] {
   const input = optionalText(called, 'arguments').trim() || '{}';
   if (!isInput(input)) {
     if (stop === 'length') return [];
-    throw notValid('the arguments of a call are no JSON object');
+    throw notValid('the arguments of a call are not a JSON object');
   }
   return [{ type: 'call', id: textOf(call, 'id'), name: textOf(called, 'name'), input }];
 }

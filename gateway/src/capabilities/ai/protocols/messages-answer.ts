@@ -151,7 +151,7 @@ export class MessageEvents {
   }
 
   #open(block: unknown): readonly MessageEvent[] {
-    if (!this.#started || this.#block !== null) throw notValid('a block begins where none can');
+    if (!this.#started || this.#block !== null) throw notValid('a block begins inside another block');
     const type = get(block, 'type');
     if (type === 'text' || type === 'thinking') {
       this.#block = { type, written: true };

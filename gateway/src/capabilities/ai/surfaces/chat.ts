@@ -99,7 +99,7 @@ class PassedChunks implements StreamedAnswer {
   }
 
   #begin(chunk: unknown): void {
-    if (!isObject(chunk)) throw new ProviderFailed('its stream is none of chunks');
+    if (!isObject(chunk)) throw new ProviderFailed('its stream does not consist of chunks');
     refuseError(chunk);
     this.begun = Array.isArray(get(chunk, 'choices'));
   }

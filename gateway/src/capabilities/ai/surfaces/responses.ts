@@ -52,7 +52,7 @@ function asItIs(request: SurfaceRequest, { maxTokens }: AiSettings): Translation
     whole(value) {
       const output = get(value, 'output');
       if (!Array.isArray(output)) refuseError(value);
-      if (!isObject(value) || !Array.isArray(output)) throw new ProviderFailed('its answer is no response');
+      if (!isObject(value) || !Array.isArray(output)) throw new ProviderFailed('its answer is not a response');
       return { body: JSON.stringify({ ...value, id }), usage: responseUsage(get(value, 'usage')) };
     },
     error: () => null,
@@ -100,7 +100,7 @@ class PassedEvents implements StreamedAnswer {
   #begin(value: Obj | null): void {
     const type = get(value, 'type');
     if (type === 'error') throw new ReportedError(completionError({ error: value }, 500));
-    if (value === null) throw new ProviderFailed('its stream is none of a response');
+    if (value === null) throw new ProviderFailed('its stream is not that of a response');
     this.begun = typeof type === 'string' && type.startsWith('response.');
   }
 

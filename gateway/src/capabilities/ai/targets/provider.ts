@@ -12,7 +12,7 @@ const BASE_URLS: Readonly<Record<Provider, string>> = {
 
 export function providerOf(config: JsonObject): Provider {
   const provider = PROVIDERS.find((each) => each === config['provider']);
-  if (provider === undefined) throw new Error('provider is none that is known');
+  if (provider === undefined) throw new Error('provider is not a known provider');
   return provider;
 }
 

@@ -1,4 +1,4 @@
-/** A project at the control plane that it names: what is asked of it, what pods serve by it, what its status says. Pure. */
+/** A project at its control plane: requests to it, the artifact that pods serve by it, and its status. Pure. */
 import { posix } from 'node:path';
 import type { ControlPlaneStatus } from '../../../api/control-plane.ts';
 import type { Revision } from '../../../api/gateway-project.ts';
@@ -13,21 +13,21 @@ import type { Verdict } from '../../../runtime/conditions.ts';
 export interface ObservedControlPlane {
   /** From the Secret that is named; `hasKey`: with the data-plane key of the project. */
   readonly secret: Read<{ readonly name: string; readonly access: Access; readonly hasKey: boolean }>;
-  /** Undefined until it has been asked for the first time. */
+  /** Undefined before the first answer. */
   readonly seen?: Seen;
 }
 
-/** What pods shall serve: a revision of the cluster, or what else was deployed there. */
+/** The artifact that pods serve: a revision of the cluster, or one that was deployed at the control plane. */
 export interface Served {
   readonly artifactHash: string;
-  /** Undefined for what the cluster does not keep. */
+  /** Undefined if the cluster does not keep the revision. */
   readonly revision?: number;
 }
 
-/** What the cluster asks its control plane to deploy. */
+/** The deployment that the cluster requests from its control plane. */
 export interface DesiredDeployment {
   readonly revision: Revision;
-  /** Tells it from others: see `describeDesired`. */
+  /** Tells the request from others: see `describeDesired`. */
   readonly by: string;
 }
 
@@ -36,7 +36,7 @@ export interface ExternalDeployment {
   readonly artifactHash: string;
   readonly by: string;
   readonly message: string;
-  /** The control plane itself went back, since too many data planes refused what was deployed. */
+  /** The control plane itself rolled back, since too many data planes refused the deployment. */
   readonly wentBack?: true;
 }
 
@@ -45,14 +45,14 @@ type Linked = NonNullable<ControlPlaneStatus['linked']> & { readonly url: string
 export const DATA_PLANE_KEY = 'data-plane-key';
 export const CA_KEY = 'ca.crt';
 
-/** `NAMESPACE.NAME`, where the project says nothing else. */
+/** Returns `NAMESPACE.NAME`, unless the project sets a name. */
 export function projectName({ metadata, spec }: GatewayProject): string {
   const name = spec.controlPlane?.project ?? `${metadata.namespace ?? 'default'}.${metadata.name}`;
-  // As long as names there may be.
+  // Maximum length of names there.
   return name.slice(0, 63).replace(/[^A-Za-z0-9]+$/, '');
 }
 
-/** Names what is wanted: the same again only where it is the same revision, asked for by the same. */
+/** Names the request: equal only for the same revision and the same requester. */
 export function describeDesired(
   { revision, artifactHash, signedBy }: Revision,
   asking: Deployment | undefined,
@@ -63,12 +63,12 @@ export function describeDesired(
   return `${what} by Deployment ${name} ${uid}/${generation}`;
 }
 
-/** Whether what was asked for last is what the Deployment asked for: what was deployed since has taken its place. */
+/** Reports whether the last request is the Deployment's; a later deployment replaces it. */
 export function wasAskedBy(status: ControlPlaneStatus | undefined, { metadata }: Deployment): boolean {
   return status?.asked?.by.endsWith(` by Deployment ${metadata.name} ${metadata.uid}/${metadata.generation}`) ?? false;
 }
 
-/** What the project remembers of it, for a mirror that begins. */
+/** Returns the state that the status keeps, for a new mirror. */
 export function remembered(status: ControlPlaneStatus | undefined): Seen {
   const { projectId, synced, asked } = status ?? {};
   return {
@@ -80,8 +80,8 @@ export function remembered(status: ControlPlaneStatus | undefined): Seen {
 }
 
 /**
- * Where somebody deployed something else after what the cluster asked for last, that is served, until the cluster
- * asks for something else: whoever deployed last. `desired`: what it asks for now.
+ * Returns the deployment to serve if somebody deployed another artifact after the cluster's last request: the last
+ * deployment counts until the cluster requests another. `desired`: the cluster's request now.
  */
 export function externalDeployment(
   desired: string | undefined,
@@ -102,7 +102,7 @@ export function externalDeployment(
   };
 }
 
-/** Until it answers again, what it said last holds. */
+/** Returns the last known state, which holds until the control plane answers again. */
 function fromBefore(
   before: ControlPlaneStatus | undefined,
   wanted: string | undefined,
@@ -120,7 +120,7 @@ function deployedBy({ artifact_hash, kind, created_by }: LatestDeployment): stri
 
 const OPERATOR = 'operator';
 
-/** How pods reach it; undefined until the project is there and they have a key for it. */
+/** Returns the link of pods; undefined until the project exists there and pods have a key for it. */
 export function linkAt(project: GatewayProject, observed: ObservedControlPlane): Link | undefined {
   const { spec, status } = project;
   const { seen } = observed;
@@ -142,8 +142,8 @@ export function linkAt(project: GatewayProject, observed: ObservedControlPlane):
 }
 
 /**
- * Where pods get their artifacts, and with which Secret. A Secret that is gone for a while takes no pod its link: all
- * of them would be replaced. Nor is one that may not be sent to another address sent there by pods
+ * Returns the source of the pods' artifacts, and its Secret. A Secret that is missing for a while leaves pods their
+ * link: otherwise all would be replaced. Pods do not send a Secret to another address than it allows
  * (docs/decisions.md#secret-names-hosts).
  */
 function linkedBy(project: GatewayProject, { secret }: ObservedControlPlane): Linked | undefined {
@@ -155,8 +155,8 @@ function linkedBy(project: GatewayProject, { secret }: ObservedControlPlane): Li
 }
 
 /**
- * As the status says. One of before it said where names what the spec does, unless that has changed since: then nobody
- * knows any more to what pods were linked, and they are to no other address.
+ * Returns the link from the status. A status of an older operator does not name it: the spec does, unless it has
+ * changed since; then the link is unknown, and pods are linked to no other address.
  */
 function linkedBefore({ metadata, spec, status }: GatewayProject): Linked | undefined {
   const { linked } = status?.controlPlane ?? {};
@@ -225,5 +225,5 @@ export function syncedVerdict(
   if (seen === undefined || newest === undefined || synced !== newest)
     return verdict('Unknown', 'Syncing', 'what the cluster has is being sent');
   if (drift.length > 0) return verdict('False', 'Drifted', `${drift.length} difference(s): ${drift[0]}`);
-  return verdict('True', 'Synced', `the control plane has ${synced}, and what it was compiled from`);
+  return verdict('True', 'Synced', `the control plane has ${synced} and its sources`);
 }

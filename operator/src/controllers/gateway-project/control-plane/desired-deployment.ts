@@ -1,4 +1,6 @@
-/** What the cluster wants of the control plane that a project names. Pure, but for the archives, which are read when asked for. */
+/**
+ * The state that the cluster wants at the control plane of a project. Pure, except that archives are read on demand.
+ */
 import type { Project } from '@gw/gateway/compiler';
 import type { Revision } from '../../../api/gateway-project.ts';
 import type { GatewayProject } from '../../../api/resources.ts';
@@ -17,7 +19,10 @@ interface Observed {
   readonly signedBy?: string;
 }
 
-/** `inputs`: of the compilation, where there is one. Undefined where nothing is wanted of any, or it cannot be opened. */
+/**
+ * `inputs`: of the compilation, if there is one. Returns undefined if the project names no control plane, or it cannot
+ * be opened.
+ */
 export function desiredAtControlPlane(
   { project, controlPlane, signedBy }: Observed,
   compiled: { readonly compilation: Compilation | undefined; readonly inputs: Project | undefined },

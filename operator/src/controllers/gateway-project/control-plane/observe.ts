@@ -1,4 +1,4 @@
-/** Reads what opens the control plane that a project names, and what is known of the project there. */
+/** Reads the credentials of the control plane that a project names, and the state of the project there. */
 import type { EgressGuard } from '@gw/gateway/egress';
 import { type Refusal, refuse } from '../../../api/refusal.ts';
 import type { GatewayProject } from '../../../api/resources.ts';
@@ -48,7 +48,7 @@ async function readAccess(
       .toString('utf8')
       .trim();
   const token = text('token');
-  // What it is not is not repeated: it may be a token all the same.
+  // The message does not repeat the value: it may still be a token.
   if (!/^[\x21-\x7e]{1,4096}$/.test(token)) {
     const why = token === '' ? 'has no key "token"' : 'has a key "token" that is not a token';
     return refuse('SourceInvalid', `Secret "${name}" ${why}: put an API token of the control plane there`);
@@ -59,8 +59,8 @@ async function readAccess(
 }
 
 /**
- * What is wrong with the address of a control plane (docs/decisions.md#tenant-addresses); it is repeated only where it
- * can hold no credential.
+ * Reports the fault of a control plane's address (docs/decisions.md#tenant-addresses); repeats the address only if it
+ * cannot hold a credential.
  */
 export function addressFault(
   text: string,

@@ -1,10 +1,10 @@
 import type { Verdict } from '../../../runtime/conditions.ts';
 import type { SidecarPods } from '../../../sidecar/census.ts';
 
-/** So many pods are named. */
+/** Maximum number of pods in a message. */
 const MAX_NAMED = 5;
 
-/** Whether the pods that ask for a sidecar of the project have one. What is served does not hang on it. */
+/** Reports whether the pods that request a sidecar of the project have one. Does not affect what is served. */
 export function injectedVerdict({ pods, missing }: SidecarPods): Verdict {
   if (missing.length === 0)
     return { type: 'Injected', status: 'True', reason: 'Injected', message: `${pods} pod(s) have a sidecar` };

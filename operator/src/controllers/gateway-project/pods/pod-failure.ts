@@ -1,13 +1,13 @@
-/** Why a pod will not become ready by waiting: what its containers ended with, again and again. Pure. */
+/** Why a pod will not become ready by waiting: the repeated exit reasons of its containers. Pure. */
 import type { Pod } from '../../../api/resources.ts';
 
-/** Restarts after which a pod that was never ready is given up. */
+/** Restarts after which a pod that was never ready counts as failed. */
 const RESTARTS = 3;
 /** A secret reference does not resolve: it will not by itself (docs/reference/gateway.md#secrets). */
 const EXIT_SECRET = 13;
 const MAX_MESSAGE = 500;
 
-/** In words; undefined while it may come up yet. */
+/** Describes the failure; undefined while the pod may still become ready. */
 export function podFailure(pod: Pod): string | undefined {
   for (const { state, lastState, restartCount = 0 } of pod.status?.containerStatuses ?? []) {
     const ended = state?.terminated ?? lastState?.terminated;
@@ -20,7 +20,7 @@ export function podFailure(pod: Pod): string | undefined {
   return undefined;
 }
 
-/** The line that says why, of the end of a log. */
+/** Returns the line with the reason from the end of a log. */
 export function lastWords(log: string | undefined): string {
   const lines = (log ?? '')
     .split('\n')

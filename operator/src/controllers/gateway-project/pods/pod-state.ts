@@ -1,4 +1,4 @@
-/** What a gateway pod is doing: ready or not, which artifact it says that it serves, why it fails. */
+/** State of a gateway pod: whether it is ready, the artifact that it reports, why it fails. */
 import { messageOf } from '@gw/gateway/message-of';
 import { readWhole } from '@gw/gateway/read-whole';
 import { request } from 'undici';
@@ -11,29 +11,29 @@ export interface PodState {
   readonly name: string;
   readonly ready: boolean;
   readonly terminating: boolean;
-  /** It is there to try a revision beside the others. */
+  /** The pod belongs to a canary. */
   readonly canary?: boolean;
-  /** Revision that it was started with; undefined where its template does not say. */
+  /** Revision that it was started with; undefined if its template does not name one. */
   readonly revision?: number;
-  /** Its address, once it has one. */
+  /** Address of the pod, once it has one. */
   readonly host?: string;
   /** `artifact_hash` that it reports; undefined when it is not ready or does not answer. */
   readonly serves?: string;
   /** Why a ready pod could not be asked. */
   readonly unreachable?: string;
-  /** Why it is not ready, as far as its containers say. */
+  /** Why it is not ready, from its containers' status. */
   readonly waiting?: string;
   /** Why it will not become ready by waiting. */
   readonly fails?: string;
 }
 
-/** Asks a pod what it serves; `host` is its address. Throws when there is no answer. */
+/** Queries the artifact of a pod; `host` is its address. Throws without an answer. */
 export type ProvenanceProbe = (pod: Pod, host: string) => Promise<string>;
 
 const TIMEOUT_MS = 2000;
 const MAX_ANSWER = 256 * 1024;
 
-/** Asks the admin port, and no other: what a pod says of its ports is its author's to choose. */
+/** Queries the admin port only: the author of a pod chooses the ports in its spec. */
 export const probeProvenance: ProvenanceProbe = (_, host) => readProvenance(host, ADMIN_PORT);
 
 /** Reads `artifact_hash` from `/provenance` (docs/decisions.md#programmed-by-provenance). */
@@ -44,7 +44,7 @@ export async function readProvenance(host: string, port: number): Promise<string
   return hash;
 }
 
-/** A page of a pod's admin port, of at most so many bytes. */
+/** Reads a page of a pod's admin port, of at most `maxBytes`. */
 export async function readAdmin(host: string, port: number, path: string, maxBytes: number): Promise<string> {
   const answer = await request(adminUrl(host, port, path), { signal: AbortSignal.timeout(TIMEOUT_MS) });
   const body = await readWhole(answer.body, maxBytes, () => new Error(`the answer of ${path} is too large`));
@@ -52,7 +52,7 @@ export async function readAdmin(host: string, port: number, path: string, maxByt
   return body.toString('utf8');
 }
 
-/** Has a pod do something; rejects where it does not. */
+/** Posts to the admin API of a pod; rejects if the pod refuses. */
 export async function postAdmin(host: string, port: number, path: string, body: object): Promise<void> {
   const answer = await request(adminUrl(host, port, path), {
     method: 'POST',
@@ -68,17 +68,17 @@ function adminUrl(host: string, port: number, path: string): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}${path}`;
 }
 
-/** What the kubelet says of it; a pod that is being deleted may still be ready. */
+/** Returns the readiness that the kubelet reports; a pod that is being deleted may still be ready. */
 export function reportsReady({ status }: Pod): boolean {
   return status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false;
 }
 
-/** What it waits for: a node, an image, the end of a pause between restarts. */
+/** Returns what the pod waits for: a node, an image, the end of a pause between restarts. */
 function waitingOf({ status }: Pod): string | undefined {
   const unscheduled = status?.conditions?.find(({ type, status: is }) => type === 'PodScheduled' && is === 'False');
   const all = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
   const states = all.flatMap(({ state }) => (state?.waiting ? [state.waiting] : []));
-  // Containers wait for those before them, which say why.
+  // Containers wait for earlier ones, whose state gives the reason.
   const telling = states.find(({ reason }) => reason !== 'PodInitializing') ?? states[0];
   const found = unscheduled ?? telling;
   return found && ([found.reason, found.message].filter(Boolean).join(': ') || undefined);

@@ -1,6 +1,6 @@
 /**
- * What pods said that they serve. A pod is asked again once it has changed, once its project is not programmed (a
- * rollout may reach it without changing the pod), and every ten minutes.
+ * Remembers the artifacts that pods reported. A pod is queried again after it has changed, while its project is not
+ * programmed (a rollout may reach it without changing the pod), and every ten minutes.
  */
 import type { Pod } from '../../../api/resources.ts';
 import type { ProvenanceProbe } from './pod-state.ts';
@@ -15,7 +15,7 @@ interface Answer {
 
 export class ProvenanceMemory {
   readonly #probe: ProvenanceProbe;
-  /** By project, then by the uid of the pod. */
+  /** Answers by project, then by the uid of the pod. */
   readonly #answers = new Map<string, Map<string, Answer>>();
 
   constructor(probe: ProvenanceProbe) {
@@ -38,7 +38,7 @@ export class ProvenanceMemory {
     };
   }
 
-  /** The project is not programmed, or is gone: what its pods said is asked for again. */
+  /** Drops the answers of a project that is not programmed, or was deleted: its pods are queried again. */
   forget(key: string): void {
     this.#answers.delete(key);
   }

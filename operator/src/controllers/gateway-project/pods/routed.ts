@@ -1,4 +1,4 @@
-/** Whether the Service is routed to the pods that serve the artifact, and to no others, as its EndpointSlices say. */
+/** Whether the Service routes to the pods that serve the artifact, and only to them, from its EndpointSlices. */
 import { type EndpointSlice, endpointSlices, type GatewayProject } from '../../../api/resources.ts';
 import { ApiError } from '../../../runtime/api-server.ts';
 import { conditionOf, type Verdict } from '../../../runtime/conditions.ts';
@@ -6,11 +6,11 @@ import type { ListOptions, Objects } from '../../../runtime/objects.ts';
 import type { PodState } from './pod-state.ts';
 
 export interface Routed {
-  /** Names of the pods that new connections to the Service reach; absent where nothing says so. */
+  /** Names of the pods that new connections to the Service reach; absent if unknown. */
   readonly routed?: ReadonlySet<string>;
 }
 
-/** Nothing where the operator's role, older than the operator, does not let it see EndpointSlices. */
+/** Empty if the operator's role is older than the operator and does not allow it to read EndpointSlices. */
 export async function readRouted(objects: Pick<Objects, 'list'>, options: ListOptions): Promise<Routed> {
   try {
     return routedOf(await objects.list(endpointSlices, options));
@@ -20,20 +20,20 @@ export async function readRouted(objects: Pick<Objects, 'list'>, options: ListOp
   }
 }
 
-/** Nothing where there are no EndpointSlices: local mode, and a Service that has just been made. */
+/** Empty if there are no EndpointSlices: local mode, and a Service that has just been created. */
 export function routedOf(slices: readonly EndpointSlice[]): Routed {
   if (slices.length === 0) return {};
   const ready = slices
     .flatMap(({ endpoints }) => endpoints ?? [])
-    // Kubernetes takes one that does not say for ready.
+    // Kubernetes treats an endpoint without the condition as ready.
     .filter(({ conditions }) => conditions?.ready !== false)
     .flatMap(({ targetRef }) => (targetRef?.kind === 'Pod' && targetRef.name !== undefined ? [targetRef.name] : []));
   return { routed: new Set(ready) };
 }
 
 /**
- * What every ready pod serves is programmed once new connections reach these pods, and no pod that ends. Pods that
- * come and go afterwards, as an autoscaler has it, take nothing of that back.
+ * An artifact that every ready pod serves is programmed once new connections reach these pods and no pod that is
+ * ending. Pods that come and go later, as with an autoscaler, do not revoke that.
  */
 export function routedVerdict(
   verdict: Verdict,
@@ -44,7 +44,7 @@ export function routedVerdict(
   const stood = conditionOf(project, 'Programmed')?.status === 'True' && project.status?.artifactHash === artifactHash;
   if (stood) return verdict;
   const serving = new Set(pods.filter((pod) => pod.ready && !pod.terminating).map(({ name }) => name));
-  // One that is not known to be ready yet has just become so.
+  // A pod that is not yet known as ready has just become so.
   const staying = new Set(pods.filter((pod) => !pod.terminating).map(({ name }) => name));
   const [gone] = [...routed].filter((name) => !staying.has(name));
   const [missing] = [...serving].filter((name) => !routed.has(name));

@@ -1,19 +1,18 @@
 /**
- * Whether the pods that run are those that are declared: image, options, resources, Secrets. What they serve does not
- * say so, since pods of the template before serve on until new ones are ready
- * (docs/decisions.md#declared-pods). Pure.
+ * Whether the running pods match the declared template: image, options, resources, Secrets. The artifacts that they
+ * serve do not tell, since old pods serve until new ones are ready (docs/decisions.md#declared-pods). Pure.
  */
 import type { Workload } from '../../../api/resources.ts';
 import type { PodState } from './pod-state.ts';
 
 /** Pods of the declared template are still to come. */
 export interface PendingTemplate {
-  /** Why they do not start, as far as anybody says; undefined while they may. */
+  /** Why the pods do not start, if known; undefined while they may still start. */
   readonly stuck?: string;
   readonly message: string;
 }
 
-/** What a pod waits for in passing. */
+/** Reasons for which a pod waits briefly. */
 const PASSING: ReadonlySet<string> = new Set(['ContainerCreating', 'PodInitializing']);
 
 /** `declared`: the workload's template is the one that is declared. Undefined if all pods are of it. */

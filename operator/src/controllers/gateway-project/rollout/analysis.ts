@@ -7,25 +7,28 @@ import { type Answers, NO_ANSWERS, quantileMs, type Sample, slowerThan, total } 
 import { type Counted, chanceBeside, chanceOf, chanceTogether } from './significance.ts';
 
 export interface AnalysisResult {
-  /** `unknown`: no operation has had enough requests to say. */
+  /** `unknown`: no operation has had enough requests. */
   readonly verdict: 'good' | 'worse' | 'unknown';
   readonly message: string;
-  /** Operations in use that have had too few requests of the canary to say that they do well. */
+  /** Operations in use whose canary has had too few requests to show that they work. */
   readonly withoutEvidence: readonly string[];
   /** Operations that do worse; empty unless the verdict is `worse`. */
   readonly worse: readonly string[];
-  /** Requests that the canary has answered without an error, by operation: failures are no evidence that it does well. */
+  /** Requests that the canary has answered without an error, by operation: failures are not evidence of success. */
   readonly requests: ReadonlyMap<string, number>;
 }
 
 type Analysis = RolloutSpec['canary']['analysis'];
 
-/** Fewer than these are no reason to abort, however unlikely they are. */
+/** Minimum number of bad answers for an abort, however unlikely they are. */
 const LEAST_BAD = 5;
 /** How likely a canary that is as good as the others may be aborted, for all operations and looks together. */
 const CHANCE = 0.001;
 const MAX_NAMED = 3;
-/** Others of whose answers clearly more than this percentage is bad fail themselves: there is nothing to compare with. */
+/**
+ * Stable pods of whose answers clearly more than this percentage is bad fail themselves: there is nothing to compare
+ * with.
+ */
 const FAILS_ITSELF = 50;
 
 export function analyse({ canary: { analysis } }: RolloutSpec, canary: Sample, others: Sample): AnalysisResult {
@@ -35,7 +38,7 @@ export function analyse({ canary: { analysis } }: RolloutSpec, canary: Sample, o
     theirs: others.get(name) ?? NO_ANSWERS,
   }));
   const used = operations.filter(({ its, theirs }) => its.requests + theirs.requests > 0);
-  // One more: all of them together.
+  // One more comparison: all of them together.
   const chance = CHANCE / (used.length + 1);
   const withoutEvidence = used.filter(({ its }) => its.requests < analysis.minRequests).map(({ name }) => name);
   const requests = new Map(used.map(({ name, its }) => [name, its.requests - its.errors]));
@@ -68,8 +71,8 @@ export function listed(names: readonly string[]): string {
 }
 
 /**
- * Why an operation does worse; undefined where it does not, or nobody can say. Others that fail themselves are no
- * measure: what they had is left out, and the limit counts by itself.
+ * Returns why an operation does worse than the stable one; undefined if it does not, or nobody can tell. Stable pods
+ * that fail themselves are no measure: their answers are left out, and the limit alone counts.
  */
 function faultOf(
   name: string,
@@ -108,7 +111,7 @@ function theyFail(theirs: Answers, { maxP99Ms }: Analysis): boolean {
   return [theirs.errors, slow].some((count) => besides(bad(theirs, 0), bad(theirs, count)).alone);
 }
 
-/** Many operations that fail a little, none of which fails enough by itself. */
+/** Finds a fault of many operations that each fail too little to count. */
 function faultOfAll(
   used: readonly { readonly its: Answers; readonly theirs: Answers }[],
   { maxErrorPercent }: Analysis,
@@ -121,7 +124,7 @@ function faultOfAll(
     .map(({ its, theirs }) => [its, theirs] as const);
   const requests = pairs.reduce((all, [its]) => all + its.requests, 0);
   const errors = pairs.reduce((all, [its]) => all + its.bad, 0);
-  // As many as the others would have had of the same requests.
+  // Bad answers that the stable pods would have had for the same requests.
   const expected = pairs.reduce((all, [its, theirs]) => all + (its.requests * theirs.bad) / theirs.requests, 0);
   if (errors < LEAST_BAD || (100 * (errors - expected)) / requests <= maxErrorPercent) return undefined;
   if (chanceTogether(pairs) >= chance) return undefined;
@@ -131,7 +134,7 @@ function faultOfAll(
 
 function exceeds({ its, theirs, alone }: Pair, percent: number, chance: number): boolean {
   if (its.bad < LEAST_BAD || percentOf(its) - (alone ? 0 : percentOf(theirs)) <= percent) return false;
-  // What only the canary has had, or what nobody does well, is held against what is allowed.
+  // Operations that only the canary has had, or that all pods fail, are measured against the absolute limit.
   const isAbsolute = alone || theirs.requests === 0;
   return (isAbsolute ? chanceOf(its, percent / 100) : chanceBeside(its, theirs)) < chance;
 }

@@ -1,4 +1,4 @@
-/** How many pods a canary has, and what may be read of how it does. Pure. */
+/** Number of pods of a canary, and results that its measurements allow. Pure. */
 import type { RolloutSpec, RolloutStatus } from '../../../api/rollout.ts';
 
 export interface CanaryStep {
@@ -14,15 +14,15 @@ export function canarySteps({ canary }: RolloutSpec): readonly CanaryStep[] {
 }
 
 /**
- * Pods beside so many others which make that share of all. The others are not touched, so that an abort takes nothing
- * away from what serves: there are at most as many beside them, and at least one.
+ * Returns the number of canary pods beside `others` that makes their share of all. The others stay, so that an abort
+ * removes no stable pod: at most as many canary pods as others, and at least one.
  */
 export function canaryPods(weight: number, others: number): number {
   const exact = (others * weight) / (100 - weight);
   return Math.max(1, Math.min(others, Math.round(exact)));
 }
 
-/** What tells a step from others, of the same canary and of others: measurements begin anew with each. */
+/** Names a step, of this canary and of others: each step begins new measurements. */
 export function stepName({ revision, step, watching }: RolloutStatus): string {
   return `${revision}/${watching ? 'watch' : step}`;
 }

@@ -1,6 +1,6 @@
 /**
- * What a person asks of a rollout that is under way, by an annotation of the GatewayProject: it is done once, since the
- * status names the last one that was taken up. An annotation, so that no tool that owns the spec takes it back. Pure.
+ * A user's command for a running rollout, as an annotation of the GatewayProject: it runs once, since the status names
+ * the last one that was carried out. An annotation, so that no tool that owns the spec reverts it. Pure.
  */
 import { GROUP } from '../../../api/schema.ts';
 
@@ -11,9 +11,9 @@ export type RolloutAction = (typeof ACTIONS)[number];
 
 export interface RolloutCommand {
   readonly action: RolloutAction;
-  /** That the person has seen: another one is not meant. */
+  /** Revision that the user has seen: the command applies to no other. */
   readonly revision: number;
-  /** Tells it from others. */
+  /** Identifies the command. */
   readonly id: string;
 }
 
@@ -21,7 +21,7 @@ export function commandText({ action, revision, id }: RolloutCommand): string {
   return `${action} ${revision} ${id}`;
 }
 
-/** Undefined where the annotation says nothing that anyone could mean. */
+/** Returns undefined if the annotation is not a valid command. */
 export function readCommand(annotations: Readonly<Record<string, string>> | undefined): RolloutCommand | undefined {
   const [, name, revision, id] =
     /^([a-z-]+) ([0-9]{1,9}) ([\w-]{1,64})$/.exec(annotations?.[ANNOTATION_ROLLOUT] ?? '') ?? [];

@@ -1,6 +1,6 @@
 /**
  * The rollout of one revision after another: a state machine over status.rollout and status.failed. Pure. A change of
- * phase is written down before anything is done about it, so that whoever goes on from there does the same.
+ * phase is recorded before anything is done about it, so that any operator that continues from there does the same.
  */
 
 import type { Revision } from '../../../api/gateway-project.ts';
@@ -19,25 +19,25 @@ import type { PodRefusal } from './observe.ts';
 
 export interface RolloutInput {
   readonly spec: RolloutSpec;
-  /** Pods can be told of artifacts over the link. */
+  /** Pods can receive artifacts over the link. */
   readonly linked: boolean;
   readonly revisions: readonly Revision[];
-  /** What the project or a Deployment asks for; undefined: nothing can be served. */
+  /** The revision that the project or a Deployment requests; undefined if nothing can be served. */
   readonly desired: Revision | undefined;
   readonly latest: number | undefined;
-  /** Of the project's spec. */
+  /** Generation of the project's spec. */
   readonly generation: number;
-  /** The Deployment that counts: which revision it asks for, and what tells it from others. */
+  /** The Deployment in effect: the revision that it requests, and its identifier. */
   readonly asking?: { readonly revision: number; readonly id: string };
   readonly before: RolloutStatus | undefined;
   readonly failed: FailedRevision | undefined;
-  /** What tells the Secrets of the pods from others; undefined where there are none. */
+  /** Version of the pods' Secrets; undefined if they use none. */
   readonly secrets?: string;
   /** Revision in the template of the stable pods; undefined before there are any. */
   readonly templated: number | undefined;
-  /** Stable pods that shall be there. */
+  /** Desired number of stable pods. */
   readonly wanted: number;
-  /** Of the workload whose template has the revision that is rolled out: it has made no progress for too long. */
+  /** Whether the workload with the new revision has made no progress for too long. */
   readonly stalled: { readonly stable: boolean; readonly canary: boolean };
   /** Why no pod can be created: a quota, an admission policy. */
   readonly uncreatable?: string;
@@ -48,27 +48,27 @@ export interface RolloutInput {
   readonly refusals: readonly PodRefusal[];
   /** Stable pods that served the goal when it was looked last. */
   readonly programmedBefore: number;
-  /** What the measurements say of the canary's step; undefined before there are any. */
+  /** Result of the measurements of the canary's step; undefined before there are any. */
   readonly analysis?: AnalysisResult;
-  /** What canaries measured as bad. */
+  /** Operations that canaries measured as bad. */
   readonly faults: readonly MeasuredFault[];
   readonly fingerprintOf: FingerprintOf;
-  /** What a person asks of it. */
+  /** A user's command for the rollout. */
   readonly command?: RolloutCommand | undefined;
   readonly now: Date;
 }
 
 export interface RolloutDecision {
-  /** What pods shall serve in the end. */
+  /** The revision that pods serve at the end. */
   readonly goal?: Revision;
-  /** What the stable pods shall serve now. */
+  /** The revision that the stable pods serve now. */
   readonly stable?: Revision;
   readonly canary?: { readonly revision: Revision; readonly pods: number };
   readonly status?: RolloutStatus;
   readonly failed?: FailedRevision;
   readonly faults: readonly MeasuredFault[];
   readonly events: readonly EventRecord[];
-  /** Milliseconds after which to look again, undefined when nothing is under way. */
+  /** Milliseconds after which to check again, undefined when nothing is in progress. */
   readonly again?: number;
 }
 
@@ -84,7 +84,7 @@ export function decideRollout(input: RolloutInput): RolloutDecision {
   return decision.status ? { ...decision, status: { ...decision.status, asked: command.id } } : decision;
 }
 
-/** A person's word clears what was measured of a revision. */
+/** Removes the faults of a revision that a user has pardoned. */
 function withoutPardoned({ command, faults, revisions, fingerprintOf }: RolloutInput): readonly MeasuredFault[] {
   const goal = revisions.find(({ revision }) => revision === command?.revision);
   if (!goal || !PARDONS.has(command?.action ?? '')) return faults;
@@ -94,26 +94,26 @@ function withoutPardoned({ command, faults, revisions, fingerprintOf }: RolloutI
 
 const PARDONS: ReadonlySet<string> = new Set<RolloutAction>(['retry', 'promote', 'promote-full']);
 
-/** As decided, with what was measured on the way: recorded where a canary did worse, cleared where all did well. */
+/** Adds the measured faults to the decision: recorded if a canary did worse, cleared if all operations did well. */
 function decideFaults(input: RolloutInput): RolloutDecision {
   const { faults, fingerprintOf, before, now } = input;
   const { measured, ...decision } = decide(input);
   const { goal, status } = decision;
   if (goal && measured) return { ...decision, faults: withMeasured(faults, measured, goal, fingerprintOf, now) };
-  // Each step had its evidence, or somebody's word.
+  // Each step had its evidence, or a user's command.
   const isProven = status?.strategy === 'Canary' && status.phase === 'Succeeded' && before?.phase === 'Progressing';
   if (!goal || !isProven || status.unserved) return { ...decision, faults };
   const gone = faultsIn(faults, goal, fingerprintOf);
   return { ...decision, faults: faults.filter((fault) => !gone.includes(fault)) };
 }
 
-/** Before what was measured is recorded. */
+/** A decision before measured faults are recorded. */
 interface Deciding extends Omit<RolloutDecision, 'faults'> {
   /** Why a canary is aborted now. */
   readonly measured?: AnalysisResult;
 }
 
-/** Its command is one that has not been taken up. */
+/** The input's command has not been carried out yet. */
 function decide(input: RolloutInput): Deciding {
   const { desired, before, spec, revisions } = input;
   const failed = standingFailure(input);
@@ -121,7 +121,7 @@ function decide(input: RolloutInput): Deciding {
   if (!desired) return { ...kept, ...(before ? { status: before } : {}), events: [] };
   const good = lastGood(input);
   if (failed?.revision === desired.revision && before && good && returns(spec, before)) {
-    // Back to the last good one; the record of what failed stays.
+    // Back to the last good revision; the record of the failure stays.
     return { goal: good, stable: good, status: before, failed, events: [] };
   }
   const again = input.failed !== undefined && failed === undefined && before?.phase !== 'Succeeded';
@@ -130,14 +130,14 @@ function decide(input: RolloutInput): Deciding {
   const isHeld = before?.needsEvidence !== undefined && before.strategy !== 'Canary';
   if (before?.revision !== desired.revision || before.phase === 'Aborted' || again || firstPods || isAsked || isHeld) {
     const begun = begin(input, desired, good, firstPods);
-    // What was measured is of the rollout before.
+    // The measurements belong to the previous rollout.
     const { analysis: _, ...rest } = input;
     return { ...(held(input, desired, begun) ?? advance(rest, desired, begun)), ...kept };
   }
   if (before.phase === 'Succeeded') return { goal: desired, stable: desired, status: before, ...kept, events: [] };
   const from = revisions.find(({ revision }) => revision === before.from);
   if (before.phase === 'Failed') {
-    // There is nothing to go back to, or it is not wanted: it may come up yet.
+    // There is no revision to return to, or returning is off: this one may still become ready.
     const done = isServed(input, desired) ? succeed(before, input) : before;
     return { goal: desired, stable: desired, status: done, ...kept, events: [] };
   }
@@ -149,7 +149,7 @@ interface Underway {
   readonly from: Revision | undefined;
 }
 
-/** What failed is remembered until what it depended on changes, or a Deployment asks for it. */
+/** Returns the failure that holds until its cause changes, or a Deployment requests the revision. */
 function standingFailure(input: RolloutInput): FailedRevision | undefined {
   const { failed, latest, generation, asking, secrets } = input;
   if (!failed || failed.generation !== generation || asks(input, 'retry', failed.revision)) return undefined;
@@ -163,18 +163,18 @@ function asks({ command }: RolloutInput, action: RolloutAction, revision: number
   return command?.action === action && command.revision === revision;
 }
 
-/** Why it is called off; undefined where nobody does. */
+/** Returns why the rollout is aborted; undefined if nobody aborts it. */
 function calledOff(input: RolloutInput, goal: Revision): string | undefined {
   return asks(input, 'abort', goal.revision) ? BY_HAND : undefined;
 }
 
-/** A canary is taken away whatever the spec says: the revision before serves anyway. */
+/** A canary is always removed: the stable revision keeps serving anyway. */
 function returns({ automaticRollback }: RolloutSpec, { phase }: RolloutStatus): boolean {
   return automaticRollback || phase === 'Aborted';
 }
 
 function lastGood({ before, revisions, templated }: RolloutInput): Revision | undefined {
-  // What is watched on has all stable pods, and has passed every step.
+  // A watched revision runs in all stable pods and has passed every step.
   const isGood = (before?.phase === 'Succeeded' && !before.unserved) || before?.watching === true;
   const number = before === undefined ? templated : isGood ? before.revision : before.from;
   return revisions.find(({ revision }) => revision === number);
@@ -187,7 +187,7 @@ function begin(
   good: Revision | undefined,
   firstPods: boolean,
 ): Underway {
-  // What serves is gone back to where a rollout is called off: the way there is the way back from it.
+  // An aborted rollout returns to what is served now.
   const from = good;
   const forward = from !== undefined && goal.revision > from.revision;
   const strategy =
@@ -214,8 +214,8 @@ function begin(
 }
 
 /**
- * Where nothing is measured on the way, what was measured as bad is not rolled out: what serves is served on. Going back
- * is never held.
+ * Holds a revision with operations that were measured as bad if the rollout measures nothing: the served revision
+ * stays. A rollback is never held.
  */
 function held(input: RolloutInput, goal: Revision, { status, from }: Underway): Deciding | undefined {
   const { before, faults, fingerprintOf, wanted } = input;
@@ -230,7 +230,7 @@ function held(input: RolloutInput, goal: Revision, { status, from }: Underway): 
   return { goal: from, stable: from, status: waiting, events: heldEvents(before, waiting) };
 }
 
-/** Told once. */
+/** Emitted once. */
 function heldEvents(before: RolloutStatus | undefined, { message = '', revision }: RolloutStatus) {
   const isTold = before?.needsEvidence !== undefined && before.revision === revision;
   return isTold ? [] : [event('NeedsEvidence', message)];
@@ -319,7 +319,7 @@ function advanceCanary(input: RolloutInput, goal: Revision, before: RolloutStatu
   return { ...decision, ...nextStep(input, goal, status, index + 1) };
 }
 
-/** All have it but a few, which keep the one before for a while: what it does worse is seen as at a step. */
+/** Keeps a few pods on the previous revision for a while after all others have changed: faults show as in a step. */
 function watchPromoted(input: RolloutInput, goal: Revision, before: RolloutStatus, from: Revision): Deciding {
   const { spec, wanted, now, analysis } = input;
   const canary = { revision: from, pods: canaryPods(canarySteps(spec)[0]?.weight ?? 1, wanted) };
@@ -333,7 +333,7 @@ function watchPromoted(input: RolloutInput, goal: Revision, before: RolloutStatu
   if (asks(input, 'promote', goal.revision) || asks(input, 'promote-full', goal.revision)) return done;
   const ready = servedBy(input.pods, from, true);
   if (before.steppedAt === undefined && ready < canary.pods) {
-    // That there is nothing to compare with is no fault of the new one.
+    // Missing data to compare with is not a fault of the new revision.
     const late = now.getTime() - Date.parse(before.progressedAt ?? '') > spec.progressDeadlineSeconds * 1000;
     if (late) return done;
     const message = `promoted; ${ready} of ${canary.pods} pods have revision ${from.revision} again, for comparison`;
@@ -369,18 +369,18 @@ function nextStep(
   };
 }
 
-/** What the status says of it. */
+/** Returns the fields of the status about evidence. */
 function evidenceOf(analysis: AnalysisResult | undefined): Pick<RolloutStatus, 'withoutEvidence'> {
   return analysis ? { withoutEvidence: analysis.withoutEvidence.slice(0, MOST_NAMED) } : {};
 }
 
-/** Operations in use have had too few requests of it, or nobody has looked yet. */
+/** Reports whether operations in use have had too few requests, or are not measured yet. */
 function lacksEvidence(analysis: AnalysisResult | undefined): boolean {
   return analysis === undefined || analysis.withoutEvidence.length > 0;
 }
 
 /**
- * Every ready stable pod says that it serves it, and there are as many as are wanted
+ * Reports whether every ready stable pod serves the revision, and their number is the desired one
  * (docs/decisions.md#programmed-by-provenance).
  */
 function isServed({ pods, wanted }: RolloutInput, goal: Revision): boolean {
@@ -405,7 +405,9 @@ function late({ uncreatable }: RolloutInput, own: readonly PodState[]): string {
   return `its pods did not become ready in time${uncreatable === undefined ? waitingOf(own) : `: ${uncreatable}`}`;
 }
 
-/** What keeps its pods from starting was there before it: it waits, and is not given up for that. */
+/**
+ * Reports whether the fault that keeps its pods from starting is older than the rollout: it waits instead of failing.
+ */
 function isBlameless({ generation }: RolloutInput, { blamelessAt }: RolloutStatus): boolean {
   return blamelessAt === generation;
 }
@@ -433,7 +435,7 @@ function waitingOf(pods: readonly PodState[]): string {
   return waiting ? `: pod ${waiting.name}: ${waiting.waiting}` : '';
 }
 
-/** Without pods it is `unserved` (docs/decisions.md#unserved-revisions): nothing to go back to. */
+/** Ends the rollout; without pods as `unserved` (docs/decisions.md#unserved-revisions), to which no rollback goes. */
 function succeed(status: RolloutStatus, { now, wanted }: RolloutInput): RolloutStatus {
   const { steppedAt: _, step: _s, weight: _w, share: _h, paused: _p, watching: _t, unserved: _u, ...also } = status;
   const { needsEvidence: _n, blamelessAt: _b, ...rest } = also;
@@ -442,7 +444,7 @@ function succeed(status: RolloutStatus, { now, wanted }: RolloutInput): RolloutS
   return { ...ended, message: `revision ${status.revision} is served by all pods` };
 }
 
-/** What it leads to is done when this is written down. */
+/** The failure is recorded first, its consequences follow. */
 function fail(
   { spec, generation, asking, secrets, now }: RolloutInput,
   goal: Revision,

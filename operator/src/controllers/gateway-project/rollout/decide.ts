@@ -1,4 +1,4 @@
-/** A project's rollout, from what was observed of it: which revision is served by which pods. Pure. */
+/** Decides a project's rollout from its observed state: which pods serve which revision. Pure. */
 import type { Revision } from '../../../api/gateway-project.ts';
 import type { Deployment, GatewayProject, Workload } from '../../../api/resources.ts';
 import type { PodSettings } from '../../../objects/gateway-container.ts';
@@ -24,24 +24,24 @@ import type { ObservedRollout } from './observe.ts';
 import { activeDeployment, deploymentId, requestedRevision, target } from './target.ts';
 
 export interface Rollout extends RolloutDecision {
-  /** What pods shall serve in the end: the goal, or what somebody deployed at the control plane since. */
+  /** The artifact that pods serve at the end: the goal, or a later deployment at the control plane. */
   readonly served?: Served;
-  /** What the cluster wants of its control plane. */
+  /** The deployment that the cluster requests from its control plane. */
   readonly desiredDeployment?: DesiredDeployment;
   readonly externalDeployment?: ExternalDeployment;
-  /** What the template of the stable pods names: what a pod starts with. */
+  /** The revision in the template of the stable pods, which a pod starts with. */
   readonly template?: Revision;
   /** A Deployment holds it to another artifact than the newest. */
   readonly pinned: boolean;
-  /** Stable pods that shall be there. */
+  /** Desired number of stable pods. */
   readonly wanted: number;
   /** Pods that are declared are still to come. */
   readonly pending?: PendingTemplate;
-  /** Its pods are not as this operator makes them, for no reason that lies with the project: they can wait. */
+  /** Its pods differ from this operator's for reasons outside the project: they can wait. */
   readonly outdated: boolean;
 }
 
-/** What a rollout is decided from. */
+/** Input of a rollout's decision. */
 export interface RolloutBasis extends ObservedRollout {
   readonly project: GatewayProject;
   readonly deployments: readonly Deployment[];
@@ -50,7 +50,7 @@ export interface RolloutBasis extends ObservedRollout {
   readonly pods: readonly PodState[];
   readonly secrets: Pick<PodSecrets, 'seen'>;
   readonly controlPlane?: ObservedControlPlane;
-  /** Of the artifacts that can be rolled out, by `artifact_hash`; those that could not be read are not there. */
+  /** Fingerprints of the artifacts that can be rolled out, by `artifact_hash`; unreadable artifacts are missing. */
   readonly fingerprints?: ReadonlyMap<string, Fingerprints>;
 }
 
@@ -130,7 +130,7 @@ function blamelessOf({ metadata, status }: GatewayProject): boolean {
   return programmed?.reason === 'PodsNotStarting' && programmed.observedGeneration === metadata.generation;
 }
 
-/** What the condition `Updated` speaks of is not declared by the project. */
+/** Ignores differences that the condition `Updated` reports: the project does not declare them. */
 function pendingOf(
   { workload, project, pods }: RolloutBasis,
   settings: PodSettings,
@@ -143,7 +143,7 @@ function pendingOf(
   return pendingTemplate(workload, pods, wanted, declared);
 }
 
-/** Phases in which the pods have what they shall have, but for what the operator adds. */
+/** Phases in which the pods are as desired, except for the operator's additions. */
 const SETTLED: ReadonlySet<string> = new Set(['Succeeded', 'Aborted']);
 
 function isOutdated(workload: Workload | undefined, project: GatewayProject, settings: PodSettings): boolean {
@@ -154,7 +154,7 @@ function isOutdated(workload: Workload | undefined, project: GatewayProject, set
   return asked === askedDigest(project, settings);
 }
 
-/** With a control plane whoever deployed last decides what is served. */
+/** With a control plane, the last deployment decides what is served. */
 function servedBy(
   { controlPlane, project }: RolloutBasis,
   { goal }: RolloutDecision,
@@ -180,7 +180,7 @@ function isInPlace({ spec }: GatewayProject, { link }: PodSettings): boolean {
   return link !== undefined && (spec.rollout.strategy === 'InPlace' || spec.controlPlane !== undefined);
 }
 
-/** Whether its pods differ from those that we would make in nothing but the revision that they start with. */
+/** Reports whether its pods differ from the desired ones only in their first revision. */
 function hasTemplate(workload: Workload | undefined, project: GatewayProject, settings: PodSettings): boolean {
   return workload?.metadata.annotations?.[ANNOTATION_TEMPLATE] === templateDigest(project, settings);
 }
@@ -189,10 +189,10 @@ function revisionOf(workload: Workload | undefined): number | undefined {
   return Number(workload?.metadata.annotations?.[ANNOTATION_REVISION]) || undefined;
 }
 
-/** Its pods of that revision have made no progress for `progressDeadlineSeconds`. */
+/** Reports whether its pods of that revision have made no progress for `progressDeadlineSeconds`. */
 function hasStalled(workload: Workload | undefined, revision: Revision | undefined): boolean {
   if (revision === undefined || revisionOf(workload) !== revision.revision) return false;
-  // What it says of the template before is no news.
+  // The status still describes the previous template.
   if ((workload?.status?.observedGeneration ?? 0) < (workload?.metadata.generation ?? 0)) return false;
   const progressing = workload?.status?.conditions?.find(({ type }) => type === 'Progressing');
   return progressing?.reason === 'ProgressDeadlineExceeded';

@@ -1,28 +1,30 @@
-/** What the data planes of a project shall serve, as its status has it. Pure. */
+/** The revision that the data planes of a project serve, from its status. Pure. */
 import type { Revision } from '../../../api/gateway-project.ts';
 import type { GatewayProject } from '../../../api/resources.ts';
 import type { RolloutStatus } from '../../../api/rollout.ts';
 
 export interface DesiredRevision {
   readonly revision: Revision;
-  /** Of the rollout: the same artifact wanted again is another one, so that what was refused is tried again. */
+  /**
+   * Identifies the rollout: the same artifact in a new rollout is a new attempt, so that a refused one is tried again.
+   */
   readonly attempt: string;
 }
 
-/** Tells a rollout from others of the same revision. */
+/** Identifies a rollout among others of the same revision. */
 export function attemptOf({ revision, startedAt }: RolloutStatus): string {
   return `${revision}@${startedAt}`;
 }
 
-/** Of gateway pods: only where they take artifacts in place; undefined: each keeps what it has. */
+/** Returns the revision for gateway pods that take artifacts in place; undefined: each keeps its own. */
 export function desiredOfPods({ spec, status }: GatewayProject): DesiredRevision | undefined {
   if (spec.rollout.strategy !== 'InPlace') return undefined;
   return find(status, status?.revision);
 }
 
 /**
- * Of sidecars: what gateway pods have shown to be good, or else what there is; they keep what they were given while there
- * were no gateway pods. In place they go together.
+ * Returns the revision for sidecars: the newest that gateway pods have shown to be good, or the newest if no revision
+ * has. A revision given while there were no gateway pods stays. With InPlace, sidecars and gateway pods change together.
  */
 export function desiredOfSidecars({ status }: GatewayProject): DesiredRevision | undefined {
   const { rollout } = status ?? {};

@@ -1,6 +1,6 @@
 /**
- * What a canary measured as bad does not come back without evidence (docs/decisions.md#measured-faults): the record of
- * it, by operation and fingerprint, and what a later revision owes for it. Pure.
+ * An operation that a canary measured as bad needs evidence to return (docs/decisions.md#measured-faults): the record
+ * of faults, by operation and fingerprint, and the evidence that a later revision needs. Pure.
  */
 import type { Revision } from '../../../api/gateway-project.ts';
 import type { MeasuredFault } from '../../../api/rollout.ts';
@@ -14,7 +14,7 @@ export type FingerprintOf = (artifactHash: string, operation: string) => string 
 const MOST_FAULTS = 100;
 const MAX_NAMED = 3;
 
-/** Those of `faults` that a revision has again. A fault or artifact without a fingerprint counts as the same. */
+/** Returns the `faults` that a revision repeats. A fault or artifact without a fingerprint counts as the same. */
 export function faultsIn(
   faults: readonly MeasuredFault[],
   { artifactHash }: Revision,
@@ -26,7 +26,7 @@ export function faultsIn(
   });
 }
 
-/** Those for which the canary's step has had too few requests to say that they are gone. */
+/** Returns the faults for which the canary's step has had too few requests to disprove them. */
 export function unproven(
   faults: readonly MeasuredFault[],
   analysis: AnalysisResult | undefined,
@@ -35,7 +35,7 @@ export function unproven(
   return faults.filter(({ operation }) => (analysis?.requests.get(operation) ?? 0) < minRequests);
 }
 
-/** With what an analysis has found of a revision, newest first. */
+/** Returns the faults with an analysis' new findings about a revision, newest first. */
 export function withMeasured(
   faults: readonly MeasuredFault[],
   { worse, message }: AnalysisResult,
@@ -53,7 +53,7 @@ export function withMeasured(
   return [...found, ...faults.filter((fault) => !isAgain(fault))].slice(0, MOST_FAULTS);
 }
 
-/** What was wrong, and what would show that it is gone. */
+/** Describes the faults and the evidence that would clear them. */
 export function evidenceNeeded(faults: readonly MeasuredFault[]): string {
   const told = faults.slice(0, MAX_NAMED).map(({ operation, revision, message }) => {
     const what = message.startsWith(`${operation}: `) ? message : `${operation}: ${message}`;

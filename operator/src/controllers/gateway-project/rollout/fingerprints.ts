@@ -1,6 +1,6 @@
 /**
- * What tells an operation of one artifact from the same one of another: its schemas, dispatch, chain, and the digests
- * of their plugins. An edit elsewhere leaves it as it is (docs/decisions.md#measured-faults).
+ * Fingerprint of an operation in an artifact: its schemas, dispatch, chain, and the digests of their plugins. An edit
+ * elsewhere keeps the fingerprint (docs/decisions.md#measured-faults).
  */
 import { createHash } from 'node:crypto';
 import { type Artifact, type Operation, readArtifact } from '@gw/gateway/artifact';
@@ -12,17 +12,17 @@ import type { Compilation } from '../sources/compilation.ts';
 import { schemaDigests } from './schema-digests.ts';
 import { activeDeployment, requestedRevision } from './target.ts';
 
-/** By operation, as metrics name it: `GET /books/{id}`. */
+/** Fingerprints by operation, as metrics name it: `GET /books/{id}`. */
 export type Fingerprints = ReadonlyMap<string, string>;
 
 /** Operations whose fingerprints are kept, of all artifacts together. */
 const MOST_OPERATIONS = 200_000;
 
-/** Those of artifacts that were needed lately, by `artifact_hash`. */
+/** Fingerprints of recently used artifacts, by `artifact_hash`. */
 export class FingerprintCache {
   readonly #known = new BoundedMap<Fingerprints>(MOST_OPERATIONS);
 
-  /** Undefined if the artifact cannot be read: then nobody knows. */
+  /** Returns undefined if the artifact cannot be read. */
   async of(artifactHash: string, read: () => Promise<Uint8Array>): Promise<Fingerprints | undefined> {
     const known = this.#known.use(artifactHash);
     if (known) return known;
@@ -43,7 +43,10 @@ export interface FingerprintsWith {
   readonly readArchive?: ArchiveReader;
 }
 
-/** Of the artifacts that may be rolled out, if a canary is measured or a fault is on record; by `artifact_hash`. */
+/**
+ * Returns fingerprints of the artifacts that may be rolled out, if a canary is measured or a fault is on record; by
+ * `artifact_hash`.
+ */
 export async function observeFingerprints(
   { fingerprints, readArchive }: FingerprintsWith,
   project: GatewayProject,
@@ -84,7 +87,7 @@ function digestOf(
   schemas: ReadonlyMap<string, string>,
   plugins: ReadonlyMap<string, string>,
 ): string {
-  // Its place among others, and the title of its document, change with edits elsewhere.
+  // Its position, and the title of its document, change with edits elsewhere.
   const { index: _, spec: _s, api: _a, ...own } = operation;
   const used = [own.dispatch, ...own.middlewares].map(({ name }) => plugins.get(name) ?? '');
   const text = JSON.stringify([own, used], (_key, value: unknown) => {

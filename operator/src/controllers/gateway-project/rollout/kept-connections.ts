@@ -1,6 +1,6 @@
 /**
- * Has clients connect anew when a step of a canary begins: on connections that they keep, none of their requests would
- * ever reach its pods, and nothing could be said of it (docs/decisions.md#canary-evidence).
+ * Has clients reconnect when a step of a canary begins: requests on kept-alive connections would never reach its pods,
+ * and it could not be measured (docs/decisions.md#canary-evidence).
  */
 import { BoundedMap } from '@gw/gateway/bounded-map';
 import type { GatewayProject } from '../../../api/resources.ts';
@@ -22,14 +22,14 @@ export const closeKept: CloseKept = (host) =>
 
 export class KeptConnections {
   readonly #close: CloseKept;
-  /** By project, for which step it was done last, and when: again where the operator has begun anew, which costs little. */
+  /** The last step and its time, by project. A restarted operator does it again, which costs little. */
   readonly #done = new BoundedMap<{ readonly step: string; readonly at: number }>(MOST_PROJECTS);
 
   constructor(close: CloseKept) {
     this.#close = close;
   }
 
-  /** Waits for nobody: a pod that does not do it has its part of the evidence missing, which the status says. */
+  /** Does not wait: if a pod does not do it, its part of the evidence is missing, which the status shows. */
   at({ metadata, status }: GatewayProject, pods: readonly PodState[], now: number): void {
     const rollout = status?.rollout;
     if (rollout?.strategy !== 'Canary' || rollout.phase !== 'Progressing' || rollout.steppedAt === undefined) return;

@@ -1,20 +1,20 @@
-/** The measurements of canaries: what each pod has answered since the step began. */
+/** Measurements of canaries: the answers of each pod since the step began. */
 import { BoundedMap } from '@gw/gateway/bounded-map';
 import type { RolloutSpec } from '../../../api/rollout.ts';
 import { type AnalysisResult, analyse } from './analysis.ts';
 import { NOTHING, readSample, type Sample, since, sum } from './sample.ts';
 
 export interface MeasuredPod {
-  /** Its uid. */
+  /** Uid of the pod. */
   readonly id: string;
   readonly canary: boolean;
-  /** Its `/metrics`. */
+  /** Reads its `/metrics`. */
   read(): Promise<string>;
 }
 
 interface Step {
   readonly name: string;
-  /** By pod, as it was when the step began; a pod that came later began with nothing. */
+  /** Counts by pod at the beginning of the step; a later pod began with zero. */
   readonly before: ReadonlyMap<string, Sample>;
   readAt: number;
   result: AnalysisResult;
@@ -28,8 +28,8 @@ export class Measurements {
   readonly #steps = new BoundedMap<Step>(MOST_PROJECTS);
 
   /**
-   * Of the step `name` of a project's canary, since it was first asked about: where the operator has begun anew in the
-   * midst of it, from then on. Pods that do not answer are left out.
+   * Analyses the step `name` of a project's canary since its first call: after a restart of the operator in the middle
+   * of it, from then on. Pods that do not answer are left out.
    */
   async analyse(
     project: string,
@@ -65,7 +65,7 @@ async function sampleOf(pod: MeasuredPod): Promise<{ pod: MeasuredPod; sample: S
   try {
     return { pod, sample: readSample(await pod.read()) };
   } catch {
-    // One that does not answer is not ready for long: the rollout hears of that.
+    // A pod that does not answer is soon reported as not ready, which the rollout sees.
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-/** What else a rollout looks at: what pods refused over the link, what a canary's measurements say. */
+/** Further input of a rollout: refusals of pods over the link, and a canary's measurements. */
 import type { GatewayProject, Pod } from '../../../api/resources.ts';
 import type { ObjectKey } from '../../../kube/kube-object.ts';
 import { ADMIN_PORT, CANARY, LABEL_ROLE } from '../../../objects/names.ts';
@@ -19,26 +19,26 @@ export interface PodRefusal {
 export interface ObservedRollout {
   /** Pods that have refused artifacts over the link. */
   readonly refusals: readonly PodRefusal[];
-  /** What is measured of the canary's step. */
+  /** Measurements of the canary's step. */
   readonly analysis?: AnalysisResult;
-  /** What the link knows of sidecars. */
+  /** State of the sidecars that are linked. */
   readonly sidecars?: NonNullable<GatewayProject['status']>['sidecars'];
 }
 
-/** What is known of a project's data planes that hold the link, by the project's uid. */
+/** State of a project's linked data planes, by the project's uid. */
 export interface ProjectLink {
   refusals(uid: string): readonly PodRefusal[];
-  /** Undefined where there has never been one. */
+  /** Undefined if there has never been a sidecar. */
   sidecars(uid: string): ObservedRollout['sidecars'];
-  /** Its status has been written down, and with it what its data planes shall serve. */
+  /** Called after the project's status, which names the revision for its data planes, is written. */
   decided(project: GatewayProject, compilation: Compilation | undefined): void;
-  /** There is no such project any more. */
+  /** The project was deleted. */
   gone(key: ObjectKey): void;
-  /** How it calls up projects of which it has heard something. */
+  /** Takes a function that queues projects with news. */
   onStart(call: (keys: readonly ObjectKey[]) => void): void;
 }
 
-/** Reads a pod's metrics; `host` is its address. Rejects when there is no answer. */
+/** Reads a pod's metrics; `host` is its address. Rejects without an answer. */
 export type MetricsProbe = (pod: Pod, host: string) => Promise<string>;
 
 /** Bytes of them. */

@@ -1,6 +1,6 @@
 /**
- * What became of each kept revision: when all pods served it, and why it failed. A rollback goes to what was served
- * before, never to what failed (docs/decisions.md#rollback-to-served). Pure.
+ * History of each kept revision: when all pods served it, and why it failed. A rollback goes to a revision that was
+ * served, never to one that failed (docs/decisions.md#rollback-to-served). Pure.
  */
 import type { GatewayProjectStatus, Revision } from '../../../api/gateway-project.ts';
 import type { FailedRevision, RolloutStatus } from '../../../api/rollout.ts';
@@ -8,13 +8,13 @@ import { rfc3339 } from '../../../runtime/conditions.ts';
 
 export interface RevisionOutcome {
   readonly rollout: RolloutStatus | undefined;
-  /** Revision that every pod that is wanted serves now; undefined if none is served by all. */
+  /** Revision that every wanted pod serves now; undefined if pods differ. */
   readonly served: number | undefined;
   /** A Deployment holds the project to this revision: going back to it does not make it newer. */
   readonly pinned: boolean;
 }
 
-/** The kept revisions with what is known of them, from the status before and from how the rollout stands. */
+/** Returns the kept revisions with their history, from the status before and the state of the rollout. */
 export function withHistory(
   revisions: readonly Revision[],
   before: GatewayProjectStatus | undefined,
@@ -36,7 +36,7 @@ export function withHistory(
   });
 }
 
-/** What the status said; an operator before this one recorded only the last rollout and the last failure. */
+/** Returns the recorded history; older operators recorded only the last rollout and the last failure. */
 function recorded(
   { revision, artifactHash }: Revision,
   before: GatewayProjectStatus | undefined,
@@ -68,8 +68,8 @@ type ServedStatus = {
 };
 
 /**
- * The revision that was served before the present one, and did not fail. `rolledBack`: a person has gone back to the
- * present one, so that what it replaced is no candidate.
+ * Returns the revision that was served before the present one, and did not fail. `rolledBack`: a user has rolled back
+ * to the present one, so that the one it replaced does not count.
  */
 export function servedBefore(
   { revisions = [], revision, rollout }: ServedStatus,

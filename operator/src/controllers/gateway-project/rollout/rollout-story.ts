@@ -1,4 +1,4 @@
-/** One project for tests of the rollout's state machine: what one look decides, the next one finds. */
+/** One project for tests of the rollout's state machine: each decision is the input of the next. */
 import { expect } from 'vitest';
 import type { Revision } from '../../../api/gateway-project.ts';
 import { gatewayProjects } from '../../../api/resources.ts';
@@ -50,7 +50,7 @@ export function analysed(
   return { verdict, message, withoutEvidence: [], worse: [], requests: new Map(), ...more };
 }
 
-/** One project, looked at again and again: what one look decides, the next one finds. */
+/** One project over several decisions: each is the input of the next. */
 export class Story {
   input: RolloutInput;
   last: RolloutDecision | undefined;
@@ -79,7 +79,7 @@ export class Story {
     };
   }
 
-  /** `seconds` later, with what has changed in the cluster. */
+  /** Decides again, `seconds` later, with changes in the cluster. */
   look(more: Partial<RolloutInput> = {}, seconds = 1): RolloutDecision {
     const { last, input } = this;
     this.input = {
@@ -107,7 +107,7 @@ export class Story {
   }
 }
 
-/** Phase, goal, what stable pods serve, and of a canary its revision and pods. */
+/** Shows phase, goal, revision of stable pods, and of a canary its revision and pods. */
 export function shown(decision: RolloutDecision | undefined) {
   const { status, goal, stable, canary } = decision ?? {};
   return [status?.phase, goal?.revision, stable?.revision, canary && `${canary.revision.revision} x${canary.pods}`];

@@ -1,15 +1,15 @@
-/** What pods have answered, by operation, as their metrics say it. Pure. */
+/** Counts of the answers of pods, by operation, from their metrics. Pure. */
 
-/** Of one operation; counts only grow while a pod lives. */
+/** Counts of one operation, which only grow while a pod lives. */
 export interface Answers {
   readonly requests: number;
   /** Answers with 5xx. */
   readonly errors: number;
-  /** Requests that took at most so many seconds, by that bound; the last is Infinity. */
+  /** Requests by upper bound of their duration in seconds; the last bound is Infinity. */
   readonly buckets: ReadonlyMap<number, number>;
 }
 
-/** By operation: `GET /books/{id}`. */
+/** Counts by operation: `GET /books/{id}`. */
 export type Sample = ReadonlyMap<string, Answers>;
 
 export const NO_ANSWERS: Answers = { requests: 0, errors: 0, buckets: new Map() };
@@ -18,7 +18,7 @@ export const NOTHING: Sample = new Map();
 const LINE = /^(gw_requests_total|gw_request_duration_seconds_bucket)\{(.*)\} ([0-9.e+]+)/;
 const LABEL = /(\w+)="((?:[^"\\]|\\.)*)"/g;
 
-/** Reads the text format of `gw serve`'s `/metrics`; what is not about requests of operations is ignored. */
+/** Reads the text format of `gw serve`'s `/metrics`; ignores metrics that are not about requests of operations. */
 export function readSample(text: string): Sample {
   const read = new Map<string, { requests: number; errors: number; buckets: Map<number, number> }>();
   for (const line of text.split('\n')) {
@@ -26,7 +26,7 @@ export function readSample(text: string): Sample {
     const count = Number(value);
     if (name === undefined || !Number.isFinite(count)) continue;
     const labels = new Map([...(text_ ?? '').matchAll(LABEL)].map(([, key = '', of = '']) => [key, unescaped(of)]));
-    // Requests of no operation are no revision's affair.
+    // Requests without an operation do not count for a revision.
     if (labels.get('path') === 'unmatched') continue;
     const operation = `${labels.get('method') ?? ''} ${labels.get('path') ?? ''}`.trim();
     let answers = read.get(operation);
@@ -50,7 +50,7 @@ function unescaped(value: string): string {
   return value.replaceAll(/\\(.)/g, (_, each: string) => (each === 'n' ? '\n' : each));
 }
 
-/** What came after `before`; all of it where the pod has begun anew. */
+/** Returns the counts after `before`; all counts if the pod has restarted. */
 export function since(sample: Sample, before: Sample): Sample {
   if (total(sample).requests < total(before).requests) return sample;
   return new Map(
@@ -74,7 +74,7 @@ export function sum(samples: readonly Sample[]): Sample {
   return all;
 }
 
-/** Of all operations. */
+/** Returns the counts of all operations together. */
 export function total(sample: Sample): Answers {
   return [...sample.values()].reduce(both, NO_ANSWERS);
 }
@@ -107,7 +107,7 @@ export function slowerThan(answers: Answers, ms: number): number {
   return Math.max(0, (bounds.at(-1)?.[1] ?? 0) - within);
 }
 
-/** In their order, as pods may say them in any. */
+/** Sorted, since pods may list them in any order. */
 function boundsOf({ buckets }: Answers): readonly (readonly [seconds: number, count: number])[] {
   return [...buckets].toSorted(([a], [b]) => a - b);
 }

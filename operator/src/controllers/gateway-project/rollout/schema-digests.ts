@@ -13,7 +13,7 @@ interface Node {
   index: number;
   low: number;
   onStack: boolean;
-  /** The next of `refs` to look at. */
+  /** The next index of `refs` to visit. */
   next: number;
 }
 
@@ -48,7 +48,9 @@ export function schemaDigests(schemas: RoutesFile['schemas']): ReadonlyMap<strin
   return digests;
 }
 
-/** All that are on the stack from `root` on refer to each other; what else they refer to is closed already. */
+/**
+ * Closes a cycle: all nodes on the stack from `root` on refer to each other; their other references are closed already.
+ */
 function close(root: Node, stack: Node[], digests: Map<string, string>): void {
   const members = stack.splice(stack.lastIndexOf(root));
   const outside = new Set(members.flatMap(({ refs }) => refs.map((ref) => digests.get(ref) ?? '')));

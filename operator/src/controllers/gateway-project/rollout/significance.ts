@@ -1,15 +1,15 @@
-/** Whether what was counted can be chance: exact where there are few, since a canary has few. Pure. */
+/** Whether counts can be chance. Exact for small counts, since a canary has few requests. Pure. */
 
-/** Of `requests` so many were bad: 5xx, or too slow. */
+/** Number of bad answers (5xx, or too slow) of `requests`. */
 export interface Counted {
   readonly requests: number;
   readonly bad: number;
 }
 
-/** Terms of a sum that are so much smaller than the first add nothing. */
+/** Ratio to the first term below which terms of a sum add nothing. */
 const NEGLIGIBLE = 1e-18;
 
-/** By Stirling's series, whose first terms are exact to 1e-9 from 10 on. */
+/** Stirling's series, whose first terms are exact to 1e-9 from 10 on. */
 function logFactorial(n: number): number {
   if (n < 10) {
     let product = 1;
@@ -23,7 +23,7 @@ function logChoose(n: number, k: number): number {
   return logFactorial(n) - logFactorial(k) - logFactorial(n - k);
 }
 
-/** Of terms that fall from their most likely one on. */
+/** Sums terms that fall from the most likely one on. */
 function upperSum(from: number, to: number, logTerm: (k: number) => number): number {
   let [sum, last] = [0, 0];
   for (let k = from; k <= to; k++) {
@@ -35,7 +35,9 @@ function upperSum(from: number, to: number, logTerm: (k: number) => number): num
   return Math.min(1, sum);
 }
 
-/** How likely it has so many bad ones, or more, where both are equally good: Fisher's exact test, one-sided. */
+/**
+ * Returns the probability of this many bad answers, or more, if both are equally good: Fisher's exact test, one-sided.
+ */
 export function chanceBeside(its: Counted, others: Counted): number {
   const [n, m] = [its.requests, others.requests];
   const bad = its.bad + others.bad;
@@ -43,7 +45,7 @@ export function chanceBeside(its: Counted, others: Counted): number {
   return upperSum(its.bad, Math.min(n, bad), (k) => logChoose(n, k) + logChoose(m, bad - k) - all);
 }
 
-/** How likely it has so many bad ones, or more, where that share of its requests is expected to be. */
+/** Returns the probability of this many bad answers, or more, if `share` of the requests is expected to be bad. */
 export function chanceOf({ requests, bad }: Counted, share: number): number {
   if (share <= 0) return bad > 0 ? 0 : 1;
   if (share >= 1) return 1;
@@ -55,8 +57,8 @@ export function chanceOf({ requests, bad }: Counted, share: number): number {
 }
 
 /**
- * As `chanceBeside`, of many kinds of requests together: each is compared with its own (Mantel and Haenszel), so that
- * another mix of them is nobody's fault.
+ * As `chanceBeside`, for many kinds of requests together: each is compared with its own (Mantel and Haenszel), so that
+ * another mix of them does not count as a fault.
  */
 export function chanceTogether(pairs: readonly (readonly [its: Counted, others: Counted])[]): number {
   let [excess, variance] = [0, 0];
@@ -71,7 +73,7 @@ export function chanceTogether(pairs: readonly (readonly [its: Counted, others: 
   return variance === 0 ? 1 : upperTail((excess - 1 / 2) / Math.sqrt(variance));
 }
 
-/** Of the normal distribution (Abramowitz and Stegun, 7.1.26). */
+/** Upper tail of the normal distribution (Abramowitz and Stegun, 7.1.26). */
 function upperTail(z: number): number {
   if (z < 0) return 1 - upperTail(-z);
   const x = z / Math.SQRT2;

@@ -1,4 +1,4 @@
-/** Which revision a project's pods shall serve, and which revisions are kept. Pure. */
+/** The revision that a project's pods should serve, and the revisions to keep. Pure. */
 import type { Revision } from '../../../api/gateway-project.ts';
 import type { Deployment, GatewayProject } from '../../../api/resources.ts';
 
@@ -10,12 +10,12 @@ export function activeDeployment(deployments: readonly Deployment[]): Deployment
     .toSorted((a, b) => age(b).localeCompare(age(a)) || b.metadata.name.localeCompare(a.metadata.name))[0];
 }
 
-/** What tells a Deployment as it is from others, and from itself after a change: see FailedRevision. */
+/** Identifies a Deployment and its generation: see FailedRevision. */
 export function deploymentId({ metadata }: Deployment): string {
   return `${metadata.uid}/${metadata.generation}`;
 }
 
-/** The revision that a Deployment asks for, undefined when it is not kept. */
+/** Returns the revision that a Deployment requests, undefined if it is not kept. */
 export function requestedRevision(
   deployment: Deployment,
   revisions: readonly Revision[],
@@ -34,8 +34,8 @@ export interface Target {
 }
 
 /**
- * What to serve: what the newest Deployment asks for, else the newest artifact where deployment is automatic, else
- * what is served already. A Deployment that asks for what is not kept changes nothing.
+ * Returns the revision to serve: the newest Deployment's, else the newest artifact's if deployment is automatic, else
+ * the served one. A Deployment that requests a revision that is not kept changes nothing.
  */
 export function target(
   project: GatewayProject,

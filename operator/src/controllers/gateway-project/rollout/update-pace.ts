@@ -1,8 +1,8 @@
 /**
- * Pods that are to be replaced because the operator changed, as by an upgrade of its chart: of some projects at a time.
- * One whose new pods do not become ready keeps its place, so that a bad upgrade stops after the first few; all failures
- * of a namespace keep one place, so that a tenant whose pods cannot start does not stop the others. What a project
- * itself asks for never waits.
+ * Limits how many projects replace their pods at a time because the operator changed, as by an upgrade of its chart. A
+ * project whose new pods do not become ready keeps its place, so that a bad upgrade stops after the first few. All
+ * failures of a namespace keep one place, so that a tenant whose pods cannot start does not stop the others. Changes
+ * that a project itself requests never wait.
  */
 import { type GatewayProject, type Workload, workloads } from '../../../api/resources.ts';
 import { keyOf, keyText, type ObjectKey } from '../../../kube/kube-object.ts';
@@ -26,17 +26,17 @@ export interface UpdatePaceOptions {
   /** Projects at once; 0: all. */
   readonly atOnce: number;
   readonly objects: Pick<Objects, 'list'>;
-  /** Namespaces that are watched; none means all. */
+  /** Watched namespaces; empty means all. */
   readonly namespaces: readonly string[];
-  /** Failures have all the places: no other project goes on. Told once for each time. */
+  /** Called once each time that failures take all places, so that no other project continues. */
   readonly onStop?: (failed: readonly string[]) => void;
 }
 
 export class UpdatePace {
   readonly #options: UpdatePaceOptions;
-  /** In the order in which they asked. */
+  /** In the order of their requests. */
   readonly #waiting = new Map<string, ObjectKey>();
-  /** That have been told to go on, and of whose workload nothing is to be seen yet. */
+  /** Projects that have a turn, but whose workload does not show it yet. */
   readonly #taken = new Set<string>();
   #call: (keys: readonly ObjectKey[]) => void = () => undefined;
   #stopped = false;
@@ -50,7 +50,7 @@ export class UpdatePace {
     this.#call = call;
   }
 
-  /** Whether the pods of this project may be replaced now; if so, `reconciled` says when that has been written. */
+  /** Reports whether the pods of this project may be replaced now; if so, call `reconciled` after the write. */
   async turn(key: ObjectKey): Promise<Turn> {
     const id = keyText(key);
     const seen = await this.#workloads();
@@ -68,7 +68,7 @@ export class UpdatePace {
     return { taken: false, updating: updating.size, failed: failed.length, stopped };
   }
 
-  /** `outdated`: it waits on. Else whoever can go on is called up. */
+  /** `outdated`: the project still waits. Else the next projects in line are queued. */
   async reconciled(key: ObjectKey, outdated: boolean): Promise<void> {
     const id = keyText(key);
     this.#taken.delete(id);
@@ -79,13 +79,13 @@ export class UpdatePace {
     this.#call([...this.#waiting.values()].slice(0, Math.max(0, free)));
   }
 
-  /** At the time of a scrape. */
+  /** Counts at the time of a scrape. */
   async counts(): Promise<UpdateCounts> {
     const { updating, failed } = this.#places(await this.#workloads());
     return { waiting: this.#waiting.size, updating: updating.size, failed: failed.length };
   }
 
-  /** Projects whose pods are being replaced, whose could not be, and places that are free: as if `but` had none. */
+  /** Projects with running and failed updates, and free places, as if `but` had none. */
   #places(running: readonly Workload[], but?: string) {
     const { atOnce } = this.#options;
     const seen = running
@@ -112,7 +112,7 @@ function projectOf(workload: Workload): { readonly id: string; readonly namespac
   return { id: keyText({ namespace, name: workload.metadata.labels?.[LABEL_PROJECT] ?? '' }), namespace };
 }
 
-/** Only where there is something to say, and once that is over. */
+/** Returns a verdict if an update waits or runs, and once it is over. */
 export function updatedVerdict(
   { project, workload, turn }: { readonly project: GatewayProject; readonly workload?: Workload; readonly turn?: Turn },
   outdated: boolean,
@@ -139,7 +139,7 @@ export function updatedVerdict(
 
 const AS_BEFORE = 'the pods are still those of an earlier operator, and keep serving';
 
-/** Names none: they are of other namespaces. */
+/** Names no projects: they are of other namespaces. */
 function othersText({ updating, failed }: Exclude<Turn, { readonly taken: true }>): string {
   const failures = failed > 0 ? `, ${failed} failed` : '';
   return `; ${updating} GatewayProject(s) are being updated${failures}`;

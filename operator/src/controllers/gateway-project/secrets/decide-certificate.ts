@@ -1,9 +1,9 @@
-/** What is said of the certificate of a project's traffic port. Pure. */
+/** Condition about the certificate of a project's traffic port. Pure. */
 import { rfc3339, type Verdict } from '../../../runtime/conditions.ts';
 import type { CertificateTimes } from './observe-pod-secrets.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Whoever renews certificates does so with a third of their time left: one with less than a sixth was forgotten. */
+/** Renewal usually happens with a third of the time left: a certificate with less than a sixth was forgotten. */
 const LEFT_SHARE = 6;
 const LEFT_MOST_MS = 14 * DAY_MS;
 
@@ -26,7 +26,7 @@ function renewalDue(from: Date, until: Date): number {
   return Math.min(LEFT_MOST_MS, (until.getTime() - from.getTime()) / LEFT_SHARE);
 }
 
-/** Milliseconds until what is said of it changes; undefined when that has nothing more to change to. */
+/** Returns the milliseconds until the verdict changes; undefined if it does not change any more. */
 export function certificateChanges({ from, until }: CertificateTimes, now: Date): number | undefined {
   const times = [from.getTime(), until.getTime() - renewalDue(from, until), until.getTime()];
   const next = times.map((time) => time - now.getTime()).filter((left) => left > 0);

@@ -1,6 +1,6 @@
 /**
- * What the Secrets say that pods are given: which are missing, which versions they have, until when the certificate is
- * good. The operator may read a Secret by its name and not watch any, so this is looked at again and again.
+ * The Secrets that pods are given: which are missing, their versions, and when the certificate expires. The operator
+ * may read a Secret by its name but not watch it, so it reads them again at intervals.
  */
 import { createHash, X509Certificate } from 'node:crypto';
 import { type Read, type Refusal, refuse } from '../../../api/refusal.ts';
@@ -11,7 +11,7 @@ import type { UsedSecret } from '../../../objects/used-secrets.ts';
 import type { Objects } from '../../../runtime/objects.ts';
 import { type Entries, readSecret } from '../../../sources/read-source.ts';
 
-/** When a certificate is good. */
+/** Validity of a certificate. */
 export interface CertificateTimes {
   readonly secret: string;
   readonly from: Date;
@@ -21,13 +21,13 @@ export interface CertificateTimes {
 export interface PodSecrets {
   /** Whether any is named. */
   readonly named: boolean;
-  /** What keeps new pods from starting. */
+  /** Problems that keep new pods from starting. */
   readonly problems: readonly Refusal[];
-  /** Changes with the Secrets whose keys are variables of the pods; absent where there are none. */
+  /** Changes with the Secrets whose keys are variables of the pods; absent without such Secrets. */
   readonly version?: string;
-  /** Changes with any of the Secrets, also one that comes or goes; absent where none is named. */
+  /** Changes with any of the Secrets, also when one comes or goes; absent if the project names no Secret. */
   readonly seen?: string;
-  /** Of the traffic port; absent without TLS, and where it cannot be read. */
+  /** Certificate of the traffic port; absent without TLS, and if it cannot be read. */
   readonly certificate?: CertificateTimes;
 }
 
@@ -41,7 +41,7 @@ export async function readPodSecrets(
   const { secrets: given, serve, tls } = project.spec;
   const namespace = project.metadata.namespace ?? 'default';
   const state = serve.state?.url;
-  // As files, and as whole sets of variables: what they hold is none of our business.
+  // Secrets used as files and as whole sets of variables: only their versions are read.
   const names = [...new Set([...(given?.env ?? []), ...(given?.directory ? [given.directory] : [])])];
   const found = await Promise.all(names.map((name) => readVersion(objects, namespace, name)));
   const url = state && (await readKeys(objects, namespace, state.secret, [state.key]));
@@ -73,7 +73,7 @@ export async function readPodSecrets(
 }
 
 /**
- * What sets variables by which something else runs than the image, or with other options
+ * A Secret's variable that would make something else run than the image, or with other options
  * (docs/decisions.md#resulting-pod).
  */
 export interface ReservedVariable {
@@ -102,11 +102,11 @@ function reserved({ secret, variable }: ReservedVariable): Refusal {
 
 interface SecretVersion {
   readonly name: string;
-  /** Undefined: there is no such Secret. */
+  /** Undefined: the Secret does not exist. */
   readonly version: string | undefined;
 }
 
-/** The version changes with each write, also of labels: the price of telling nobody what the Secret holds. */
+/** The version changes with each write, also of labels: the price of not revealing the Secret's content. */
 async function readVersion(objects: Objects, namespace: string, name: string): Promise<SecretVersion> {
   const found = await objects.getMetadata(secrets, { namespace, name });
   return { name, version: found && `${found.metadata.uid}/${found.metadata.resourceVersion}` };
@@ -139,7 +139,7 @@ async function readCertificate(
   }
 }
 
-/** Undefined where clients are asked for no certificate. */
+/** Undefined if clients are not asked for a certificate. */
 async function readClientCa(
   objects: Objects,
   { metadata, spec: { tls } }: GatewayProject,

@@ -7,14 +7,14 @@ import { readSecret } from '../../../sources/read-source.ts';
 
 export interface SigningKey {
   readonly pem: string;
-  /** In hex. */
+  /** Public key, in hex. */
   readonly publicKey: string;
 }
 
 export interface SigningKeys {
-  /** Undefined where the project names none. */
+  /** Undefined if the project names no key. */
   readonly signing?: Read<SigningKey>;
-  /** Public keys in hex that pods shall trust, that of the signing key first. */
+  /** Public keys in hex that pods trust, with the signing key first. */
   readonly trusted: readonly string[];
   /** Keys that are named and cannot be had. */
   readonly problems: readonly Refusal[];
@@ -23,7 +23,7 @@ export interface SigningKeys {
 const PEM_BLOCK = /-----BEGIN (PUBLIC|PRIVATE) KEY-----[^-]+-----END \1 KEY-----/g;
 const HEX_KEY = /^[0-9a-f]{64}$/;
 
-/** `refused`: Secrets that the project may not use, of which nothing is read. */
+/** `refused`: Secrets that the project may not use, which are not read. */
 export async function readSigningKeys(
   objects: Objects,
   project: GatewayProject,

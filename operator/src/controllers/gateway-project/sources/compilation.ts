@@ -1,4 +1,4 @@
-/** Compiling a project, and not compiling it again while nothing has changed. */
+/** Compiles a project, once for each change of its inputs. */
 import { createHash } from 'node:crypto';
 import { compileProject } from '@gw/control';
 import type { Project } from '@gw/gateway/compiler';
@@ -20,11 +20,11 @@ export type Compilation =
 
 export interface CompilationEvents {
   onCompiled(seconds: number, ok: boolean): void;
-  /** What a project compiles from now, and to. */
+  /** Called with the current inputs of a project and their result. */
   onInputs?(key: string, inputs: Project, result: Extract<Compilation, { readonly ok: true }>): void;
 }
 
-/** The last compilation of each project: a reconcile for any other reason costs none. */
+/** The last compilation of each project: a reconcile for any other reason does not compile. */
 export class Compilations {
   readonly #last = new Map<string, { readonly digest: string; readonly result: Compilation }>();
   readonly #events: CompilationEvents;
@@ -33,7 +33,7 @@ export class Compilations {
     this.#events = events;
   }
 
-  /** `key` is the project's; forgotten with `forget`. Never throws for what the inputs hold. */
+  /** `key` is the project's; forgotten with `forget`. Never throws because of the inputs. */
   async compile(key: string, inputs: Project): Promise<Compilation> {
     const digest = digestOf(inputs);
     const last = this.#last.get(key);

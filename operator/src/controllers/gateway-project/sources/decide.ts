@@ -24,7 +24,7 @@ export interface Sources {
   readonly plugins: readonly PluginSource[];
   /** The built-in plugins that the project lists, by name. */
   readonly builtins: ReadonlyMap<string, ProjectPlugin>;
-  /** PEM of the signing key, where the project names one. */
+  /** PEM of the signing key, if the project names one. */
   readonly signingKey?: Read<{ readonly pem: string }>;
   /** Secrets that it may not use. */
   readonly refused?: readonly Refusal[];
@@ -110,7 +110,7 @@ function gatherPlugins(project: GatewayProject, sources: Sources, problems: Refu
 
 type ListedPlugin = NonNullable<GatewayProject['spec']['plugins']>[number];
 
-/** The plugin that is listed, undefined where that is a problem. */
+/** Returns the listed plugin, undefined if there is a problem with it. */
 function pluginOf(
   listed: ListedPlugin,
   own: string | undefined,
@@ -156,7 +156,7 @@ function isOf({ name, pluginRef, namespace }: ListedPlugin, own: string | undefi
   return wanted === ref.metadata.name && (namespace ?? own) === ref.metadata.namespace;
 }
 
-/** The same for one that is not there and one that does not allow it: what others have is not theirs to know. */
+/** Returns the same text for a missing plugin and for one that does not allow it: its existence is not revealed. */
 function missing({ name, pluginRef, namespace }: ListedPlugin, own: string | undefined): string {
   if (namespace !== undefined && namespace !== own) {
     const ref = `PluginRef "${namespace}/${pluginRef ?? name}"`;
@@ -167,7 +167,7 @@ function missing({ name, pluginRef, namespace }: ListedPlugin, own: string | und
     : `plugin "${name}" is not built in, and no PluginRef provides it`;
 }
 
-/** Of another namespace's only the reason: its message may speak of what is there. */
+/** Returns only the reason for another namespace's plugin: its message may reveal content. */
 function notAccepted({ ref }: PluginSource, refusal: Refusal, own: string | undefined): Refusal {
   const { name, namespace } = ref.metadata;
   const reason = refusal.reason === 'Fetching' ? refusal.reason : 'PluginNotAccepted';

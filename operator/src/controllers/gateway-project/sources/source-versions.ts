@@ -21,11 +21,11 @@ export interface SourceVersion {
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
-  /** `metadata.generation`, or `resourceVersion` of a kind that has none. */
+  /** `metadata.generation`, or `resourceVersion` of a kind without one. */
   readonly version: string;
 }
 
-/** As many as a status names. */
+/** Maximum number of sources in a status. */
 const MOST_SOURCES = 1000;
 
 interface Document extends KubeObject {
@@ -38,15 +38,15 @@ interface Document extends KubeObject {
 }
 
 export interface ReadVersions {
-  /** Secrets that the project may not use. Default: none. */
+  /** Secrets that the project may not use. Default: empty. */
   readonly refused?: ReadonlySet<string>;
   /** PluginRefs of other namespaces that the project uses. */
   readonly foreign: readonly PluginRef[];
 }
 
 /**
- * Sorted. Before what they hold is read: an object that changes meanwhile is seen in its older version, and again.
- * Objects that the reader may not read are left out.
+ * Returns versions, sorted, read before the content: an object that changes meanwhile is recorded in its older version,
+ * and read again. Objects that the reader may not read are left out.
  */
 export async function sourceVersions(
   objects: Pick<Objects, 'get' | 'list'>,
@@ -113,9 +113,9 @@ export async function foreignPlugins(
 }
 
 /**
- * An object that a status is older than: of `applied` one that it names in an older version or not at all, of `gone` one
- * that it still names. A Secret or a PluginRef of another namespace that it does not name is one that the project may not
- * use. `namespace`: the project's.
+ * Returns an object that a status has not observed: one of `applied` that it names in an older version or not at all,
+ * or one of `gone` that it still names. A Secret or a PluginRef of another namespace that it does not name is one that
+ * the project may not use. `namespace`: the project's.
  */
 export function notTakenUp(
   namespace: string,
@@ -123,7 +123,7 @@ export function notTakenUp(
   gone: readonly SourceVersion[],
   seen: readonly SourceVersion[] | undefined,
 ): SourceVersion | undefined {
-  // Of an operator that does not say.
+  // An older operator does not record versions.
   if (seen === undefined) return undefined;
   const same = (a: SourceVersion) => (b: SourceVersion) =>
     a.kind === b.kind && a.namespace === b.namespace && a.name === b.name;
@@ -135,7 +135,7 @@ export function notTakenUp(
   return older ?? gone.find((each) => seen.find(same(each))?.version === each.version);
 }
 
-/** Versions of one object are numbers that grow, as far as anybody can tell. */
+/** Versions of one object are growing numbers on known API servers. */
 function isOlder(version: string, than: string): boolean {
   const areNumbers = [version, than].every((each) => /^\d+$/.test(each));
   return areNumbers && BigInt(version) < BigInt(than);

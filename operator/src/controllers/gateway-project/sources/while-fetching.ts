@@ -1,11 +1,11 @@
-/** What a GatewayProject says while sources are being fetched again, as after a restart of the operator. Pure. */
+/** Conditions of a GatewayProject while its sources are fetched again, as after a restart of the operator. Pure. */
 import type { GatewayProjectStatus } from '../../../api/gateway-project.ts';
 import { isReason } from '../../../api/reasons.ts';
 import type { Refusal } from '../../../api/refusal.ts';
 import type { GatewayProject } from '../../../api/resources.ts';
 import { conditionOf, type Verdict } from '../../../runtime/conditions.ts';
 
-/** The status there is, which holds until they are there; undefined where something else is to be said. */
+/** Returns the current status, which holds until the fetch ends; undefined if another status applies. */
 export function statusWhileFetching(
   project: GatewayProject,
   problems: readonly Refusal[],

@@ -1,4 +1,4 @@
-/** Which revisions of a project are kept, and where its newest artifact goes. Pure. */
+/** Decides which revisions of a project are kept, and where its newest artifact is stored. Pure. */
 
 import type { Revision } from '../../../api/gateway-project.ts';
 import { controlledBy, type KubeObject } from '../../../kube/kube-object.ts';
@@ -36,7 +36,7 @@ export function decideStorage(
   const found = newest ? [newest, ...kept.filter(({ revision }) => revision !== newest.revision)] : kept;
   const lost = lostRevisions(observed, found);
   const revisions = [...found, ...lost].sort((a, b) => b.revision - a.revision);
-  // What does not compile leaves the last that did.
+  // If the project does not compile, the last revision that did stays.
   const latest =
     newest?.revision ??
     revisions.find(({ revision }) => revision === before?.latestRevision)?.revision ??
@@ -52,7 +52,7 @@ export function decideStorage(
   };
 }
 
-/** Whether the compilation's artifact belongs into the registry, and does not lie there. */
+/** Reports whether the compilation's artifact belongs into the registry, and is not there. */
 export function wantsImage(observed: ObservedStorage, compilation: Compilation | undefined): compilation is Compiled {
   if (!compilation?.ok || observed.project.spec.storage.type !== 'OCI') return false;
   const same = sameArtifact(observed, keptRevisions(observed), compilation);
@@ -60,8 +60,8 @@ export function wantsImage(observed: ObservedStorage, compilation: Compilation |
 }
 
 /**
- * What holds no revision that is kept: parts and records to remove at once, and records whose image goes first. What
- * pods are still started from stays.
+ * Returns objects that hold no kept revision: parts and records to remove at once, and records whose image is deleted
+ * first. Objects that pods still start from stay.
  */
 export function obsoleteArtifacts(
   { project, parts, workload, registry }: ObservedStorage,
@@ -86,7 +86,7 @@ function keptRevisions({ project, parts, registry }: ObservedStorage): readonly 
   return storedRevisions(project, parts).filter(({ image }) => image === undefined || !missing?.has(image));
 }
 
-/** By hash, not by archive: `compiled_at` differs from one compilation to the next, what is served does not. */
+/** Compares by hash, not by archive: `compiled_at` differs between compilations of the same content. */
 function sameArtifact(
   { signedBy }: ObservedStorage,
   revisions: readonly Revision[],
@@ -96,18 +96,18 @@ function sameArtifact(
 }
 
 interface Placed {
-  /** Undefined where it lies nowhere yet. */
+  /** Undefined if the artifact is not stored yet. */
   readonly revision?: Revision;
   readonly write: readonly KubeObject[];
   readonly problem?: Verdict;
 }
 
-/** The kept revision that the compilation equals where it lies where it should, else where it is put. */
+/** Returns the kept revision that equals the compilation if it is stored in place; else stores it. */
 function place(observed: ObservedStorage, kept: readonly Revision[], compilation: Compiled, now: Date): Placed {
   const { project, signedBy } = observed;
   const same = sameArtifact(observed, kept, compilation);
   if (same && inPlace(project, same)) return { revision: same, write: [] };
-  // One that lost its ConfigMaps or image is made again under its number.
+  // A revision that lost its ConfigMaps or image is created again under its number.
   const known = same ?? sameArtifact(observed, project.status?.revisions ?? [], compilation);
   const taken = kept.some((revision) => revision !== same && revision.revision === known?.revision);
   const highest = Math.max(0, project.status?.latestRevision ?? 0, ...kept.map(({ revision }) => revision));
@@ -122,7 +122,7 @@ function place(observed: ObservedStorage, kept: readonly Revision[], compilation
     project.spec.storage.type === 'OCI'
       ? placeInRegistry(observed, base, observed.registry?.image)
       : placeInConfigMaps(observed, base, compilation.archive);
-  // Where it cannot be moved, it is served from where it lies.
+  // An artifact that cannot be moved is served from its current place.
   return placed.revision || !same ? placed : { ...placed, revision: same };
 }
 
@@ -152,7 +152,7 @@ function placeInRegistry({ project }: ObservedStorage, base: Revision, state: Im
   return { revision, write: [artifactRecord(project, revision, { archive: base.archive, image, access })] };
 }
 
-/** What pods serve, though somebody deleted where it lay: it stays theirs until something else is rolled out. */
+/** Returns revisions that pods serve although their storage was deleted: they stay until another is rolled out. */
 function lostRevisions({ project, workload }: ObservedStorage, found: readonly Revision[]): readonly Revision[] {
   const served = Number(workload?.metadata.annotations?.[ANNOTATION_REVISION]);
   return (project.status?.revisions ?? []).filter(

@@ -1,4 +1,4 @@
-/** Reads what is known of the registry that a project's artifacts lie in. */
+/** Reads the state of the registry that stores a project's artifacts. */
 
 import { keyOf } from '../../../kube/kube-object.ts';
 import { type RegistryAccess, registryAccess } from '../../../objects/artifact-record.ts';
@@ -12,7 +12,7 @@ export interface Registries {
   readonly volumes: ImageVolumes;
 }
 
-/** Adds what is known of the registry, where any artifact lies or belongs in one. */
+/** Adds the state of the registry, if any artifact is stored or belongs there. */
 export async function observeRegistry<T extends ObservedStorage>(
   { images, volumes }: Registries,
   observed: T,
@@ -26,14 +26,14 @@ export async function observeRegistry<T extends ObservedStorage>(
   return { ...observed, registry };
 }
 
-/** Local mode: what is for a registry goes where everything else goes. */
+/** For local mode: stores artifacts for a registry with all others. */
 export function withoutRegistry<T extends ObservedStorage>(observed: T): T {
   const { project } = observed;
   const spec = { ...project.spec, storage: { type: 'ConfigMap' } as const };
   return { ...observed, project: { ...project, spec }, unlimited: true };
 }
 
-/** Those that pods are started from: of the revision that is served, and of the newest. */
+/** Returns the images that pods start from: of the served revision, and of the newest. */
 function imagesInUse({ project, parts }: ObservedStorage): ReadonlyMap<string, RegistryAccess> {
   const { revision: served, latestRevision: latest } = project.status ?? {};
   return new Map(

@@ -1,4 +1,4 @@
-/** What the storage of a project's artifacts is decided from. */
+/** Input of the decision about a project's stored artifacts. */
 import type { GatewayProject, Workload } from '../../../api/resources.ts';
 import type { KubeObject } from '../../../kube/kube-object.ts';
 import type { ImageState } from '../../../storage/image-store.ts';
@@ -9,9 +9,9 @@ export interface ObservedStorage {
   readonly signedBy?: string;
   /** Metadata of the ConfigMaps that hold artifacts. */
   readonly parts: readonly KubeObject[];
-  /** What is known of the registry that artifacts lie in, where any lie in one. */
+  /** State of the registry that stores artifacts, if there is one. */
   readonly registry?: RegistryView;
-  /** Nothing limits what ConfigMaps hold: local mode. */
+  /** The content of ConfigMaps is not limited: local mode. */
   readonly unlimited?: true;
   readonly workload?: Workload;
 }
