@@ -1,5 +1,5 @@
 /**
- * Bytes that the process holds in memory for clients. When memory runs out, the address that holds most gives way: its
+ * Bytes that the process holds in memory for clients. When memory runs out, the address that holds most must yield: its
  * slowest item ends, and not the new one (docs/decisions.md#bodies-in-memory).
  */
 import { clientNetwork, siteOf } from './client-network.ts';

@@ -45,7 +45,7 @@ export namespace AiPrompts {
 }
 
 /**
- * What prompts are made of; declare `host_ai_template_open` and `host_ai_template_apply`, and `request_body = "buffer"`.
+ * Templates of prompts; declare `host_ai_template_open` and `host_ai_template_apply`, and `request_body = "buffer"`.
  *
  * @example
  * if (AiTemplates.refused()) return ANSWERED;
@@ -136,7 +136,7 @@ export namespace AiCache {
     return host.host_ai_cache_lookup() != 0;
   }
 
-  /** In `on_response`, always: stores the answer where it may be stored. */
+  /** In `on_response`, always: stores the answer if it is cacheable. */
   export function settle(): void {
     host.host_ai_cache_settle();
   }

@@ -11,7 +11,7 @@ import { Text } from "./text";
 }
 
 /**
- * Null where it is not well-formed: other characters, a wrong length or wrong padding, bits that say nothing.
+ * Returns null if the text is malformed: other characters, a wrong length or wrong padding, unused bits that are set.
  *
  * @example
  * const bytes = decodeBase64(text("aGVsbG8=")); // hello
@@ -40,7 +40,8 @@ export function decodeBase64(text: Text): Text | null {
 }
 
 /**
- * Whether the bytes are UTF-8 (RFC 3629): without overlong forms, surrogates, and what is past the last character.
+ * Reports whether the bytes are UTF-8 (RFC 3629): without overlong forms, surrogates, and values past the last
+ * character.
  *
  * @example
  * const bytes = decodeBase64(Request.body());

@@ -2,12 +2,13 @@
 // @ts-nocheck
 import { Text } from "./text";
 
-// Not those of ./host: the order of a module's imports goes by where they are declared, and so does the hash of plugin cel.
+// Declared here and not in ./host: imports of a module are ordered by their declarations, and so the hash of plugin cel
+// depends on them.
 @external("gw_abi_1", "host_cel_compile") declare function host_cel_compile(p: usize, n: i32): i32;
 @external("gw_abi_1", "host_cel_evaluate") declare function host_cel_evaluate(handle: i32): i32;
 
 /**
- * What an evaluation came to.
+ * The result of an evaluation.
  *
  * @example
  * const match: Match = Condition.evaluate(0);
@@ -30,7 +31,7 @@ export enum Match {
  * if (Condition.evaluate(condition) != Match.Yes) return CONTINUE;
  */
 export namespace Condition {
-  /** In `init`: a handle, or -1 where it is not right; then return 1, the host knows why. */
+  /** In `init`: returns a handle, or -1 if the expression is malformed; then return 1, the host knows why. */
   export function compile(expression: Text): i32 {
     return host_cel_compile(expression.ptr, expression.length);
   }

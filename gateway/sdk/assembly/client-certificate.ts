@@ -43,7 +43,7 @@ export namespace ClientCertificate {
     return field(1);
   }
 
-  /** Distinguished name of the issuer; null if there is no certificate. */
+  /** Distinguished name of the issuer; null without a certificate. */
   export function issuer(): Text | null {
     return field(2);
   }

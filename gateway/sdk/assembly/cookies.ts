@@ -19,8 +19,8 @@ const SET_COOKIE = text("set-cookie");
  */
 export namespace Cookies {
   /**
-   * The value of a cookie of the request, without the quotes around it; null if there is none. Of several with this name,
-   * the first counts.
+   * Returns the value of a cookie of the request, without the quotes around it; null if it is absent. Of several with
+   * this name, the first counts.
    *
    * @example const session = Cookies.get(text("session"));
    */
@@ -75,7 +75,7 @@ export class SetCookie {
     return this.attribute("; Path=", path);
   }
 
-  /** A domain whose hosts get the cookie, too. */
+  /** A domain with hosts that get the cookie, too. */
   domain(domain: Text): SetCookie {
     return this.attribute("; Domain=", domain);
   }

@@ -46,7 +46,7 @@ export namespace Directory {
     return field(1);
   }
 
-  /** How many groups the user has who was verified last. */
+  /** Returns the number of groups of the last verified user. */
   export function groupCount(): i32 {
     return host.directory_group_count();
   }

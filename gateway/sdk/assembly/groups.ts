@@ -49,7 +49,7 @@ function isBlankAt(name: Text, index: i32): bool {
 }
 
 /**
- * The list of the config at a JSON pointer, joined; empty where there is none.
+ * Returns the list of the config at a JSON pointer, joined; empty if absent.
  *
  * @example
  * Identity.groups(groupsAt(text("/keys/0/groups")));

@@ -15,7 +15,7 @@ export const CALL_NO_ROOM: i32 = -5;
 /** The circuit breaker is open; see `HttpCall.useBreaker`. */
 export const CALL_CIRCUIT_OPEN: i32 = -6;
 
-/** `HttpCall.jsonType`: there is no value. */
+/** `HttpCall.jsonType`: the value is absent. */
 export const JSON_ABSENT: i32 = -1;
 /** The gateway has no room in memory for the parsed body. */
 export const JSON_NO_ROOM: i32 = -2;
@@ -46,7 +46,7 @@ export class HttpCall {
   constructor(
     /** Method, in capitals. */
     public method: Text,
-    /** Absolute, `https:`, or `http:` where the gateway allows plaintext. */
+    /** Absolute, `https:`, or `http:` if the gateway allows plaintext. */
     public url: Text,
   ) {}
 

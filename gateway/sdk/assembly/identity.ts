@@ -30,7 +30,7 @@ export namespace Identity {
     else Request.setHeader(header, names);
   }
 
-  /** Who it is, as header and as context value `auth.consumer`; null or empty: nobody can be named. */
+  /** Sets the consumer's name, as header and as context value `auth.consumer`; null or empty: the name is unknown. */
   export function consumer(name: Text | null): void {
     const known = name && !name.isEmpty ? name : null;
     set(CONSUMER, known);
@@ -62,7 +62,7 @@ export function scopesOfToken(): Text {
 }
 
 /**
- * The names in a claim, text or list, with `separator` between them; empty where there are none.
+ * Returns the names in a claim, text or list, with `separator` between them; empty if it has no names.
  *
  * @example
  * const roles = namesAt(text("/roles"), 0x2c); // staff,admins

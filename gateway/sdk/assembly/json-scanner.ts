@@ -1,4 +1,4 @@
-/** Reads the grammar of JSON (RFC 8259) from bytes, without recursion: what is deep needs no stack. */
+/** Reads the grammar of JSON (RFC 8259) from bytes, without recursion: deep nesting needs no stack. */
 import { Text } from "./text";
 import { MemberNames } from "./member-names";
 
@@ -92,7 +92,7 @@ export class JsonScanner {
         }
         this.at++;
       } else this.skipScalar();
-      // The value has ended, and with it all lists and objects whose last it was.
+      // The value has ended, and so have all lists and objects that it was the last entry of.
       for (;;) {
         if (this.failed || depth == 0) return;
         this.skipSpace();
@@ -185,7 +185,7 @@ function isObjectAt(depth: i32): bool {
   return (load<u8>(kinds + (depth >> 3)) & (1 << (depth & 7))) != 0;
 }
 
-/** What may follow a backslash, besides `u`. */
+/** Reports whether the character may follow a backslash; `u` is handled elsewhere. */
 function isEscape(byte: u8): bool {
   return byte == QUOTE || byte == BACKSLASH || byte == 0x2f || byte == 0x62 || byte == 0x66 || byte == 0x6e || byte == 0x72 || byte == 0x74;
 }

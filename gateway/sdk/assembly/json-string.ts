@@ -3,12 +3,12 @@ import { Text, TextBuilder } from "./text";
 
 const BACKSLASH: u8 = 0x5c;
 const LETTER_U: u8 = 0x75;
-/** Stands for what is no character. */
+/** Replaces malformed characters. */
 const REPLACEMENT: i32 = 0xfffd;
 
 /**
- * What a JSON string, with its quotes, says. Half of a surrogate pair is U+FFFD, as in any text of the gateway; with
- * `keepsHalves`, it has bytes of its own, by which names can be compared.
+ * Returns the text of a JSON string, given with its quotes. Half of a surrogate pair is U+FFFD, as in any text of the
+ * gateway; with `keepsHalves`, it has bytes of its own, by which names can be compared.
  */
 export function unescaped(json: Text, keepsHalves: bool = false): Text {
   const inner = json.slice(1, json.length - 1);

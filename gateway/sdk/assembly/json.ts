@@ -23,7 +23,7 @@ export const JSON_ARRAY: i32 = 4;
 /** An object. */
 export const JSON_OBJECT: i32 = 5;
 
-/** Objects and lists within each other that `Json.parse` reads. */
+/** Most nested objects and lists that `Json.parse` reads. */
 export const JSON_MOST_DEPTH: i32 = 1000;
 
 /**
@@ -43,7 +43,7 @@ export class Json {
     public raw: Text,
     /** The name before it, with its quotes; empty for elements and for the whole text. */
     private key: Text,
-    /** Where what holds it ends. */
+    /** End of the value that contains it. */
     private end: usize,
   ) {}
 
@@ -74,7 +74,7 @@ export class Json {
     return byte == 0x74 || byte == 0x66 ? JSON_BOOLEAN : JSON_NUMBER;
   }
 
-  /** What a string says, without quotes and escapes; any other value as JSON. */
+  /** Returns a string's text, without quotes and escapes; any other value as JSON. */
   text(): Text {
     return this.raw.byteAt(0) == 0x22 ? unescaped(this.raw) : this.raw;
   }
@@ -107,7 +107,7 @@ export class Json {
   }
 
   /**
-   * The elements of a list or the members of an object, in order; none for other values.
+   * The elements of a list or the members of an object, in order; empty for other values.
    *
    * @example
    * const items = Json.parse(text("[1, 2]"))!.entries();
@@ -123,7 +123,7 @@ export class Json {
     return entries;
   }
 
-  /** The member of an object that has this name; null if there is none, or the value is not an object. */
+  /** Returns the member of an object that has this name; null if it is absent, or the value is not an object. */
   member(name: Text): Json | null {
     if (this.type != JSON_OBJECT) return null;
     const each = this.first();
@@ -135,8 +135,8 @@ export class Json {
   }
 
   /**
-   * The value at a JSON pointer (RFC 6901), such as `/customer/name`; this value at the empty one. Returns null if there
-   * is none.
+   * Returns the value at a JSON pointer (RFC 6901), such as `/customer/name`; this value at the empty one; null if
+   * absent.
    */
   at(pointer: Text): Json | null {
     const found: Json[] = [];
@@ -146,7 +146,7 @@ export class Json {
 
   /**
    * All values at a path, in the order of the text: a JSON pointer in which `*` stands for every element of a list and
-   * every member of an object. Returns an empty list if there is none.
+   * every member of an object. Returns an empty list without a match.
    *
    * @example
    * const numbers = Json.parse(Response.body())!.matches(text("/users/*\/ssn"));
@@ -176,7 +176,7 @@ export class Json {
     return scanner.at < scanner.json.length && this.read(from + scanner.at + 1, !this.key.isEmpty);
   }
 
-  /** Becomes the entry that begins behind a bracket or a comma; false if there is none. */
+  /** Becomes the entry that begins behind a bracket or a comma; returns false if the list or object ends there. */
   private read(from: usize, isMember: bool): bool {
     scanner.begin(new Text(from, <i32>(this.end - from)));
     scanner.skipSpace();

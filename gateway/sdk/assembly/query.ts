@@ -19,7 +19,7 @@ export class Query {
   /** `pairs`: a query without `?`. */
   constructor(private pairs: Text = EMPTY) {}
 
-  /** The first value of a parameter, decoded, or as it stands if its encoding is broken; null if there is none. */
+  /** Returns the first value of a parameter, decoded, or unchanged if its encoding is malformed; null if absent. */
   get(name: Text): Text | null {
     for (let at = 0; at < this.pairs.length; ) {
       const pair = this.pairAt(at);
@@ -83,7 +83,7 @@ function isNamed(pair: Text, name: Text): bool {
   return lenient(equals < 0 ? pair : pair.slice(0, equals)).equals(name);
 }
 
-/** What is encoded wrongly stays as it is, but for `+`, as in `Request.queryParam`. */
+/** Returns malformed encodings unchanged, except for `+`, as in `Request.queryParam`. */
 function lenient(encoded: Text): Text {
   const value = formDecode(encoded);
   if (value && isUtf8(value)) return value;

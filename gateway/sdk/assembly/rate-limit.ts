@@ -3,7 +3,7 @@ import * as host from "./host";
 import { Text } from "./text";
 
 /**
- * What is left of a quota.
+ * The rest of a quota.
  *
  * @example
  * const result = RateLimit.take(text("tenant:acme"), 100, 60);

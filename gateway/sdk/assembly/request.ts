@@ -62,7 +62,7 @@ export namespace Request {
     return always(4);
   }
 
-  /** `operationId` of the operation; null if it has none. */
+  /** `operationId` of the operation; null if it has no id. */
   export function operationId(): Text | null {
     return field(5);
   }
@@ -120,7 +120,7 @@ export namespace Request {
     host.request_header_change(0, name.ptr, name.length, value.ptr, value.length);
   }
 
-  /** Adds a header beside those of its name. Ends the call as `setHeader` does. */
+  /** Adds a header to those of its name. Ends the call as `setHeader` does. */
   export function addHeader(name: Text, value: Text): void {
     host.request_header_change(1, name.ptr, name.length, value.ptr, value.length);
   }

@@ -18,7 +18,7 @@ export const ROOM: i32 = 256;
 export class Text {
   /** A view of bytes in memory. */
   constructor(
-    /** Where it begins in memory. */
+    /** Start of the text in memory. */
     public ptr: usize,
     /** Bytes. */
     public length: i32,
@@ -37,7 +37,7 @@ export class Text {
     return load<u8>(this.ptr + index);
   }
 
-  /** Returns true if there is no byte. */
+  /** Returns true if the text has no bytes. */
   @inline get isEmpty(): bool {
     return this.length == 0;
   }
@@ -139,7 +139,7 @@ export class TextBuilder {
   private used: i32;
   private room: i32;
 
-  /** `room`: bytes that there is room for at first. */
+  /** `room`: initial capacity in bytes. */
   constructor(room: i32 = ROOM) {
     this.ptr = heap.alloc(room);
     this.used = 0;
@@ -205,12 +205,12 @@ export class TextBuilder {
     return this.used;
   }
 
-  /** Drops what is beyond `length` bytes. */
+  /** Drops the bytes past `length`. */
   shorten(length: i32): void {
     this.used = min(this.used, length);
   }
 
-  /** Begins anew in the same memory: what was taken before is overwritten. */
+  /** Begins anew in the same memory: texts taken before are overwritten. */
   clear(): TextBuilder {
     this.used = 0;
     return this;

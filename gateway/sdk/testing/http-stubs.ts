@@ -19,7 +19,7 @@ type SentCall = Pick<HttpCall, 'method' | 'url' | 'headers' | 'maxBytes' | 'redi
 /** The plugin made an HTTP call that no stub of the request matches. */
 export class UnstubbedHttpCall extends Error {
   readonly call: RecordedHttpCall;
-  /** What came of the hook, which the call failed for as CALL_REFUSED. */
+  /** Result of the hook, which the call failed for as CALL_REFUSED. */
   readonly result: HookResult;
 
   constructor(call: RecordedHttpCall, result: HookResult) {
@@ -129,7 +129,7 @@ function lowerCase(headers: HttpStub['headers'] = {}): NonNullable<HttpStub['hea
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-/** Refuses what the gateway's client refuses. */
+/** Refuses URLs that the gateway's client refuses. */
 function absolute(url: string, base?: URL): URL {
   const parsed = URL.parse(url, base?.href);
   if (parsed === null) throw new HttpCallError('refused', 'the URL is not a valid URL');

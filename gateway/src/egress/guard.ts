@@ -20,7 +20,7 @@ export interface EgressOptions {
 }
 
 export class EgressGuard {
-  /** Why there are no connections at all; null: they are vetted. */
+  /** Reason for which all connections are refused; null: they are vetted. */
   readonly closed: string | null;
   readonly #allowInternal: boolean;
   readonly #cidrs: readonly Cidr[];

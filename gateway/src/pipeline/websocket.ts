@@ -111,7 +111,7 @@ function gatesOf(x: Exchange, { op, recorder, loop, budget }: WebSocketDeps, clo
   return { client: received && gate(received, refuse), upstream: sent && gate(sent, report) };
 }
 
-/** The client that holds most gives way: of its messages that come in pieces, the slowest. */
+/** Holds messages: the client that holds most yields the slowest of those that come in pieces. */
 function holdFor({ clientIp }: Exchange, budget: BufferBudget) {
   return (cutOff: () => void): Holding => {
     const since = performance.now();

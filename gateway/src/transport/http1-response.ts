@@ -16,7 +16,7 @@ import type { UpgradedConnections } from './upgraded.ts';
 /** Bytes of a body up to which it is copied behind the head, so that both are one write. */
 export const ONE_PIECE = 4096;
 
-/** State of a connection. It keeps nothing of a request whose response has closed. */
+/** State of a connection. It drops all of a request when its response has closed. */
 export interface Http1Connection {
   /** When it had its first request, in monotonic milliseconds. */
   readonly openedAt: number;
