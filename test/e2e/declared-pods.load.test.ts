@@ -159,7 +159,7 @@ describe.skipIf(missing.length > 0)(`pods as they are declared${skipped}`, () =>
       await rotate('');
       const stalled = await until((now) => reason(now, 'Stalled') === 'PodsNotStarting');
       expect([isReady(stalled), reason(stalled, 'Programmed')]).toEqual([false, 'PodsNotStarting']);
-      expect(message(stalled, 'Stalled')).toMatch(/pod shop-gateway-\S+: CrashLoopBackOff/);
+      expect(message(stalled, 'Stalled')).toMatch(/pod shop-gateway-\S+: .*env:\/\/SHOP_KEY: the variable is empty/);
       expect([await text(), await keyed('first')]).toEqual([before, 200]);
       await rotate('second');
       await until((now) => isReady(now) && reason(now, 'Stalled') !== 'PodsNotStarting');
