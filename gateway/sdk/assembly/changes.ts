@@ -26,9 +26,9 @@ class Change {
   ) {}
 }
 
-/** From the last on, each before the previous ones. */
+/** Returns the changes in the config at a pointer, first to last; null if it has none. */
 function readChanges(pointer: string): Change | null {
-  // From the last on, each before those that are there.
+  // From the last on, each before the previous ones.
   let changes = readValues(ADD, pointer + "/add", null);
   changes = readValues(SET, pointer + "/set", changes);
   for (let i = Config.count(pointer + "/rename") - 1; i >= 0; i--) {
