@@ -57,7 +57,7 @@ export namespace AiTemplates {
   }
 
   /**
-   * In `on_request`: has the request go on with the prompt that the config makes of it; whether it is refused, with an
+   * In `on_request`: applies the config's templates to the prompt; reports whether the request is refused, with an
    * answer: return `ANSWERED` then. May wait.
    */
   export function refused(): bool {

@@ -103,7 +103,7 @@ export class SetCookie {
     return this;
   }
 
-  /** Not for scripts of pages. */
+  /** Hides the cookie from scripts of pages. */
   httpOnly(): SetCookie {
     this.out.add(text("; HttpOnly"));
     return this;

@@ -24,7 +24,7 @@ export namespace Identity {
     else Request.removeHeader(header);
   }
 
-  /** Sets a header to names that are joined and encoded already; without any it is taken out. */
+  /** Sets a header to names that are joined and encoded already; removes it if there are no names. */
   export function list(header: Text, names: Text): void {
     if (names.isEmpty) Request.removeHeader(header);
     else Request.setHeader(header, names);

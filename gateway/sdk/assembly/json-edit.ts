@@ -226,7 +226,7 @@ class Editor {
     return scanner.failed || scanner.at != this.json.length ? null : this.out.take();
   }
 
-  /** Copies the bytes from there to the place at hand. */
+  /** Copies the bytes from there to the current position. */
   private copy(from: i32): void {
     this.out.add(this.json.slice(from, this.scanner.at));
   }
@@ -350,7 +350,7 @@ class Editor {
     return first;
   }
 
-  /** The value of a node that nothing was found at. */
+  /** Returns the value of a node without one in the text. */
   private build(node: Node): void {
     const value = node.value;
     if (value) {

@@ -33,7 +33,7 @@ export class JsonScanner {
     this.failed = false;
   }
 
-  /** The byte at hand, or 0 at the end. */
+  /** Returns the current byte, or 0 at the end. */
   @inline peek(): u8 {
     return this.at < this.json.length ? this.json.byteAt(this.at) : 0;
   }

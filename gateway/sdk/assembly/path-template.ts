@@ -15,7 +15,7 @@ class Segment {
   constructor(
     public value: Text,
     public isParam: bool,
-    /** Behind a `?` of the template. */
+    /** Stands behind a `?` of the template. */
     public inQuery: bool,
     public next: Segment | null,
   ) {}

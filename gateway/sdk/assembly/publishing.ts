@@ -123,7 +123,7 @@ export class AckResponse {
 export namespace Publishing {
   /** The broker has acknowledged the message. */
   export const PUBLISHED: i32 = 0;
-  /** It has acknowledged that of an earlier request with the same `Idempotency-Key`. */
+  /** The broker has acknowledged the message of an earlier request with the same `Idempotency-Key`. */
   export const REPLAYED: i32 = 1;
 
   /** Answers according to a result below 0; `retryAfter` in seconds. */

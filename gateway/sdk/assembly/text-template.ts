@@ -87,7 +87,7 @@ export class TextTemplate {
     this.last = part;
   }
 
-  /** With the request's values; a placeholder that the request has no value for stays as it is written. */
+  /** Fills in the request's values; a placeholder without a value stays as it is written. */
   render(form: i32): Text {
     const filled = this.fill(form, false);
     return filled ? filled : EMPTY;

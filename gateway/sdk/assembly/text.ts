@@ -1,6 +1,6 @@
 /**
- * UTF-8 text in memory: a pointer and a length, without AssemblyScript's UTF-16 strings and their conversions.
- * Nothing is ever freed: the host puts the whole memory back after every call.
+ * UTF-8 text in memory: a pointer and a length, without AssemblyScript's UTF-16 strings and their conversions. Memory
+ * is never freed: the host restores all of it after every call.
  */
 
 /** Room that a value is read into before it is known how long it is. */
@@ -226,5 +226,5 @@ export class TextBuilder {
   return value < 10 ? 0x30 + value : 0x37 + value;
 }
 
-/** Nothing. */
+/** The empty text. */
 export const EMPTY: Text = new Text(0, 0);

@@ -243,7 +243,7 @@ export type HookCall =
 
 /** A plugin that has taken a config. */
 export interface BoundConfig {
-  /** With this config it wants the whole body of responses. */
+  /** The plugin wants the whole body of responses with this config. */
   readonly buffersResponse: boolean;
   /** Lets its instances go. */
   close(): void;

@@ -19,7 +19,7 @@ export type Rule = (x: Exchange) => Decision | Promise<Decision>;
 
 /** Decisions of a policy by kind of request. */
 export interface Rules {
-  /** With a body, which has been read. */
+  /** Requests with a body, which has been read. */
   readonly body: Rule;
   /** Files and batches, whose body is not read. */
   readonly files: FilesRule;

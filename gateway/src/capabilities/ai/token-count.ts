@@ -46,7 +46,7 @@ export class TokenCount implements RequestPart {
 
   finished(): void {}
 
-  /** It has no answer, or refuses. */
+  /** The provider does not answer, or refuses. */
   failed(): void {
     this.outcome = 'failed';
   }

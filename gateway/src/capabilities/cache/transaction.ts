@@ -53,7 +53,7 @@ export class Transaction implements RequestPart {
   forward: Forward = 'bypass';
   /** Answered from the store, without the upstream. */
   hit = false;
-  /** A token for `Cache-Status`; empty: nothing. */
+  /** A token for `Cache-Status`; empty: no token. */
   detail = '';
   /** Another request's fetch was waited for. */
   collapsed = false;

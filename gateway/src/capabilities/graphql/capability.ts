@@ -38,7 +38,7 @@ class LastRefusal implements CallState {
   }
 }
 
-/** By their numbers in sdk/ABI.md. */
+/** Parts by their numbers in sdk/ABI.md. */
 const PARTS: readonly ((refusal: Refusal) => string)[] = [({ code }) => code, ({ detail }) => detail];
 
 export const graphql = capability({

@@ -62,7 +62,7 @@ const LIMITS = [
 
 type LimitName = (typeof LIMITS)[number]['property'];
 
-/** By the properties of the config. */
+/** Limits by the properties of the config. */
 export type OperationLimits = Readonly<Record<LimitName, number>>;
 
 export interface OperationRules {

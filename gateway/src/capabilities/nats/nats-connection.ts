@@ -87,7 +87,7 @@ export class NatsConnection implements Connection {
         this.#streams.publish(subject, payload, { timeout: timeoutMs, ...(headers ? { headers } : {}) }),
       );
     } catch (error) {
-      // It may have been deleted: the next message looks again.
+      // The stream may have been deleted: the next message looks it up again.
       this.#lookups.delete(subject);
       if (acknowledgement === 'auto' && noStream(error)) return;
       throw error;

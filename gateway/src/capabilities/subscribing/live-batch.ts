@@ -10,7 +10,7 @@ export interface Frames {
   readonly messages: number;
 }
 
-/** A way to write messages: for clients that are told alike. */
+/** An encoding of messages, shared by clients with the same options. */
 export interface MessageForm {
   readonly framing: Framing;
   readonly withMetadata: boolean;
@@ -38,7 +38,7 @@ export class LiveBatch {
     this.#format = format;
   }
 
-  /** All of it, or those of a key. */
+  /** Returns all frames, or those of a key. */
   frames(form: MessageForm, key: Buffer | null): Frames {
     const { events, whole } = this.#in(form);
     if (key === null) return whole;

@@ -19,7 +19,7 @@ export class GuardedStream {
   readonly #parser = new EventParser(MAX_EVENT);
   readonly #events: GuardedEvents;
   readonly #blocked: (why: string) => void;
-  /** Nothing may follow. */
+  /** The stream has ended; later events are dropped. */
   hasEnded = false;
 
   constructor(guarding: Guarding, blocked: (why: string) => void) {

@@ -33,7 +33,7 @@ export class PiiScanner {
     this.#found = found;
   }
 
-  /** All of a text at once. */
+  /** Scans a whole text at once. */
   static whole(rules: PiiReplacing, text: string, isJson: boolean, found: (found: PiiFound) => void): string {
     const scanner = new PiiScanner(rules, isJson, found);
     return scanner.push(text) + scanner.end();

@@ -37,7 +37,7 @@ export interface StreamedAnswer {
    * incomplete.
    */
   end(rest: string): Uint8Array | string;
-  /** The event that ends a stream which cannot go on. */
+  /** Returns the event that ends a failed stream. */
   error(error: ProviderError): Uint8Array | string;
 }
 
@@ -49,7 +49,7 @@ export type Warning = 'store' | 'reasoning' | 'effort' | 'cache';
 
 /** A request in the protocol of a provider, and how its answer becomes the surface's. */
 export interface Translation {
-  /** Behind the base URL and its version. */
+  /** Path below the base URL and its version. */
   readonly path: string;
   readonly body: Uint8Array | string;
   readonly warnings: readonly Warning[];
