@@ -31,7 +31,7 @@ export interface ToolBody {
   readonly argument?: string;
   /** Properties of the body that are arguments of the same name. */
   readonly properties?: readonly string[];
-  /** Arguments that are nothing else are properties of the body. */
+  /** Other arguments are properties of the body. */
   readonly open?: boolean;
   /** Properties of a form that hold base64 of bytes. */
   readonly binary?: readonly string[];

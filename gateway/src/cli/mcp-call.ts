@@ -121,7 +121,7 @@ function finish(result: Obj, { format }: Flags, program: Program): void {
   program.exit(get(result, 'isError') === true ? EXIT_TOOL_ERROR : 0);
 }
 
-/** Its tools are listed after the artifact is loaded. */
+/** Reports whether the tool may be an upstream's: those are listed after the artifact is loaded. */
 function mayBeOfUpstream(tool: string, upstreams: readonly Pick<McpUpstream, 'prefix'>[]): boolean {
   return upstreams.some(({ prefix }) => tool.startsWith(prefix));
 }

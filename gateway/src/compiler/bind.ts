@@ -33,7 +33,7 @@ export class Binder {
   readonly #diagnostics: Diagnostics;
   readonly #readCondition: ReadCondition | null;
   readonly #configs = new Map<string, Bound>();
-  /** By plugin and config. */
+  /** Bound configs by plugin and config. */
   readonly #bound = new Map<string, BoundConfig & { readonly name: string }>();
 
   constructor(plugins: Plugins, project: Project, diagnostics: Diagnostics, readCondition: ReadCondition | null) {

@@ -14,12 +14,12 @@ export interface ConfigError {
   /** JSON pointer into the config. */
   readonly pointer: string;
   readonly message: string;
-  /** Not the shape of the config but an expression in it (E1032). */
+  /** The fault is an expression in the config, and not its shape (E1032). */
   readonly expression: boolean;
 }
 
 export type ConfigValidator = (config: JsonObject) => {
-  /** With the schema's defaults. */
+  /** The config with the schema's defaults. */
   readonly config: JsonObject;
   readonly errors: readonly ConfigError[];
 };
@@ -45,7 +45,7 @@ function newAjv(steps: StepBudget, options: Options = {}): Ajv2020 {
 const metaSteps = new StepBudget(DEFAULT_STEPS);
 let metaAjv: Ajv2020 | undefined;
 
-/** By an instance that all share, since compiling the meta-schema takes ten times as long as all else of a validator. */
+/** Uses one shared instance, since compiling the meta-schema takes ten times as long as the rest of a validator. */
 function mustBeSchema(schema: JsonObject): void {
   metaAjv ??= newAjv(metaSteps, { useDefaults: false });
   metaSteps.begin(0, JSON.stringify(schema).length);

@@ -77,12 +77,12 @@ export class Plugins {
     return prepared;
   }
 
-  /** Those that have been used, by name. */
+  /** Used plugins, by name. */
   get used(): readonly PreparedPlugin[] {
     return this.#usable([...this.#used].sort());
   }
 
-  /** All that are declared, by name. */
+  /** All declared plugins, by name. */
   get all(): readonly PreparedPlugin[] {
     return this.#usable(this.names);
   }

@@ -1,4 +1,4 @@
-/** From declared operations to the operations of routes.json. */
+/** Makes operations of routes.json from declared ones. */
 import { marked } from '../artifact/config-marks.ts';
 import type { Operation, Parameter } from '../artifact/format.ts';
 import { type PathTemplate, parseTemplate, TemplateError } from '../router/template.ts';
@@ -26,7 +26,7 @@ import { type Security, securityOf } from './security.ts';
 
 /** The one that makes answers of a description. */
 const RESPONDS_BY_EXAMPLE = ['host_example_respond'];
-/** Those that stream messages of brokers. */
+/** Host functions that stream messages of brokers. */
 const SUBSCRIBES = ['host_kafka_subscribe', 'host_nats_subscribe'];
 /** The one that makes a WebSocket of a request. */
 const UPGRADES = ['host_websocket_upgrade'];
@@ -43,8 +43,8 @@ export interface RouteDeps {
 }
 
 /**
- * Null if the operation emits no route: it has no dispatch (docs/decisions.md#no-dispatch-no-route), is taken out
- * (docs/decisions.md#extensions-inherited), or is wrong.
+ * Returns null if the operation emits no route: it has no dispatch (docs/decisions.md#no-dispatch-no-route), is
+ * excluded (docs/decisions.md#extensions-inherited), or is invalid.
  */
 export function routeOf(declared: DeclaredOperation, file: string, deps: RouteDeps): Omit<Operation, 'index'> | null {
   const { documents, diagnostics, binder } = deps;
@@ -275,7 +275,7 @@ interface DeclaredBoundUse extends BoundUse {
   readonly declared: InheritedUse;
 }
 
-/** A public operation says so: that its authentication ends without a word would be a hole. */
+/** Returns the hint for a public operation, which must be explicit: silent loss of authentication would be a hole. */
 function leaveOutHint({ name, at }: InheritedUse): string {
   const id = get(at.value, 'id') ?? name;
   return `It comes from ${at.pointer}. If the operation is public, add x-gw-middlewares: [{ id: ${String(id)}, enabled: false }] to it; else add "security" with a scheme.`;

@@ -22,7 +22,9 @@ const INTRICATE = ['not', 'contains', 'unevaluatedItems', 'unevaluatedProperties
 export class SchemaComparison {
   readonly #before: Table;
   readonly #after: Table;
-  /** By pair of references; null while it is being compared: a pair that leads back to itself is equal unless it is not. */
+  /**
+   * Findings by pair of references; null while it is being compared: a pair that leads back to itself counts as equal.
+   */
   readonly #known = new Map<string, readonly Finding[] | null>();
   #pairs = 0;
 

@@ -6,7 +6,7 @@ import { isObject } from '../spec/json.ts';
 import { isFieldValue, isToken, transportHeaders } from '../wasm/host/header-rules.ts';
 import type { ValueMaker } from './valid-value.ts';
 
-/** Those that the gateway does not set itself. */
+/** Returns headers that the gateway does not set itself. */
 export function headersOf(
   described: { readonly [name: string]: DescribedValue },
   maker: ValueMaker,

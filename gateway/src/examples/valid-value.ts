@@ -53,7 +53,7 @@ export class ValueMaker {
     return typeof known === 'number' ? this.#make(schema, seed, known).made : known;
   }
 
-  /** Manners that lead nowhere with a schema are tried once, and not for each request. */
+  /** Tries manners once for each schema, and not for each request. */
   #explore(schema: SchemaRef): number | MadeValue {
     const { made, manner } = this.#make(schema, '', 0);
     const known = made.valid ? manner : made;

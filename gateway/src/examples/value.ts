@@ -101,7 +101,7 @@ function contentText(parts: Parts, making: Making, make: (schemas: readonly Json
   const schemas = parts.flatMap((part) => (part['contentSchema'] === undefined ? [] : [part['contentSchema'] as Json]));
   if (schemas.length === 0 || making.manner.text === 'pattern') return null;
   const text = JSON.stringify(make(schemas));
-  // Each text within a text has twice as many backslashes.
+  // Each level of nested texts doubles the backslashes.
   making.takeText(text.length);
   return text;
 }

@@ -8,7 +8,7 @@ export interface Decimal {
 }
 
 const NUMBER = /^([-+]?)(\d*)(?:\.(\d*))?(?:[eE]([-+]?\d+))?$/;
-/** Exponents beyond it are taken for it: no text is long enough to tell such numbers apart by their digits. */
+/** Largest exponent; larger ones count as this: no text is long enough to tell such numbers apart by their digits. */
 const FARTHEST = 1e15;
 
 /** Reads a number as JSON, JavaScript or YAML writes it in decimal; returns null if the text is malformed. */

@@ -61,7 +61,7 @@ const seed = randomInt(2 ** 31) | 1;
 const PRIME = 0x01000193;
 
 export interface ScanOptions {
-  /** It is read by `parseExactly`, which looks at each value. Default false. */
+  /** The text is read by `parseExactly`, which looks at each value. Default false. */
   readonly exactly?: boolean;
 }
 
@@ -172,7 +172,7 @@ class Scan implements JsonScan {
     return hash;
   }
 
-  /** Behind the first escape each byte of a string counts as half of one. */
+  /** After the first escape each byte of a string counts as half of one. */
   #string(from: number, end: number): void {
     this.#strings++;
     if (end - from < 2) return;

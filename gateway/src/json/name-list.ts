@@ -72,15 +72,15 @@ export class ObjectNames {
   }
 }
 
-/** By hash, with open addressing. */
+/** A table by hash, with open addressing. */
 class NameTable {
   /** 0: free; else a name's number and one. */
   #slots = new Int32Array(64);
-  /** By which a hash is shifted to be a slot. */
+  /** Shift that turns a hash into a slot. */
   #shift = 26;
   #used = 0;
 
-  /** With names from `first` to `end`, which differ. */
+  /** Holds names from `first` to `end`, which must differ. */
   constructor(text: Uint8Array, first: number, end: number) {
     for (let name = first; name < end; name++) this.add(text, name);
   }

@@ -24,7 +24,7 @@ export function parseScanned(bytes: Uint8Array, { hasEscapedName: isEscaped, mem
 /** Two readings of one text. */
 export interface Readings {
   readonly value: unknown;
-  /** The same, with numbers as they were written (`exact-json.ts`): to be passed on, and for nothing else. */
+  /** The same, with numbers as they were written (`exact-json.ts`): only for passing on. */
   readonly exact: unknown;
 }
 

@@ -39,7 +39,7 @@ export interface LinkHost {
   /** Serves it, in all workers; or rejects, and the previous artifact stays in service. */
   load(loaded: LoadedArchive, notice: Notice): Promise<void>;
   connected(to: { readonly dataPlaneId: string; readonly controlPlane: string }): void;
-  /** It was connected, or was refused for another reason than before, or could not connect for the first time. */
+  /** Called after a connection, after a refusal for another reason than before, or when the first connection fails. */
   disconnected(why: string, refused: CloseReason | null): void;
   refused(notice: Notice, error: UpdateError): void;
   /** The wanted artifact is served, or will not be for now; or the control plane wants no artifact. */
@@ -100,7 +100,7 @@ export class ControlPlaneLink {
     this.#updates.retry();
   }
 
-  /** Resolves when nothing is under way: no connection, no download, no load. */
+  /** Resolves when all work has stopped: connection, download, load. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#session?.close();

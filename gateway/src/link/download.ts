@@ -131,7 +131,7 @@ export class Download {
     return file;
   }
 
-  /** It is not the file of the notice: nothing of it is kept. */
+  /** The file is not that of the notice: all of it is dropped. */
   #another(message: string): UpdateError {
     this.#forget();
     return new UpdateError('checksum', message);

@@ -160,7 +160,7 @@ export const Goodbye = Type.Object({
 /** A close that is planned: close code 1001 follows. */
 export type Goodbye = Static<typeof Goodbye>;
 
-/** By `type`. */
+/** Messages by `type`. */
 export const TO_CONTROL = { hello: Hello, status: Status, heartbeat: Heartbeat } as const;
 export const TO_DATA_PLANE = {
   welcome: Welcome,

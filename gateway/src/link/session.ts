@@ -50,7 +50,7 @@ export class Session {
   readonly #hello: () => Hello;
   #welcomedAt: number | null = null;
   #heardAt = 0;
-  /** Until `welcome`, then of heartbeats. */
+  /** Runs until `welcome`, then between heartbeats. */
   #timer: NodeJS.Timeout;
   #why: string | null = null;
   #refused: CloseReason | null = null;
@@ -147,7 +147,7 @@ export class Session {
     if (welcome.artifact !== null) this.#events.wanted(welcome.artifact);
   }
 
-  /** `phase`: of the first interval, so that many that came at once do not go on in step. */
+  /** `phase`: part of the first interval, so that sessions begun at once do not beat in step. */
   #beat(everyMs: number, phase = 1): void {
     this.#timer = setTimeout(() => {
       if (performance.now() - this.#heardAt > MISSED * everyMs) {
@@ -166,7 +166,7 @@ export class Session {
   /** The upgrade was answered with something else than a WebSocket. */
   #answered(status: number): void {
     this.#why = `the control plane answered with HTTP ${status} instead of a WebSocket of ${SUBPROTOCOL}`;
-    // Proxies say 404 and 5xx while nothing is behind them.
+    // Proxies answer 404 and 5xx while no server is behind them.
     if (status === 400 || status === 426 || (status >= 300 && status < 400)) this.#retry = 'slow';
   }
 

@@ -51,7 +51,7 @@ export class Updates {
     if (this.#wanted !== null && this.#outcome?.outcome === 'refused') this.#begin(this.#wanted);
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when all work has stopped. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#abort.abort();
@@ -97,7 +97,7 @@ export class Updates {
     await this.#deps.load({ archive, artifact }, notice);
   }
 
-  /** Until it is there, or is another file more than once. */
+  /** Fetches until the file is there, or is another file more than once. */
   async #fetch(notice: Notice, signal: AbortSignal): Promise<Uint8Array> {
     const download = new Download(notice, this.#deps);
     const backoff = new Backoff(this.#deps.times);

@@ -70,7 +70,7 @@ export class ProtectedResource {
     return `${scheme} ${[...own, ...(rest === '' ? [] : [rest])].join(', ')}`;
   }
 
-  /** Returns null if `Host` is nothing that could stand in a URL. */
+  /** Returns null if `Host` cannot stand in a URL. */
   #resourceOf(x: Exchange): string | null {
     const { resource } = this.#authorization;
     if (resource !== undefined) return resource;

@@ -35,7 +35,9 @@ export type Admit = (x: Exchange, admission: Admission) => void;
 /** Milliseconds for all checks of one list: undecided tools are left to the call, as for unknown callers. */
 const PATIENCE_MS = 5_000;
 
-/** Those of one artifact. Operations with the same middlewares share their checks, so that each runs once for a caller. */
+/**
+ * Checks of one artifact. Operations with the same middlewares share their checks, so that each runs once for a caller.
+ */
 export class AccessChecks {
   readonly #byOperation: ReadonlyMap<number, readonly Check[]>;
 
@@ -129,7 +131,7 @@ class Caller {
     return refused;
   }
 
-  /** Nothing of its requests is waited for any more. */
+  /** The client has left: its requests are no longer awaited. */
   leaves(): void {
     clearTimeout(this.#patience);
     this.#notClosing();

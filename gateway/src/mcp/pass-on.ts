@@ -161,7 +161,7 @@ async function ask(
   }
 }
 
-/** As of any session that is not there: the client begins anew, and knows that nothing is kept. */
+/** Returns the error for a missing session: the client begins anew, and knows that its state is lost. */
 function sessionEnded(): RpcError {
   const message = 'The session had to end for other clients: begin a new one with "initialize".';
   return new RpcError(INVALID_REQUEST, message, { status: 404 });

@@ -34,7 +34,7 @@ const ACCEPTED: Answer = { status: 202, body: null };
 export class SessionEra {
   readonly #sessions: SessionStore;
   readonly #calls = new CallsUnderWay();
-  /** By session, of those that have said so. */
+  /** Levels by session, of those that have set one. */
   readonly #logLevels = new BoundedMap<string>(MOST_SESSIONS);
 
   constructor(sessions: SessionStore) {

@@ -23,7 +23,7 @@ import { mustMatchArguments } from './upstreams/repeated-arguments.ts';
 
 const PREFIX = 'io.modelcontextprotocol/';
 const VERSION = 'mcp-protocol-version';
-/** Milliseconds for which clients may keep lists; those that subscribe are told of changes before. */
+/** Milliseconds for which clients may keep lists; subscribers are notified of changes before. */
 const FRESH_MS = 60_000;
 const CACHING = `"ttlMs":${FRESH_MS},"cacheScope":"public"`;
 const PRIVATE_CACHING = `"ttlMs":${FRESH_MS},"cacheScope":"private"`;

@@ -1,4 +1,4 @@
-/** Streams of clients that want to be told when tools change (revision 2026-07-28, "Subscriptions"). */
+/** Streams for clients that want notifications when tools change (revision 2026-07-28, "Subscriptions"). */
 import { ByOwner } from '../by-owner.ts';
 import type { ResponseSink } from '../exchange.ts';
 import type { RpcId } from './protocol/json-rpc.ts';

@@ -34,7 +34,7 @@ export interface McpRequest {
 /** Takes the place of an answer: a stream has begun, or its client has gone. */
 export const STREAMS: unique symbol = Symbol('streams');
 
-/** A result; a refusal in its place, since the caller is not known or may not do this; or nothing: it was cancelled. */
+/** A result; a refusal in its place, since the caller is unknown or not permitted; or null: the call was cancelled. */
 export type CallOutcome = { readonly result: ToolResult } | { readonly refusal: Refusal } | null;
 
 /** JSON members of the result of `tools/list`, without braces. Throws RpcError. */
@@ -60,7 +60,7 @@ export interface UpstreamCall {
 
 export interface Arguments {
   readonly values: Obj;
-  /** With numbers as they were written, to be sent so. */
+  /** Arguments with numbers as they were written, to be sent so. */
   readonly exact: Obj;
 }
 

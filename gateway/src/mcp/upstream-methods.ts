@@ -16,7 +16,7 @@ const LISTS = {
   'resources/templates/list': { kind: 'templates', member: 'resourceTemplates', capability: 'resources' },
 } as const;
 
-/** Returns the capabilities besides tools, as clients of either era are told. */
+/** Returns the capabilities besides tools, for clients of either era. */
 export function upstreamCapabilities({ upstreams }: Toolbox): Readonly<Record<string, object>> {
   const names = ['prompts', 'resources', 'completions', 'logging'].filter((name) => upstreams?.offers(name));
   return Object.fromEntries(names.map((name) => [name, {}]));

@@ -212,7 +212,7 @@ class CountedMatch {
   #repeated(register: number, at: number, forward: boolean, anyCase: boolean): number {
     const from = this.#registers[register] as number;
     const to = this.#registers[register + 1] as number;
-    // A group that has not matched, or has not ended, matches nothing.
+    // A group that has not matched, or has not ended, matches the empty text.
     if (from < 0 || to < 0) return at;
     const length = to - from;
     const start = forward ? at : at - length;

@@ -14,7 +14,7 @@ import { classText, toRe2 } from './to-re2.ts';
 export interface Pattern {
   /** Throws StepsExceeded if the budget does not suffice. */
   test(text: string): boolean;
-  /** Its source: Ajv tells patterns apart by this, and would take all of an artifact for the first without it. */
+  /** Returns its source: Ajv identifies patterns by this, and would otherwise take all of an artifact for the first. */
   toString(): string;
 }
 
@@ -73,7 +73,7 @@ export function patternReader(budget: StepBudget) {
     patterns.set(source, pattern);
     return pattern;
   };
-  // Ajv writes this text into standalone code; we never make any.
+  // Ajv writes this text into standalone code, which is never made here.
   return Object.assign(read, { code: 'regExp' });
 }
 

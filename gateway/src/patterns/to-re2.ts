@@ -97,7 +97,7 @@ function repetition({ element, min, max }: AST.Quantifier, allowed: number): Wri
   return sequence(parts);
 }
 
-/** So many of it, in pieces that may be. */
+/** Yields so many repetitions, in pieces of an allowed size. */
 function* pieces(count: number, allowed: number, { text, states }: Written, of: (count: number) => string) {
   if (count * states > MOST_STATES) throw new Inexpressible();
   for (let left = count; left > 0; left -= allowed) {

@@ -73,7 +73,7 @@ export interface LoadedOperation {
 export class Generation {
   readonly artifact: Artifact;
   readonly router: Router<LoadedOperation>;
-  /** For requests that match nothing. */
+  /** Admission for unmatched requests. */
   readonly baseline = new Admission([]);
   readonly health: Health;
   readonly specs: SpecLibrary;
@@ -108,13 +108,13 @@ export interface GenerationDeps {
   readonly secrets: Secrets;
   /** Operations with unresolved secrets answer with a problem; else the artifact is not loaded. */
   readonly servesUnresolved: boolean;
-  /** Told of each of them. */
+  /** Called for each unresolved operation. */
   readonly unresolved: (details: Readonly<Record<string, string>>, message: string) => void;
   readonly metrics: Metrics;
   readonly upstreams: UpstreamOptions;
   readonly capabilities: OpenCapabilities;
   readonly mcpUpstreams: UpstreamPool;
-  /** Entries on a page of a list of MCP; 0: as many as have 1 MB together. */
+  /** Entries on a page of a list of MCP; 0: up to 1 MB of them. */
   readonly mcpPageSize: number;
   readonly limits: PluginLimits;
   readonly dev: boolean;
@@ -292,7 +292,7 @@ async function loadOperation(operation: Operation, deps: OperationDeps): Promise
   return withPlugins(operation, middlewares, await deps.binder.bind(operation.dispatch), deps);
 }
 
-/** Without its middlewares: nothing behind them is reached. */
+/** Loads an operation without its middlewares: they have nothing behind them. */
 function loadUnconfigured(operation: Operation, reason: string, deps: OperationDeps): LoadedOperation {
   const plugin = deps.binder.pluginOf(operation.dispatch);
   return withPlugins(operation, [], new UnconfiguredPlugin(plugin, reason), deps);

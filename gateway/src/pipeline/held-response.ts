@@ -25,12 +25,12 @@ export class HeldResponseBytes {
     return this.#held.take(bytes);
   }
 
-  /** They have gone on, and are no longer in memory. */
+  /** The bytes have been sent, and have left memory. */
   release(): void {
     this.#held.release();
   }
 
-  /** They are on their way: from now on it is the client that delays their end, and that may lose them to others. */
+  /** The bytes are on their way: from now on the client delays their end, and may lose them to others. */
   sent(): void {
     const sentAt = performance.now();
     const x = this.#x;

@@ -236,7 +236,10 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
 
   // --- an engine's answer without an end
 
-  /** It ends with the client, or when the gateway stops; it outlives its generation, unless plugins see its chunks. */
+  /**
+   * The response ends with the client, or when the gateway stops; it outlives its generation, unless plugins see its
+   * chunks.
+   */
   async endless(x: Exchange, headers: HeaderList, begins: (sink: ResponseSink) => void): Promise<boolean> {
     const op = this.op as LoadedOperation;
     if (op.buffersResponse) {
@@ -387,7 +390,7 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
     this.record(status, body === null ? 0 : body.length);
   }
 
-  /** A defect of ours: its request gets 500, and no other notices. */
+  /** A defect of the gateway: its request gets 500, and others are not affected. */
   crashed(error: unknown): void {
     const x = this.#x;
     this.#options.recorder.crashed(x, error);
@@ -412,7 +415,7 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
     this.#options.recorder.finished(this.#x, this.metrics, counted, responseBytes);
   }
 
-  /** It needs its generation no more: a WebSocket outlives many. */
+  /** Releases the generation: a WebSocket outlives many. */
   #release(): void {
     if (this.#released) return;
     this.#released = true;

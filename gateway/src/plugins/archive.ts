@@ -5,7 +5,7 @@ import { ArchiveError, isGzip, unpack } from './unpack.ts';
 /** `\0asm`: how a WebAssembly module begins. */
 const WASM_MAGIC = [0x00, 0x61, 0x73, 0x6d];
 
-/** Told apart by content. `name`: of a plugin without plugin.toml. Rejects with PluginPackageError. */
+/** Recognises the archive by content. `name`: of a plugin without plugin.toml. Rejects with PluginPackageError. */
 export async function readPluginArchive(bytes: Uint8Array, name: string): Promise<PluginPackage> {
   if (WASM_MAGIC.every((byte, index) => bytes[index] === byte)) return { wasm: bytes, name };
   if (!isGzip(bytes)) {

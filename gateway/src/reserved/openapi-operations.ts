@@ -56,7 +56,7 @@ export function withOwnSecurity(document: Obj): Obj {
   return withItems(rest, (item) => withOperations(item, (operation) => ({ security, ...operation })));
 }
 
-/** With its servers at each of its paths instead: other documents are served elsewhere. */
+/** Moves the document's servers to each of its paths: other documents are served elsewhere. */
 export function withOwnServers(document: Obj): Obj {
   const { servers, paths, ...rest } = document;
   if (servers === undefined || !isObject(paths)) return document;

@@ -1,10 +1,10 @@
 /**
- * Paths that mean one operation to us and might mean another one to an upstream: servers decode slashes, collapse
+ * Paths that lead to one operation here and might lead to another one at an upstream: servers decode slashes, collapse
  * double ones, drop `;…` and resolve dots, each in its own way (docs/decisions.md#matched-is-sent).
  */
 import type { Router } from './router.ts';
 
-/** Anything that a server may read in more ways than one. */
+/** Parts that servers may read in several ways. */
 const AMBIGUOUS = /%(?:2f|5c|25|2e)|\/\/|;|\/\./i;
 
 /** Readings of one path; one that has more is refused, so that looking at them costs no more. */

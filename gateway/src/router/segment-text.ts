@@ -45,7 +45,7 @@ function decodedText(raw: string): SegmentText {
   return { text, raw, starts };
 }
 
-/** Characters of one encoded character: `%C3%A9` has six. One if nothing is encoded there. */
+/** Returns the length of one encoded character: `%C3%A9` has six. One if it is not encoded. */
 function escapesAt(raw: string, at: number): number {
   const first = Number.parseInt(/^[0-9a-f]{2}/i.exec(raw.slice(at + 1, at + 3))?.[0] ?? '', 16);
   if (Number.isNaN(first)) return 1;

@@ -3,7 +3,7 @@ import { opendir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pollForChange } from '../poll-for-change.ts';
 
-/** So many files, so deep: a directory that was named by mistake may be a whole disk. */
+/** Most files, and levels below: a directory that was named by mistake may be a whole disk. */
 const MOST_FILES = 1000;
 const MOST_DEPTH = 4;
 

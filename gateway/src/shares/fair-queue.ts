@@ -20,7 +20,7 @@ export interface FairQueueLimits {
 }
 
 interface Job {
-  /** It is its turn. */
+  /** Begins the job in its turn. */
   start(): void;
   refuse(error: Crowded): void;
 }

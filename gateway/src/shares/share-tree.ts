@@ -40,7 +40,7 @@ export class ShareTree<T> {
     return owner?.weight ?? 0;
   }
 
-  /** All paths of a tree end at the same kind of owner: one that holds entries has no children. */
+  /** Adds an entry. All paths of a tree end at the same kind of owner: one that holds entries has no children. */
   add(path: OwnerPath, value: T, weight = 1): Entry<T> {
     let owner = this.#root;
     for (const name of path) owner = childOf(owner, name);
@@ -55,7 +55,7 @@ export class ShareTree<T> {
     weigh(entry.owner, -entry.weight);
   }
 
-  /** Makes it the newest of its owner, and that the last to yield of those that hold as much. */
+  /** Makes it the newest of its owner, which becomes the last to yield among those that hold as much. */
   touch(entry: Entry<T>): void {
     entry.owner.entries.touch(entry);
     for (let each: Owner<T> = entry.owner; each.parent !== null; each = each.parent) {

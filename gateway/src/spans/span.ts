@@ -74,7 +74,7 @@ export class Span implements ReadableSpan {
     if (status >= 400) this.failed(String(status));
   }
 
-  /** Hands it on; a second call does nothing. */
+  /** Ends the span and passes it on; later calls are ignored. */
   end(): void {
     if (this.#endedAt !== 0) return;
     this.#endedAt = performance.now();

@@ -45,7 +45,7 @@ export interface FoundError extends Partial<Place> {
   readonly operations: ReadonlySet<string>;
 }
 
-/** Past it the rest is counted, not kept. */
+/** Most findings that are kept; the rest is counted. */
 const MAX_FINDINGS = 5_000;
 
 export class Diagnostics {

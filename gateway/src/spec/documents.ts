@@ -176,7 +176,7 @@ export class Documents {
     return at;
   }
 
-  /** Among all files of the project, also those that nothing refers to by name. */
+  /** Searches all files of the project, also those not referenced by name. */
   #search(uri: string): Resource | undefined {
     if (!this.#searched) {
       this.#searched = true;
@@ -187,7 +187,7 @@ export class Documents {
     return this.#named.get(uri);
   }
 
-  /** Says nothing of a file that does not parse: it may have nothing to do with the specs. */
+  /** Registers the resources of a file; ignores one that does not parse: it may be unrelated to the specs. */
   #register(file: string): void {
     let parsed: ReturnType<typeof parseText>;
     try {

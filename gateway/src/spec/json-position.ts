@@ -114,7 +114,7 @@ export class JsonScanner {
     return true;
   }
 
-  /** Past one value, without recursion: depth is the author's choice. */
+  /** Skips one value, without recursion: depth is the author's choice. */
   #skip(): boolean {
     let depth = 0;
     do {

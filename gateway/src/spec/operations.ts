@@ -87,11 +87,11 @@ interface FoundOperation {
   readonly path: string;
   readonly pathAt: Place;
   readonly method: string;
-  /** With its references followed. */
+  /** The object with its references followed. */
   readonly merged: MergedObject;
   /** The path item. */
   readonly item: Located;
-  /** Its parameters. */
+  /** Parameters of the path item. */
   readonly shared: readonly Located[];
 }
 

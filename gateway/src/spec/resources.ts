@@ -22,7 +22,7 @@ interface Found extends Resource {
 }
 
 export class Resources {
-  /** By pointer; the document's own has the empty one. */
+  /** Resources by pointer; the document's own has the empty one. */
   readonly #found = new Map<string, Found>();
 
   constructor(document: Document) {
@@ -66,7 +66,7 @@ export class Resources {
     return this.#found.get('') as Found;
   }
 
-  /** Those that a document gives a name of their own. */
+  /** Resources with a name of their own. */
   get named(): readonly Resource[] {
     return [...this.#found.values()].filter(({ pointer, uri, document }) => {
       return pointer !== '' || uri !== fileUri(document.file);

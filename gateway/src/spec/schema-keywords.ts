@@ -89,7 +89,7 @@ const keywords: Readonly<Record<string, Keyword>> = {
   },
   enum: {
     kind: 'plain',
-    // An empty one admits nothing, which JSON Schema discourages and allows.
+    // An empty list admits nothing, which JSON Schema discourages but allows.
     check: (value) => mustBe(Array.isArray(value), 'a list of values', value),
   },
   const: { kind: 'plain', check: () => null },

@@ -14,7 +14,7 @@ export interface Visitor {
   object?(value: object, pointer: string): void;
 }
 
-/** Their members are data, in which `$ref` means nothing. */
+/** Keywords whose members are data, in which `$ref` has no meaning. */
 const DATA = new Set(['example', 'examples', 'default', 'enum', 'const']);
 /** Texts that some tools replace by a reference to a text file. */
 const TEXTS = new Set(['description', 'summary', 'title']);

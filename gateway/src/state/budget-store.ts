@@ -28,7 +28,7 @@ export interface BudgetResult {
   readonly allowed: boolean;
   /** Rest of the window's quota. */
   readonly remaining: number;
-  /** Unix time in seconds at which the whole quota is there again, if nothing is spent until then. */
+  /** Unix time in seconds at which the whole quota is available again, without further spending. */
   readonly resetAt: number;
   /** Seconds until as much would be left, if all reservations are spent; 0 if this one was allowed. */
   readonly retryAfter: number;
@@ -58,7 +58,10 @@ export const GRAINS = 1024;
 export const RETRY_RESERVED = 1;
 
 export interface BudgetStore {
-  /** All or nothing, exactly, however many ask at once. Rejects with StateUnavailable, as do the others. */
+  /**
+   * Reserves all or nothing, exactly, for any number of concurrent calls. Rejects with StateUnavailable, as do the
+   * others.
+   */
   reserve(reservation: BudgetReservation): BudgetResult | Promise<BudgetResult>;
   /** Once: false if the reservation is unknown, or was settled, or its lease was up. */
   settle(settlement: BudgetSettlement): boolean | Promise<boolean>;

@@ -46,7 +46,7 @@ export class MemoryBudgetStore implements BudgetStore {
     return this.#budgets.size;
   }
 
-  /** Never waits, so nothing comes between reading a budget and taking from it. */
+  /** Never waits, so reading a budget and taking from it is one step. */
   reserve(reservation: BudgetReservation): BudgetResult {
     const now = this.#now();
     const { bucket, windowSeconds, owner = NOBODY } = reservation;
@@ -128,7 +128,7 @@ class Budget {
     return this.#held.size > 0;
   }
 
-  /** When nothing of it is left. */
+  /** Time at which the bucket is empty. */
   get emptyAt(): number {
     if (this.#closedUntil !== null) return this.#closedUntil;
     const last = this.#grains.at(-1);

@@ -89,7 +89,7 @@ class CredentialNonces {
     for (const second of this.#bySecond.keys()) if (second < now - this.#keepSeconds) this.#drop(second);
   }
 
-  /** All of the oldest second; how many they were. */
+  /** Drops all nonces of the oldest second; returns their number. */
   forgetOldest(): number {
     const before = this.size;
     let oldest = Number.POSITIVE_INFINITY;

@@ -41,7 +41,7 @@ export class MemoryRateLimitStore implements RateLimitStore {
     return this.#buckets.size;
   }
 
-  /** Never waits, so nothing comes between reading a window and taking from it. */
+  /** Never waits, so reading a window and taking from it is one step. */
   take(name: string, quota: number, windowSeconds: number, owner: OwnerPath = NOBODY): RateLimitResult {
     const now = this.#now();
     this.#forget(now);
@@ -74,7 +74,7 @@ class Bucket {
   #length = 0;
   #total = 0;
   #isClosed = false;
-  /** When nothing of it is left, in milliseconds since the epoch. */
+  /** Time at which the bucket is empty, in milliseconds since the epoch. */
   emptyAt = 0;
 
   /**

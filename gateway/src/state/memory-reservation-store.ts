@@ -13,7 +13,7 @@ export interface MemoryReservationOptions {
 interface Entry {
   readonly token: string;
   readonly mark: string;
-  /** Null: nothing is recorded yet; undefined: it had to go. */
+  /** Null: not recorded yet; undefined: dropped. */
   readonly value: string | null | undefined;
   readonly until: number;
 }

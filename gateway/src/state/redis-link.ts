@@ -10,7 +10,10 @@ export interface RedisLinkOptions {
   refuses(reason: string): void;
 }
 
-/** After a failure nothing is asked for so long, so that a server that hangs costs a request its time-out only now and then. */
+/**
+ * Milliseconds after a failure without commands, so that a server that hangs costs a request its time-out only now and
+ * then.
+ */
 const REST_MS = 1_000;
 const REFUSAL_MS = 60_000;
 

@@ -121,7 +121,7 @@ export class RedisState implements State {
     try {
       info = await this.#redis.info('memory');
     } catch {
-      // Not every server says so, or to everyone.
+      // Some servers do not report it, or not to every client.
       return;
     }
     const most = Number(/^maxmemory:(\d+)/m.exec(info)?.[1] ?? 0);

@@ -9,9 +9,9 @@ export interface StateFigures {
 
 /** Figures of plugin instances. */
 export interface PluginFigures {
-  /** That exist, idle ones too. */
+  /** Existing instances, with idle ones. */
   readonly instances: number;
-  /** That run a call, or wait in one. */
+  /** Instances that run a call, or wait in one. */
   readonly busy: number;
   /** Calls that wait for an instance. */
   readonly waiting: number;

@@ -25,7 +25,7 @@ export type ValidationReason = (typeof VALIDATION_REASONS)[number];
 
 /**
  * Outcome of a tool call: a result, a result that is an error, arguments that made no request, a 401 or 403 of a
- * middleware, or nothing, since its client left or cancelled it.
+ * middleware, or no result, since its client left or cancelled it.
  */
 export const TOOL_OUTCOMES = ['succeeded', 'failed', 'invalid', 'refused', 'cancelled'] as const;
 export type ToolOutcome = (typeof TOOL_OUTCOMES)[number];

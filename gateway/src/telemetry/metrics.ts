@@ -74,7 +74,7 @@ export class Metrics {
   readonly #helperVerdicts = new LabelledCounter(['verdict']);
   readonly #passedOn = new LabelledCounter(['mcp_upstream', 'tool', 'outcome']);
   readonly #upstreamLists = new LabelledCounter(['mcp_upstream', 'outcome']);
-  /** By upstream: names of tools that are labels. */
+  /** Names of tools that are labels, by upstream. */
   readonly #upstreamTools = new Map<string, Set<string>>();
   /** Null until there are any. */
   mcpUpstreams: { readonly figures: readonly McpUpstreamFigures[] } | null = null;
@@ -206,7 +206,7 @@ export class Metrics {
     this.#toolCalls.count(tool, outcome);
   }
 
-  /** An upstream names its tools itself, others after each reload: of each, so many are told apart. */
+  /** Counts a call. An upstream names its tools itself, others after each reload: so many of each are told apart. */
   passedOn(upstream: string, tool: string, outcome: ToolOutcome): void {
     const known = this.#upstreamTools.get(upstream) ?? new Set();
     this.#upstreamTools.set(upstream, known);

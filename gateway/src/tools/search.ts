@@ -8,7 +8,7 @@ import type { JsonObject } from '../spec/json.ts';
 import { ALSO, DEED_OF, type Deed, deedOf, wordsOf } from './meanings.ts';
 import { questionTerms, terms } from './words.ts';
 
-/** By field: how often a term counts that stands there once, and how much long fields count less (BM25F's b). */
+/** Weights by field: of a term that occurs there once, and the discount of long fields (BM25F's b). */
 const FIELDS = {
   name: { weight: 3, b: 0.5 },
   title: { weight: 4, b: 0.6 },
@@ -65,7 +65,7 @@ interface Entry {
 export class ToolIndex {
   readonly #count: number;
   readonly #entries: readonly Entry[];
-  /** By term: places of tools, each followed by its weight there. */
+  /** Places of tools by term, each followed by its weight there. */
   readonly #postings = new Map<string, number[]>();
   /** All terms, in order. */
   readonly #vocabulary: readonly string[];
@@ -96,7 +96,7 @@ export class ToolIndex {
     }
   }
 
-  /** Names of the tools that fit best, the best first, of those that the caller is told of. */
+  /** Returns names of the best tools, the best first, among those that the caller may see. */
   search(query: string, most: number, tells: (name: string) => boolean = () => true): readonly string[] {
     const question = questionTerms(query);
     const concepts = new Map(question.map((term) => [term, this.#meantBy(term)]));

@@ -41,7 +41,7 @@ class Standalone {
   readonly #lookup: SchemaLookup;
   readonly #uses = new Map<string, number>();
   readonly #recursive = new Set<string>();
-  /** By id, in the order of their first use. */
+  /** Names by id, in the order of their first use. */
   readonly #names = new Map<string, string>();
   readonly #taken = new Set<string>();
 

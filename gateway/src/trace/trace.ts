@@ -55,7 +55,7 @@ export async function traceRequest(request: TraceRequest, settings: TraceSetting
   serve(x, generation, { ...pipeline, tracing });
   await ended.promise;
   clearTimeout(timer);
-  // A stream of events would go on.
+  // A stream of events would not end by itself.
   if (!x.closed) response.abort(x);
   const { operation } = x;
   return {

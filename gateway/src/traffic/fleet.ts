@@ -50,9 +50,9 @@ export class Fleet implements Traffic {
   #keyPair: KeyPair | null;
   /** Null until one is loaded. */
   #archive: Uint8Array | null = null;
-  /** That all workers bind. */
+  /** Port that all workers bind. */
   #port = 0;
-  /** All workers are there, or are being replaced. */
+  /** All workers exist, or are being replaced. */
   #started = false;
   #ending = false;
   #retryMs = RETRY_MS;
@@ -97,7 +97,7 @@ export class Fleet implements Traffic {
     return this.#metrics.render([...this.#workers]);
   }
 
-  /** By one of the workers: they are alike. */
+  /** Traces in any one of the workers: they are alike. */
   async trace(request: TraceRequest, peer: string): Promise<TraceReport | null> {
     const worker = [...this.#workers].find(({ serving }) => serving);
     return worker === undefined ? null : worker.channel.call('trace', { request, peer });
@@ -165,7 +165,7 @@ export class Fleet implements Traffic {
       takeConnection: async (owner) => {
         const taken = await slots.take(owner);
         if (!taken) return false;
-        // It has died while a place was made.
+        // The worker died while a place was made.
         if (held.ended) slots.release(owner);
         else held.add(owner);
         return true;

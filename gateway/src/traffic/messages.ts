@@ -69,7 +69,7 @@ export interface CacheArguments {
  * (docs/decisions.md#counted-over-workers).
  */
 export interface SharedState {
-  /** By their owners: the network of the client, or null if that is a trusted proxy. */
+  /** Takes a place by its owner: the network of the client, or null if that is a trusted proxy. */
   takeConnection(owner: string | null): boolean | Promise<boolean>;
   releaseConnections(owners: readonly (string | null)[]): void;
   takeRateLimit(take: TakeArguments): RateLimitResult | Promise<RateLimitResult>;

@@ -84,7 +84,7 @@ function helperHeapMb(maxBodySize: number): number {
   return 128 + Math.ceil((maxBodySize * 32) / (1 << 20));
 }
 
-/** Bytes of all headers of a request: by default, as many as their number and their size admit. */
+/** Returns the bytes of all headers of a request: by default, as many as their number and their size admit. */
 export function headerBytesOf({ maxHeaderBytes, maxHeaders, maxHeaderSize }: ServeOptions): number {
   return maxHeaderBytes ?? maxHeaders * maxHeaderSize;
 }

@@ -42,7 +42,7 @@ export class WorkerProcess {
     cluster.setupPrimary({ exec: fileURLToPath(ENTRY), args: [], serialization: 'advanced', stdio: STDIO });
     const worker = cluster.fork();
     this.#worker = worker;
-    // A message to a worker that has just died goes nowhere; its end is seen by `exited`.
+    // A message to a worker that has just died is lost; its end is seen by `exited`.
     worker.on('error', () => {});
     const { stdout, stdio } = worker.process;
     if (stdout) createInterface({ input: stdout }).on('line', (text) => line(`${text}\n`));

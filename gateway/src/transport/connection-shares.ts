@@ -15,7 +15,7 @@ const MOST_ASKED = 16;
 export interface Eviction {
   readonly sites: readonly string[];
   readonly busy: boolean;
-  /** Also one that has just come, and may be about to speak. */
+  /** Also allows a new connection, which may be about to send its first bytes. */
   readonly young: boolean;
 }
 
@@ -71,7 +71,7 @@ export class ConnectionShares {
     return { sites: asked, young: true, busy: this.#highest > share && this.#highest > own + 1 };
   }
 
-  /** Those that are asked now are asked last the next time. */
+  /** Returns the sites that hold most; each call returns the others first. */
   #holdingMost(): string[] {
     const top = this.#byCount.get(this.#highest) ?? new Set();
     const asked: string[] = [];

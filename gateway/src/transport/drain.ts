@@ -2,7 +2,7 @@
  * Chooses connections that end with their next answer: all if the gateway ends, or those that clients have kept long.
  */
 
-/** Those that were open at a time, spread over the milliseconds after it. */
+/** Connections open at a time, closed over the milliseconds after it. */
 interface Closing {
   readonly openedBefore: number;
   readonly withinMs: number;

@@ -116,7 +116,7 @@ class HeldHeaders implements Evictable {
       x.close(refusal.status);
       holder.refuse(refusal);
     }
-    // Its client may read the answer late, or not at all.
+    // The client may read the answer late, or never.
     x.forgetHeaders();
   }
 }

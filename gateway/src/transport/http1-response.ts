@@ -54,7 +54,7 @@ export class Http1Response extends ServerResponse implements Responder, BodyOwne
     return this;
   }
 
-  /** Ends with a body that is whole: a short one goes out in one piece with the head. Nothing is written before. */
+  /** Ends with a whole body: a short one goes out in one piece with the head. Call it before any write. */
   endWith(body: Uint8Array | string): void {
     const bytes = typeof body === 'string' ? Buffer.from(body) : body;
     const short = bytes.length <= ONE_PIECE;
@@ -175,7 +175,7 @@ export class Http1Response extends ServerResponse implements Responder, BodyOwne
   }
 }
 
-/** An answer that says `Connection: Upgrade` says nothing else by itself. */
+/** Adds `close`, which `Connection: Upgrade` does not imply. */
 function alsoCloses(headers: HeaderList): void {
   for (let i = 0; i < headers.length; i += 2) if (headers[i] === 'connection') headers[i + 1] += ', close';
 }

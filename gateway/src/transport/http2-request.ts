@@ -6,7 +6,7 @@ export interface Http2Request {
   /** For an extended CONNECT with a supported protocol, its counterpart: GET. */
   readonly method: string;
   readonly target: string;
-  /** With `host` from `:authority`, and one `cookie` (section 8.2.3). */
+  /** Headers with `host` from `:authority`, and one `cookie` (section 8.2.3). */
   readonly headers: HeaderList;
   /** Bytes of all fields, names and values. */
   readonly headerBytes: number;
@@ -23,7 +23,7 @@ const NOT_IN_TARGET = /[\u0000-\u0020\u007f-\uffff]/;
 
 export const WEB_SOCKET = 'websocket';
 
-/** From names and values in turn, pseudo headers first. */
+/** Reads names and values in turn, pseudo headers first. */
 export function requestOf(raw: readonly string[]): Http2Request {
   let method = '';
   let target = '';

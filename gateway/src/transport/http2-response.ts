@@ -11,7 +11,7 @@ import type { WatchedClient } from './stall-detector.ts';
 import { takesTrailers } from './takes-trailers.ts';
 import type { UpgradedConnections } from './upgraded.ts';
 
-/** They speak of an HTTP/1.1 connection (RFC 9113, section 8.2.2). */
+/** Headers of HTTP/1.1 connections (RFC 9113, section 8.2.2). */
 const CONNECTION_SPECIFIC = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade']);
 /** Statuses without a body. */
 const BODILESS = new Set([204, 205, 304]);
@@ -72,7 +72,7 @@ export class Http2Response implements Responder, BodyOwner, WatchedClient {
     this.#stream.additionalHeaders(Object.assign(fieldsOf(headers), { ':status': status }));
   }
 
-  /** With 200 (RFC 8441, section 5.1). */
+  /** Answers with 200 (RFC 8441, section 5.1). */
   upgrade(_x: Exchange, headers: HeaderList, stopping: () => void): Duplex | null {
     if (!this.#head(200, headers, false)) return null;
     this.#noteProgress();

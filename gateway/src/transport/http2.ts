@@ -93,7 +93,8 @@ export class Http2Connections {
       streamResetBurst: limits.http2MaxResets,
       streamResetRate: STREAM_RESET_RATE,
       strictSingleValueFields: false,
-      // Else nghttp2 drops fields with white space at an end of their value, and serves the rest: they are refused here.
+      // Otherwise nghttp2 drops fields with white space at an end of their value, and serves the rest: they are refused
+      // here.
       strictFieldWhitespaceValidation: false,
       settings: {
         maxConcurrentStreams: limits.http2MaxStreams,

@@ -21,9 +21,9 @@ export class OpenConnection {
   /** Network of the client; null: a trusted proxy, which owns no share. */
   readonly owner: string | null;
   readonly #socket: Socket;
-  /** Null while it has said nothing yet, or not enough. */
+  /** Null until it has sent enough to tell. */
   use: ConnectionUse | null = null;
-  /** Its place is another's already. */
+  /** Its place is already given to another. */
   gaveWay = false;
   readonly #openedAt = performance.now();
 
@@ -46,7 +46,7 @@ export class OpenConnection {
 export class OpenConnections {
   /** Connections by site and then by network, in the order of arrival, except those that were examined. */
   readonly #sites = new Map<string, Map<string, Set<OpenConnection>>>();
-  /** By their ends: TLS puts another socket over the one that was accepted. */
+  /** Connections by their ends: TLS puts another socket over the accepted one. */
   readonly #bySocket = new Map<string, OpenConnection>();
 
   open(owner: string | null, socket: Socket): OpenConnection {
@@ -109,7 +109,7 @@ function firstOf<T>(sites: readonly string[], look: (site: string) => T | null):
   return null;
 }
 
-/** Those that were looked at and are busy are looked at again last. */
+/** Returns an idle connection; busy ones that were examined are examined again last. */
 function idleOf(held: Set<OpenConnection>, young: boolean): OpenConnection | null {
   let idle: OpenConnection | null = null;
   let looked = 0;

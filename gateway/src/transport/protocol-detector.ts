@@ -12,7 +12,7 @@ export class ProtocolDetector {
   readonly #timeoutMs: number;
   readonly #sockets = new Set<Socket>();
 
-  /** Milliseconds after which a connection that has said nothing is closed. */
+  /** Closes silent connections after so many milliseconds. */
   constructor(timeoutMs: number) {
     this.#timeoutMs = timeoutMs;
   }
@@ -50,7 +50,7 @@ export class ProtocolDetector {
     socket.on('timeout', gone);
   }
 
-  /** Closes them all: nothing of theirs is in flight. */
+  /** Closes all waiting connections: they have no requests in flight. */
   cut(): void {
     for (const socket of this.#sockets) socket.destroy();
   }

@@ -18,7 +18,7 @@ const TURN_MS = 2;
 
 const NOTHING = Buffer.alloc(0);
 
-/** Bytes of a head that count nowhere until it is whole. */
+/** Bytes of a head that are not counted before it is whole. */
 const SHORT_HEAD = 8 << 10;
 
 type Parse = (chunk: Buffer) => void;
@@ -65,7 +65,7 @@ export class SlicedReader {
     this.#request = request;
     this.#hasBegun = true;
     this.#headBytes = 0;
-    // From here on it counts as the request's.
+    // The request's headers count from here on.
     this.#head?.release();
     this.#head = null;
     this.#bodyLeft = Math.max(0, Number(request.headers['content-length'] ?? 0) - this.#slice);

@@ -1,5 +1,5 @@
 /**
- * Answers of the transport's own: to bytes that Node's parser refused (docs/decisions.md#refusals-are-ours), and to
+ * The transport's own answers: to bytes that Node's parser refused (docs/decisions.md#refusals-are-ours), and to
  * clients that are too slow.
  */
 

@@ -40,7 +40,7 @@ export class ArrivingBodies {
     return body;
   }
 
-  /** It has come, or comes no more. */
+  /** The body has arrived, or has stopped. */
   delete(body: ArrivingBody): void {
     this.#bodies.delete(body);
   }

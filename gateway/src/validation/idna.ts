@@ -69,7 +69,7 @@ function isJoined(label: string): boolean {
   for (let i = 1; i < parts.length; i += 2) {
     const before = parts[i - 1] ?? '';
     if (before === '') return false;
-    // A name cannot begin with a mark; this letter joins nothing.
+    // A name cannot begin with a mark; this letter does not join.
     const start = BEGINS_WITH_MARK.test(before) ? `${isRightToLeft(label) ? '\u0627' : 'a'}${before}` : before;
     if (domainToASCII(`${start}${parts[i]}${parts[i + 1]}`) === '') return false;
   }

@@ -57,7 +57,7 @@ export class MessageRules {
 
 /** Rules for both directions of an operation's WebSockets. */
 export interface WebSocketMessages {
-  /** From clients; null if any may come. */
+  /** Rules for messages from clients; null if any may come. */
   readonly received: MessageRules | null;
   /** Rules for messages to clients; null if any may pass. */
   readonly sent: MessageRules | null;

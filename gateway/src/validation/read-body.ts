@@ -108,7 +108,7 @@ async function read(x: Exchange, reading: BodyReading): Promise<Uint8Array> {
     }
     throw new Interrupted('the body did not arrive', { cause: error });
   } finally {
-    // From now on it is not the client that delays its end.
+    // From now on the client does not delay its end.
     reading.arriving.delete(arriving);
     holding.evictable = whole;
   }

@@ -28,7 +28,7 @@ export function readAs(text: string, types: readonly string[]): unknown {
 const LONG = 256;
 const [PLUS, SPACE] = [0x2b, 0x20];
 
-/** `+` as spaces. Replacing each costs 100 ns, which of a megabyte is as long as many requests. */
+/** Decodes `+` as spaces. Replacing each costs 100 ns, which for a megabyte is as long as many requests. */
 function withSpaces(text: string): string {
   if (text.length < LONG) return text.replaceAll('+', ' ');
   const units = Buffer.from(text, 'utf16le');

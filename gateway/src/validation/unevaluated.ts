@@ -48,7 +48,7 @@ class Planner {
   readonly #plans = new Map<JsonObject, Plan>();
   readonly #held = new Map<Json, Holds>();
   #round = 0;
-  /** Verdicts on the value at hand: values in values, each asked twice, would be asked exponentially often. */
+  /** Verdicts on the current value: nested values, each checked twice, would be checked exponentially often. */
   #verdicts = new Map<Holds, WeakMap<object, boolean>>();
 
   constructor(
@@ -186,7 +186,7 @@ interface Verdict {
   errors?: Partial<ErrorObject>[];
 }
 
-/** The first property or item that `schema` refuses and nothing else has evaluated. */
+/** Finds the first property or item that `schema` refuses and no other schema has evaluated. */
 type Find = (
   value: object,
   plans: readonly Plan[],

@@ -14,7 +14,7 @@ export function writtenText(schema: unknown, keyword: string): string | undefine
   return typeof text === 'string' ? text : undefined;
 }
 
-/** With stand-ins; undefined if the keyword has no number that needs one. */
+/** Returns the value with stand-ins; undefined if the keyword has no number that needs one. */
 export function writtenValue(schema: unknown, keyword: string): unknown {
   const text = writtenText(schema, keyword);
   return text === undefined ? undefined : readWithStandIns(text, true);

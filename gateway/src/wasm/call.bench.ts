@@ -135,7 +135,7 @@ async function measure({ label, folder, config, hook, body }: Call): Promise<voi
 
 /** Calls whose instances are dropped: fewer of them, so that memory is freed meanwhile. */
 const GROWING_CALLS = 300;
-/** Pages of memory come slowly on some machines, and as many as there may be can take more than a call has. */
+/** Pages of memory come slowly on some machines, and the largest number of them can exceed a call's time. */
 const GROWING_CPU_MS = 50;
 
 /** Measures an empty hook, and the same with growth of its memory by one page: prints the ratio. */

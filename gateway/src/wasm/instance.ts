@@ -24,9 +24,9 @@ export interface ModuleCode {
 
 /** Receives an instance when its call is over. */
 export interface InstanceOwner extends Holder {
-  /** It may serve another call. */
+  /** The instance may serve another call. */
   release(instance: Instance): void;
-  /** It may not. */
+  /** The instance may not serve another call. */
   drop(instance: Instance): void;
 }
 
@@ -183,7 +183,7 @@ export class Instance {
     }
   }
 
-  /** However the call ended, memory and globals can be put back; only growth of memory cannot. */
+  /** Restores memory and globals, however the call ended; only growth of memory cannot be undone. */
   #finish(): void {
     this.#observe(this.call.clock.stop() / 1000);
     this.call.end();

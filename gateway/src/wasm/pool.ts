@@ -78,7 +78,7 @@ export class InstanceCap {
     this.#pools.delete(pool);
   }
 
-  /** Drops instances that nothing has needed for a while. */
+  /** Drops instances that have not been needed for a while. */
   trim(): void {
     for (const pool of this.#pools) pool.trim();
   }
@@ -225,7 +225,7 @@ export class ModulePool implements InstanceOwner {
   /** The last call took about a slice, or more. */
   #long = false;
 
-  /** `direct`: the module imports nothing that waits. */
+  /** `direct`: the module has no import that waits. */
   constructor(code: ModuleCode, binding: Binding, cap: InstanceCap, direct: boolean) {
     this.#mayBeDirect = direct;
     this.#code = code;
@@ -307,8 +307,8 @@ export class ModulePool implements InstanceOwner {
 
   drop(instance: Instance): void {
     this.#note(instance);
-    // V8 does not count WebAssembly memories when it decides to collect, and would let gigabytes of dead ones pile
-    // up. Buffers it does count, and as nothing writes to this one it costs no memory itself.
+    // V8 ignores WebAssembly memories when it decides to collect, and would let gigabytes of dead ones pile up. It
+    // counts buffers, and this one costs no memory itself, since it is never written to.
     new ArrayBuffer(instance.size);
     this.#cap.returned();
     this.#cap.freed();
@@ -330,7 +330,7 @@ export class ModulePool implements InstanceOwner {
     return true;
   }
 
-  /** Drops half of the instances that nothing has needed since the last time, and keeps one. */
+  /** Drops half of the instances that have not been needed since the last time, and keeps one. */
   trim(): void {
     for (let count = Math.ceil(this.#unused / 2); count > 0 && this.#idle.length > 1; count--) this.evict();
     this.#unused = this.#idle.length;

@@ -19,7 +19,7 @@ export function closeFrame({ code, reason }: Closing, masked: boolean): Buffer {
 /** Bytes of a reason at most (section 5.5). */
 const MOST = 123;
 
-/** The text, or as much of it as a close frame holds. */
+/** Returns the text, cut to the length that a close frame holds. */
 export function closeReason(text: string): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= MOST) return text;

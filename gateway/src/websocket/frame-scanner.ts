@@ -45,7 +45,7 @@ export class FrameScanner {
   closeCode: number | null = null;
   /** That close frame has passed. */
   closePassed = false;
-  /** Set at the first frame that is refused; nothing passes from there on. */
+  /** Set at the first refused frame; later bytes do not pass. */
   violation: Closing | null = null;
   readonly #head = Buffer.alloc(MAX_HEAD);
   /** Bytes in `#head`, which have not passed. */

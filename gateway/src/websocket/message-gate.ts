@@ -25,7 +25,7 @@ export class MessageGate {
   /** Came behind the message that is being checked. */
   #rest: Buffer[] = [];
   #released = false;
-  /** Why nothing more passes. */
+  /** Reason for which no more frames pass. */
   violation: Closing | null = null;
   /** A close frame has passed. */
   closePassed = false;
@@ -41,7 +41,7 @@ export class MessageGate {
   #left = 0;
   #mask: Buffer | null = null;
   #maskAt = 0;
-  /** Payload of the bytes at hand, and the part of it that has not been kept yet. */
+  /** Payload of the current bytes, and the part of it that has not been kept yet. */
   #plain: Buffer | null = null;
   #plainFrom = 0;
   #plainEnd = 0;
@@ -94,7 +94,7 @@ export class MessageGate {
     this.#forget();
   }
 
-  /** The message at hand is done with. */
+  /** Drops the current message. */
   #forget(): void {
     this.#held?.release();
     this.#held = null;

@@ -1,6 +1,7 @@
 /**
- * Carries a WebSocket between a client and an upstream (docs/reference/plugins.md#ws-upstream): bytes pass as they come,
- * with back-pressure, and frames are followed so that each side is told in a close frame of its own why it ends.
+ * Carries a WebSocket between a client and an upstream (docs/reference/plugins.md#ws-upstream): bytes pass as they
+ * come, with back-pressure, and frames are followed so that each side gets a close frame of its own with the reason of
+ * the end.
  */
 import type { Duplex } from 'node:stream';
 import { readInTurns, SLICE } from '../read-in-turns.ts';
@@ -94,7 +95,7 @@ export class Relay {
     this.#join(this.#upstream, this.#client, figures.sent);
   }
 
-  /** The gateway ends it: both sides are told, and get a moment to answer. */
+  /** The gateway ends the WebSocket: both sides get close frames, and a moment to answer. */
   close(closing: Closing): void {
     this.#note('gateway', closing);
     this.#client.dismiss(closing, this.#upstream);
@@ -106,7 +107,7 @@ export class Relay {
     const { stream } = from;
     const left = () => this.#left(from, to);
     readInTurns(stream, {
-      // Bytes that pass as they come are left together: they go on in one write.
+      // Unchecked bytes are not sliced: they go on in one write.
       ...(from.isChecked ? { sliceBytes: SLICE } : {}),
       read: (slice) => this.#pass(from, to, figures, slice),
       readOn: () => this.#readOn(from, to),
@@ -185,7 +186,7 @@ export class Relay {
     this.#settle(GRACE_MS);
   }
 
-  /** A side sends no more: the other is told, unless they have parted already. */
+  /** A side has stopped sending: the other is notified, unless they have parted already. */
   #left(from: Side, to: Side): void {
     if (from.gone) return;
     from.gone = true;

@@ -23,7 +23,7 @@ export class Side {
   gone = false;
   /** The close frame for it, if the gateway ends the WebSocket. */
   #closing: Closing | null = null;
-  /** It is told so only when the other side has nothing more to say. */
+  /** The close frame is sent only when the other side has nothing more to send. */
   #hearsOut = false;
   /** A close frame has been sent to it: the gateway's, or the other side's. */
   #told = false;
@@ -75,7 +75,7 @@ export class Side {
     return this.#gate !== null || this.scanner.atFrameEnd;
   }
 
-  /** It sends no frame any more that matters. */
+  /** It sends no more frames that matter. */
   get #silent(): boolean {
     return this.gone || this.scanner.closeCode !== null || this.scanner.violation !== null;
   }

@@ -20,7 +20,7 @@ const MOST_QUESTIONS = { pings: 100, others: 3 };
 
 /** Settings for all requests of one call. */
 export interface Asking {
-  /** Such as credentials; the protocol's own win. */
+  /** Headers such as credentials; the protocol's own win. */
   readonly headers: HeaderList;
   readonly signal: AbortSignal;
   /** Bytes of an answer; of a stream, of one message. */
@@ -77,7 +77,7 @@ export class McpClient {
     const result = get(answer.message, 'result');
     const supported = get(result, 'supportedVersions');
     if (isObject(result) && Array.isArray(supported) && supported.includes(STATELESS)) return result;
-    // A session would lack the credentials, too, and a failing server says nothing of its era.
+    // A session would lack the credentials, too, and a failing server does not reveal its era.
     if (answer.status === 401 || answer.status === 403 || answer.status >= 500)
       throw new McpRefusal(answer, asking.headers);
     return null;
@@ -135,7 +135,7 @@ export class McpClient {
       const onMessage = (each: Obj) => this.#received(each, link, asking, asked);
       return await receive(answer, { id, most: asking.most, onMessage });
     } catch (error) {
-      // In later revisions, the end of the connection says so.
+      // In later revisions, the end of the connection cancels the call.
       if (!stateless && asking.signal.aborted) void this.#cancel(id, link, asking);
       throw error;
     }
@@ -181,7 +181,7 @@ function counter(): () => number {
   return () => ++last;
 }
 
-/** Those of the protocol in place of given ones. */
+/** Replaces given headers by those of the protocol. */
 function merged(given: HeaderList, own: HeaderList): HeaderList {
   const names = new Set(own.filter((_, i) => i % 2 === 0));
   return [...given.filter((_, i) => !names.has(given[i - (i % 2)] ?? '')), ...own];

@@ -36,7 +36,7 @@ const MOST_PIECES = 16;
 /** Most events before an answer, with or without a listener. */
 const MOST_EVENTS = 5_000;
 
-/** More came than the gateway takes. */
+/** The answer is longer than the gateway takes. */
 export class AnswerTooLong extends Error {}
 
 /** A server sends too many messages before its answer; the message says how many. */
@@ -117,7 +117,7 @@ async function readToEnd(chunks: AsyncIterator<Uint8Array>, answer: StreamedAnsw
     for (let left = MOST_PIECES; left > 0; left--) if ((await chunks.next()).done) return;
     answer.cancel();
   } catch {
-    // It has been cancelled, or broke off: the answer was there before.
+    // It has been cancelled, or broke off: the answer was complete before.
   } finally {
     clearTimeout(late);
   }

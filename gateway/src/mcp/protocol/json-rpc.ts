@@ -12,7 +12,7 @@ export interface RpcRequest {
   readonly id: RpcId;
   readonly method: string;
   readonly params: Obj;
-  /** `params` with numbers as they were written: to be passed on, and for nothing else. */
+  /** `params` with numbers as they were written: only for passing on. */
   readonly exact: Obj;
 }
 

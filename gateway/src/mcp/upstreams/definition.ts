@@ -19,7 +19,7 @@ const PINNED = ['name', 'title', 'description', 'inputSchema', 'outputSchema', '
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 
 export interface OfferedTool {
-  /** With the prefix. */
+  /** Name with the prefix. */
   readonly name: string;
   /** As the upstream calls it. */
   readonly own: string;
@@ -46,8 +46,7 @@ export function offeredTool(listed: Obj, prefix: string): OfferedTool | string {
   if (fault !== null) return fault;
   const headers = parameterHeaders(inputSchema as JsonObject);
   if (typeof headers === 'string') return headers;
-  // Tasks are not offered, and a client that is told of them would ask for them.
-  // With its numbers as they were written.
+  // Tasks are not offered: a client that sees them would ask for them. Numbers stay as they were written.
   const renamed: Obj = { ...listed, name, inputSchema: withProperties(listed['inputSchema'] as JsonObject) };
   const { execution: _, outputSchema: output, ...told } = renamed;
   const ofSessions =

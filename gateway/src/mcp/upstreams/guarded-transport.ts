@@ -39,7 +39,7 @@ export class GuardedTransport implements McpTransport {
     };
   }
 
-  /** Nothing of its answers is in memory any more. */
+  /** All of its answers have left memory. */
   release(): void {
     this.#holding.release();
   }

@@ -1,4 +1,7 @@
-/** The upstream MCP servers of a process: artifacts that say the same of one share it, so that a reload lists nothing anew. */
+/**
+ * The upstream MCP servers of a process: artifacts with equal settings of one share it, so that a reload lists nothing
+ * anew.
+ */
 import type { McpUpstreamFigures } from '../../telemetry/figures.ts';
 import type { UpstreamServices } from './services.ts';
 import type { UpstreamSettings } from './settings.ts';

@@ -51,7 +51,7 @@ export interface Passing {
   /** The caller's `Authorization`, if it is sent; else empty. */
   readonly authorization: HeaderList;
   readonly signal: AbortSignal;
-  /** True: the client was told of it. */
+  /** Resolves with true if the client was notified. */
   readonly onMessage: (message: Obj) => Promise<boolean>;
 }
 
@@ -119,7 +119,7 @@ export class UpstreamServer {
     return this.#listing;
   }
 
-  /** It says, or shows, that it offers others: it is asked, but at most once a second. */
+  /** Refreshes the lists after a sign of change, but at most once a second. */
   refreshSoon(): void {
     this.#isOutdated = true;
     if (this.#listing === null) this.#schedule();
@@ -157,7 +157,7 @@ export class UpstreamServer {
     if (this.#closing.signal.aborted) return;
     const most = this.settings.refresh * 1000;
     const wait = this.#failures === 0 ? most : Math.min(most, FIRST_RETRY_MS * 2 ** (this.#failures - 1));
-    // Not all processes at once.
+    // Spread, so that not all processes ask at once.
     const regular = wait * (0.9 + Math.random() * 0.2);
     const sincePrevious = performance.now() - this.#listedAt;
     const soon = Math.max(0, LEAST_BETWEEN_MS - sincePrevious);
@@ -273,7 +273,7 @@ export class UpstreamServer {
       return await ask(opened);
     } catch (error) {
       if (!(error instanceof McpRefusal) || error.status !== 404) throw error;
-      // The session has ended there, so that nothing has been done yet.
+      // The upstream has ended the session, so the request has had no effect yet.
       this.#sessions.forget(client, opened);
       return ask(await unlessAborted(this.#sessions.of(client, asks, opening), signal));
     }

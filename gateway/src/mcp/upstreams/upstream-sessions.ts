@@ -8,7 +8,10 @@ import { SharedMap } from '../../shares/shared-map.ts';
 import { SESSION_SECONDS } from '../../state/session-store.ts';
 import type { Session } from '../client/client.ts';
 
-/** With one upstream. Past it the oldest of the client that has most ends; that client opens no further one. */
+/**
+ * Most sessions with one upstream. Past it the oldest of the client that has most ends; that client opens no further
+ * one.
+ */
 const MOST = 10_000;
 /** Weights of a session, and of the note that it had to end. */
 const OPEN = 4;
@@ -40,7 +43,7 @@ export class UpstreamSessionsFull extends Error {}
 export class UpstreamSessionEnded extends Error {}
 
 export class UpstreamSessions {
-  /** By the client's session. */
+  /** Sessions by the client's session. */
   readonly #kept: SharedMap<Kept>;
   readonly #end: (session: Session, headers: HeaderList) => void;
 
@@ -82,7 +85,7 @@ export class UpstreamSessions {
     }
   }
 
-  /** The upstream does not know it any more. */
+  /** The upstream no longer knows the session. */
   forget(client: string, session: Session): void {
     if (this.#kept.get(client)?.session === session) this.#kept.delete(client);
   }
@@ -104,7 +107,7 @@ export class UpstreamSessions {
     if (!hasEnded) opened.then((session) => this.#end(session, headers)).catch(() => {});
   }
 
-  /** Ends those that clients do not use any more. */
+  /** Ends sessions that clients no longer use. */
   sweep(): void {
     const before = performance.now() - UNUSED_MS;
     for (const [client, { usedAt }] of this.#kept) {

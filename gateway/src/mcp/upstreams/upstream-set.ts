@@ -37,7 +37,7 @@ export class UpstreamSet {
   #merged: Merged | null = null;
   #closed = false;
 
-  /** `taken`: names that tools of upstreams cannot have. `release`: the artifact is not served any more. */
+  /** `taken`: names that tools of upstreams cannot have. `release`: called once the artifact is no longer served. */
   constructor(
     servers: readonly UpstreamServer[],
     taken: ReadonlySet<string>,

@@ -61,7 +61,7 @@ export class HelperProcess {
         resolve();
       };
       this.#child.once('exit', ended);
-      // It could not be started, or a message to it failed: it is ended, if it is there.
+      // The process could not be started, or a message to it failed: it is killed, if it runs.
       this.#child.on('error', () => {
         this.#child.kill('SIGKILL');
         if (this.#child.pid === undefined) ended();
@@ -89,7 +89,7 @@ export class HelperProcess {
     });
   }
 
-  /** Its schemas will not be asked for again. */
+  /** Its schemas are no longer needed. */
   forget(table: number): void {
     if (this.#tables.delete(table)) this.#send({ type: 'forget', table });
   }

@@ -65,7 +65,7 @@ export interface HelperSettings {
   /** Heap limit of a helper, in MiB. */
   readonly heapMb: number;
   counted(outcome: HelperOutcome): void;
-  /** Is told once of each schema that no value is validated against. */
+  /** Called once for each schema that cannot be prepared. */
   unprepared(what: string): void;
 }
 
@@ -117,7 +117,7 @@ export class ValidationHelpers {
     }));
   }
 
-  /** For the schemas of one artifact; call `close` when nothing is validated against them any more. */
+  /** Opens helpers for the schemas of one artifact; call `close` when validation against them has ended. */
   open(given: SchemaTable): TableHelpers {
     return new TableHelpers(this, ++this.#lastTable, given);
   }

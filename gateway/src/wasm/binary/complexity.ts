@@ -14,7 +14,7 @@ import { heightAfter } from './stack-effects.ts';
 import type { Signature } from './types.ts';
 
 export interface Signatures {
-  /** By index of functions, imported ones first. */
+  /** Returns a signature by index of functions, imported ones first. */
   ofFunction(index: number): Signature | undefined;
   ofType(index: number): Signature | undefined;
 }

@@ -19,7 +19,7 @@ const DIVISION = 12;
 /** Some vector instructions are a dozen of the machine's. */
 const VECTOR = 10;
 
-/** By opcode, for those that are more than one unit. */
+/** Costs by opcode, of those that are more than one unit. */
 const costs = new Uint16Array(256).fill(1);
 costs.fill(MEMORY, 0x28, 0x3f); // loads and stores
 costs.fill(DIVISION, 0x6d, 0x71); // i32.div_s … i32.rem_u

@@ -37,8 +37,8 @@ export function entryCost(locals: number): number {
 }
 
 /**
- * Reads a function's body. `refer` is told of each function that is referred to, `init` of each segment of data that
- * memory is initialised from.
+ * Reads a function's body. `refer` is called with each function that is referred to, `init` with each segment of data
+ * that memory is initialised from.
  */
 export function factsOf(
   body: ByteReader,

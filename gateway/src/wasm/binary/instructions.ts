@@ -25,7 +25,7 @@ export type InstructionKind =
   | 'memory.fill'
   | 'grow';
 
-/** Reused for every instruction of a module, so that reading megabytes of code allocates nothing. */
+/** Reused for every instruction of a module, so that reading megabytes of code needs no allocation. */
 export interface Instruction {
   kind: InstructionKind;
   opcode: number;

@@ -59,7 +59,7 @@ export interface Parts {
   readonly sections?: readonly (readonly [number, readonly number[] | Uint8Array])[];
 }
 
-/** A module of a few functions; by default a middleware that does nothing. */
+/** Writes a module of a few functions; by default an empty middleware. */
 export function moduleOf(parts: Parts = {}): Uint8Array {
   const { imports = [], rawImport, locals = [0], memory = [0, 1], code = [0x41, 0, 0x0b] } = parts;
   const {

@@ -49,7 +49,7 @@ interface Checked {
   readonly imports: readonly FunctionImport[];
   /** Types of the module's own functions. */
   readonly defined: readonly number[];
-  /** By index of functions, imported ones first. */
+  /** Returns a signature by index of functions, imported ones first. */
   signatureOf(index: number): Signature | undefined;
 }
 

@@ -16,7 +16,7 @@ export interface Binding {
   readonly name: string;
   readonly authenticates: boolean;
   readonly config: ConfigView;
-  /** By the JSON pointer of the property that names them. */
+  /** Upstreams by the JSON pointer of the property that names them. */
   readonly upstreams: ReadonlyMap<string, Upstream>;
   readonly services: PluginServices;
   /** State of capabilities for the config, in the order of their list. */
@@ -71,7 +71,7 @@ export class Call {
   /** In chunk hooks: its replacement. */
   written: Uint8Array[] | null = null;
   writtenBytes = 0;
-  /** In `on_response`: changes made, for a response that replaces the one at hand. */
+  /** In `on_response`: changes made, for a replacement response. */
   changes: StagedHeader[] | null = null;
   /** Calls of this instance can be suspended. */
   readonly suspends: boolean;
@@ -108,7 +108,7 @@ export class Call {
     this.changes = null;
   }
 
-  /** Lets go of the request, so that an idle instance holds nothing of it. */
+  /** Drops the request, so that an idle instance holds nothing of it. */
   end(): void {
     this.exchange = null;
     this.chunk = NO_BYTES;

@@ -22,6 +22,6 @@ export interface HostCapability {
   mayWait(name: string): boolean;
   /** Returns its state for a config. Throws if the config cannot be used. */
   bind(config: ConfigView): unknown;
-  /** `bound`: what `bind` returned for the config of the call at hand. */
+  /** `bound`: returns the result of `bind` for the config of the current call. */
   instantiate(call: Call, bound: () => unknown): CapabilityInstance;
 }

@@ -43,7 +43,7 @@ export class CpuClock {
     this.#hostMs = 0;
   }
 
-  /** The host works on as much as `units` charge, within this slice. */
+  /** Notes host work of so many `units` within this slice. */
   work(units: number): void {
     this.#hostMs += units * MS_PER_UNIT;
   }

@@ -9,7 +9,7 @@ import type { HostCapability } from './capability.ts';
 
 /** The decision of a hook. */
 export type Outcome = typeof CONTINUE | typeof ANSWERED | typeof HANDED_OFF;
-/** Go on with the chain. */
+/** The chain goes on. */
 export const CONTINUE = 0;
 /** `Exchange.answer` holds the response; also after a plugin failed or was stopped. */
 export const ANSWERED = 1;
@@ -66,7 +66,7 @@ export interface BoundPlugin {
   readonly hasResponseHook: boolean;
   readonly hasRequestChunks: boolean;
   readonly hasResponseChunks: boolean;
-  /** It wants the whole body of responses. */
+  /** The plugin wants the whole body of responses. */
   readonly buffersResponse: boolean;
   /** Of a dispatcher: the form of all problems of its operations; null: unchanged. */
   readonly problemForm: ProblemForm | null;

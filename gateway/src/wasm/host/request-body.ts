@@ -11,7 +11,7 @@ import type { HostFunctions } from '../call/host-function.ts';
  */
 const BODY_DEADLINE_MS = 86_400_000;
 
-/** By their numbers in sdk/ABI.md. */
+/** Digests by their numbers in sdk/ABI.md. */
 const DIGESTS = ['sha256', 'sha512'] as const;
 const NEEDS: readonly (BodyNeed | undefined)[] = ['any', 'json'];
 const NOTHING = new Uint8Array(0);
