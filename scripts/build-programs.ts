@@ -10,6 +10,7 @@ import { basename, join, relative } from 'node:path';
 import { build } from 'esbuild';
 import { VERSION } from '../gateway/src/version.ts';
 import { INSPECTOR_FOLDER } from './build-inspector.ts';
+import { REFERENCE_FOLDER } from './build-reference.ts';
 import { CONSOLE_FOLDER } from './build-ui.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -36,7 +37,7 @@ export async function buildPrograms({ force = false } = {}): Promise<void> {
   // Another process may build the same: each writes a folder of its own.
   const temporary = `${PROGRAMS_FOLDER}.${process.pid}`;
   try {
-    const sources = await bundle(temporary);
+    const sources = await bundle(temporary, { ...PROGRAMS, ...(await workers()) });
     const copied = await copyFiles(temporary);
     await rm(PROGRAMS_FOLDER, { recursive: true, force: true });
     await rename(temporary, PROGRAMS_FOLDER);
@@ -73,16 +74,18 @@ async function workers(): Promise<Record<string, string>> {
   return Object.fromEntries(found.sort().map((file) => [basename(file, '.ts'), file]));
 }
 
-/** The files that went into it. */
-async function bundle(outdir: string): Promise<string[]> {
+/** Files of programs by their name. */
+export const PROGRAMS = {
+  gw: 'gateway/src/main.ts',
+  'gw-control': 'control/src/main.ts',
+  'gw-operator': 'operator/src/main.ts',
+} as const;
+
+/** Returns the files that went into it. */
+export async function bundle(outdir: string, entryPoints: Readonly<Record<string, string>>): Promise<string[]> {
   const { metafile, warnings } = await build({
     absWorkingDir: root,
-    entryPoints: {
-      gw: 'gateway/src/main.ts',
-      'gw-control': 'control/src/main.ts',
-      'gw-operator': 'operator/src/main.ts',
-      ...(await workers()),
-    },
+    entryPoints: { ...entryPoints },
     outdir,
     bundle: true,
     splitting: true,
@@ -133,6 +136,8 @@ async function copyFiles(outdir: string): Promise<string[]> {
   for await (const file of glob('**/*.*', { cwd: CONSOLE_FOLDER })) await copy(join(CONSOLE_FOLDER, file), 'ui', file);
   for await (const file of glob('*.*', { cwd: INSPECTOR_FOLDER }))
     await copy(join(INSPECTOR_FOLDER, file), 'inspector', file);
+  for await (const file of glob('*.*', { cwd: REFERENCE_FOLDER }))
+    await copy(join(REFERENCE_FOLDER, file), 'reference', file);
   await copy(join(root, 'LICENSE'), 'LICENSE');
   return copied;
 }

@@ -1,20 +1,26 @@
 /**
- * Packs what is published into dist/packages/*.tgz. Node.js does not run TypeScript below node_modules, so each
- * package carries JavaScript, its own sources bundled, its dependencies left to npm, and declarations of what it exports.
+ * Packs what is published into dist/packages/*.tgz, or into the folder of `--out`. Node.js does not run TypeScript below
+ * node_modules, so each package carries JavaScript, its own sources bundled, its dependencies left to npm, and
+ * declarations of what it exports. `--repository` is the address of the sources: npm compares it with where a package
+ * with provenance was built.
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { build, type Plugin } from 'esbuild';
 import { INSPECTOR_FOLDER } from './build-inspector.ts';
+import { REFERENCE_FOLDER } from './build-reference.ts';
 import { CONSOLE_FOLDER } from './build-ui.ts';
 import { type DeclaredPackage, writeDeclarations } from './declarations.ts';
 import { internalSpecifier, isAssembly, type PackageJson, publishedExports } from './published-exports.ts';
 
 const root = join(import.meta.dirname, '..');
-const out = join(root, 'dist', 'packages');
-const staging = join(root, 'dist', 'staging');
+const { values: options } = parseArgs({ options: { out: { type: 'string' }, repository: { type: 'string' } } });
+const out = options.out ?? join(root, 'dist', 'packages');
+// Another process may pack the same.
+const staging = join(root, 'dist', `staging-${process.pid}`);
 
 /** A workspace, and where it is put together. */
 function packageOf(folder: string): DeclaredPackage {
@@ -42,9 +48,26 @@ function outputName(output: string): string {
   return basename(output, '.js');
 }
 
+const NODE_MAJOR = 26;
+const launcherOf = (command: string) => `dist/bin/${command}.js`;
+
+/** npm only warns of another Node.js, on which the command would fail with a SyntaxError: this says what to do. */
+function launcher(command: string, name: string): string {
+  return `#!/usr/bin/env node
+if (Number(process.versions.node.split('.')[0]) >= ${NODE_MAJOR}) await import('../${command}.js');
+else {
+  process.stderr.write(\`${command}: Node.js ${NODE_MAJOR} or newer is needed, and this is \${process.version}.
+Install it (https://nodejs.org), or run: npx -p node@${NODE_MAJOR} -p ${name} ${command}
+\`);
+  process.exitCode = 1;
+}
+`;
+}
+
 /** `types`: paths of the declarations of exports by their name. */
 function publishedJson(json: PackageJson, types: ReadonlyMap<string, string>) {
   const { name, version, description, license, type, bin, dependencies } = json;
+  const repository = options.repository === undefined ? {} : { repository: { type: 'git', url: options.repository } };
   const exports = publishedExports(json).map((each): [string, unknown] => {
     const declaration = types.get(each.name);
     return [each.name, declaration ? { types: declaration, default: each.output } : each.output];
@@ -52,8 +75,8 @@ function publishedJson(json: PackageJson, types: ReadonlyMap<string, string>) {
   const inexact = Object.entries(dependencies ?? {}).find(([, range]) => !/^\d+\.\d+\.\d+/.test(range));
   if (inexact) throw new Error(`${name}: the version of ${inexact[0]} is not exact (${inexact[1]})`);
   return {
-    ...{ name, version, description, license, type, engines: { node: '>=26' } },
-    ...(bin ? { bin: Object.fromEntries(Object.keys(bin).map((key) => [key, `dist/${key}.js`])) } : {}),
+    ...{ name, version, description, license, type, ...repository, engines: { node: `>=${NODE_MAJOR}` } },
+    ...(bin ? { bin: Object.fromEntries(Object.keys(bin).map((key) => [key, launcherOf(key)])) } : {}),
     ...(exports.length > 0 ? { exports: Object.fromEntries(exports) } : {}),
     ...(dependencies ? { dependencies } : {}),
   };
@@ -94,6 +117,10 @@ async function stage(each: DeclaredPackage, copies: readonly string[]): Promise<
     for (const { imports } of Object.values(metafile.outputs)) {
       for (const { path, external } of imports) if (external) checkDeclared(json, path);
     }
+  }
+  for (const command of Object.keys(json.bin ?? {})) {
+    mkdirSync(join(target, 'dist', 'bin'), { recursive: true });
+    writeFileSync(join(target, launcherOf(command)), launcher(command, json.name), { mode: 0o755 });
   }
   for (const copy of ['LICENSE', ...copies]) {
     const from = copy === 'LICENSE' ? join(root, copy) : join(root, folder, copy);
@@ -136,6 +163,7 @@ for (const name of ['assembly', 'templates']) {
   cpSync(join(root, 'gateway', 'sdk', name), join(gateway.target, 'dist', 'sdk', name), { recursive: true });
 }
 cpSync(INSPECTOR_FOLDER, join(gateway.target, 'dist', 'inspector'), { recursive: true });
+cpSync(REFERENCE_FOLDER, join(gateway.target, 'dist', 'reference'), { recursive: true });
 cpSync(join(root, 'README.md'), join(gateway.target, 'README.md'));
 await stage(operator, ['../crds']);
 // Local mode runs `gw` from beside itself.

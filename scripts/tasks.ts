@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { buildInspector } from './build-inspector.ts';
 import { buildPlugins, type PluginBuild } from './build-plugins.ts';
 import { buildPrograms, PROGRAMS_FOLDER } from './build-programs.ts';
+import { buildReference } from './build-reference.ts';
 import { buildUi } from './build-ui.ts';
 import { COVERAGE_OPTIONS, coverage } from './coverage.ts';
 
@@ -44,6 +45,7 @@ async function prepare(plugins?: PluginBuild): Promise<void> {
   await buildPlugins(plugins);
   await buildUi();
   await buildInspector();
+  await buildReference();
 }
 
 /** With the bundles, which start in a third of the time; from source where GW_TEST_PROGRAMS is set and empty. */
@@ -106,18 +108,30 @@ const tasks: Record<string, (args: string[]) => Promise<number>> = {
     await prepare();
     return node('scripts/pack.ts');
   },
+  release: async (args) => {
+    if (!args.includes('--help') && !args.includes('-h')) {
+      await prepare();
+      await buildPrograms();
+    }
+    return node('scripts/release/release.ts', ...args);
+  },
   // Its packages have a lockfile of their own, since nothing else needs them.
   docs: (args) => site(['dev', 'site', ...args]),
   'docs:build': (args) => site(['build', 'site', ...args]),
   'pack:charts': (args) => node('scripts/pack-charts.ts', ...args),
   // Before the plugins are built: their SDK's imports are among what it writes.
-  generate: (args) => node('scripts/generate.ts', ...args),
+  generate: (args) =>
+    all(
+      () => node('scripts/version-files.ts'),
+      () => node('scripts/generate.ts', ...args),
+    ),
   check: () =>
     all(
       () => run(bin('biome'), 'check', '--error-on-warnings', '.'),
       () => run(bin('tsc'), '-p', '.'),
       () => run(bin('tsc'), '-p', 'control/ui'),
       () => run(bin('tsc'), '-p', 'gateway/inspector'),
+      () => run(bin('tsc'), '-p', 'gateway/reference'),
     ),
   format: () => run(bin('biome'), 'check', '--write', '.'),
 };

@@ -51,7 +51,7 @@ export async function compileOn(
   }
 }
 
-/** Ends the process at shutdown; it does not keep a process alive by itself. */
+/** Ends the process at shutdown; it does not keep the calling process alive. */
 export function closeCompiler(): Promise<void> {
   return compiler.close();
 }

@@ -37,9 +37,9 @@ export interface ServeOptions extends Omit<ControlPlaneOptions, 'log' | 'drainMs
   readonly tracing?: TracingOptions | null;
   /** Milliseconds in which a server that stops is not ready, and still accepts. Default 0. */
   readonly drainDelayMs?: number;
-  /** Milliseconds that requests under way have then. Default 30,000. */
+  /** Milliseconds for running requests after that. Default: 30,000. */
   readonly drainTimeoutMs?: number;
-  /** Before the first request is taken. */
+  /** Runs before the first request is accepted. */
   readonly prepare?: (control: ControlPlane) => Promise<void>;
 }
 

@@ -19,7 +19,7 @@ export interface TaskLimits {
 /** The task exceeded its limits: the process has ended, the next task gets a new one. */
 export class TaskLimitError extends Error {}
 
-/** After this many milliseconds without work the process ends, and its memory goes back. */
+/** Milliseconds without work after which the process ends, and its memory is freed. */
 const IDLE_MS = 10_000;
 /** Milliseconds between checks of its memory. */
 const LOOK_MS = 200;
@@ -177,7 +177,7 @@ export class TaskProcess<T, R> {
     return this.#child;
   }
 
-  /** Whether this process stays while there is the other one. */
+  /** Sets whether this process stays alive for the other one. */
   #hold(holds: boolean): void {
     const child = this.#child;
     if (holds) {
@@ -218,7 +218,7 @@ function endFirst(pid: number | undefined): void {
   }
 }
 
-/** For the module of the process: answers each task. */
+/** Answers each task; for the module of the process. */
 export function answerTasks<T, R>(answer: (task: T) => Promise<R>): void {
   // Started by hand.
   if (process.send === undefined) return;

@@ -70,7 +70,10 @@ export const SECTIONS: Readonly<Record<string, readonly Section[]>> = {
     { title: 'Words', files: doc('glossary') },
   ],
   Contributors: [
-    { title: 'Contributors', files: ['CONTRIBUTING.md', ...doc('decisions', 'conformance'), 'CHANGELOG.md'] },
+    {
+      title: 'Contributors',
+      files: ['CONTRIBUTING.md', ...doc('releasing', 'decisions', 'conformance'), 'CHANGELOG.md'],
+    },
   ],
 };
 

@@ -105,7 +105,7 @@ describe('a plugin by URL', () => {
     routes = { '/echo.wasm': serves(DISPATCHER_WASM) };
     await declare(`${base}/echo.wasm`, `sha256:${sha256(DISPATCHER_WASM)}`);
     const { stderr } = await gwCompile();
-    expect(stderr).toContain('E1071: plugin "echo" has no plugin.toml and no config-schema.json');
+    expect(stderr).toContain('E1071 plugin "echo" has no plugin.toml and no config-schema.json');
   });
 
   it('is fetched once, served from the cache without network, and again with --no-cache or where the cache is damaged', async () => {

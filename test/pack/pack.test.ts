@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -160,6 +161,17 @@ console.log(JSON.stringify(results));`,
     expect([answer.status, await answer.text()]).toEqual([200, '{"hello":"world"}']);
     const specs = await fetch(`http://${address}/__gw/specs/openapi?format=json`);
     expect(await specs.json()).toMatchObject({ paths: { '/hello': { get: { operationId: 'hello' } } } });
+  });
+
+  it('say which Node.js their commands need, and how to get it', () => {
+    const bin = join(folder, 'node_modules', '@gw', 'operator', 'dist', 'bin');
+    expect(readdirSync(bin).sort()).toEqual(['gw-operator.js', 'kubectl-gw.js']);
+    const older = `Object.defineProperty(process, 'versions', { value: { node: '20.20.2' } });
+      await import(${JSON.stringify(pathToFileURL(join(bin, 'gw-operator.js')))});`;
+    const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', older], {
+      encoding: 'utf8',
+    });
+    expect([status, stderr]).toEqual([1, expect.stringContaining('npx -p node@26 -p @gw/operator gw-operator')]);
   });
 
   it('start, build, test and pack a plugin, with the compiler that its package.json asks for', () => {

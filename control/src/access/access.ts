@@ -70,8 +70,8 @@ export class Access {
   }
 
   /**
-   * A signal that aborts when the credentials are revoked or expire, until `release` is called. It also looks whether
-   * they were revoked since they were checked.
+   * Returns a signal that aborts when the credentials are revoked or expire, until `release` is called. Also checks
+   * whether they were revoked since they were verified.
    */
   watch(credentials: Credentials): { readonly signal: AbortSignal; release(): void } {
     const watch: Watch = { credentials, end: new AbortController() };
@@ -154,7 +154,7 @@ export class Access {
   #atExpiry({ credentials: { expiresInMs = null }, end: controller }: Watch): NodeJS.Timeout | undefined {
     if (expiresInMs === null) return undefined;
     const left = Math.max(0, expiresInMs);
-    // A connection does not stay open for a month, the longest timer.
+    // Beyond the longest timer, a month: connections do not stay open for so long.
     if (left > MAX_TIMER_MS) return undefined;
     return setTimeout(() => controller.abort(new Error('the credentials expired')), left).unref();
   }

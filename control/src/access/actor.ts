@@ -48,7 +48,10 @@ export class Actor {
     this.#watch = watch;
   }
 
-  /** Aborted when the credentials are revoked or expire: open connections end then. Undefined if neither can happen. */
+  /**
+   * Returns a signal that aborts when the credentials are revoked or expire: open connections end then. Undefined if
+   * neither can happen.
+   */
   get revoked(): AbortSignal | undefined {
     this.#revoked ??= this.#watch?.();
     return this.#revoked;

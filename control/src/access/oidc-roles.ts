@@ -41,7 +41,9 @@ export function grantOf(roles: OidcRoles, claimed: readonly string[]): Grant | n
   return roles.find((mapping) => claimed.includes(mapping.claimed)) ?? null;
 }
 
-/** JSON pointer of `--oidc-role-claim`: one itself (`/a~1b/c`), or names with dots between them (`realm_access.roles`). */
+/**
+ * Returns the JSON pointer of `--oidc-role-claim`: a pointer (`/a~1b/c`), or names with dots (`realm_access.roles`).
+ */
 export function claimPointer(claim: string): string {
   if (claim.startsWith('/')) return claim;
   const escaped = claim.split('.').map((name) => name.replaceAll('~', '~0').replaceAll('/', '~1'));

@@ -75,7 +75,7 @@ async function verified(verify: () => Promise<TokenClaims>, log: Logger): Promis
   }
 }
 
-/** A list of texts, or one text with spaces between names, as scopes are. */
+/** Returns the roles of a claim: a list of texts, or one text with names separated by spaces, as scopes are. */
 function rolesIn(claims: TokenClaims, pointer: string): readonly string[] {
   const text = claims.text(pointer);
   if (text === undefined) return [];

@@ -13,7 +13,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 export interface AdminState {
   readonly database: Pick<Database, 'ping' | 'isFull'>;
   readonly metrics: Metrics;
-  /** The server is stopping, and should get no new requests. */
+  /** Reports whether the server is stopping, and should get no new requests. */
   draining(): boolean;
 }
 

@@ -37,8 +37,8 @@ export interface Operation {
   /** The answer is a download (http/send-blob.ts): ETag, If-None-Match, Range and If-Range are honoured. */
   readonly download?: true;
   /**
-   * A POST that may be repeated with the same Idempotency-Key: all but those whose answer holds a secret, which refuse
-   * the header. The handler of a form calls `idempotently` itself.
+   * A POST that may be repeated with the same Idempotency-Key: all except those whose answer contains a secret, which
+   * refuse the header. The handler of a form calls `idempotently` itself.
    */
   readonly idempotent?: true;
   /** Data-plane keys are accepted, with the rights of a viewer of their project (docs/decisions.md#open-endpoints). */
@@ -50,10 +50,10 @@ export interface Operation {
 /** By id, which the library call and the command share: `projects.create`. */
 export type OperationTable = Readonly<Record<string, Operation>>;
 
-/** The operations of a resource, with their exact types. */
+/** Returns the operations of a resource, with their exact types. */
 export const operations = <const T extends OperationTable>(table: T): T => table;
 
-/** Further answers of a download besides 200, for the operation's `answers`. */
+/** Returns further answers of a download besides 200, for the operation's `answers`. */
 export const partialAnswer = (types: readonly string[]) => ({
   206: { description: 'The part that was asked for', types },
 });

@@ -14,34 +14,34 @@ export const Uuid = (description: string) => Type.String({ format: 'uuid', patte
 
 export const Timestamp = (description: string) => Type.String({ format: 'date-time', description });
 
-/** A member that is always present, with null for no value. */
+/** Schema of a member that is always present, with null for no value. */
 export const Nullable = <T extends TSchema>(schema: T) =>
   Type.Unsafe<Static<T> | null>({ anyOf: [schema, { type: 'null' }] });
 
-/** One of these strings. */
+/** Schema of one of these strings. */
 export const OneOf = <const T extends readonly string[]>(values: T, description: string) =>
   Type.Unsafe<T[number]>({ type: 'string', enum: [...values], description });
 
-/** An object that has these properties and no others. */
+/** Schema of an object with these properties only. */
 export const Closed = <T extends TProperties>(properties: T, options: { $id?: string; description?: string } = {}) =>
   Type.Object(properties, { ...options, additionalProperties: false });
 
-/** A body or a record under its own name in the OpenAPI document. */
+/** Schema of a body or a record with its own name in the OpenAPI document. */
 export const Named = <T extends TProperties>(name: string, properties: T, description: string): TObject<T> =>
   Closed(properties, { $id: name, description });
 
 /** A reference to a named schema; `as` is its name in the document. */
 export const RefTo = <T extends TSchema>(_schema: T, as: string) => Type.Unsafe<Static<T>>({ $ref: as });
 
-/** A list of things that have a named schema. */
+/** Schema of a list of resources with a named schema. */
 export const ArrayOf = <T extends TSchema>(schema: T) =>
   Type.Unsafe<readonly Static<T>[]>(Type.Array(RefTo(schema, `${(schema as { readonly $id?: string }).$id}#`)));
 
-/** Any JSON object. */
+/** Schema of any JSON object. */
 export const AnyObject = (description: string) =>
   Type.Unsafe<{ readonly [name: string]: unknown }>({ type: 'object', additionalProperties: true, description });
 
-/** A name for people that can stand in a path without encoding. */
+/** Schema of a name for people that can stand in a path without encoding. */
 export const Name = (description: string) =>
   Type.String({
     minLength: 1,
@@ -50,7 +50,7 @@ export const Name = (description: string) =>
     description: `${description} Letters, digits and \`.\`, \`_\`, \`-\` between them; at most 63.`,
   });
 
-/** A line that a person reads. */
+/** Schema of a line of text for people. */
 export const Line = (description: string) =>
   Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\u0000-\\u001f\\u007f]*$', description });
 

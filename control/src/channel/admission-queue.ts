@@ -53,7 +53,7 @@ export class AdmissionQueue {
     this.#strangers.delete(connection);
   }
 
-  /** The key opens something. */
+  /** Records a key as valid. */
   know(hello: Hello): void {
     this.#known.set(hashOf(hello), true);
   }

@@ -12,11 +12,11 @@ export interface ConnectionLimits {
 }
 
 interface ConnectionEvents {
-  /** A text message, whole. */
+  /** Called for each whole text message. */
   message(connection: Connection, text: string): void;
-  /** We close it, and wait for the other end. */
+  /** Called when we close it, and wait for the other end. */
   closing(connection: Connection): void;
-  /** Once. */
+  /** Called once, at its end. */
   ended(connection: Connection): void;
 }
 
@@ -102,7 +102,7 @@ export class Connection {
     return this.plane;
   }
 
-  /** The host's calls that are not done. */
+  /** Returns the number of the host's calls that have not ended. */
   get waiting(): number {
     return this.#waiting;
   }
@@ -165,7 +165,7 @@ export class Connection {
     this.#socket.terminate();
   }
 
-  /** A new count of messages begins. */
+  /** Starts a new count of messages. */
   resetMessages(): void {
     this.#messages = 0;
   }

@@ -163,7 +163,7 @@ export class DataPlaneChannel {
     return connection !== undefined;
   }
 
-  /** The data plane has a newer connection at another host: closes its own here, unless that is the newer one. */
+  /** Closes the connection of a data plane that has a newer one at another host, unless ours is the newer one. */
   replaced(dataPlaneId: string, connectionId: string): void {
     const connection = this.#planes.get(dataPlaneId);
     // A connection that is being let in is newer than the host's record.

@@ -13,7 +13,7 @@ export class DriftWatch {
     this.#graceMs = graceMs;
   }
 
-  /** After either has changed: the grace begins, or drift resolved. */
+  /** Compares after a change of either: the grace begins, or drift is resolved. */
   compare(connection: Connection, project: Project): void {
     const { plane } = connection;
     if (plane === null || !connection.welcomed) return;

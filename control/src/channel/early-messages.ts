@@ -7,7 +7,7 @@ export class EarlyMessages {
   #beats = 0;
   #beat: Heartbeat | null = null;
 
-  /** However many come, they take the room of one of each: of a notice the last status holds. */
+  /** Keeps at most one message of each type, in constant memory: the last status of a notice counts. */
   keep(message: Status | Heartbeat): void {
     if (message.type === 'status') {
       this.#status = message;

@@ -1,6 +1,6 @@
 /**
  * Connections that have not been let in: silent ones, those whose hello waits for the host, and those that were refused
- * and have not gone. They have limits of their own; at a limit, the network that holds most connections loses one.
+ * and have not gone. They have separate limits; at a limit, the network that holds most connections loses one.
  */
 import { ByOwner } from '@gw/gateway/by-owner';
 import type { Hello } from '@gw/gateway/link-protocol';
@@ -38,12 +38,12 @@ export class Newcomers {
     this.#queue.enter(connection, hello);
   }
 
-  /** It was let in: its key is known from now on. */
+  /** Records that a connection was let in: its key is known from now on. */
   admitted(hello: Hello): void {
     this.#queue.know(hello);
   }
 
-  /** It was refused: until the other end has closed, it counts as silent. */
+  /** Records a refusal: until the other end has closed, the connection counts as silent. */
   refused(connection: Connection): void {
     this.#queue.leave(connection);
     this.#silent.add(connection);

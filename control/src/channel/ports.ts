@@ -88,17 +88,17 @@ export interface ChannelPorts {
   connected(plane: DataPlane): void | Promise<void>;
   /** Called for each heartbeat. Record it seldom: a thousand data planes send 67 a second. */
   seen(plane: DataPlane): void | Promise<void>;
-  /** Result of a notice; the last one for a notice holds. */
+  /** Called with the result of a notice; the last one for a notice holds. */
   reported(plane: DataPlane, status: Status): void | Promise<void>;
   /** Called once when drift begins and once when it ends; for the audit log. */
   drifted(plane: DataPlane, report: DriftReport): void | Promise<void>;
   /**
-   * It has gone. Another connection of the same data plane may exist already, here or at another replica: compare
-   * `connectionId` before recording that it is away. `reason` is a close reason, `closed` (it closed, or the network
-   * did) or `drained`.
+   * Called when it has gone. Another connection of the same data plane may exist already, here or at another replica:
+   * compare `connectionId` before recording that it is away. `reason` is a close reason, `closed` (it closed, or the
+   * network did) or `drained`.
    */
   disconnected(plane: DataPlane, reason: DisconnectReason): void | Promise<void>;
-  /** A call of the host's failed: for its log. */
+  /** Called when a call of the host failed, for its log. */
   failed(error: unknown): void;
 }
 

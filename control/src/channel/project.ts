@@ -10,7 +10,7 @@ export class Project {
   #asking: Promise<DesiredArtifact | null> | null = null;
   #deploying: Promise<boolean> | null = null;
 
-  /** Whether the host has been asked, or has announced something. */
+  /** Reports whether the host has been asked, or has announced something. */
   get known(): boolean {
     return this.#announced > 0;
   }
@@ -45,7 +45,7 @@ export class Project {
     }
   }
 
-  /** Whether a deployment is in progress; one question at a time. */
+  /** Asks whether a deployment is in progress; one call at a time. */
   deploying(ask: () => Promise<boolean>): Promise<boolean> {
     this.#deploying ??= ask().finally(() => {
       this.#deploying = null;

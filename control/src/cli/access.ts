@@ -76,7 +76,7 @@ export const apiKeysCommand: AddCommand = (parent, program) => {
     });
 };
 
-/** The same command as in the console. */
+/** Returns the same command as in the console. */
 const connectCommand = (server: string, project: string): string =>
   `gw serve --control-plane ${server.replace(/^http/, 'ws')}/ws/data-plane --project-id ${project} --cache-dir ./cache`;
 

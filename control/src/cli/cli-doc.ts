@@ -4,7 +4,7 @@ import { renderCommands } from '@gw/gateway/command-line';
 import type { Command } from 'commander';
 import { controlCommand } from './gw-control.ts';
 
-/** The commands by themselves: they can be described, and not run. */
+/** Returns the commands for documentation: they can be described, but not run. */
 export function describedCommand(): Command {
   return controlCommand({
     env: {},

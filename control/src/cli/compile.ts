@@ -1,5 +1,5 @@
 /** `gw-control compile` and `gw-control compilations`. */
-import { printable } from '@gw/gateway/command-line';
+import { diagnosticLine } from '@gw/gateway/diagnostic-line';
 import { Option } from 'commander';
 import type { Compilation, Diagnostic } from '../modules/compilations/schemas.ts';
 import { OutcomeFailure } from './failure.ts';
@@ -141,7 +141,9 @@ export const compilationsCommand: AddCommand = (parent, program) => {
 type OfProject = ServerFlags & { readonly project?: string };
 const COMPILATION = 'id, or the hash of what it made; the beginning is enough';
 
-/** If several compilations have the same result, the newest is chosen, unless `firstOfHash` is false. */
+/**
+ * Returns the id of a compilation. Of several with the same result, it is the newest, unless `firstOfHash` is false.
+ */
 function idOf(session: Session, given: string, { project }: OfProject, firstOfHash = true): Promise<string> {
   const list = 'gw-control compilations list';
   return findId({ what: 'compilation', given, list, firstOfHash }, async () => {
@@ -199,11 +201,12 @@ function show(session: Session, compilation: Compilation): void {
     ['asked for', time(compilation.created_at)],
     ['ended', time(compilation.completed_at)],
   ]);
-  for (const each of [...errors, ...warnings]) session.note(diagnosticLine(each));
+  for (const each of [...errors, ...warnings]) session.note(noteOf(each));
 }
 
-function diagnosticLine({ code, severity, message, hint, file, line, column, pointer }: Diagnostic): string {
-  const place = file === undefined ? '' : `${[file, line, column].filter((each) => each !== undefined).join(':')}: `;
-  const at = pointer && line === undefined ? ` at ${pointer}` : '';
-  return printable(`${place}${severity} ${code}: ${message}${at}${hint ? ` (${hint})` : ''}`);
+function noteOf(diagnostic: Diagnostic): string {
+  const { pointer, line, message } = diagnostic;
+  return diagnosticLine(
+    pointer && line === undefined ? { ...diagnostic, message: `${message} (at ${pointer})` } : diagnostic,
+  );
 }

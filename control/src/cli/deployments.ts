@@ -122,7 +122,7 @@ export const deploymentsCommand: AddCommand = (parent, program) => {
 
 const DEPLOYMENT = 'id, or the hash of its artifact; the beginning is enough';
 
-/** If several deployments have the same artifact, the newest is chosen. */
+/** Returns the id of a deployment. Of several with the same artifact, it is the newest. */
 function deploymentId(session: Session, project: string, given: string): Promise<string> {
   const wanted = { what: 'deployment', given, list: 'gw-control deployments list', firstOfHash: true };
   return findId(wanted, async () => {
@@ -163,7 +163,7 @@ async function begun(session: Session, deployment: Deployment, flags: DeployFlag
 const read = (session: Session, id: string, deployment_id: string): Promise<DeploymentDetail> =>
   session.client.call('deployments.get', { params: { id, deployment_id } });
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two reads. */
 const LOOK_MS = 300;
 
 async function ended(session: Session, project: string, id: string): Promise<DeploymentDetail> {

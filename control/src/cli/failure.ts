@@ -1,5 +1,6 @@
 /** Exit codes and messages of failed commands. */
 import { printable } from '@gw/gateway/command-line';
+import { diagnosticLine } from '@gw/gateway/diagnostic-line';
 import { messageOf } from '@gw/gateway/message-of';
 import { CommanderError } from 'commander';
 import { ApiError } from '../client/api-error.ts';
@@ -29,9 +30,17 @@ export function failureOf(error: unknown): { readonly text: string; readonly cod
 }
 
 function faultLine(fault: Readonly<Record<string, unknown>>): string {
-  const { code, file, line, column, pointer, message, hint } = fault;
-  const place = [file, line, column].filter((each) => each !== undefined).join(':') || String(pointer ?? '');
-  const text = [place, code, message].filter((each) => each !== undefined && each !== '').join(' ');
+  const { code, severity, file, line, column, pointer, message, hint } = fault;
+  if (typeof code === 'string' && typeof message === 'string') {
+    return diagnosticLine({
+      ...{ code, message, severity: typeof severity === 'string' ? severity : 'error' },
+      ...(typeof hint === 'string' ? { hint } : {}),
+      ...(typeof file === 'string' ? { file } : {}),
+      ...(typeof line === 'number' ? { line } : {}),
+      ...(typeof column === 'number' ? { column } : {}),
+    });
+  }
+  const text = [pointer, code, message].filter((each) => each !== undefined && each !== '').join(' ');
   return typeof hint === 'string' ? `${text} (${hint})` : text;
 }
 

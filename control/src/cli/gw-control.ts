@@ -53,7 +53,7 @@ Examples:
   $ echo secret | gw-control context set local --server http://127.0.0.1:9090 --token-stdin
   $ gw-control init shop && gw-control compile --project shop --wait && gw-control deploy --project shop --wait`;
 
-/** Usage errors are thrown, as CommanderError. */
+/** Returns the program, which throws usage errors as CommanderError. */
 export function controlCommand(program: Program): Command {
   const command = new Command('gw-control')
     .description('The gw control plane: stores specs and plugins, compiles them, and deploys to gateways.')

@@ -96,7 +96,7 @@ export const serveCommand: AddCommand = (parent: Command, { env, stopped }) => {
       const { listen, adminBind, databaseUrl, migrate, drainDelay, drainTimeout } = flags;
       // Loaded here, since commands that call a server do not need one.
       const { serve } = await import('../serve.ts');
-      // Before it starts: migrations and the embedded database end as they should.
+      // Registered before the start: migrations and the embedded database end properly.
       const asked = stopped();
       const server = await serve(
         {

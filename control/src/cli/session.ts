@@ -24,7 +24,7 @@ const operations = new WeakMap<Command, readonly OperationId[]>();
 /** Returns the operations declared with `remote`; empty for a command that calls no server. */
 export const operationsOf = (command: Command): readonly OperationId[] => operations.get(command) ?? [];
 
-/** A command that calls these operations of the server, with the options that all such commands have. */
+/** Adds a command that calls these operations of the server, with the options that all such commands have. */
 export function remote(parent: Command, name: string, description: string, calls: readonly OperationId[]): Command {
   const command = parent
     .command(name)
@@ -39,7 +39,7 @@ export function remote(parent: Command, name: string, description: string, calls
   return command;
 }
 
-/** A command of commands. */
+/** Adds a group of commands. */
 export function group(parent: Command, name: string, description: string, examples: string): Command {
   return parent.command(name).description(description).addHelpText('after', `\nExamples:\n${examples}`);
 }
@@ -80,7 +80,7 @@ export class Session {
       throw new Error(`there is no context "${flags.context}" in ${file}: see gw-control context list`);
     }
     const server = flags.server ?? context?.server ?? DEFAULT_SERVER;
-    // A token of a context is for its server, and goes to no other.
+    // A token of a context is for its server only.
     const own = server === context?.server ? context.token : undefined;
     const token = flags.tokenFile
       ? (await readFile(flags.tokenFile, 'utf8')).trim()

@@ -30,7 +30,7 @@ export async function errorOf(response: Response): Promise<ApiError> {
     const problem: Problem = JSON.parse(await response.text());
     return new ApiError(problem.detail, status, problem);
   }
-  // The connection goes on with the next request.
+  // The connection continues with the next request.
   await response.body?.cancel();
   return new ApiError(`the server answered ${status} without a problem document: is it gw-control?`, status);
 }

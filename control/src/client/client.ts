@@ -119,7 +119,7 @@ export class ControlClient {
   }
 
   /**
-   * All items of a list, page after page, or the first `limit` of them.
+   * Returns all items of a list, page after page, or the first `limit` of them.
    *
    * @example await client.list('deployments.list', { params: { id } }, { limit: 1 })
    */
@@ -140,7 +140,7 @@ export class ControlClient {
     return items.slice(0, limit);
   }
 
-  /** Server-sent events, until the server or the signal ends them. Resolves when the stream has begun. */
+  /** Returns server-sent events, until the server or the signal ends them. Resolves when the stream has begun. */
   events<Id extends EventsId>(id: Id, ...given: Given<Id, CallOptions>): Promise<AsyncIterable<StreamEvent<Id>>>;
   async events(id: OperationId, input: AnyInput = {}, options: CallOptions = {}): Promise<AsyncIterable<unknown>> {
     const headers = { accept: 'text/event-stream', ...options.headers };

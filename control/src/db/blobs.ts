@@ -149,7 +149,7 @@ export class Blobs {
     return row.bytes;
   }
 
-  /** A statement of its own, so that no transaction lasts as long as a slow client. */
+  /** Writes a chunk in its own statement, so that no transaction lasts as long as a slow client. */
   async #putChunk(upload: string, n: number, chunk: Uint8Array): Promise<void> {
     const { rows } = await sql`
       with upload as (update blob_uploads set touched_at = now() where id = ${upload} returning id)
@@ -238,7 +238,7 @@ function unused<O>(blobs: SelectQueryBuilder<Schema, 'blobs', O>, graceMs: numbe
     );
 }
 
-/** By the clock of the database, which wrote the times. */
+/** Returns the time `graceMs` ago by the clock of the database, which wrote the times. */
 function before(graceMs: number) {
   return sql<Date>`now() - make_interval(secs => ${graceMs / 1000})`;
 }
@@ -262,7 +262,7 @@ async function* pieces(
   }
 }
 
-/** The same bytes in pieces of one size, each in memory of its own. */
+/** Yields the same bytes in pieces of one size, each in its own memory. */
 async function* chunks(source: AsyncIterable<Uint8Array>, limit: number): AsyncIterable<Uint8Array> {
   let chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
   let filled = 0;

@@ -37,11 +37,11 @@ export interface Database {
   pendingMigrations(): Promise<string[]>;
   /** Connections, and requests that wait for one. */
   connections(): { readonly busy: number; readonly idle: number; readonly waiting: number };
-  /** A query that answers, for readiness. */
+  /** Runs a query, for readiness. */
   ping(): Promise<void>;
   /**
-   * Whether the disk is full, for readiness: asked by writing at the first call, and from the first statement that
-   * failed for it until one succeeds.
+   * Reports whether the disk is full, for readiness: tested by writing at the first call, and after a statement that
+   * failed for that reason until one succeeds.
    */
   isFull(): Promise<boolean>;
   /** Waits for running queries. */

@@ -48,7 +48,7 @@ function migrator(db: Kysely<Schema>): Migrator {
   return new Migrator({ db, provider: { getMigrations: async () => ({ ...MIGRATIONS }) } });
 }
 
-/** Kysely calls a database that a later version migrated corrupt. */
+/** Explains an error: Kysely reports a database that a later version migrated as corrupt. */
 async function explained(db: Kysely<Schema>, error: unknown): Promise<unknown> {
   const rows = await db
     .withTables<{ kysely_migration: { name: string } }>()

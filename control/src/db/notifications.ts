@@ -2,7 +2,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { Schema } from './schema.ts';
 
-/** All channels there are; each connection that listens, listens to all of them. */
+/** All channels; each listening connection listens to all of them. */
 export const CHANNELS = ['compilations', 'deployments', 'data_planes', 'access'] as const;
 export type Channel = (typeof CHANNELS)[number];
 
@@ -14,8 +14,8 @@ export const LISTEN_ALL = CHANNELS.map((channel) => `listen ${channel}`).join(';
 
 export interface Notifications {
   /**
-   * Payload: a short string (≤ 7,000 bytes, else RangeError). Inside a transaction it is sent at the commit, and never
-   * if the transaction is rolled back: pass the transaction. Equal payloads of one transaction arrive once.
+   * Sends a short string (≤ 7,000 bytes, else RangeError). Inside a transaction it is sent at the commit, and never if
+   * the transaction is rolled back: pass the transaction. Equal payloads of one transaction arrive once.
    */
   notify(channel: Channel, payload: string, by?: Kysely<Schema> | Transaction<Schema>): Promise<void>;
   /**
@@ -59,7 +59,7 @@ export class NotificationHub implements Notifications {
     for (const listener of this.#listeners) if (listener.channel === channel) listener.onPayload(payload ?? '');
   }
 
-  /** A connection that listens took the place of one that broke. */
+  /** Notifies listeners that a new connection has replaced one that broke. */
   gap(): void {
     for (const listener of this.#listeners) listener.onGap();
   }

@@ -29,7 +29,7 @@ export class PgliteThread {
     await this.#running();
   }
 
-  /** A connection, as `pg` takes it for its option `stream`. */
+  /** Returns a connection in the form of `pg`'s option `stream`. */
   stream(): Duplex {
     const id = ++this.#connections;
     const stream = new PgliteStream({
@@ -58,7 +58,7 @@ export class PgliteThread {
 
   async #send(request: Extract<PgliteRequest, { bytes: Uint8Array }>): Promise<void> {
     const worker = await this.#running().catch(() => null);
-    // Memory of its own, so that it can be handed over instead of copied.
+    // Separate memory, so that it can be transferred instead of copied.
     const bytes = new Uint8Array(request.bytes);
     worker?.postMessage({ ...request, bytes } satisfies PgliteRequest, [bytes.buffer]);
   }

@@ -18,7 +18,7 @@ export type PgliteReply =
 /** Memory for pages of the database. With PostgreSQL's default, 128 MB, the process takes 150 MB more. */
 const SHARED_BUFFERS = '16MB';
 
-/** A message of the protocol with one query. */
+/** Returns a message of the protocol with one query. */
 function simpleQuery(text: string): Uint8Array {
   const message = Buffer.alloc(text.length + 6);
   message.write('Q');
@@ -30,7 +30,7 @@ function simpleQuery(text: string): Uint8Array {
 const READY_FOR_QUERY = 0x5a;
 const ERROR_RESPONSE = 0x45;
 
-/** The message of an error that ends the session, or the server; null without one. */
+/** Returns the message of an error that ends the session, or the server; null without one. */
 export function panicIn(answer: Uint8Array): string | null {
   const bytes = Buffer.from(answer.buffer, answer.byteOffset, answer.length);
   // An ordinary answer ends with ReadyForQuery.

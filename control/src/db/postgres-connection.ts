@@ -27,7 +27,7 @@ export function connectionString(url: string): string {
   return parsed.href;
 }
 
-/** For queries: each ends, with an answer or an error. */
+/** Returns settings for queries: each ends, with an answer or an error. */
 export function queryConnection(url: string): ClientConfig {
   return {
     ...patientConnection(url),
@@ -41,7 +41,7 @@ export function queryConnection(url: string): ClientConfig {
   };
 }
 
-/** For long operations: migrations, and waiting for those of another replica. */
+/** Returns settings for long operations: migrations, and waiting for those of another replica. */
 export function patientConnection(url: string): ClientConfig {
   return {
     connectionString: connectionString(url),

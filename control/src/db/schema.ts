@@ -73,7 +73,7 @@ export interface SpecsTable {
 export interface SpecRevisionsTable {
   id: string;
   spec_id: string;
-  /** From 1 on. */
+  /** Counts from 1. */
   revision: number;
   /** SHA-256 of the compiled document, with its bindings: names the blob. */
   sha256: string;
@@ -372,7 +372,7 @@ export interface BlobsTable {
 }
 
 export interface BlobChunksTable {
-  /** sha256 of a blob, or id of an upload under way. */
+  /** sha256 of a blob, or id of a running upload. */
   blob_key: string;
   n: number;
   bytes: ColumnType<Buffer, Uint8Array, never>;

@@ -5,7 +5,7 @@ interface Violation {
   readonly constraint: string;
 }
 
-/** The constraint that a statement broke; null for any other error. */
+/** Returns the constraint that a statement broke; null for any other error. */
 export function violatedConstraint(error: unknown): string | null {
   const { code, constraint } = error as Partial<Violation>;
   const isViolation = code === '23505' || code === '23503';

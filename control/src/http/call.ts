@@ -1,4 +1,4 @@
-/** A call of an operation, as its handler gets it. */
+/** A call of an operation, as passed to its handler. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Actor } from '../access/actor.ts';
 import type { BodyOf, Operation, ParamsOf, QueryOf } from '../api/operation.ts';

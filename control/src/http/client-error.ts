@@ -21,7 +21,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
 };
 const MALFORMED: Fault = { status: '400 Bad Request', detail: 'what was received is not an HTTP/1.1 request' };
 
-/** Handler for `fastify({ clientErrorHandler })`. */
+/** Refuses a connection; the handler of `fastify({ clientErrorHandler })`. */
 export function refuseClient(error: ConnectionError, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
     socket.destroy();

@@ -17,7 +17,7 @@ export function describeOperation(operation: Operation): object {
   };
 }
 
-/** Named schemas stand for themselves by reference. */
+/** Returns a reference to a named schema. */
 export function reference(schema: TSchema): object {
   const { $id } = schema as { readonly $id?: string };
   return $id === undefined ? schema : { $ref: `${$id}#` };
@@ -96,7 +96,7 @@ function responses(operation: Operation): object {
   ]);
 }
 
-/** A response without a body, in the form of @fastify/swagger. */
+/** Returns a response without a body, in the form of @fastify/swagger. */
 const withoutBody = (description: string) => ({ description, type: 'null' });
 
 function describeAnswer(answer: TSchema | OtherContent): object {

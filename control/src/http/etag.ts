@@ -4,7 +4,7 @@ import { ControlError } from '../errors.ts';
 
 export const etagOf = (version: number | string): string => `"${version}"`;
 
-/** The versions that an If-Match names; null without one, `*` for any. */
+/** Returns the versions that an If-Match names; null without one, `*` for any. */
 export function ifMatch(request: FastifyRequest): readonly string[] | '*' | null {
   return parse(request.headers['if-match'], false);
 }

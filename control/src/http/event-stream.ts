@@ -80,7 +80,7 @@ export class EventStream {
     if (revoked?.aborted) this.end();
   }
 
-  /** Aborted when the stream has ended, from either side. */
+  /** Returns a signal that aborts when the stream has ended, from either side. */
   get signal(): AbortSignal {
     return this.#ended.signal;
   }

@@ -56,7 +56,7 @@ export class IdempotencyKey {
     return { status: row.status, headers: row.headers ?? {}, body: row.body };
   }
 
-  /** A sign of life. */
+  /** Renews the claim. */
   async renew(): Promise<void> {
     await this.#own().set({ claimed_at: sql<Date>`now()` }).execute();
   }

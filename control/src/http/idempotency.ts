@@ -63,7 +63,7 @@ function fingerprintOf({ method, url }: FastifyRequest, rest: string): string {
   return createHash('sha256').update(`${method} ${url}\n`).update(rest).digest('hex');
 }
 
-/** The operation is done: a later failure must not make it seem undone. */
+/** Stores the answer. The operation is done: a failure here must not make it seem undone. */
 async function keep(key: IdempotencyKey, request: FastifyRequest, answer: KeptAnswer): Promise<void> {
   try {
     await key.keep(answer);

@@ -7,7 +7,7 @@ import type { Socket } from 'node:net';
 import { ByOwner } from '@gw/gateway/by-owner';
 import { clientNetwork } from '@gw/gateway/client-network';
 
-/** More than any client keeps that asks now and then; some 10 KB each, and 50 with TLS. */
+/** More than clients with occasional requests keep; some 10 KB each, and 50 with TLS. */
 const MAX_IDLE = 2_000;
 
 interface Idle {

@@ -66,7 +66,7 @@ function listOf(query: { compile(): CompiledQuery }): string {
   return hash('sha256', JSON.stringify([text, parameters]), 'base64url').slice(0, 16);
 }
 
-/** A forged cursor contains values that the columns cannot have (SQLSTATE class 22, data exception). */
+/** Refuses a forged cursor, whose values the columns cannot have (SQLSTATE class 22, data exception). */
 function refuseCursor(error: unknown): never {
   const { code } = error as { readonly code?: unknown };
   throw typeof code === 'string' && code.startsWith('22') ? wrongCursor() : error;

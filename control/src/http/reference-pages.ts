@@ -1,49 +1,33 @@
-/** `/docs`: the API's reference for people, as Scalar shows it. */
-import Fastify, { type FastifyInstance } from 'fastify';
+/** `/docs/`: the API's reference for people, on the page that `gw dev` has too. */
+import { REFERENCE_FILES, REFERENCE_HEADERS, type ReferenceListing, referenceFile } from '@gw/gateway/api-reference';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { stringify } from 'yaml';
 
-/** Paths of Scalar's plugin. */
-const PATHS = ['/docs', '/docs/', '/docs/js/scalar.js', '/docs/openapi.json', '/docs/openapi.yaml'];
+const LISTING: ReferenceListing = {
+  title: 'API reference · gw control plane',
+  documents: [{ name: 'gw control plane', url: 'openapi.json' }],
+  server: null,
+};
 
-/**
- * Its script of 4 MB takes 20 as text in memory: it is loaded at the first request for a page. A listening server
- * accepts no more routes, so the plugin has a server of its own, behind these.
- */
 export function referencePages(app: FastifyInstance, document: () => object): void {
-  let loaded: Promise<FastifyInstance> | null = null;
-  for (const path of PATHS) {
-    app.get(path, { schema: { hide: true } }, async (_request, reply) => {
-      loaded ??= load(document);
-      const { statusCode, headers, payload } = await (await loaded).inject(path);
-      const { 'content-type': type, 'content-disposition': disposition, location } = headers;
-      for (const [name, value] of Object.entries({
-        'content-type': type,
-        'content-disposition': disposition,
-        location,
-      })) {
-        if (value !== undefined) reply.header(name, value);
-      }
-      return reply.code(statusCode).send(payload);
+  const options = { schema: { hide: true } };
+  app.get('/docs', options, (_request, reply) => reply.redirect('/docs/', 301));
+  for (const name of REFERENCE_FILES) {
+    app.get(`/docs/${name}`, options, async (_request, reply) => {
+      const file = await referenceFile(name);
+      return withHeaders(reply, file?.type ?? '').send(file?.body);
     });
   }
+  app.get('/docs/documents.json', options, (_request, reply) => withHeaders(reply, 'application/json').send(LISTING));
+  app.get('/docs/openapi.json', options, (_request, reply) => withHeaders(reply, 'application/json').send(document()));
+  app.get('/docs/openapi.yaml', options, (_request, reply) =>
+    withHeaders(reply, 'application/yaml').send(stringify(document())),
+  );
 }
 
-async function load(document: () => object): Promise<FastifyInstance> {
-  const { default: reference } = await import('@scalar/fastify-api-reference');
-  const pages = Fastify();
-  await pages.register(reference, {
-    routePrefix: '/docs',
-    // No links to services of others.
-    configuration: {
-      content: document,
-      title: 'gw control plane',
-      withDefaultFonts: false,
-      telemetry: false,
-      hideClientButton: true,
-      showDeveloperTools: 'never',
-      agent: { disabled: true },
-      mcp: { disabled: true },
-    },
-  });
-  await pages.ready();
-  return pages;
+function withHeaders(reply: FastifyReply, type: string): FastifyReply {
+  for (let i = 0; i < REFERENCE_HEADERS.length; i += 2) {
+    reply.header(REFERENCE_HEADERS[i] ?? '', REFERENCE_HEADERS[i + 1]);
+  }
+  return reply.type(type);
 }

@@ -88,7 +88,7 @@ function route(app: FastifyInstance, id: string, operation: Operation, handle: H
         idempotent && !form
           ? await idempotently(call, JSON.stringify(request.body ?? null), () => handle(call))
           : await handle(call);
-      // A stream that the handler sent may have been cut off by its client, and is then not known as sent.
+      // A stream that the handler sent may have been cut off by its client, and then does not count as sent.
       if (reply.sent || reply.raw.headersSent || reply.raw.destroyed || answer === reply) return reply;
       if (answer === undefined) return reply.send();
       if (reply.getHeader('content-type') === undefined) reply.type(JSON_TYPE);

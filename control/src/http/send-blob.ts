@@ -38,7 +38,7 @@ export function sendBlob(
   return reply.send(Readable.from(blobs.readShared({ sha256, size }, { start, end }), { objectMode: false }));
 }
 
-/** RFC 6266: for clients that read ASCII alone, and for those that read all. */
+/** Returns the Content-Disposition of RFC 6266, for clients that read ASCII only, and for all others. */
 function attachment(filename: string): string {
   const plain = `attachment; filename="${filename.replaceAll(/[^\x20-\x7e]/gu, '_')}"`;
   if (/^[\x20-\x7e]*$/.test(filename)) return plain;
@@ -53,7 +53,7 @@ function attachment(filename: string): string {
 function rangeOf(request: FastifyRequest, etag: string, size: number) {
   const { range, 'if-range': ifRange } = request.headers;
   if (request.method !== 'GET' || range === undefined) return null;
-  // A date would be weak here, and a weak validator never fits (RFC 9110, section 13.1.5).
+  // A date would be weak here, and a weak validator never matches (RFC 9110, section 13.1.5).
   if (ifRange !== undefined && ifRange !== etag) return null;
   const [, from = '', to = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(range.trim()) ?? [];
   if (from === '' && to === '') return null;

@@ -9,7 +9,7 @@ import { ControlError, RequestEnded } from '../errors.ts';
 import { LEAST_RATE, UploadRate } from './upload-rate.ts';
 
 export interface UploadLimits {
-  /** Under way at once; default 32. */
+  /** Maximum number of running uploads; default 32. */
   readonly most: number;
   /** Maximum for one project; default 4: received files are processed one at a time anyway. */
   readonly mostOfProject: number;
@@ -52,7 +52,7 @@ interface Running {
 export class UploadQueue {
   readonly #limits: UploadLimits;
   readonly #waiting = new ShareTree<Waiting>();
-  /** Under way, by project and person; and by person, over all projects. */
+  /** Running uploads, by project and person; and by person, over all projects. */
   readonly #projects = new Map<string, ShareTree<Running>>();
   readonly #people = new ShareTree<Running>();
   #looks: NodeJS.Timeout | null = null;

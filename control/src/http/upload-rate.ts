@@ -21,12 +21,12 @@ export class UploadRate {
     return this.#seconds.reduce((sum, bytes) => sum + bytes, bytesRead - this.#before);
   }
 
-  /** The upload has arrived completely: it waits for the server. */
+  /** Reports whether the upload has arrived completely, and waits for the server. */
   get isWhole(): boolean {
     return this.#request.complete;
   }
 
-  /** Called each second. Returns true if the upload has been too slow. */
+  /** Checks the rate; called each second. Returns true if the upload has been too slow. */
   tick(): boolean {
     const { socket, readableLength, complete } = this.#request;
     const bytes = socket.bytesRead - this.#before;

@@ -46,7 +46,7 @@ export class Membership {
     this.#timer = setInterval(() => this.#beat(), BEAT_MS).unref();
   }
 
-  /** Call it after its data planes have gone. */
+  /** Leaves the table of replicas; call it after the data planes have gone. */
   async leave(): Promise<void> {
     clearInterval(this.#timer);
     await this.#beating;
@@ -74,7 +74,7 @@ export class Membership {
       await this.#events.revived();
     }
     this.#steadySince ??= performance.now();
-    // After the database was away, the others need time for a sign of theirs.
+    // After an outage of the database, the others need time for a sign of life.
     if (performance.now() - this.#steadySince < DEAD_MS) return;
     await this.#bury();
     if (performance.now() - this.#forgotAt < FORGET_MS) return;
@@ -117,7 +117,7 @@ export class Membership {
   }
 }
 
-/** Connected, by the table, to a replica that is not there. */
+/** Selects data planes that are connected, by the table, to a missing replica. */
 function orphans(db: Kysely<Schema>) {
   return db
     .selectFrom('data_planes')

@@ -97,7 +97,7 @@ function deleteArtifact(db: Kysely<Schema>, id: string, deployed: number): Promi
   });
 }
 
-/** A compilation is needed until it has ended, and while its artifact is needed. */
+/** Marks compilations: one is needed until it has ended, and while its artifact is needed. */
 async function markCompilations(db: Kysely<Schema>): Promise<void> {
   const isNeeded = sql<boolean>`(status in ('pending', 'compiling') or exists (
     select from artifacts a where a.id = compilations.artifact_id and a.unneeded_since is null))`;

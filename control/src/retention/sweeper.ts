@@ -28,13 +28,13 @@ export class Sweeper {
     }, LOOK_MS).unref();
   }
 
-  /** Waits for a sweep under way. */
+  /** Waits for a running sweep. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.#sweeping;
   }
 
-  /** Whether it was time, and this replica's turn. */
+  /** Reports whether a sweep was due, and this replica's turn. */
   async sweep(): Promise<boolean> {
     const { db, blobs, log } = this.#context;
     try {

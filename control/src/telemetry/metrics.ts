@@ -39,7 +39,7 @@ export class Metrics {
     this.#beforeScrape.push(prepare);
   }
 
-  /** The process's own, too: memory, CPU, event loop. Once in a process. */
+  /** Adds the process's own metrics: memory, CPU, event loop. Once in a process. */
   addProcessMetrics(): void {
     collectDefaultMetrics({ register: this.#registry });
   }

@@ -29,7 +29,7 @@ export function observeRequests(app: FastifyInstance, metrics: Metrics, spans: R
   app.addHook('onRequestAbort', async (request) => spans?.end(request, 'aborted', 499));
 }
 
-/** Without query and headers, which may be private. */
+/** Logs a request without query and headers, which may be private. */
 function logged(request: FastifyRequest, status: number, ms: number, operation: string): void {
   request.log.info(
     {

@@ -42,7 +42,7 @@ export async function consoleRoutes(app: FastifyInstance): Promise<void> {
   });
 }
 
-/** Every path below /ui is the one page, which shows the content for the path. */
+/** Sends the one page for every path below /ui; it shows the content for the path. */
 function page(reply: FastifyReply, index: string | null): FastifyReply {
   if (index === null) {
     throw new ControlError(

@@ -11,6 +11,7 @@ import type { AdminCallers } from './caller.ts';
 import { type ConnectionsState, closeConnections } from './connections.ts';
 import { changeLogLevel, type LogLevelState, logLevelPage } from './log-level.ts';
 import { jsonPage, type Page, problemPage } from './page.ts';
+import { REFERENCE_PATH, TRY_PATH } from './reference-paths.ts';
 import { type TraceState, tracePage } from './trace.ts';
 
 export interface AdminState extends ConnectionsState, LogLevelState, TraceState {
@@ -28,6 +29,8 @@ export interface AdminState extends ConnectionsState, LogLevelState, TraceState 
   metrics(): Promise<{ readonly type: string; readonly text: string }>;
   /** There is the inspector of tools. */
   readonly inspector: boolean;
+  /** There is the reference of the API, and where its requests go (`http://…`; null: it sends none). */
+  readonly reference: { readonly tryOrigin: () => string | null } | null;
   /** Milliseconds on the monotonic clock. */
   readonly startedAt: number;
 }
@@ -39,10 +42,28 @@ type AnsweredPage = Page & { readonly headers: HeaderList };
 
 /** Answers one request of the admin port. */
 export function serveAdmin(x: Exchange, state: AdminState): void {
+  if (state.reference !== null && x.path.startsWith(TRY_PATH)) {
+    tried(x, state, state.reference.tryOrigin()).catch(() => x.responder.abort());
+    return;
+  }
   answer(x, state).then(
     ({ status, type, body, headers }) => x.responder.send(x, status, ['content-type', type, ...headers], body),
     () => x.responder.abort(),
   );
+}
+
+/** A request of the reference page, which the traffic port answers. */
+async function tried(x: Exchange, { callers }: AdminState, origin: string | null): Promise<void> {
+  const refusal =
+    origin === null
+      ? problem(
+          'forbidden',
+          'Requests go through the reference page only without TLS and with --admin-bind on a loopback address.',
+        )
+      : (callers.tryRefusal(x) ?? (await (await import('./try-it.ts')).tryIt(x, origin)));
+  if (refusal === null) return;
+  const { status, type, body } = problemPage(refusal);
+  x.responder.send(x, status, ['content-type', type, ...NOT_STORED], body);
 }
 
 async function answer(x: Exchange, state: AdminState): Promise<AnsweredPage> {
@@ -94,12 +115,15 @@ async function page({ path, query }: Exchange, state: AdminState): Promise<Page>
     case '/log-level':
       return logLevelPage(state);
     case '/':
-      return state.inspector
-        ? { status: 302, type: 'text/plain', body: '', headers: ['location', '/inspector'] }
-        : unknownPage();
+      if (state.reference !== null && state.artifact()?.tools === null) return redirect(REFERENCE_PATH);
+      return state.inspector ? redirect('/inspector') : unknownPage();
     default:
-      return (await inspected(path, state)) ?? unknownPage();
+      return (await inspected(path, state)) ?? (await referred(path, state)) ?? unknownPage();
   }
+}
+
+function redirect(path: string): Page {
+  return { status: 302, type: 'text/plain', body: '', headers: ['location', path] };
 }
 
 function unknownPage(): Page {
@@ -109,6 +133,12 @@ function unknownPage(): Page {
 /** Returns null if the page does not exist, or the gateway is not a developer's. */
 async function inspected(path: string, { inspector }: AdminState): Promise<Page | null> {
   return inspector ? (await import('./inspector.ts')).inspectorPage(path) : null;
+}
+
+/** The same for the reference of the API. */
+async function referred(path: string, { reference, artifact }: AdminState): Promise<Page | null> {
+  if (reference === null) return null;
+  return (await import('./reference.ts')).referencePage(path, artifact(), reference.tryOrigin());
 }
 
 function readiness(manifest: Manifest | undefined, state: AdminState, ending: boolean): Page {

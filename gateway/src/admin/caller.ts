@@ -17,7 +17,7 @@ const OPEN = new Set(['/health', '/ready', '/metrics']);
  */
 export const ADMIN_CLIENT = 'sec-gw-admin';
 
-const HEADERS = new Admission([ADMIN_CLIENT]);
+const HEADERS = new Admission([ADMIN_CLIENT, 'sec-fetch-site', 'sec-fetch-dest']);
 
 export class AdminCallers {
   readonly #names: ReadonlySet<string>;
@@ -30,6 +30,16 @@ export class AdminCallers {
   /** Why the request gets no answer, or null. */
   refusal(x: Exchange): Problem | null {
     if (OPEN.has(x.path)) return null;
+    const isChange = x.method === 'POST' || x.method === 'PUT';
+    return this.#checked(x, (headers, host) => (isChange ? changeRefusal(headers, host, x.scheme) : null));
+  }
+
+  /** The same of a request that the reference page sends through the gateway. */
+  tryRefusal(x: Exchange): Problem | null {
+    return this.#checked(x, (headers, host) => tryRefusal(headers, host, x.scheme));
+  }
+
+  #checked(x: Exchange, more: (headers: HeaderList, host: string | undefined) => Problem | null): Problem | null {
     const { headers, repeated } = HEADERS.admit(x.rawHeaders);
     if (x.fault !== null) return problem('malformed-request', x.fault);
     if (repeated !== null) return problem('malformed-request', `There is more than one ${repeated} header.`);
@@ -40,7 +50,7 @@ export class AdminCallers {
         `The admin port does not accept the host name "${nameOf(host)}": use its address or localhost, or allow the name with --admin-hosts.`,
       );
     }
-    return x.method === 'POST' || x.method === 'PUT' ? changeRefusal(headers, host, x.scheme) : null;
+    return more(headers, host);
   }
 
   #knows(host: string): boolean {
@@ -58,6 +68,18 @@ function changeRefusal(headers: HeaderList, host: string | undefined, scheme: st
   // Pages may send text and forms anywhere, without a preflight.
   if (mediaTypeOf(headerOf(headers, 'content-type')) === 'application/json') return null;
   return problem('unsupported-media-type', 'Content-Type must be application/json.');
+}
+
+/**
+ * Why a request may not use it, or null: only scripts of the page itself may, whose browser says so. `Sec-Fetch-…` can be
+ * set by no page, and a browser that leads somebody here, or loads an image or frame from here, says something else.
+ */
+function tryRefusal(headers: HeaderList, host: string | undefined, scheme: string): Problem | null {
+  const origin = headerOf(headers, 'origin');
+  const isOwn = origin === undefined || origin.toLowerCase() === `${scheme}://${host?.toLowerCase()}`;
+  const isFetch = headerOf(headers, 'sec-fetch-dest') === 'empty';
+  if (isOwn && isFetch && headerOf(headers, 'sec-fetch-site') === 'same-origin') return null;
+  return problem('forbidden', 'Only the reference page itself sends requests here: use the address of the gateway.');
 }
 
 /** Lower case, without port and without the root's dot. */

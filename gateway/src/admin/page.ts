@@ -6,7 +6,7 @@ export interface Page {
   readonly status: number;
   /** Content type. */
   readonly type: string;
-  readonly body: string;
+  readonly body: string | Uint8Array;
   readonly headers?: HeaderList;
 }
 

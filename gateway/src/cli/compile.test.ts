@@ -44,7 +44,7 @@ describe('gw compile', () => {
     await writeFile(at('gw.yaml'), `${MANIFEST}  idle: { path: idle.wasm }\n`);
     const { code, stderr } = await gwCompile();
     expect(code).toBe(2);
-    expect(stderr).toContain('E1042: plugin "idle" imports gw_abi_1.host_log, which its plugin.toml does not declare');
+    expect(stderr).toContain('E1042 plugin "idle" imports gw_abi_1.host_log, which its plugin.toml does not declare');
     expect(await readdir(folder)).not.toContain('out.gwa');
   });
 
@@ -70,7 +70,7 @@ describe('gw compile', () => {
     await writeFile(at('echo', 'plugin.toml'), TOML.replace('echo', 'other'));
     const { code, stderr } = await gwCompile();
     expect(code).toBe(2);
-    expect(stderr).toContain('E1042: plugin "echo": its plugin.toml is that of "other"');
+    expect(stderr).toContain('E1042 plugin "echo": its plugin.toml is that of "other"');
   });
 
   it('writes the artifact and one line about it', async () => {
@@ -86,7 +86,7 @@ describe('gw compile', () => {
     await writeFile(at('specs', 'books.yaml'), SPEC.replace('name: echo', 'name: gone'));
     const { code, stderr } = await gwCompile();
     expect(code).toBe(1);
-    expect(stderr).toContain('specs/books.yaml:6:24: error E1040: plugin "gone" is not declared (declared: echo)\n');
+    expect(stderr).toContain('specs/books.yaml:6:24: error E1040 plugin "gone" is not declared (declared: echo)\n');
     expect(stderr).toContain('  at /paths/~1books/get/x-gw-dispatch/name\n  hint: ');
     expect(stderr).toContain('1 error, 0 warnings\n');
     expect(await readFile(at('out.gwa'), 'utf8')).toBe('old');

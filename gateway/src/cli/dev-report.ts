@@ -2,6 +2,8 @@
 import type { AddressInfo } from 'node:net';
 import type { Operation, RoutesFile } from '../artifact/format.ts';
 import type { CompileResult, Diagnostic } from '../compiler/index.ts';
+import { diagnosticPlace } from '../spec/diagnostic-line.ts';
+import { printable } from './table.ts';
 
 /** Diagnostics of one code in one file, of which more are only counted: large documents have hundreds of warnings. */
 const MOST_OF_A_KIND = { error: 20, warning: 3 };
@@ -28,10 +30,11 @@ export function devDiagnostics(result: CompileResult): string {
   });
 }
 
-/** As docs/reference/cli.md#dev has it: `<file> compile error: <code> — <message>`. */
-function describe({ file, line, severity, code, message, hint }: Diagnostic): string {
-  const where = line === undefined ? (file ?? 'project') : `${file}:${line}`;
-  return `${where} compile ${severity}: ${code} — ${message}${hint ? ` (${hint})` : ''}`;
+/** As docs/reference/cli.md#dev has it: `<file>:<line>:<column> compile error: <code> — <message>`, and the hint. */
+function describe(diagnostic: Diagnostic): string {
+  const { severity, code, message, hint } = diagnostic;
+  const where = diagnosticPlace(diagnostic).replace(/: $/, '') || 'project';
+  return `${printable(`${where} compile ${severity}: ${code} — ${message}`)}\n  hint: ${printable(hint)}`;
 }
 
 export function devRoutes({ operations }: RoutesFile): string {
@@ -76,9 +79,4 @@ export function nextSteps({ spec, mock, upstream, routes, address, isProject, le
 /** One that a browser can ask for. */
 function isEasy({ method, path, parameters }: Operation): boolean {
   return method === 'GET' && !path.includes('{') && parameters.every(({ required }) => !required);
-}
-
-export function shownAddress({ address, port }: AddressInfo): string {
-  const host = address === '0.0.0.0' || address === '::' ? '127.0.0.1' : address;
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }

@@ -2,13 +2,15 @@
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { INSPECTOR_PATH } from '../admin/inspector.ts';
+import { REFERENCE_PATH } from '../admin/reference-paths.ts';
 import type { CompileFlags, CompileResult } from '../compiler/index.ts';
 import { messageOf } from '../message-of.ts';
 import type { ServeFlags } from '../options/serve-options.ts';
 import { type RunningGateway, startGateway } from '../serve/serve.ts';
 import type { Log } from '../telemetry/log.ts';
+import { reachableAddress } from '../transport/listen-address.ts';
 import { DevEnvironment } from './dev-environment.ts';
-import { devDiagnostics, devRoutes, nextSteps, shownAddress } from './dev-report.ts';
+import { devDiagnostics, devRoutes, nextSteps } from './dev-report.ts';
 import { describeLeftOut, withoutRoutes } from './no-routes.ts';
 import type { Program } from './program.ts';
 import { ProjectWatcher } from './project-watcher.ts';
@@ -113,11 +115,14 @@ export class DevServer {
     this.#gateway = await this.#serve();
     const { readArtifact } = await import('../artifact/index.ts');
     const { routes, tools } = await readArtifact(this.#artifact);
-    const address = `http://${shownAddress(this.#gateway.address)}`;
+    const address = `http://${reachableAddress(this.#gateway.address)}`;
     stderr(devRoutes(routes));
     stderr(`compiled in ${took} ms; ${address}\n`);
     if (tools !== null && this.#gateway.adminAddress !== null) {
-      stderr(`tools for agents: http://${shownAddress(this.#gateway.adminAddress)}${INSPECTOR_PATH}\n`);
+      stderr(`tools for agents: http://${reachableAddress(this.#gateway.adminAddress)}${INSPECTOR_PATH}\n`);
+    }
+    if (this.#gateway.adminAddress !== null) {
+      stderr(`API reference: http://${reachableAddress(this.#gateway.adminAddress)}${REFERENCE_PATH}\n`);
     }
     const isProject = existsSync(this.#flags.manifest);
     stderr(nextSteps({ ...this.#flags, routes, address, isProject, leftOut: leftOut.length }));

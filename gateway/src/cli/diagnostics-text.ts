@@ -1,10 +1,12 @@
 /** Diagnostics and results as text for people. */
 import type { CompileResult, Diagnostic, InheritedRoute } from '../compiler/index.ts';
+import { diagnosticHead } from '../spec/diagnostic-line.ts';
+import { printable } from './table.ts';
 
 /** Shown of one code in one file; a spec without any dispatch would fill the screen. */
 const MOST_OF_A_KIND = 10;
 
-/** One block a diagnostic: `file:line:column: severity CODE: message`, the pointer, the hint. */
+/** One block a diagnostic: `file:line:column: severity CODE message`, the pointer, the hint. */
 export function describeDiagnostics(diagnostics: readonly Diagnostic[]): string {
   const shown = new Map<string, number>();
   let text = '';
@@ -24,10 +26,11 @@ export function describeDiagnostics(diagnostics: readonly Diagnostic[]): string 
     : `${text}${errors} error${errors === 1 ? '' : 's'}, ${warnings} warning${warnings === 1 ? '' : 's'}\n`;
 }
 
-function describe({ code, severity, message, hint, file, pointer, line, column }: Diagnostic): string {
-  const at = file === undefined ? '' : `${file}${line === undefined ? '' : `:${line}:${column ?? 1}`}: `;
-  const where = pointer === undefined ? '' : `  at ${pointer === '' ? '(document)' : pointer}\n`;
-  return `${at}${severity} ${code}: ${message}\n${where}  hint: ${hint}\n`;
+function describe(diagnostic: Diagnostic): string {
+  const { hint, pointer } = diagnostic;
+  const where = pointer === undefined ? [] : [`  at ${pointer === '' ? '(document)' : pointer}`];
+  const lines = [diagnosticHead(diagnostic), ...where, `  hint: ${hint}`];
+  return `${lines.map(printable).join('\n')}\n`;
 }
 
 /** A line for each `x-gw-dispatch` that operations inherit; empty if all have their own. */

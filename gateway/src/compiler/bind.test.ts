@@ -72,7 +72,7 @@ describe('config', () => {
   it('holds them against other types', async () => {
     const { codes, messages } = await run({ dispatch: { name: 'mock', config: { status: 'env://STATUS' } } });
     expect(codes).toEqual(['E1030']);
-    expect(messages).toEqual(['plugin "mock": "status" must be integer']);
+    expect(messages).toEqual(['plugin "mock": "status" is a string: it must be a whole number']);
   });
 
   it('names what there is where a property is misspelt', async () => {

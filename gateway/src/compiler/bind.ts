@@ -9,9 +9,11 @@ import { mapMarked, marked } from '../artifact/config-marks.ts';
 import type { JsonObject, PluginType, PluginUse } from '../artifact/format.ts';
 import { isKeyHash } from '../capabilities/credentials/key-hash.ts';
 import { isPasswordHash } from '../capabilities/passwords/password-hash.ts';
+import { builtinNames } from '../plugins/builtin.ts';
 import type { Diagnostics, Place } from '../spec/diagnostic.ts';
 import { member, placeOf } from '../spec/documents.ts';
 import type { DeclaredUse } from '../spec/extensions.ts';
+import { didYouMean } from '../spec/nearest-name.ts';
 import { child, pointerTokens } from '../spec/pointer.ts';
 import { CREDENTIALS_HINT, credentialPlaces, withoutCredentials } from '../spec/url-credentials.ts';
 import type { BoundUse } from './admitted-headers.ts';
@@ -71,8 +73,9 @@ export class Binder {
     const namePlace = placeOf(member(at, 'name'));
     if (plugin === undefined) {
       const known = this.#plugins.names;
-      const list = known.length === 0 ? 'none is' : known.join(', ');
-      this.#diagnostics.add('E1040', namePlace, `plugin "${name}" is not declared (declared: ${list})`);
+      const list = known.length === 0 ? 'no plugins' : known.join(', ');
+      const message = `plugin "${name}" is not declared (declared: ${list})`;
+      this.#diagnostics.add('E1040', namePlace, message, undeclaredHint(name, known));
       return null;
     }
     if (plugin === null) return null;
@@ -81,18 +84,15 @@ export class Binder {
       return null;
     }
     const { config, errors } = this.#configure(plugin, declared);
-    for (const { pointer, message, expression } of errors) {
-      this.#diagnostics.add(
-        expression ? 'E1032' : 'E1030',
-        placeInConfig(declared, pointer),
-        `plugin "${name}": ${message}`,
-      );
+    for (const { pointer, message, hint, expression } of errors) {
+      const code = expression ? 'E1032' : 'E1030';
+      this.#diagnostics.add(code, placeInConfig(declared, pointer), `plugin "${name}": ${message}`, hint);
     }
     const resolved = this.#upstreams(plugin, declared, config);
     this.#secrets(plugin, declared, resolved);
     const conditions = checkConditions(plugin, resolved, this.#readCondition);
     for (const { pointer, message } of conditions.errors) {
-      this.#diagnostics.add('E1032', placeInConfig(declared, pointer), `plugin "${name}": ${message}`);
+      this.#diagnostics.add('E1032', placeInConfig(declared, pointer), `plugin "${name}": ${message}`, EXPRESSION_HINT);
     }
     if (errors.length === 0 && conditions.errors.length === 0) this.#note(name, resolved, placeOf(at));
     const use: PluginUse = { name, config: resolved };
@@ -144,11 +144,14 @@ export class Binder {
       const place = placeInConfig(declared, pointer);
       if (value === APP_UPSTREAM) continue;
       if (value.startsWith('upstream://')) {
-        const known = Object.keys(upstreams).sort().join(', ') || 'none';
+        const known = Object.keys(upstreams).sort();
+        const missing = value.slice('upstream://'.length);
         this.#diagnostics.add(
           'E1033',
           place,
-          `there is no upstream "${value.slice('upstream://'.length)}" (declared: ${known})`,
+          `there is no upstream "${missing}" (declared: ${known.join(', ') || 'no upstreams'})`,
+          didYouMean(missing, known) ??
+            `Add ${missing.slice(0, 60)}: { url: "https://api.example.com" } under "upstreams" of the project.`,
         );
       } else if (/^(http|ws):/i.test(value) && (flags.production || !flags.allowPlaintext)) {
         const hint = flags.production
@@ -182,6 +185,18 @@ export class Binder {
     }
   }
 }
+
+/** Declared is not the same as built in: a project says which plugins its documents may use. */
+function undeclaredHint(name: string, declared: readonly string[]): string {
+  const builtin = builtinNames();
+  const near = builtin.includes(name) ? null : (didYouMean(name, declared) ?? didYouMean(name, builtin));
+  if (near !== null) return near;
+  const entry = builtin.includes(name) ? `"${name}: {}"` : `"${name}: { path: plugins/${name}/${name}.wasm }"`;
+  return `Add ${entry} under "plugins" of gw.yaml, or "name: ${name}" under spec.plugins of the GatewayProject.`;
+}
+
+const EXPRESSION_HINT =
+  'Correct the CEL expression: docs/reference/plugins.md#cel lists the variables and functions that it may use.';
 
 /**
  * Reports whether the value is a hash, as passwords and keys may be; elsewhere a hash would be a secret in plain text.

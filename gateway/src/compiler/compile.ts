@@ -103,6 +103,9 @@ interface Attempt {
   readonly specs: readonly Document[];
 }
 
+/** What to do about documents that nest too deeply. */
+export const TOO_DEEP = 'Nest fewer levels, or replace chains of $ref by one reference to the schema at their end.';
+
 /** Returns null if the documents cannot be judged at all. */
 function judge(project: Project, deps: JudgeDeps): Attempt | null {
   const { sources, documents, diagnostics, readCondition, omitted } = deps;
@@ -115,7 +118,7 @@ function judge(project: Project, deps: JudgeDeps): Attempt | null {
   } catch (error) {
     // The stack ends before the limits on depth do only for input made to exhaust it.
     if (!(error instanceof RangeError)) throw error;
-    diagnostics.add('E1004', null, 'the documents nest or refer to each other too deeply');
+    diagnostics.add('E1004', null, 'the documents nest or refer to each other too deeply', TOO_DEEP);
     return null;
   }
 }

@@ -5,7 +5,8 @@ import { parseCidr } from '../headers/client-ip.ts';
 import { messageOf } from '../message-of.ts';
 import { patternReader } from '../patterns/pattern.ts';
 import { DEFAULT_STEPS, StepBudget, StepsExceeded } from '../patterns/step-budget.ts';
-import { get } from '../spec/json.ts';
+import { get, kindOf } from '../spec/json.ts';
+import { didYouMean, nearestName } from '../spec/nearest-name.ts';
 import { child, valueAt } from '../spec/pointer.ts';
 import { addStandardFormats } from '../validation/formats.ts';
 import { addMultipleOf } from '../validation/number-keywords.ts';
@@ -14,6 +15,8 @@ export interface ConfigError {
   /** JSON pointer into the config. */
   readonly pointer: string;
   readonly message: string;
+  /** The text to write instead. */
+  readonly hint: string;
   /** The fault is an expression in the config, and not its shape (E1032). */
   readonly expression: boolean;
 }
@@ -82,10 +85,11 @@ export function configValidator(schema: JsonObject): ConfigValidator {
       if (validate(config)) return { config, errors: [] };
     } catch (error) {
       if (!(error instanceof StepsExceeded)) throw error;
-      return { config, errors: [{ pointer: '', message: error.message, expression: false }] };
+      const hint = 'Shorten the values of the config that are matched against patterns.';
+      return { config, errors: [{ pointer: '', message: error.message, hint, expression: false }] };
     }
     const errors = (validate.errors ?? []).filter((error, _, all) => !isAboutReference(config, error, all));
-    return { config, errors: errors.filter(isTelling).map(describe) };
+    return { config, errors: withoutConsequences(errors.filter(isTelling)).map(describe) };
   };
 }
 
@@ -134,6 +138,18 @@ function isTelling({ keyword }: ErrorObject): boolean {
   return keyword !== 'if' && keyword !== 'propertyNames';
 }
 
+/** A misspelt property is one fault: that the right one is missing is its consequence. */
+function withoutConsequences(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+  const unknown = errors.flatMap(({ params, instancePath }) =>
+    typeof params['additionalProperty'] === 'string' ? [{ instancePath, name: params['additionalProperty'] }] : [],
+  );
+  return errors.filter(({ params, instancePath }) => {
+    const missing: unknown = params['missingProperty'];
+    if (typeof missing !== 'string') return true;
+    return !unknown.some((each) => each.instancePath === instancePath && nearestName(each.name, [missing]) !== null);
+  });
+}
+
 /**
  * A `not` with a `description` says by it what the config must not do, and `x-gw-expects` beside a `pattern` what it
  * must be: their own messages would not.
@@ -142,24 +158,74 @@ function describe(error: ErrorObject): ConfigError {
   const { instancePath, keyword, message = 'is not valid', params, schema, parentSchema } = error;
   const expression = keyword === 'format' && params['format'] === 'regex';
   const { additionalProperty, allowedValues, missingProperty } = params;
-  const detail = Array.isArray(allowedValues)
-    ? `: ${allowedValues.map((each) => JSON.stringify(each)).join(', ')}`
-    : '';
   const place =
     instancePath === '' || typeof missingProperty === 'string' ? 'the config' : `"${instancePath.slice(1)}"`;
   const what = error.propertyName === undefined ? place : `"${error.propertyName}" in ${place}`;
   if (typeof additionalProperty === 'string') {
-    const known =
-      Object.keys(get(parentSchema, 'properties') ?? {})
-        .sort()
-        .join(', ') || 'none';
-    const unknown = `${what} has no property "${additionalProperty}" (known: ${known})`;
-    return { pointer: child(instancePath, additionalProperty), message: unknown, expression };
+    const names = Object.keys(get(parentSchema, 'properties') ?? {}).sort();
+    const unknown = `${what} has no property "${additionalProperty}" (known: ${names.join(', ') || 'none'})`;
+    const hint = didYouMean(additionalProperty, names) ?? `Remove "${additionalProperty}", or use a known property.`;
+    return { pointer: child(instancePath, additionalProperty), message: unknown, hint, expression };
   }
   const pointer = instancePath;
+  if (typeof missingProperty === 'string') {
+    const within = instancePath === '' ? 'the config' : `"${instancePath.slice(1)}"`;
+    const property = get(get(parentSchema, 'properties'), missingProperty);
+    const hint = `Add "${missingProperty}" to ${within}${meaningOf(property)}`;
+    return { pointer, message: `${within} has no "${missingProperty}", which is required`, hint, expression };
+  }
+  const hint = `Correct ${instancePath === '' ? 'the config' : `"${instancePath.slice(1)}"`}${meaningOf(parentSchema)}`;
   const forbidden = keyword === 'not' ? get(schema, 'description') : undefined;
-  if (typeof forbidden === 'string') return { pointer, message: `${what} must not ${forbidden}`, expression };
+  if (typeof forbidden === 'string') return { pointer, message: `${what} must not ${forbidden}`, hint, expression };
   const expected = keyword === 'pattern' ? get(parentSchema, 'x-gw-expects') : undefined;
-  if (typeof expected === 'string') return { pointer, message: `${what} must be ${expected}`, expression };
-  return { pointer, message: `${what} ${message}${detail}`, expression };
+  if (typeof expected === 'string') {
+    return { pointer, message: `${what} must be ${expected}`, hint: `Write ${expected}.`, expression };
+  }
+  if (expression) {
+    return {
+      pointer,
+      message: `${what} is not a regular expression`,
+      hint: 'Correct the pattern: brackets and parentheses must be closed.',
+      expression,
+    };
+  }
+  if (Array.isArray(allowedValues)) {
+    const values = allowedValues.map((each) => JSON.stringify(each)).join(', ');
+    const given = typeof error.data === 'string' ? JSON.stringify(error.data.slice(0, 40)) : shownValue(error.data);
+    const near = typeof error.data === 'string' ? didYouMean(error.data, allowedValues.map(String)) : null;
+    return {
+      pointer,
+      message: `${what} is ${given}: it must be one of ${values}`,
+      hint: near ?? `Write one of ${values}.`,
+      expression,
+    };
+  }
+  if (keyword === 'type') {
+    const type = TYPE_NAMES[String(params['type'])] ?? String(params['type']);
+    const message = `${what} is ${shownValue(error.data)}: it must be ${type}`;
+    return { pointer, message, hint: `Write ${type}${meaningOf(parentSchema)}`, expression };
+  }
+  return { pointer, message: `${what} ${message}`, hint, expression };
+}
+
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  integer: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  null: 'null',
+};
+
+/** Values may be secrets: texts are shown by their kind alone, unless they are one word of an enumeration. */
+function shownValue(value: unknown): string {
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : kindOf(value);
+}
+
+/** The first sentence of a property's description, behind a colon; else the end of the sentence. */
+function meaningOf(property: unknown): string {
+  const text = get(property, 'description');
+  const sentence = typeof text === 'string' ? /^.{1,160}?(?=[.;:]\s|[.;:]$|$)/s.exec(text)?.[0] : undefined;
+  return sentence ? `: ${sentence.replaceAll(/\s+/g, ' ')}.` : '.';
 }

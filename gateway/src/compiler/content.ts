@@ -4,8 +4,10 @@ import { type Located, member, placeOf } from '../spec/documents.ts';
 import { flagOf } from '../spec/flag.ts';
 import { followed, followedPart } from '../spec/follow-object.ts';
 import { isObject, kindOf } from '../spec/json.ts';
+import { MEDIA_TYPE, warnOfMisspelt } from '../spec/misspelt-fields.ts';
 import type { DeclaredOperation } from '../spec/operations.ts';
 import type { Dialect } from '../spec/recognise.ts';
+import { SCHEMA_KEYWORDS } from '../spec/schema-keywords.ts';
 import { isJson } from '../validation/media-type.ts';
 import { formFieldsOf, isForm } from './form-fields.ts';
 import { type Deps, isAnyString, mediaTypeOf } from './parameters.ts';
@@ -21,6 +23,7 @@ export function requestBodyOf({ requestBody, spec }: DeclaredOperation, deps: De
       'E1004',
       placeOf(place),
       `"content" of a request body is ${kindOf(content.value)}: it must be an object of media types`,
+      'Write content: { application/json: { schema: { type: object } } }.',
     );
     return undefined;
   }
@@ -40,11 +43,14 @@ export function contentOf(content: Located, dialect: Dialect, direction: Directi
           'E1004',
           placeOf(media),
           `media type "${name}" is ${kindOf(media.value)}: it must be an object`,
+          `Write ${name}: { schema: { type: object } }, or ${name}: {}.`,
         );
         return [];
       }
+      warnOfMisspelt(media, MEDIA_TYPE, deps.diagnostics);
       const type = mediaTypeOf(name);
       const schema = member(media, 'schema');
+      warnOfMisspelt(schema, SCHEMA_KEYWORDS, deps.diagnostics);
       const free = schema.value === undefined || (type.startsWith('text/') && isAnyString(schema.value));
       const isRead = isJson(type) || (direction === 'request' && isForm(type));
       const ref = free ? undefined : deps.schemas[isRead ? 'addRead' : 'add'](schema, dialect, direction);

@@ -8,6 +8,7 @@ import { dispatchOf, middlewaresOf } from '../spec/inheritance.ts';
 import { get } from '../spec/json.ts';
 import { type DeclaredOperation, operationsOf } from '../spec/operations.ts';
 import { recognise, type Spec } from '../spec/recognise.ts';
+import { TOO_DEEP } from './compile.ts';
 import type { Project, ProjectFile } from './project.ts';
 import { read } from './read.ts';
 
@@ -68,7 +69,7 @@ export function describeSpec(entry: string, files: readonly ProjectFile[]): Spec
   } catch (error) {
     // The stack ends before the limits on depth do only for input made to exhaust it.
     if (!(error instanceof RangeError)) throw error;
-    diagnostics.add('E1004', null, 'the document nests or refers to itself too deeply');
+    diagnostics.add('E1004', null, 'the document nests or refers to itself too deeply', TOO_DEEP);
   }
   if (spec) return { ok: true, spec };
   return { ok: false, diagnostics: diagnostics.list((file) => documents.textOf(file)) };

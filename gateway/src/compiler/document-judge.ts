@@ -46,9 +46,6 @@ export class DocumentJudge {
   /** Reports the findings. */
   finish(): void {
     this.#schemas.finish();
-    for (const { code, file, pointer, message, hint } of this.#found.errors) {
-      const place = file === undefined || pointer === undefined ? null : { file, pointer };
-      this.#diagnostics.add(code, place, message, hint);
-    }
+    for (const error of this.#found.errors) this.#diagnostics.addFound(error);
   }
 }

@@ -81,7 +81,7 @@ describe('each fixture, as gw compile prints it', () => {
     for (const { severity, message, hint, file: name, pointer, line, column, ...rest } of diagnostics) {
       expect(rest).toEqual({ code });
       const at = line === undefined ? '' : `:${line}:${column}`;
-      expect(text).toContain(`${name}${at}: ${severity} ${code}: ${message}\n`);
+      expect(text).toContain(`${name}${at}: ${severity} ${code} ${message}\n`);
       if (pointer !== undefined) expect(text).toContain(`  at ${pointer === '' ? '(document)' : pointer}\n`);
       expect(text).toMatch(/\n {2}hint: .{10,}\n/);
       expect(text).toContain(`  hint: ${hint}\n`);

@@ -67,7 +67,7 @@ it('an upstream enables the endpoint, with defaults and its settings in an order
 describe('what does not hold is said by upstream', () => {
   it.each([
     ['no object', [], 'E1044 MCP upstream "tools": it is a list: it must be an object'],
-    ['no URL', {}, 'E1044 MCP upstream "tools": the config must have required property \'url\''],
+    ['no URL', {}, 'E1044 MCP upstream "tools": the config has no "url", which is required'],
     ['a URL of another scheme', { url: 'ftp://x/' }, 'E1044 MCP upstream "tools": "url" must begin with https://'],
     ['credentials in the URL', { url: 'https://a:b@x/' }, '"url" holds credentials'],
     ['a fragment', { url: `${url}#a` }, '"url" has a fragment'],

@@ -57,7 +57,7 @@ function strangers({ plugin, use }: BoundUse) {
 }
 
 function hintOf(names: readonly string[]): string {
-  if (names.length > 0) return `Path parameters here: ${names.join(', ')}.`;
+  if (names.length > 0) return `Use a path parameter of the operation: ${names.join(', ')}.`;
   return 'Declare the parameter in the path, or remove its name from the config.';
 }
 

@@ -5,8 +5,11 @@ import { type Documents, type Located, member, placeOf } from '../spec/documents
 import { flagOf } from '../spec/flag.ts';
 import { followed, followedPart } from '../spec/follow-object.ts';
 import { get, isObject } from '../spec/json.ts';
+import { warnOfMisspelt } from '../spec/misspelt-fields.ts';
+import { didYouMean } from '../spec/nearest-name.ts';
 import type { DeclaredOperation } from '../spec/operations.ts';
 import type { Dialect } from '../spec/recognise.ts';
+import { SCHEMA_KEYWORDS } from '../spec/schema-keywords.ts';
 import { isJson } from '../validation/media-type.ts';
 import { formFieldsOf, URLENCODED } from './form-fields.ts';
 import type { SchemaTable } from './schema-table.ts';
@@ -39,6 +42,7 @@ export function parametersOf({ parameters, spec }: DeclaredOperation, deps: Deps
       'E1004',
       placeOf(whole),
       'a parameter in querystring is the whole query: there can be no other',
+      'Remove the parameters in query, or describe them in the schema of this one.',
     );
   }
   return parameters.flatMap((declared) => parameterOf(declared, spec.dialect, deps) ?? []);
@@ -55,6 +59,9 @@ function parameterOf(declared: Located, dialect: Dialect, deps: Deps): Parameter
       'E1004',
       placeOf(member(declared, 'in')),
       `a parameter is in path, query, querystring, header or cookie, not in "${where}"`,
+      where === 'body' || where === 'formData'
+        ? 'Describe the body under "requestBody": "in: body" is Swagger 2.0.'
+        : (didYouMean(where, PARTS) ?? 'Write in: path, query, header or cookie.'),
     );
     return null;
   }
@@ -63,7 +70,12 @@ function parameterOf(declared: Located, dialect: Dialect, deps: Deps): Parameter
   const content = contentOf(declared, deps);
   const schema = content ? member(content.at, 'schema') : member(declared, 'schema');
   if (part === 'querystring' && !content) {
-    diagnostics.add('E1004', placeOf(declared), 'a parameter in querystring needs "content" with one media type');
+    diagnostics.add(
+      'E1004',
+      placeOf(declared),
+      'a parameter in querystring needs "content" with one media type',
+      'Write content: { application/x-www-form-urlencoded: { schema: { type: object } } } in place of "schema".',
+    );
   }
   const flag = (flagName: string) => flagOf(declared, flagName, diagnostics);
   const explode = flag('explode');
@@ -93,8 +105,9 @@ function parameterOf(declared: Located, dialect: Dialect, deps: Deps): Parameter
 export function textValueOf(
   schema: Located,
   dialect: Dialect,
-  { documents, schemas }: Pick<Deps, 'documents' | 'schemas'>,
+  { documents, schemas, diagnostics }: Deps,
 ): Pick<Parameter, 'types' | 'item_types' | 'property_types' | 'schema'> {
+  warnOfMisspelt(schema, SCHEMA_KEYWORDS, diagnostics);
   const types = schema.value === undefined ? [] : typesOf(schema, documents);
   const items = types.includes('array') ? itemTypes(schema, documents) : [];
   const free = schema.value === undefined || isAnyString(schema.value);
@@ -133,7 +146,8 @@ function styleOf(declared: Located, part: ParameterIn, diagnostics: Diagnostics)
   diagnostics.add(
     'E1004',
     placeOf(member(declared, 'style')),
-    `style ${JSON.stringify(style)} does not go with a parameter in ${part}: ${styles.join(', ')} do`,
+    `style ${JSON.stringify(style)} does not go with a parameter in ${part}`,
+    `Write style: ${styles.join(' or ')}.`,
   );
   return standard;
 }

@@ -1,4 +1,4 @@
-/** Warnings of schemas that repeat themselves (E1078). */
+/** Warnings of schemas that repeat themselves (E1079). */
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../artifact/format.ts';
 import { loadBuiltinPlugin } from '../plugins/builtin.ts';
@@ -33,7 +33,7 @@ async function warnings(schemas: JsonObject): Promise<readonly string[]> {
     plugins: [loadBuiltinPlugin('mock')],
     flags: {},
   });
-  return result.diagnostics.flatMap(({ code, message }) => (code === 'E1078' ? [message] : []));
+  return result.diagnostics.flatMap(({ code, message }) => (code === 'E1079' ? [message] : []));
 }
 
 describe('a schema that repeats itself', () => {

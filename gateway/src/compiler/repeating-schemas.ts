@@ -1,6 +1,6 @@
 /**
  * Schemas that refer to themselves by several ways that apply to one value, such as two branches of a union with the
- * same `items` (E1078). Each level of a value then goes through the levels below it several times, so that a value of 20
+ * same `items` (E1079). Each level of a value then goes through the levels below it several times, so that a value of 20
  * levels can take a million looks.
  */
 import type { Json, JsonObject } from '../artifact/format.ts';
@@ -35,7 +35,7 @@ export function warnOfRepeats(
       seen.add(key);
       const within = way === ITEM ? 'their items' : way === MEMBER ? 'their members' : `"${way}"`;
       const what = `several branches apply to one value and go through ${within} to the schema again`;
-      diagnostics.add('E1078', placeOf(at), `${what}: deeply nested values are validated in a helper process`);
+      diagnostics.add('E1079', placeOf(at), `${what}: deeply nested values are validated in a helper process`);
     }
   }
 }

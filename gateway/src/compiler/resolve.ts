@@ -4,7 +4,7 @@
  */
 import type { Diagnostics } from '../spec/diagnostic.ts';
 import type { Document, Documents, Located } from '../spec/documents.ts';
-import { isOperation, misplaced } from '../spec/extensions.ts';
+import { extensionHint, isOperation, misplaced } from '../spec/extensions.ts';
 import { get } from '../spec/json.ts';
 import { recognise } from '../spec/recognise.ts';
 import { walk } from '../spec/walk.ts';
@@ -70,7 +70,7 @@ class Operations {
     for (const { document, name, pointer, within } of this.#extensions) {
       const onOperation = this.#places.has(ownerOf(document, pointer)) || isOperation(within, document.value);
       const why = misplaced(name, { within, root: document.value, onOperation });
-      if (why !== null) diagnostics.add('E1015', { file: document.file, pointer }, why);
+      if (why !== null) diagnostics.add('E1015', { file: document.file, pointer }, why, extensionHint(name));
     }
   }
 }
@@ -97,7 +97,13 @@ function visit(
       if (resolution.ok) {
         reached.add(resolution.target.document);
         operations.addReference(document, pointer, resolution.target, isOperation(within, document.value));
-      } else diagnostics.add('E1003', { file: document.file, pointer }, `unresolved $ref: ${resolution.why}`);
+      } else
+        diagnostics.add(
+          'E1003',
+          { file: document.file, pointer },
+          `unresolved $ref: ${resolution.why}`,
+          resolution.hint,
+        );
     },
     textRef(pointer) {
       const message = 'a text cannot be a $ref: it is left as it stands, and its file is not read';

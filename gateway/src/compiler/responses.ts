@@ -6,6 +6,7 @@ import type { Content, Operation, ResponseValidation } from '../artifact/format.
 import { type Located, member, placeOf } from '../spec/documents.ts';
 import { followed, followedPart } from '../spec/follow-object.ts';
 import { isObject } from '../spec/json.ts';
+import { RESPONSE, warnOfMisspelt } from '../spec/misspelt-fields.ts';
 import type { DeclaredOperation } from '../spec/operations.ts';
 import { contentOf } from './content.ts';
 import { describedResponsesOf } from './described-responses.ts';
@@ -43,7 +44,9 @@ export function declaredResponses(at: Located, { documents, diagnostics }: Deps)
   const statuses = isObject(responses.value) ? Object.keys(responses.value) : [];
   return statuses.flatMap((status): Declared[] => {
     const response = status.startsWith('x-') ? null : followed(member(responses, status), documents, diagnostics);
-    return response && isObject(response.value) ? [[status.toUpperCase(), response]] : [];
+    if (!response || !isObject(response.value)) return [];
+    warnOfMisspelt(response, RESPONSE, diagnostics);
+    return [[status.toUpperCase(), response]];
   });
 }
 

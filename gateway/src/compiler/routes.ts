@@ -8,6 +8,7 @@ import { type DeclaredUse, dateOf } from '../spec/extensions.ts';
 import { flagOf } from '../spec/flag.ts';
 import { dispatchOf, type InheritedUse, middlewaresOf } from '../spec/inheritance.ts';
 import { get } from '../spec/json.ts';
+import { nearestName } from '../spec/nearest-name.ts';
 import type { DeclaredOperation } from '../spec/operations.ts';
 import { isClimbing } from '../validation/limits.ts';
 import { admittedHeaders, type BoundUse, headersOfUse } from './admitted-headers.ts';
@@ -235,7 +236,21 @@ function checkParameters(
     diagnostics.add('E1077', placeOf(each), `path parameter "${name}" is not in ${path}, and has no effect`);
   }
   for (const name of template.names) {
-    if (!byName.has(name)) diagnostics.add('E1004', placeOf(at), `path parameter "${name}" of ${path} is not declared`);
+    if (byName.has(name)) continue;
+    const others = ofPath.flatMap(([other]) =>
+      typeof other === 'string' && !template.names.includes(other) ? other : [],
+    );
+    const near = nearestName(name, others);
+    diagnostics.add(
+      'E1004',
+      placeOf(at),
+      `path parameter "${name}" of ${path} is not declared`,
+      near !== null
+        ? `Did you mean "${near}"? Give the parameter and the path the same name.`
+        : channel
+          ? `Add ${name}: {} to "parameters" of the channel.`
+          : `Add { name: ${name}, in: path, required: true, schema: { type: string } } to "parameters" of the operation or of its path.`,
+    );
   }
   const last = template.segments.at(-1);
   if (last?.kind !== 'greedy') return;
@@ -278,7 +293,7 @@ interface DeclaredBoundUse extends BoundUse {
 /** Returns the hint for a public operation, which must be explicit: silent loss of authentication would be a hole. */
 function leaveOutHint({ name, at }: InheritedUse): string {
   const id = get(at.value, 'id') ?? name;
-  return `It comes from ${at.pointer}. If the operation is public, add x-gw-middlewares: [{ id: ${String(id)}, enabled: false }] to it; else add "security" with a scheme.`;
+  return `Add "security" with a scheme to the operation, or, if it is public, x-gw-middlewares: [{ id: ${String(id)}, enabled: false }]: the middleware comes from ${at.pointer}.`;
 }
 
 /** Credentials need a security requirement (docs/reference/gateway.md#header-admission); E1072. */

@@ -56,7 +56,7 @@ export function schemaOf(declared: Located, { documents, diagnostics }: Deps): T
     'E1008',
     placeOf(format),
     `schemaFormat "${format.value.slice(0, 80)}" is not read: what it describes is not validated`,
-    'AsyncAPI schemas, JSON Schema (draft 06, draft 07, 2020-12) and OpenAPI 3 schemas are enforced; others let any value pass.',
+    'Use an AsyncAPI schema, JSON Schema (draft 06, draft 07, 2020-12) or an OpenAPI 3 schema to have messages validated: others let any value pass.',
   );
   return null;
 }

@@ -9,10 +9,11 @@ import { writtenJson } from '../json/written-numbers.ts';
 import { patternKind } from '../patterns/known-patterns.ts';
 import type { Diagnostics } from '../spec/diagnostic.ts';
 import { type Documents, type Located, member, placeOf } from '../spec/documents.ts';
-import { get, isObject, type Obj } from '../spec/json.ts';
+import { get, isObject, kindOf, type Obj } from '../spec/json.ts';
 import { schemaMapAt } from '../spec/merged-reference.ts';
+import { warnOfMisspelt } from '../spec/misspelt-fields.ts';
 import type { Dialect } from '../spec/recognise.ts';
-import { isAssertion, keywordOf } from '../spec/schema-keywords.ts';
+import { isAssertion, keywordOf, SCHEMA_KEYWORDS } from '../spec/schema-keywords.ts';
 import { isJson, mediaTypeOf } from '../validation/media-type.ts';
 import { WRITTEN } from '../validation/written-keyword.ts';
 import { discriminate } from './discriminator.ts';
@@ -128,6 +129,7 @@ export class SchemaTable {
         'E1008',
         at ? placeOf(at) : null,
         'the schema contains itself with nothing between: the reference that closes the circle is not checked',
+        'Remove the reference that leads back to the schema, or put it below a property.',
       );
     }
     return Object.fromEntries(sorted);
@@ -173,10 +175,16 @@ export class SchemaTable {
     const { value } = located;
     if (typeof value === 'boolean') return value;
     if (!isObject(value)) {
-      this.#diagnostics.add('E1004', placeOf(located), 'a schema must be an object or a boolean');
+      this.#diagnostics.add(
+        'E1004',
+        placeOf(located),
+        `a schema is ${kindOf(value)}: it must be an object or a boolean`,
+        'Write { type: string }, or { $ref: "#/components/schemas/NAME" }.',
+      );
       return true;
     }
     this.#foreign.note(located, value, outer.dialect);
+    warnOfMisspelt(located, SCHEMA_KEYWORDS, this.#diagnostics);
     if (outer.dialect === '3.0') {
       const ref = this.#reference('$ref', located, value, outer);
       if (ref !== undefined) this.#warnOfKeywordsBeside(located, value, 'OpenAPI 3.0');
@@ -226,7 +234,12 @@ export class SchemaTable {
   ): JsonObject | true | undefined {
     const ref = get(value, keyword);
     if (ref !== undefined && typeof ref !== 'string') {
-      this.#diagnostics.add('E1004', placeOf(member(located, keyword)), `"${keyword}" must be a string`);
+      this.#diagnostics.add(
+        'E1004',
+        placeOf(member(located, keyword)),
+        `"${keyword}" is ${kindOf(ref)}: it must be a string`,
+        `Write ${keyword}: "#/components/schemas/NAME", in quotation marks.`,
+      );
     }
     if (typeof ref !== 'string') return undefined;
     const resolution = this.#documents.resolve(located, ref);
@@ -257,9 +270,9 @@ export class SchemaTable {
         if (outer.dialect !== '3.0') this.#warnOfBooleanBound(at, name);
         continue;
       }
-      const why = keyword.check(at.value);
-      if (why !== null) {
-        this.#diagnostics.add('E1004', placeOf(at), `"${name}" ${why}`);
+      const fault = keyword.check(at.value);
+      if (fault !== null) {
+        this.#diagnostics.add('E1004', placeOf(at), `"${name}" ${fault}`, keyword.hint(name, at.value));
         continue;
       }
       // Properties hidden by an `allOf` are hidden in its own members, and not below a property.

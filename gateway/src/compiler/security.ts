@@ -5,7 +5,9 @@
 import type { Diagnostics } from '../spec/diagnostic.ts';
 import { type Documents, type Located, member, placeOf } from '../spec/documents.ts';
 import { followed, followObject } from '../spec/follow-object.ts';
-import { get, isObject } from '../spec/json.ts';
+import { get, isObject, objectOf } from '../spec/json.ts';
+import { SECURITY_SCHEME, warnOfMisspelt } from '../spec/misspelt-fields.ts';
+import { didYouMean } from '../spec/nearest-name.ts';
 import type { DeclaredOperation } from '../spec/operations.ts';
 import type { Spec } from '../spec/recognise.ts';
 
@@ -32,16 +34,38 @@ export function securityOf(declared: DeclaredOperation, documents: Documents, di
   return { named: schemes.length > 0, headers: [...headers] };
 }
 
-/** Returns the schemes that a requirement of an OpenAPI document names, declared or not. */
-export function namedSchemes(
-  { document }: Spec,
-  requirement: Located,
-  documents: Documents,
-): readonly { readonly name: string; readonly scheme: Located }[] {
+function declaredSchemes({ document }: Spec, documents: Documents): Located {
   const root: Located = { document, pointer: '', value: document.value };
   const nothing = { ...root, value: undefined };
   const components = documents.follow(member(root, 'components')) ?? nothing;
-  const schemes = documents.follow(member(components, 'securitySchemes')) ?? nothing;
+  return documents.follow(member(components, 'securitySchemes')) ?? nothing;
+}
+
+function schemeHint(name: string, spec: Spec, documents: Documents): string {
+  const known = Object.keys(objectOf(declaredSchemes(spec, documents).value));
+  const add = `add ${name}: { type: apiKey, in: header, name: X-API-Key } below components.securitySchemes`;
+  return (
+    didYouMean(name, known) ??
+    (known.length === 0 ? `A${add.slice(1)}.` : `Name one of ${known.slice(0, 10).join(', ')}, or ${add}.`)
+  );
+}
+
+function refuseType(scheme: Located, types: readonly string[], diagnostics: Diagnostics): void {
+  const { value: type } = member(scheme, 'type');
+  const shown = type === undefined ? 'missing' : JSON.stringify(type)?.slice(0, 60);
+  const near = typeof type === 'string' ? didYouMean(type, types) : null;
+  const place = placeOf(type === undefined ? scheme : member(scheme, 'type'));
+  const hint = near ?? `Write type: ${types[0]}, or another of ${types.slice(1).join(', ')}.`;
+  diagnostics.add('E1004', place, `"type" of a security scheme is ${shown}`, hint);
+}
+
+/** What a requirement of an OpenAPI document names, whether it is there or not. */
+export function namedSchemes(
+  spec: Spec,
+  requirement: Located,
+  documents: Documents,
+): readonly { readonly name: string; readonly scheme: Located }[] {
+  const schemes = declaredSchemes(spec, documents);
   const names = isObject(requirement.value) ? Object.keys(requirement.value) : [];
   return names.map((name) => ({ name, scheme: member(schemes, name) }));
 }
@@ -58,10 +82,13 @@ function schemesOf(
           'E1004',
           placeOf(member(requirement, name)),
           `security scheme "${name}" is not in components.securitySchemes`,
+          schemeHint(name, spec, documents),
         );
         return [];
       }
-      return followed(scheme, documents, diagnostics) ?? [];
+      const found = followed(scheme, documents, diagnostics);
+      if (found) warnOfMisspelt(found, SECURITY_SCHEME, diagnostics);
+      return found ?? [];
     }),
   );
 }
@@ -69,7 +96,7 @@ function schemesOf(
 function openapiHeadersOf(scheme: Located, diagnostics: Diagnostics): readonly string[] {
   const type = get(scheme.value, 'type');
   if (!TYPES.some((each) => each === type)) {
-    diagnostics.add('E1004', placeOf(scheme), `a security scheme's "type" is one of ${TYPES.join(', ')}`);
+    refuseType(scheme, TYPES, diagnostics);
     return [];
   }
   if (type === 'mutualTLS') return [];
@@ -81,7 +108,7 @@ function openapiHeadersOf(scheme: Located, diagnostics: Diagnostics): readonly s
 function asyncHeadersOf(scheme: Located, diagnostics: Diagnostics): readonly string[] {
   const type = get(scheme.value, 'type');
   if (typeof type !== 'string' || !ASYNC_TYPES.includes(type)) {
-    diagnostics.add('E1004', placeOf(scheme), `a security scheme's "type" is one of ${ASYNC_TYPES.join(', ')}`);
+    refuseType(scheme, ASYNC_TYPES, diagnostics);
     return [];
   }
   if (type === 'httpApiKey') return keyHeadersOf(scheme, diagnostics);
@@ -95,6 +122,7 @@ function keyHeadersOf(scheme: Located, diagnostics: Diagnostics): readonly strin
       'E1004',
       placeOf(scheme),
       'the scheme of an API key needs "name", and "in": header, query or cookie',
+      'Write { type: apiKey, in: header, name: X-API-Key }.',
     );
     return [];
   }

@@ -7,6 +7,7 @@ import type { Diagnostics } from '../spec/diagnostic.ts';
 import { type Located, member, placeOf } from '../spec/documents.ts';
 import type { Json, JsonObject } from '../spec/json.ts';
 import { get, isObject, kindOf } from '../spec/json.ts';
+import { didYouMean } from '../spec/nearest-name.ts';
 import { isIssuer, isScope } from './tool-authorization.ts';
 
 const EXTENSION = 'x-gw-mcp';
@@ -270,7 +271,12 @@ function reader<N extends string>(at: Located, kinds: Readonly<Record<N, Kind>>,
   }
   for (const name of isObject(at.value) ? Object.keys(at.value) : []) {
     if (known.includes(name) || name.startsWith('x-')) continue;
-    diagnostics.add('E1012', placeOf(member(at, name)), `"${name}" is no setting of ${EXTENSION}`, hintOf(known));
+    diagnostics.add(
+      'E1012',
+      placeOf(member(at, name)),
+      `"${name}" is not a setting of ${EXTENSION}`,
+      didYouMean(name, known) ?? hintOf(known),
+    );
   }
   return (name: N): unknown => {
     const { value, ...place } = member(at, name);
@@ -284,7 +290,7 @@ function reader<N extends string>(at: Located, kinds: Readonly<Record<N, Kind>>,
 }
 
 function hintOf(known: readonly string[]): string {
-  return `Settings here are ${known.join(', ')}.`;
+  return `Use the settings ${known.join(', ')}.`;
 }
 
 /** Reports whether the document makes a tool of such an operation. */

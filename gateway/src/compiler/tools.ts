@@ -5,6 +5,7 @@ import { Diagnostics } from '../spec/diagnostic.ts';
 import { type Documents, type Located, member, placeOf } from '../spec/documents.ts';
 import type { Json, JsonObject } from '../spec/json.ts';
 import { get } from '../spec/json.ts';
+import { didYouMean } from '../spec/nearest-name.ts';
 import type { DeclaredOperation } from '../spec/operations.ts';
 import type { Spec } from '../spec/recognise.ts';
 import { isWithin } from '../tools/standalone-schema.ts';
@@ -234,7 +235,12 @@ class ToolWriter {
       const { hidden, default: value } = settings;
       if (!inputs.properties.has(name)) {
         const has = known.length === 0 ? 'the tool has none' : `the tool has ${known.join(', ')}`;
-        this.#deps.diagnostics.add('E1017', placeOf(member(at, name)), `there is no argument "${name}": ${has}`);
+        this.#deps.diagnostics.add(
+          'E1017',
+          placeOf(member(at, name)),
+          `there is no argument "${name}": ${has}`,
+          didYouMean(name, known) ?? undefined,
+        );
         return [];
       }
       if (hidden && value === undefined && inputs.required.has(name)) {

@@ -17,7 +17,7 @@ import { openState } from '../traffic/open-state.ts';
 import { LocalTraffic, type Traffic, transportLimits } from '../traffic/traffic.ts';
 import { LocalConnectionSlots } from '../transport/connection-slots.ts';
 import { HeaderMemory } from '../transport/header-memory.ts';
-import { bind, isLoopback, shownAddress } from '../transport/listen-address.ts';
+import { bind, isLoopback, reachableAddress, shownAddress } from '../transport/listen-address.ts';
 import { type KeyPair, type KeyPairPaths, readKeyPair, TlsFilesError, watchKeyPair } from '../transport/tls.ts';
 import { watchExpiry } from '../transport/tls-expiry.ts';
 import { createTransport, type Transport } from '../transport/transport.ts';
@@ -98,6 +98,8 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
 
   const ofLink = linkRegistry(() => connected?.figures() ?? null);
   const boundName = options.adminBind ? [options.adminBind.host] : [];
+  const isTryable = keyPair === null && options.adminBind !== null && isLoopback(options.adminBind.host);
+  let tryOrigin: string | null = null;
   const admin = createAdmin(options, {
     callers: new AdminCallers([...boundName, ...options.adminHosts]),
     artifact: () => served.artifact,
@@ -114,6 +116,7 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
       return { type, text: text + (await ofLink.metrics()) };
     },
     inspector: options.dev || options.inspector,
+    reference: options.dev ? { tryOrigin: () => (isTryable ? tryOrigin : null) } : null,
     startedAt,
   });
 
@@ -126,6 +129,7 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
 
   if (options.adminBind) adminAddress = await bind(options.adminBind, '--admin-bind', admin.listen);
   const address = await traffic.listen();
+  tryOrigin = `http://${reachableAddress(address)}`;
   patience = options.shutdownTimeout * 1000;
   started.defer(async () => {
     traffic.beginDrain();

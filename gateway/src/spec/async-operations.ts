@@ -10,7 +10,9 @@ import { followedPart, followObject } from './follow-object.ts';
 import { nearestDispatch } from './inheritance.ts';
 import { get, isObject, kindOf } from './json.ts';
 import { followMerged, type MergedObject } from './merged-reference.ts';
+import { ASYNC_OPERATION, warnOfMisspelt } from './misspelt-fields.ts';
 import type { DeclaredChannel, DeclaredMessage, DeclaredOperation, Layers } from './operations.ts';
+import { pointerTokens } from './pointer.ts';
 import type { Spec } from './recognise.ts';
 import { withTraits } from './traits.ts';
 
@@ -63,13 +65,19 @@ class AsyncOperationReader {
     const found = followMerged(declared, 'an operation', this.#documents, this.#diagnostics);
     if (!found) return [];
     this.#warnOfMembersBeside(found);
+    warnOfMisspelt(found.at, ASYNC_OPERATION, this.#diagnostics);
     const { merged: at, sources } = withTraits(found.at, this.#documents, this.#diagnostics);
     const layers = { dispatch: [this.root, at], middlewares: [this.root, ...sources.toReversed()] };
     const action = member(at, 'action');
     if (action.value === 'receive' && !nearestDispatch(layers)?.value) return [];
     if (action.value !== 'send' && action.value !== 'receive') {
       const place = action.value === undefined ? at : action;
-      this.#diagnostics.add('E1004', placeOf(place), `"action" of "${name}" must be "send" or "receive"`);
+      this.#diagnostics.add(
+        'E1004',
+        placeOf(place),
+        `"action" of "${name}" must be "send" or "receive"`,
+        'Write action: send if clients send the messages to the API, action: receive if the API sends them to clients.',
+      );
       return [];
     }
     const channel = this.#object(member(at, 'channel'), `the channel of "${name}"`);
@@ -104,13 +112,23 @@ class AsyncOperationReader {
     const address = member(channel, 'address');
     if (typeof address.value === 'string') {
       if (/[?#]/.test(address.value)) {
-        this.#diagnostics.add('E1004', placeOf(address), `address "${address.value}" has a query or a fragment`);
+        this.#diagnostics.add(
+          'E1004',
+          placeOf(address),
+          `address "${address.value}" has a query or a fragment`,
+          'Remove "?" or "#" and what follows it; declare the query in the bindings of the channel.',
+        );
         return null;
       }
       return address.value.startsWith('/') ? address.value : `/${address.value}`;
     }
     if (address.value !== undefined && address.value !== null) {
-      this.#diagnostics.add('E1004', placeOf(address), `"address" is ${kindOf(address.value)}: it must be a string`);
+      this.#diagnostics.add(
+        'E1004',
+        placeOf(address),
+        `"address" is ${kindOf(address.value)}: it must be a string`,
+        'Write the path as a string, such as address: orders/{orderId}.',
+      );
     } else if (dispatch === null || dispatch.isInherited) {
       const why = dispatch === null ? 'has no x-gw-dispatch' : 'has a channel without an address';
       this.#diagnostics.add('E1020', placeOf(at), `operation "${name}" ${why}: it is not served`);
@@ -139,7 +157,12 @@ class AsyncOperationReader {
   #messages(at: Located, channel: Located): DeclaredMessage[] {
     const list = this.#part(member(at, 'messages'), '"messages"');
     if (list.value !== undefined && !Array.isArray(list.value)) {
-      this.#diagnostics.add('E1004', placeOf(list), `"messages" is ${kindOf(list.value)}: it must be a list`);
+      this.#diagnostics.add(
+        'E1004',
+        placeOf(list),
+        `"messages" is ${kindOf(list.value)}: it must be a list`,
+        'Write messages: [{ $ref: "#/channels/NAME/messages/NAME" }].',
+      );
       return [];
     }
     const all = this.#part(member(channel, 'messages'), '"messages"');
@@ -167,24 +190,41 @@ class AsyncOperationReader {
     const security = sources.map((each) => member(each, 'security')).find(({ value }) => value !== undefined);
     if (!security) return [];
     if (!Array.isArray(security.value)) {
-      this.#diagnostics.add('E1004', placeOf(security), '"security" must be a list of security schemes');
+      this.#diagnostics.add(
+        'E1004',
+        placeOf(security),
+        `"security" is ${kindOf(security.value)}: it must be a list of security schemes`,
+        'Write security: [{ $ref: "#/components/securitySchemes/NAME" }].',
+      );
       return [];
     }
     return security.value.map((_, i) => member(security, i));
   }
 
   #keys(map: Located): readonly string[] {
+    const name = pointerTokens(map.pointer)?.at(-1) ?? '';
     if (isObject(map.value)) return Object.keys(map.value);
     if (map.value !== undefined) {
-      this.#diagnostics.add('E1004', placeOf(map), `this is ${kindOf(map.value)}: it must be an object`);
+      this.#diagnostics.add(
+        'E1004',
+        placeOf(map),
+        `"${name}" is ${kindOf(map.value)}: it must be an object`,
+        `Write the members of "${name}" by name, each on a line of its own below it.`,
+      );
     }
     return [];
   }
 
   #text(at: Located): string | undefined {
+    const name = pointerTokens(at.pointer)?.at(-1) ?? '';
     if (typeof at.value === 'string') return at.value;
     if (at.value !== undefined)
-      this.#diagnostics.add('E1004', placeOf(at), `this is ${kindOf(at.value)}: it must be a string`);
+      this.#diagnostics.add(
+        'E1004',
+        placeOf(at),
+        `"${name}" is ${kindOf(at.value)}: it must be a string`,
+        'Write a media type, such as application/json.',
+      );
     return undefined;
   }
 

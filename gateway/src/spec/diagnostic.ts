@@ -2,7 +2,7 @@
  * Diagnostics are collected, never thrown; their positions in the text are found only if needed
  * (docs/decisions.md#diagnostics).
  */
-import { type Code, ERROR_CODES, type ErrorCode, type Severity } from './error-codes.ts';
+import { type Code, type CodeWithOwnHints, ERROR_CODES, type ErrorCode, type Severity } from './error-codes.ts';
 import { type Position, positions } from './position.ts';
 
 export interface Diagnostic {
@@ -65,7 +65,15 @@ export class Diagnostics {
   }
 
   /** Each finding counts once, however many ways lead to it. */
+  add(code: CodeWithOwnHints, place: Place | null, message: string, hint: string): void;
+  add(code: Exclude<Code, CodeWithOwnHints>, place: Place | null, message: string, hint?: string): void;
   add(code: Code, place: Place | null, message: string, hint?: string): void {
+    this.#add({ code, message, ...place, ...(hint === undefined ? {} : { hint }) });
+  }
+
+  /** One that was found before. */
+  addFound({ code, file, pointer, message, hint }: FoundError): void {
+    const place = file === undefined || pointer === undefined ? {} : { file, pointer };
     this.#add({ code, message, ...place, ...(hint === undefined ? {} : { hint }) });
   }
 
@@ -75,8 +83,8 @@ export class Diagnostics {
   }
 
   /** For a place known by line, as parsers report them. */
-  addAt(code: Code, file: string, position: Position | null, message: string): void {
-    this.#add({ code, message, file, ...position });
+  addAt(code: Code, file: string, position: Position | null, message: string, hint: string): void {
+    this.#add({ code, message, hint, file, ...position });
   }
 
   /** Attributes findings of `work` to this operation. */

@@ -4,7 +4,8 @@
  */
 import { messageOf } from '../message-of.ts';
 import type { Diagnostics } from './diagnostic.ts';
-import { isObject } from './json.ts';
+import { isObject, objectOf } from './json.ts';
+import { didYouMean, nearestName } from './nearest-name.ts';
 import { parseText } from './parse.ts';
 import { child, pointerTokens, valueAt } from './pointer.ts';
 import { absoluteUri, type Resource, Resources } from './resources.ts';
@@ -24,7 +25,10 @@ export interface Located {
   readonly origins?: ReadonlyMap<string, Located>;
 }
 
-export type Resolution = { readonly ok: true; readonly target: Located } | { readonly ok: false; readonly why: string };
+export type Resolution =
+  | { readonly ok: true; readonly target: Located }
+  /** `hint`: what to do. */
+  | { readonly ok: false; readonly why: string; readonly hint: string };
 
 /** Parsed contents of files, by name. */
 export type ParsedTexts = Map<string, ReturnType<typeof parseText>>;
@@ -88,14 +92,20 @@ export class Documents {
     } catch (error) {
       // A folder's files are read on demand, and may be gone or unreadable by then.
       const reason = messageOf(error);
-      this.#diagnostics.addAt('E1002', file, null, `the file cannot be read: ${reason}`);
+      this.#diagnostics.addAt(
+        'E1002',
+        file,
+        null,
+        `the file cannot be read: ${reason}`,
+        'Check that the file exists and that you may read it.',
+      );
     }
     if (!bytes) return null;
     const parsed = this.#parsed.get(file) ?? parseText(bytes);
     this.#parsed.set(file, parsed);
     this.#texts.set(file, parsed.text);
     if (parsed.ok) return { file, value: parsed.value };
-    this.#diagnostics.addAt('E1002', file, parsed.position, parsed.message);
+    this.#diagnostics.addAt('E1002', file, parsed.position, parsed.message, parsed.hint);
     return null;
   }
 
@@ -132,7 +142,7 @@ export class Documents {
     const hash = ref.indexOf('#');
     const path = hash < 0 ? ref : ref.slice(0, hash);
     const fragment = decode(hash < 0 ? '' : ref.slice(hash + 1));
-    if (fragment === undefined) return no(`"${ref}" is badly percent-encoded`);
+    if (fragment === undefined) return no(`"${ref}" is badly percent-encoded`, ENCODE);
     if (path === '') return this.#within(from, fragment, ref);
     const uri = absoluteUri(path, from.uri);
     const named = uri === undefined ? undefined : this.#named.get(uri);
@@ -142,9 +152,10 @@ export class Documents {
     if (document) return this.#within(this.#resourcesOf(document).at(''), fragment, ref);
     const elsewhere = uri === undefined ? undefined : this.#search(uri);
     if (elsewhere) return this.#within(elsewhere, fragment, ref);
-    if (typeof file !== 'string') return no(file.why);
-    if (!this.#files.has(file)) this.#missing(file);
-    return no(this.#files.has(file) ? `"${file}" does not parse` : `"${file}" is not a file of the project`);
+    if (typeof file !== 'string') return no(file.why, file.hint);
+    if (this.#files.has(file)) return no(`"${file}" does not parse`, 'Correct the errors of that file.');
+    this.#missing(file);
+    return no(`"${file}" is not a file of the project`, fileHint(file, this.#files.keys()));
   }
 
   #within(resource: Resource, fragment: string, ref: string): Resolution {
@@ -237,14 +248,45 @@ function within({ document, pointer: root, anchors }: Resource, fragment: string
   if (fragment === '' || fragment.startsWith('/')) {
     // Many mean the document by `#/components/schemas/…`, also below an `$id`.
     const resolution = found(root + fragment) ?? (root === '' ? null : found(fragment));
-    return resolution ?? no(`there is nothing at "${ref}"`);
+    return resolution ?? no(`there is nothing at "${ref}"`, targetHint(document, root, fragment, ref));
   }
   const anchor = anchors.get(fragment);
-  return (anchor === undefined ? null : found(anchor)) ?? no(`there is no $anchor "${fragment}" for "${ref}"`);
+  return (
+    (anchor === undefined ? null : found(anchor)) ??
+    no(
+      `there is no $anchor "${fragment}" for "${ref}"`,
+      didYouMean(fragment, anchors.keys()) ??
+        `Refer to a path in the document, such as #/components/schemas/${fragment.slice(0, 60)}.`,
+    )
+  );
 }
 
-function no(why: string): Resolution {
-  return { ok: false, why };
+function no(why: string, hint: string): Resolution {
+  return { ok: false, why, hint };
+}
+
+const ENCODE = 'Write a percent sign as %25.';
+
+/** The reference with the name that is probably meant, or what to add. */
+function targetHint({ value }: Document, root: string, fragment: string, ref: string): string {
+  const tokens = pointerTokens(fragment) ?? [];
+  const depth = tokens.findIndex((_, i) => valueAt(value, root + pointerOf(tokens.slice(0, i + 1))) === undefined);
+  const holder = valueAt(value, root + pointerOf(tokens.slice(0, Math.max(depth, 0))));
+  const nearest = nearestName(tokens[depth] ?? '', Object.keys(objectOf(holder)));
+  if (nearest === null) return `Add ${JSON.stringify(fragment)} to the document, or correct the reference.`;
+  const corrected = pointerOf(tokens.map((token, i) => (i === depth ? nearest : token)));
+  return `Did you mean "${ref.slice(0, ref.indexOf('#'))}#${corrected}"?`;
+}
+
+function pointerOf(tokens: readonly string[]): string {
+  return tokens.reduce(child, '');
+}
+
+function fileHint(file: string, known: Iterable<string>): string {
+  return (
+    didYouMean(file, known) ??
+    'Add the file to the folder of the specs, or correct the path, which is relative to this file.'
+  );
 }
 
 function decode(text: string): string | undefined {
@@ -256,16 +298,26 @@ function decode(text: string): string | undefined {
 }
 
 /** The file of the project that a path in another one names. */
-function resolveFile(from: string, ref: string): string | { readonly why: string } {
+function resolveFile(from: string, ref: string): string | { readonly why: string; readonly hint: string } {
   if (/^[a-z][a-z0-9+.-]*:|^\/\//i.test(ref))
-    return { why: `nothing is fetched, and no file of the project has "${ref}" for its $id` };
+    return {
+      why: `nothing is fetched, and no file of the project has "${ref}" for its $id`,
+      hint: 'Download the document into the folder of the specs, and refer to it by its path.',
+    };
   const path = decode(ref);
-  if (path === undefined) return { why: `"${ref}" is badly percent-encoded` };
-  if (path.startsWith('/') || path.includes('\\')) return { why: `"${ref}" is not a relative path with "/"` };
+  if (path === undefined) return { why: `"${ref}" is badly percent-encoded`, hint: ENCODE };
+  if (path.startsWith('/') || path.includes('\\'))
+    return {
+      why: `"${ref}" is not a relative path with "/"`,
+      hint: 'Write the path relative to this file, such as ./schemas/book.yaml.',
+    };
   const parts = from.split('/').slice(0, -1);
   for (const part of path.split('/')) {
     if (part === '..') {
-      if (parts.pop() === undefined) return { why: `"${ref}" climbs out of the project` };
+      if (parts.pop() === undefined) {
+        const hint = 'Copy the file into the folder of the specs: references stay within the project.';
+        return { why: `"${ref}" climbs out of the project`, hint };
+      }
     } else if (part !== '.' && part !== '') parts.push(part);
   }
   return parts.join('/');

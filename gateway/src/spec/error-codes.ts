@@ -14,6 +14,8 @@ export interface ErrorCode {
   readonly title: string;
   /** The next step; a diagnostic may carry a more exact one. */
   readonly hint: string;
+  /** The fault has many forms: each diagnostic says itself what is wanted in its place. */
+  readonly hasOwnHints?: true;
 }
 
 export const ERROR_CODES = {
@@ -27,19 +29,22 @@ export const ERROR_CODES = {
     category: 'spec validity',
     severity: 'error',
     title: 'YAML or JSON parse error',
-    hint: 'Correct the syntax at this place.',
+    hint: 'Correct the syntax at this place; the hint of the diagnostic names the usual cause.',
+    hasOwnHints: true,
   },
   E1003: {
     category: 'spec validity',
     severity: 'error',
     title: 'unresolved $ref',
     hint: 'Refer to something that exists in this document or in a file of the project; nothing is fetched.',
+    hasOwnHints: true,
   },
   E1004: {
     category: 'spec validity',
     severity: 'error',
     title: 'the document does not follow its specification',
-    hint: 'Give the field the form that the OpenAPI or AsyncAPI specification asks for.',
+    hint: 'Write the field as the hint of the diagnostic shows it.',
+    hasOwnHints: true,
   },
   E1005: {
     category: 'spec validity',
@@ -94,7 +99,7 @@ export const ERROR_CODES = {
     severity: 'warning',
     production: true,
     title: 'unknown or misplaced x-gw-* extension',
-    hint: 'Known: x-gw-dispatch and x-gw-middlewares at the root, on path items and on operations, x-gw-validate-response on operations, x-gw-mcp at the root or on operations.',
+    hint: 'Write x-gw-dispatch and x-gw-middlewares at the root, on path items or on operations, x-gw-validate-response on operations, and x-gw-mcp at the root or on operations.',
   },
   E1016: {
     category: 'extension',
@@ -143,7 +148,8 @@ export const ERROR_CODES = {
     category: 'config',
     severity: 'error',
     title: "config refused by the plugin's schema",
-    hint: "Compare the config with the plugin's documentation.",
+    hint: 'Set the property as the hint of the diagnostic says; docs/plugins.md lists the config of each plugin.',
+    hasOwnHints: true,
   },
   E1031: {
     category: 'extension',
@@ -155,13 +161,15 @@ export const ERROR_CODES = {
     category: 'config',
     severity: 'error',
     title: 'bad expression or pattern in config',
-    hint: 'Correct the expression.',
+    hint: 'Correct the expression at the place that the message names.',
+    hasOwnHints: true,
   },
   E1033: {
     category: 'config',
     severity: 'error',
     title: 'unknown named upstream',
     hint: 'Declare the name under "upstreams" of the project.',
+    hasOwnHints: true,
   },
   E1034: {
     category: 'extension',
@@ -174,6 +182,7 @@ export const ERROR_CODES = {
     severity: 'error',
     title: 'plugin used in a spec but not declared',
     hint: 'Add it to the plugins of the project: under "plugins" of gw.yaml (a built-in one as "<name>: {}"), of the GatewayProject, or in the control plane.',
+    hasOwnHints: true,
   },
   E1041: {
     category: 'manifest',
@@ -278,9 +287,21 @@ export const ERROR_CODES = {
   E1078: {
     category: 'spec validity',
     severity: 'warning',
+    title: 'field or keyword that is probably misspelt',
+    hint: 'Use the name that the hint of the diagnostic proposes, or begin the name with x-.',
+    hasOwnHints: true,
+  },
+  E1079: {
+    category: 'spec validity',
+    severity: 'warning',
     title: 'schema repeats itself',
     hint: 'Give each branch a required property with a const of its own, or add a discriminator, so that one branch applies to a value.',
   },
 } as const satisfies Readonly<Record<string, ErrorCode>>;
 
 export type Code = keyof typeof ERROR_CODES;
+
+/** Codes whose diagnostics say themselves what to do. */
+export type CodeWithOwnHints = {
+  [C in Code]: (typeof ERROR_CODES)[C] extends { readonly hasOwnHints: true } ? C : never;
+}[Code];

@@ -7,6 +7,7 @@ import type { Diagnostics } from './diagnostic.ts';
 import { type Located, member, placeOf } from './documents.ts';
 import type { JsonObject } from './json.ts';
 import { get, isObject, kindOf } from './json.ts';
+import { didYouMean } from './nearest-name.ts';
 import { METHODS } from './operations.ts';
 
 /** A plugin named by a document, with the config given there. */
@@ -57,6 +58,11 @@ export interface ExtensionPlace {
   readonly root: unknown;
   /** Its object is an operation. */
   readonly onOperation: boolean;
+}
+
+/** The extension that a misspelt one probably means, as a question; undefined if there is none. */
+export function extensionHint(name: string): string | undefined {
+  return didYouMean(name, [...ON_OPERATIONS, 'x-gw-mcp']) ?? undefined;
 }
 
 /** Returns why an extension at this place is E1015; null if it is known and in place. */
@@ -149,6 +155,7 @@ function use(at: Located, name: string, fields: readonly string[], diagnostics: 
       'E1012',
       placeOf(member(at, other)),
       `"${other}" is not a field of a plugin use: settings belong under "config"`,
+      didYouMean(other, fields) ?? `Move "${other}" below "config".`,
     );
   return { name, config: (config.value ?? {}) as JsonObject, at };
 }

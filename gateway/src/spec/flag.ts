@@ -6,6 +6,11 @@ import { kindOf } from './json.ts';
 export function flagOf(owner: Located, name: string, diagnostics: Diagnostics): boolean | undefined {
   const at = member(owner, name);
   if (at.value === undefined || typeof at.value === 'boolean') return at.value;
-  diagnostics.add('E1004', placeOf(at), `"${name}" is ${kindOf(at.value)}: it must be true or false`);
+  diagnostics.add(
+    'E1004',
+    placeOf(at),
+    `"${name}" is ${kindOf(at.value)}: it must be true or false`,
+    `Write ${name}: true or ${name}: false, without quotation marks.`,
+  );
   return undefined;
 }

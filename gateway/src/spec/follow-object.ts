@@ -13,7 +13,12 @@ export function followed(declared: Located, documents: Documents, diagnostics: D
   const found = documents.follow(declared);
   if (!found && documents.goesInCircle(declared)) {
     const ref = member(declared, '$ref');
-    diagnostics.add('E1003', placeOf(ref), `$ref "${String(ref.value)}" leads back to itself, and to nothing else`);
+    diagnostics.add(
+      'E1003',
+      placeOf(ref),
+      `$ref "${String(ref.value)}" leads back to itself, and to nothing else`,
+      'Let the reference, or one that it leads to, refer to an object that is written out.',
+    );
   }
   return found;
 }
@@ -28,7 +33,12 @@ export function followObject(
   const found = followed(declared, documents, diagnostics);
   if (!found) return null;
   if (isObject(found.value)) return found;
-  diagnostics.add('E1004', placeOf(found), `${what} must be an object, but this is ${kindOf(found.value)}`);
+  diagnostics.add(
+    'E1004',
+    placeOf(found),
+    `${what} must be an object, but this is ${kindOf(found.value)}`,
+    `Write ${what} as an object: its fields below it, each as "name: value".`,
+  );
   return null;
 }
 
@@ -46,7 +56,12 @@ export function followedPart(declared: Located, what: string, documents: Documen
 export function checkReference(declared: Located, diagnostics: Diagnostics): void {
   const ref = get(declared.value, '$ref');
   if (ref === undefined || typeof ref === 'string') return;
-  diagnostics.add('E1004', placeOf(member(declared, '$ref')), `"$ref" is ${kindOf(ref)}: it must be a string`);
+  diagnostics.add(
+    'E1004',
+    placeOf(member(declared, '$ref')),
+    `"$ref" is ${kindOf(ref)}: it must be a string`,
+    'Write $ref: "#/components/schemas/NAME", in quotation marks.',
+  );
 }
 
 /** Annotations: ignoring them beside a reference loses no constraint. */

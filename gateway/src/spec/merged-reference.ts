@@ -29,7 +29,12 @@ export function followMerged(
   const chain: [Located, ...Located[]] = [declared];
   for (let at = declared; ; ) {
     if (!isObject(at.value)) {
-      diagnostics.add('E1004', placeOf(at), `${what} must be an object, but this is ${kindOf(at.value)}`);
+      diagnostics.add(
+        'E1004',
+        placeOf(at),
+        `${what} must be an object, but this is ${kindOf(at.value)}`,
+        `Write ${what} as an object: its fields below it, each as "name: value".`,
+      );
       return null;
     }
     checkReference(at, diagnostics);
@@ -41,6 +46,7 @@ export function followMerged(
         'E1003',
         place,
         `$ref "${ref}" leads back to itself, or through more than ${MOST_REFERENCES} references`,
+        'Let the reference lead to an object that is written out.',
       );
       return null;
     }

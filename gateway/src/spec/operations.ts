@@ -4,6 +4,7 @@ import { type Documents, type Located, member, placeOf } from './documents.ts';
 import { followedPart, followObject } from './follow-object.ts';
 import { get, isObject, kindOf } from './json.ts';
 import { followMerged, type MergedObject } from './merged-reference.ts';
+import { OPERATION, PARAMETER, PATH_ITEM, REQUEST_BODY, warnOfMisspelt } from './misspelt-fields.ts';
 import { child } from './pointer.ts';
 import type { Spec } from './recognise.ts';
 
@@ -113,11 +114,17 @@ class OperationReader {
 
   pathItem(path: string, declared: Located): FoundOperation[] {
     if (!path.startsWith('/')) {
-      this.#diagnostics.add('E1004', placeOf(declared), `path "${path}" must begin with "/"`);
+      this.#diagnostics.add(
+        'E1004',
+        placeOf(declared),
+        `path "${path}" must begin with "/"`,
+        `Write the path as "/${path.slice(0, 60)}".`,
+      );
       return [];
     }
     const item = this.#pathItem(declared);
     if (!item) return [];
+    warnOfMisspelt(item, PATH_ITEM, this.#diagnostics);
     const shared = this.#parameters(item);
     const methods = METHODS.filter((method) => get(item.value, method) !== undefined).map((method) => ({
       method: method.toUpperCase(),
@@ -128,7 +135,13 @@ class OperationReader {
     for (const method of isObject(more.value) ? Object.keys(more.value) : []) {
       if (/^[A-Za-z][A-Za-z0-9-]*$/.test(method))
         methods.push({ method: method.toUpperCase(), at: member(more, method) });
-      else this.#diagnostics.add('E1004', placeOf(member(more, method)), `"${method}" is not a method`);
+      else
+        this.#diagnostics.add(
+          'E1004',
+          placeOf(member(more, method)),
+          `"${method}" is not a method`,
+          'Name methods with letters, digits and "-", such as QUERY.',
+        );
     }
     const pathAt = { file: this.#spec.document.file, pointer: child('/paths', path) };
     return methods.flatMap(({ method, at }): FoundOperation[] => {
@@ -153,10 +166,12 @@ class OperationReader {
   /** `uses`: how many operations of the document a place stands for. */
   operation({ path, pathAt, method, merged, item, shared }: FoundOperation, uses: ReadonlyMap<string, number>) {
     const at = this.#withOwnId(merged, uses);
+    warnOfMisspelt(at, OPERATION, this.#diagnostics);
     const own = this.#parameters(at);
     const names = new Set(own.map(identity));
     const requestBody =
       get(at.value, 'requestBody') === undefined ? null : this.#object(member(at, 'requestBody'), 'a request body');
+    if (requestBody) warnOfMisspelt(requestBody, REQUEST_BODY, this.#diagnostics);
     const operationId = this.#operationId(at);
     const around = [{ document: this.#spec.document, pointer: '', value: this.#spec.document.value }, item, at];
     return {
@@ -196,12 +211,23 @@ class OperationReader {
     const id = member(at, 'operationId');
     if (id.value === undefined) return undefined;
     if (typeof id.value !== 'string') {
-      this.#diagnostics.add('E1004', placeOf(id), `"operationId" is ${kindOf(id.value)}: it must be a string`);
+      this.#diagnostics.add(
+        'E1004',
+        placeOf(id),
+        `"operationId" is ${kindOf(id.value)}: it must be a string`,
+        'Write a name such as operationId: listBooks.',
+      );
       return undefined;
     }
     const other = this.#ids.get(id.value);
-    if (other === undefined) this.#ids.set(id.value, id.pointer);
-    else this.#diagnostics.add('E1004', placeOf(id), `operationId "${id.value}" is also that of ${other}`);
+    if (other === undefined) this.#ids.set(id.value, at.pointer);
+    else
+      this.#diagnostics.add(
+        'E1004',
+        placeOf(id),
+        `operationId "${id.value}" is also used at ${other}`,
+        'Give each operation an operationId of its own, or remove one of the two.',
+      );
     return id.value;
   }
 
@@ -217,20 +243,36 @@ class OperationReader {
     const list = this.#part(member(owner, 'parameters'), '"parameters"');
     if (list.value === undefined) return [];
     if (!Array.isArray(list.value)) {
-      this.#diagnostics.add('E1004', placeOf(list), `"parameters" is ${kindOf(list.value)}: it must be a list`);
+      this.#diagnostics.add(
+        'E1004',
+        placeOf(list),
+        `"parameters" is ${kindOf(list.value)}: it must be a list`,
+        'Write parameters: [{ name: id, in: path, required: true, schema: { type: string } }].',
+      );
       return [];
     }
     const seen = new Set<string>();
     return list.value.flatMap((_, i) => {
       const parameter = this.#object(member(list, i), 'a parameter');
       if (!parameter) return [];
+      warnOfMisspelt(parameter, PARAMETER, this.#diagnostics);
       const [name, part] = [get(parameter.value, 'name'), get(parameter.value, 'in')];
       if (typeof name !== 'string' || name === '' || typeof part !== 'string') {
-        this.#diagnostics.add('E1004', placeOf(parameter), 'a parameter needs "name" and "in"');
+        this.#diagnostics.add(
+          'E1004',
+          placeOf(parameter),
+          'a parameter needs "name" and "in"',
+          'Write { name: limit, in: query, schema: { type: integer } }; "in" is path, query, header or cookie.',
+        );
         return [];
       }
       if (seen.has(identity(parameter))) {
-        this.#diagnostics.add('E1004', placeOf(member(list, i)), `parameter "${name}" in ${part} is declared twice`);
+        this.#diagnostics.add(
+          'E1004',
+          placeOf(member(list, i)),
+          `parameter "${name}" in ${part} is declared twice`,
+          'Remove or rename one of the two.',
+        );
         return [];
       }
       seen.add(identity(parameter));
@@ -244,7 +286,12 @@ class OperationReader {
     const security = own.value === undefined ? this.#part(member(root, 'security'), '"security"') : own;
     if (security.value === undefined) return [];
     if (!Array.isArray(security.value) || !security.value.every(isObject)) {
-      this.#diagnostics.add('E1004', placeOf(security), '"security" must be a list of objects');
+      this.#diagnostics.add(
+        'E1004',
+        placeOf(security),
+        `"security" is ${Array.isArray(security.value) ? 'a list with other things than objects' : kindOf(security.value)}: it must be a list of objects`,
+        'Write security: [{ apiKey: [] }], with the name of a scheme of components.securitySchemes.',
+      );
       return [];
     }
     return security.value.map((_, i) => member(security, i));

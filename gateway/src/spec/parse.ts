@@ -24,7 +24,14 @@ const MAX_VALUES = 4_000_000;
 
 export type Parsed =
   | { readonly ok: true; readonly value: unknown; readonly text: string }
-  | { readonly ok: false; readonly message: string; readonly position: Position | null; readonly text: string };
+  | {
+      readonly ok: false;
+      readonly message: string;
+      /** What to do. */
+      readonly hint: string;
+      readonly position: Position | null;
+      readonly text: string;
+    };
 
 /** Numbers in decimal that JavaScript cannot hold stay as they were written, until `measure` has seen them. */
 const withWritten = (tag: ScalarTagDefinition<number>): ScalarTagDefinition<number | WrittenNumber> => ({
@@ -51,19 +58,20 @@ function jsonOf(source: string): string | null {
 
 /** Parses JSON if the text begins with `{`, else YAML 1.2 (which includes JSON). */
 export function parseText(bytes: Uint8Array): Parsed {
-  const refuse = (message: string, text: string, position: Position | null = null): Parsed => ({
+  const refuse = (message: string, hint: string, text: string, position: Position | null = null): Parsed => ({
     ok: false,
     message,
+    hint,
     position,
     text,
   });
   if (bytes.length > MAX_FILE_BYTES)
-    return refuse(`the file has ${bytes.length} bytes, more than ${MAX_FILE_BYTES}`, '');
+    return refuse(`the file has ${bytes.length} bytes, more than ${MAX_FILE_BYTES}`, SPLIT, '');
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    return refuse('the file is not UTF-8 text', '');
+    return refuse('the file is not UTF-8 text', 'Save the file with the encoding UTF-8.', '');
   }
   let value: unknown;
   const json = parseJson(text);
@@ -73,11 +81,44 @@ export function parseText(bytes: Uint8Array): Parsed {
       value = loadYaml(text);
     } catch (error) {
       const { message, position } = describe(error);
-      return refuse(message, text, position);
+      return refuse(message, syntaxHint(message), text, position);
     }
   }
   const excess = measure(value);
-  return excess === null ? { ok: true, value, text } : refuse(excess, text);
+  if (excess === null) return { ok: true, value, text };
+  const isNumber = /finite/.test(excess);
+  const hint = isNumber ? 'Write a number, or a string in quotation marks.' : SPLIT;
+  return refuse(excess, hint, text, isNumber ? positionOf(text, /[-+]?\.(?:inf|nan)\b/i) : null);
+}
+
+function positionOf(text: string, pattern: RegExp): Position | null {
+  const before = text.slice(0, pattern.exec(text)?.index ?? 0).split('\n');
+  return before.length === 1 && before[0] === ''
+    ? null
+    : { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
+}
+
+const SPLIT = 'Split the document into files that refer to each other with $ref, or write out fewer aliases.';
+
+/** By what js-yaml says, how to correct it. */
+const SYNTAX_HINTS: readonly (readonly [reason: RegExp, hint: string])[] = [
+  [/\btab/, 'Indent with spaces: YAML allows no tabs there.'],
+  [/indentation/, 'Begin the keys of one object in the same column: compare this line with the lines above it.'],
+  [/duplicat/, 'Remove or rename one of the two keys.'],
+  [/colon is missed|implicit/, 'Write "key: value", with a space behind the colon.'],
+  [/flow|comma/, 'Close the bracket or brace, and separate what is in it with commas.'],
+  [
+    /end of the stream|document separator/,
+    'Check that brackets and quotation marks above this line are closed, and keep one document in a file.',
+  ],
+  [/quoted|escape/, 'Close the quotation mark, or write the text in single quotation marks.'],
+  [/alias|anchor/, 'Define the anchor (&name) above the alias (*name), or write the value in quotation marks.'],
+  [/tag/, 'Remove the tag, or write the value in quotation marks.'],
+];
+
+function syntaxHint(reason: string): string {
+  const known = SYNTAX_HINTS.find(([pattern]) => pattern.test(reason));
+  return known?.[1] ?? 'Correct this line or the one above it; text with ": ", "#" or a bracket needs quotation marks.';
 }
 
 function loadYaml(text: string): unknown {

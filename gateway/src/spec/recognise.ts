@@ -1,7 +1,9 @@
 /** The kind of a document (E1001), and the members that every kind requires (E1004). */
 import type { Diagnostics } from './diagnostic.ts';
-import { type Document, placeOf } from './documents.ts';
-import { get, isObject, kindOf } from './json.ts';
+import { type Document, member, placeOf } from './documents.ts';
+import { get, isObject, kindOf, objectOf } from './json.ts';
+import { ASYNCAPI_ROOT, INFO, OPENAPI_ROOT, warnOfMisspelt } from './misspelt-fields.ts';
+import { nearestName } from './nearest-name.ts';
 import { fullVersion, type SpecType } from './spec-version.ts';
 
 /** How schemas are to be read: OpenAPI 3.0's own dialect, or a draft of JSON Schema (AsyncAPI's is draft 07). */
@@ -43,6 +45,7 @@ export function recognise(document: Document, diagnostics: Diagnostics): Spec | 
       'E1004',
       at(info === undefined ? '' : '/info'),
       `"info" is ${kindOf(info)}: it must be an object with title and version`,
+      'Write info: { title: "Bookstore", version: "1.0.0" } at the root of the document.',
     );
   else {
     for (const name of ['title', 'version']) {
@@ -52,11 +55,17 @@ export function recognise(document: Document, diagnostics: Diagnostics): Spec | 
           'E1004',
           at(value === undefined ? '/info' : `/info/${name}`),
           `"info.${name}" is ${kindOf(value)}: it must be a string`,
+          name === 'title'
+            ? 'Write title: Bookstore below "info".'
+            : 'Write version: "1.0.0" below "info", in quotation marks.',
         );
       }
     }
   }
   checkBody(document, found, diagnostics);
+  const whole = { document, pointer: '', value: root };
+  warnOfMisspelt(whole, found.type === 'openapi' ? OPENAPI_ROOT : ASYNCAPI_ROOT, diagnostics);
+  warnOfMisspelt(member(whole, 'info'), INFO, diagnostics);
   return {
     document,
     ...found,
@@ -98,6 +107,12 @@ function versionOf(root: unknown): Found | { readonly why: string; readonly poin
   return { why: 'the document has neither "openapi" nor "asyncapi"', pointer: '' };
 }
 
+function pathsHint({ value }: Document): string {
+  const misspelt = Object.keys(objectOf(value)).find((name) => nearestName(name, ['paths']) !== null);
+  if (misspelt !== undefined) return `Rename "${misspelt}" to "paths".`;
+  return 'Write paths: at the root of the document, with the paths of the API below it.';
+}
+
 function checkBody(document: Document, { type, version }: Found, diagnostics: Diagnostics): void {
   const root = { document, pointer: '', value: document.value };
   const must = (name: string) => {
@@ -107,6 +122,7 @@ function checkBody(document: Document, { type, version }: Found, diagnostics: Di
         'E1004',
         { file: document.file, pointer: `/${name}` },
         `"${name}" is ${kindOf(value)}: it must be an object`,
+        `Write the members of "${name}" by name below it${name === 'paths' ? ', such as /books' : ''}.`,
       );
     }
     return value !== undefined;
@@ -122,5 +138,6 @@ function checkBody(document: Document, { type, version }: Found, diagnostics: Di
       'E1004',
       placeOf(root),
       version.startsWith('3.0.') ? '"paths" is missing' : 'one of "paths", "components" and "webhooks" is needed',
+      pathsHint(document),
     );
 }

@@ -1,5 +1,7 @@
 /** The keywords of JSON Schema 2020-12 that validate, and the form that each must have. All others are annotations. */
 import { isObject, kindOf } from './json.ts';
+import type { KnownFields } from './misspelt-fields.ts';
+import { didYouMean } from './nearest-name.ts';
 
 export type KeywordKind = 'schema' | 'schemas' | 'schemaMap' | 'pattern' | 'plain';
 
@@ -7,30 +9,60 @@ interface Keyword {
   readonly kind: KeywordKind;
   /** Returns why the value is not valid; null if it is. */
   readonly check: (value: unknown) => string | null;
+  /** What to write instead. */
+  readonly hint: (name: string, value: unknown) => string;
 }
 
 const mustBe = (fits: boolean, what: string, value: unknown): string | null =>
-  fits ? null : `must be ${what}, but is ${kindOf(value)}`;
+  fits ? null : `is ${shownValue(value)}: it must be ${what}`;
+
+/** Small values as they are written, others by their kind. */
+function shownValue(value: unknown): string {
+  if (Array.isArray(value) && value.length === 0) return 'an empty list';
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  return typeof value === 'string' && value.length <= 40 ? JSON.stringify(value) : kindOf(value);
+}
+
+const write = (example: string) => (name: string) => `Write ${name}: ${example}.`;
 
 const schema: Keyword = {
   kind: 'schema',
-  check: (value) => mustBe(isObject(value) || typeof value === 'boolean', 'a schema', value),
+  check: (value) => mustBe(isObject(value) || typeof value === 'boolean', 'a schema, an object or a boolean', value),
+  hint: write('{ type: string }'),
 };
 const schemas: Keyword = {
   kind: 'schemas',
-  check: (value) => mustBe(Array.isArray(value) && value.length > 0, 'a list of schemas that is not empty', value),
+  check: (value) => mustBe(Array.isArray(value) && value.length > 0, 'a list of at least one schema', value),
+  hint: write('[{ $ref: "#/components/schemas/NAME" }]'),
 };
 const schemaMap: Keyword = {
   kind: 'schemaMap',
-  check: (value) => mustBe(isObject(value), 'an object of schemas', value),
+  check: (value) => mustBe(isObject(value), 'an object of schemas by name', value),
+  hint: write('{ title: { type: string } }'),
 };
-const number: Keyword = { kind: 'plain', check: (value) => mustBe(typeof value === 'number', 'a number', value) };
+const number: Keyword = {
+  kind: 'plain',
+  check: (value) => mustBe(typeof value === 'number', 'a number', value),
+  hint: write('100, without quotation marks'),
+};
 const count: Keyword = {
   kind: 'plain',
-  check: (value) => mustBe(Number.isInteger(value) && Number(value) >= 0, 'a whole number of 0 or more', value),
+  check: (value) => mustBe(Number.isInteger(value) && Number(value) >= 0, 'a whole number, 0 or greater', value),
+  hint: write('1, without quotation marks'),
 };
-const flag: Keyword = { kind: 'plain', check: (value) => mustBe(typeof value === 'boolean', 'a boolean', value) };
+const flag: Keyword = {
+  kind: 'plain',
+  check: (value) => mustBe(typeof value === 'boolean', 'true or false', value),
+  hint: write('true, without quotation marks'),
+};
 const isTexts = (value: unknown) => Array.isArray(value) && value.every((each) => typeof each === 'string');
+
+/** Names the first item of a list that is no string. */
+function namesFault(value: unknown): string | null {
+  if (!Array.isArray(value)) return mustBe(false, 'a list of property names', value);
+  const index = value.findIndex((each) => typeof each !== 'string');
+  return index < 0 ? null : `has ${shownValue(value[index])} as item ${index + 1}: it must list property names`;
+}
 
 const TYPES = new Set(['null', 'boolean', 'object', 'array', 'number', 'string', 'integer']);
 
@@ -60,6 +92,7 @@ const keywords: Readonly<Record<string, Keyword>> = {
   multipleOf: {
     kind: 'plain',
     check: (value) => mustBe(typeof value === 'number' && value > 0, 'a number greater than 0', value),
+    hint: write('0.01'),
   },
   maxLength: count,
   minLength: count,
@@ -70,29 +103,65 @@ const keywords: Readonly<Record<string, Keyword>> = {
   maxContains: count,
   minContains: count,
   uniqueItems: flag,
-  required: { kind: 'plain', check: (value) => mustBe(isTexts(value), 'a list of property names', value) },
+  required: {
+    kind: 'plain',
+    check: namesFault,
+    hint: () => 'Write required: [title, author] beside "properties", with the names of the properties.',
+  },
   dependentRequired: {
     kind: 'plain',
     check: (value) =>
-      mustBe(isObject(value) && Object.values(value).every(isTexts), 'an object of lists of names', value),
+      mustBe(
+        isObject(value) && Object.values(value).every(isTexts),
+        'an object with a list of property names for each name',
+        value,
+      ),
+    hint: write('{ creditCard: [billingAddress] }'),
   },
-  pattern: { kind: 'pattern', check: (value) => mustBe(typeof value === 'string', 'a regular expression', value) },
-  format: { kind: 'plain', check: (value) => mustBe(typeof value === 'string', 'a string', value) },
+  pattern: {
+    kind: 'pattern',
+    check: (value) => mustBe(typeof value === 'string', 'a regular expression', value),
+    hint: write("'^[a-z]+$', in single quotation marks"),
+  },
+  format: {
+    kind: 'plain',
+    check: (value) => mustBe(typeof value === 'string', 'a string', value),
+    hint: write('date-time'),
+  },
   type: {
     kind: 'plain',
     check: (value) => {
       const types: readonly unknown[] = Array.isArray(value) ? value : [value];
       const bad = types.find((each) => typeof each !== 'string' || !TYPES.has(each));
       if (types.length > 0 && bad === undefined) return null;
-      return `must be one or more of ${[...TYPES].join(', ')}, but is ${JSON.stringify(value)?.slice(0, 60)}`;
+      if (types.length === 0) return 'is an empty list: it must name a type';
+      return `is ${JSON.stringify(bad)?.slice(0, 60)}, which is not a type`;
     },
+    hint: (_, value) =>
+      (typeof value === 'string' ? didYouMean(value, TYPES) : null) ??
+      `Write type: ${[...TYPES].slice(0, -1).join(', ')} or ${[...TYPES].at(-1)}.`,
   },
   enum: {
     kind: 'plain',
     // An empty list admits nothing, which JSON Schema discourages but allows.
     check: (value) => mustBe(Array.isArray(value), 'a list of values', value),
+    hint: write('[small, large]'),
   },
-  const: { kind: 'plain', check: () => null },
+  const: { kind: 'plain', check: () => null, hint: write('small') },
+};
+
+/** Keywords that only describe, of JSON Schema in any draft and of OpenAPI. */
+const ANNOTATIONS = [
+  ...['$anchor', '$comment', '$defs', '$dynamicAnchor', '$dynamicRef', '$id', '$recursiveAnchor', '$recursiveRef'],
+  ...['$ref', '$schema', '$vocabulary', 'additionalItems', 'contentEncoding', 'contentMediaType', 'contentSchema'],
+  ...['default', 'definitions', 'dependencies', 'deprecated', 'description', 'discriminator', 'example', 'examples'],
+  ...['externalDocs', 'id', 'nullable', 'readOnly', 'title', 'writeOnly', 'xml'],
+];
+
+/** All keywords of schemas. */
+export const SCHEMA_KEYWORDS: KnownFields = {
+  what: 'a schema',
+  names: new Set([...Object.keys(keywords), ...ANNOTATIONS]),
 };
 
 export function keywordOf(name: string): Keyword | undefined {

@@ -16,7 +16,12 @@ export function withTraits(at: Located, documents: Documents, diagnostics: Diagn
   const list = followedPart(member(at, 'traits'), '"traits"', documents, diagnostics);
   if (list.value === undefined) return { merged: at, sources: [at] };
   if (!Array.isArray(list.value)) {
-    diagnostics.add('E1004', placeOf(list), `"traits" is ${kindOf(list.value)}: it must be a list`);
+    diagnostics.add(
+      'E1004',
+      placeOf(list),
+      `"traits" is ${kindOf(list.value)}: it must be a list`,
+      'Write traits: [{ $ref: "#/components/operationTraits/NAME" }].',
+    );
     return { merged: at, sources: [at] };
   }
   const traits = list.value.flatMap((_, i) => followObject(member(list, i), 'a trait', documents, diagnostics) ?? []);

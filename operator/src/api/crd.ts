@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import { GROUP, type KindDefinition, VERSION } from './schema.ts';
 
-/** The CustomResourceDefinition of a kind. */
+/** Returns the CustomResourceDefinition of a kind. */
 export function crd(definition: KindDefinition): object {
   const { kind, plural, singular, shortNames, description, spec, status, columns, validations } = definition;
   return {
@@ -27,7 +27,7 @@ export function crd(definition: KindDefinition): object {
               properties: {
                 apiVersion: { type: 'string' },
                 kind: { type: 'string' },
-                // A rule may speak of the name only where the schema knows it.
+                // A rule may mention the name only if the schema defines it.
                 metadata: {
                   type: 'object',
                   ...(validations.length > 0 ? { properties: { name: { type: 'string' } } } : {}),

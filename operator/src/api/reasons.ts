@@ -388,7 +388,7 @@ export function eventTypeOf(reason: string): 'Normal' | 'Warning' {
   return isReason(reason) && REASONS[reason].event !== 'Warning' ? 'Normal' : 'Warning';
 }
 
-/** Whether another Event warns of it once an object stalls for it. */
+/** Reports whether another Event warns of the reason once an object stalls for it. */
 export function warnsOnceStalled(reason: string): boolean {
   return isReason(reason) && REASONS[reason].event === 'WarningOnceStalled';
 }

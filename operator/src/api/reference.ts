@@ -25,7 +25,7 @@ function limits(schema: Schema): string {
 
 type Row = readonly string[];
 
-/** A Markdown table with aligned columns, as the formatter writes it. */
+/** Returns a Markdown table with aligned columns, as the formatter writes it. */
 function table(head: Row, body: readonly Row[]): readonly string[] {
   const widths = head.map((title, column) => Math.max(3, title.length, ...body.map((row) => row[column]?.length ?? 0)));
   const line = (row: Row, filler: string) =>

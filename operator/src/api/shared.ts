@@ -101,12 +101,12 @@ export const diagnostics = {
 
 export type StatusDiagnostic = FromSchema<typeof diagnostics>[number];
 
-/** The column that shows a condition's status. */
+/** Returns the column that shows a condition's status. */
 export function conditionColumn(type: string): PrinterColumn {
   return { name: type, type: 'string', jsonPath: `.status.conditions[?(@.type=="${type}")].status` };
 }
 
-/** The column that shows a condition's reason. */
+/** Returns the column that shows a condition's reason. */
 export function reasonColumn(type: string): PrinterColumn {
   return { name: 'Reason', type: 'string', jsonPath: `.status.conditions[?(@.type=="${type}")].reason` };
 }

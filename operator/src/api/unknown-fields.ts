@@ -1,7 +1,9 @@
 import { isRecord } from '../kube/kube-object.ts';
 import type { Schema } from './schema.ts';
 
-/** JSON pointers of the fields that a schema does not know: the API server would drop them, kubectl refuses them. */
+/**
+ * Returns JSON pointers of fields that a schema does not define: the API server would drop them, kubectl refuses them.
+ */
 export function unknownFields(value: unknown, schema: Schema, at = ''): readonly string[] {
   if (schema['x-kubernetes-preserve-unknown-fields']) return [];
   const { items, properties, additionalProperties } = schema;

@@ -6,7 +6,7 @@ import type { CertificateSource, ServingCertificate } from './certificate-source
 
 const EVERY_MS = 10_000;
 
-/** Read again and again: the kubelet swaps a link, which file watches often miss. */
+/** Reads a folder at intervals: the kubelet swaps a link, which file watches often miss. */
 export function certificateFolder(folder: string): CertificateSource {
   return {
     everyMs: EVERY_MS,

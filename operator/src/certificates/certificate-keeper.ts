@@ -22,7 +22,7 @@ export class CertificateKeeper {
     this.#options = options;
   }
 
-  /** The certificate that is served now. */
+  /** Returns the certificate that is served now. */
   get current(): ServingCertificate | undefined {
     return this.#current;
   }

@@ -12,6 +12,6 @@ export interface ServingCertificate {
 export interface CertificateSource {
   /** Returns undefined until there is a certificate. Throws if it cannot be read now; the served one then stays. */
   read(): Promise<ServingCertificate | undefined>;
-  /** Milliseconds between two looks. */
+  /** Milliseconds between two reads. */
   readonly everyMs: number;
 }

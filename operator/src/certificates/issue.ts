@@ -48,7 +48,7 @@ export interface Lifetime {
 const SIGNATURE = '1.2.840.10045.4.3.2';
 const COMMON_NAME = '2.5.4.3';
 
-/** An authority that signs itself. */
+/** Issues an authority that signs itself. */
 export function issueAuthority(commonName: string, lifetime: Lifetime): KeyedCertificate {
   const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const certificate = issue(lifetime, keys.publicKey, commonName, { commonName, ...keys }, [
@@ -58,7 +58,7 @@ export function issueAuthority(commonName: string, lifetime: Lifetime): KeyedCer
   return { certificate, key: keys.privateKey };
 }
 
-/** A server's certificate for DNS names and IP addresses. */
+/** Issues a server's certificate for DNS names and IP addresses. */
 export function issueServing(
   authority: KeyedCertificate,
   names: readonly string[],
@@ -134,12 +134,12 @@ function publicKeyInfo(key: KeyObject): SubjectPublicKeyInfo {
   return AsnConvert.parse(key.export({ type: 'spki', format: 'der' }), SubjectPublicKeyInfo);
 }
 
-/** RFC 5280 section 4.2.1.2, method 1. */
+/** Returns the key identifier of RFC 5280 section 4.2.1.2, method 1. */
 function keyId({ subjectPublicKey }: SubjectPublicKeyInfo): ArrayBuffer {
   return bytes(createHash('sha1').update(new Uint8Array(subjectPublicKey)).digest());
 }
 
-/** Positive and of 16 bytes, without a leading zero (RFC 5280 section 4.1.2.2). */
+/** Returns a positive number of 16 bytes, without a leading zero (RFC 5280 section 4.1.2.2). */
 function serialNumber(): ArrayBuffer {
   const serial = randomBytes(16);
   serial[0] = (serial[0]! & 0x3f) | 0x40;

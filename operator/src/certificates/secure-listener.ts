@@ -55,17 +55,17 @@ export class SecureListener {
     return this.#server;
   }
 
-  /** PEM: the authorities that clients of the listener should trust; undefined before it has started. */
+  /** Returns the PEM of the authorities that clients of the listener should trust; undefined before it has started. */
   get ca(): string | undefined {
     return this.#keeper.current?.ca;
   }
 
-  /** The port listened on; 0 before it answers. */
+  /** Returns its port; 0 before it answers. */
   get port(): number {
     return this.#server.port;
   }
 
-  /** Whether it answers. */
+  /** Reports whether it answers. */
   get listening(): boolean {
     return this.#server.port !== 0;
   }
@@ -96,7 +96,7 @@ export class SecureListener {
   }
 }
 
-/** Every form in which a Service is named within the cluster; API servers use `NAME.NAMESPACE.svc`. */
+/** Returns every name of a Service within the cluster; API servers use `NAME.NAMESPACE.svc`. */
 function serviceNames({ services, namespace }: SecureListenerOptions): readonly string[] {
   return services.flatMap((name) => [`${name}.${namespace}.svc`, `${name}.${namespace}`]);
 }

@@ -51,7 +51,7 @@ Examples:
       const report = new Report(stdout, { colour: environment.colour, verbose: options.verbose });
       // Loaded here, as for `run`.
       const { startLocal } = await import('../local/local.ts');
-      // Before it starts: processes that it has begun by then are ended.
+      // Registered before the start: processes that it has started by then are ended.
       const asked = stopped();
       const local = await startLocal(
         {

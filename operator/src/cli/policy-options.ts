@@ -35,7 +35,7 @@ function parseFields(text: string, before: readonly PodField[]): readonly PodFie
   return [...before, ...names.filter(isPodField)];
 }
 
-/** A pod template of as much as decides whether a patch is one. */
+/** A minimal pod template, against which a patch is checked. */
 const TEMPLATE: JsonObject = { metadata: {}, spec: { containers: [{ name: 'gateway' }] } };
 
 function readPodDefaults(file: string): JsonObject {

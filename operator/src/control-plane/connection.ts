@@ -137,7 +137,7 @@ export function answerText({ status, problem }: ApiError): string {
     : `answered ${status} without a problem document of a control plane: is it gw-control?`;
 }
 
-/** Whether the egress guard refused the connection. */
+/** Reports whether the egress guard refused the connection. */
 export function isForbidden(error: unknown): boolean {
   if (!(error instanceof ApiError) || !(error.cause instanceof Error)) return false;
   return error.cause.cause instanceof EgressRefused;

@@ -14,7 +14,7 @@ export class ControlPlanes {
     this.#connections = connections;
   }
 
-  /** The guard of addresses that may be connected to. */
+  /** Returns the guard of addresses that may be connected to. */
   get guard(): EgressGuard {
     return this.#connections.guard;
   }

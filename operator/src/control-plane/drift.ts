@@ -20,7 +20,7 @@ export function expectedOf({ specs, ...sources }: Sources): Expected {
   return { ...sources, specs: specs.map(({ name, sha256 }) => ({ name, sha256 })) };
 }
 
-/** A line for each difference. */
+/** Returns a line for each difference. */
 export async function driftOf(client: ControlClient, project: Project, sources: Expected): Promise<readonly string[]> {
   const params = { id: project.id };
   const specs = await client.list('specs.listOfProject', { params });

@@ -64,7 +64,7 @@ const RETRY_MAX_MS = 60_000;
 
 export interface MirrorOptions {
   readonly connections: Connections;
-  /** From the status. */
+  /** State from the status. */
   readonly before: Seen;
   readonly onChange: () => void;
 }
@@ -212,7 +212,7 @@ export class Mirror {
     this.#connection = undefined;
   }
 
-  /** Follows deployments as they happen; when the stream ends, looks for missed ones. */
+  /** Follows deployments as they happen; when the stream ends, reads missed ones. */
   #follow(projectId: string): void {
     if (this.#following?.projectId === projectId) return;
     this.#following?.stop.abort();

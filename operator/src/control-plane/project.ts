@@ -1,4 +1,4 @@
-/** A GatewayProject's project at a control plane: found or made, and marked as the cluster's. */
+/** A GatewayProject's project at a control plane: found or created, and marked as the cluster's. */
 import type { ControlClient, Project } from '@gw/control/client';
 import { idOf } from './answers.ts';
 

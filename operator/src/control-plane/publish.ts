@@ -2,7 +2,7 @@
 import type { ControlClient } from '@gw/control/client';
 import { idOf, type LatestDeployment, shownDeployment } from './answers.ts';
 
-/** An artifact as the cluster has it. */
+/** An artifact of the cluster. */
 export interface Publishable {
   readonly artifactHash: string;
   /** Public key in hex; absent: not signed. */
@@ -43,7 +43,7 @@ async function knownAs(client: ControlClient, id: string, wanted: Publishable): 
   return null;
 }
 
-/** The latest deployment of the project, null before the first. */
+/** Returns the latest deployment of the project, null before the first. */
 export async function latestDeployment(client: ControlClient, id: string): Promise<LatestDeployment | null> {
   const [latest] = await client.list('deployments.list', { params: { id } }, { limit: 1 });
   return latest ? shownDeployment(latest) : null;

@@ -46,7 +46,7 @@ export async function sourcesOf({ specs, files, plugins, upstreams, mcp }: Proje
   };
 }
 
-/** Every spec has a folder of its own in the project. */
+/** Packs a spec; every spec has its own folder in the project. */
 async function uploadOf(spec: string, files: Project['files']): Promise<SpecUpload> {
   const [folder = ''] = spec.split('/');
   const entry = spec.slice(folder.length + 1);

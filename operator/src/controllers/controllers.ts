@@ -70,7 +70,7 @@ const keyOfOwner = ({ namespace, name }: SourceOwner): ObjectKey => ({ namespace
 
 const notOurs = ({ object }: Change) => object.metadata.labels?.[LABEL_PROJECT] === undefined;
 
-/** The controllers of the four kinds. */
+/** Returns the controllers of the four kinds. */
 export function controllers(using: ControllerOptions): readonly Controller[] {
   const { objects, events, sources, foreignUses } = using;
   const provenance = new ProvenanceMemory(using.probe);

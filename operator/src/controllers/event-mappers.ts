@@ -16,7 +16,7 @@ export function moreThanStatus({ type, object: { metadata }, before }: Change): 
   );
 }
 
-/** Also true if an ApiSpec's status shows that another document was fetched. */
+/** Reports changes of the document, also if an ApiSpec's status shows that another one was fetched. */
 export function changesDocument(change: Change): boolean {
   const { inline, configMap } = apiSpecs.parseOnce(change.object).spec.source;
   return moreThanStatus(change) || (inline === undefined && configMap === undefined);
@@ -24,7 +24,7 @@ export function changesDocument(change: Change): boolean {
 
 export type EventMapper = (change: Change) => Promise<readonly ObjectKey[]>;
 
-/** The projects that take the ApiSpec, or took it when they last looked. */
+/** Maps an ApiSpec to the projects that use it, or used it at their last reconcile. */
 export function projectsOfSpec(objects: Objects): EventMapper {
   return async ({ object }) => {
     const { namespace, name } = keyOf(object);
@@ -36,7 +36,7 @@ export function projectsOfSpec(objects: Objects): EventMapper {
   };
 }
 
-/** The ApiSpecs that the project takes, or took when it last looked. */
+/** Maps a project to the ApiSpecs that it uses, or used at its last reconcile. */
 export function specsOfProject(objects: Objects): EventMapper {
   return async ({ object }) => {
     const project = gatewayProjects.parseOnce(object);
@@ -53,12 +53,12 @@ export function specsOfProject(objects: Objects): EventMapper {
   };
 }
 
-/** The objects of the kind whose document or package the ConfigMap holds. */
+/** Maps a ConfigMap to the objects of the kind whose document or package it contains. */
 export function configMapReaders<T extends MayReadConfigMap>(objects: Objects, resource: Resource<T>): EventMapper {
   return async ({ object }) => (await readingConfigMap(objects, resource, keyOf(object))).map(keyOf);
 }
 
-/** The projects that take such an ApiSpec or PluginRef. */
+/** Maps a ConfigMap to the projects that use such an ApiSpec or PluginRef. */
 export function projectsOfConfigMap(objects: Objects): EventMapper {
   return async ({ object }) => {
     const specs = await readingConfigMap(objects, apiSpecs, keyOf(object));

@@ -8,7 +8,7 @@ import type { EventMapper } from './event-mappers.ts';
 import type { ForeignUses } from './plugin-ref/grants.ts';
 import { takesPlugin } from './plugin-ref/takes-plugin.ts';
 
-/** The projects that the owner's document or plugin is compiled into. */
+/** Returns the projects that the owner's document or plugin is compiled into. */
 export async function projectsOfSource(
   objects: Objects,
   foreignUses: ForeignUses,

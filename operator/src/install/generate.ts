@@ -23,7 +23,7 @@ import {
 } from './rbac.ts';
 
 export interface GeneratedFile {
-  /** From the root of the repository, with `/`. */
+  /** Path from the root of the repository, with `/`. */
   readonly path: string;
   readonly content: string;
 }
@@ -37,7 +37,7 @@ function rulesYaml(rules: readonly Rule[]): string {
 
 const EXAMPLE = 'examples/bookstore';
 
-/** The document of the example's ApiSpec as a file, byte for byte: the command line reads files. */
+/** Returns the document of the example's ApiSpec as a file, byte for byte: the command line reads files. */
 function exampleDocument(root: string): string {
   const manifest = readFileSync(join(root, EXAMPLE, '4-api-spec.yaml'), 'utf8');
   const [, inline = ''] = manifest.split('    inline: |\n');

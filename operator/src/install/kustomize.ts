@@ -113,7 +113,7 @@ export const namedPlaces: ReadonlySet<string> = new Set(
   ),
 );
 
-/** The transformer configuration, and the component that brings it. */
+/** Returns the transformer configuration, and the component that includes it. */
 export function kustomizeFiles(): readonly { readonly name: string; readonly content: string }[] {
   return [
     {

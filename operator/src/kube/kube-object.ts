@@ -40,9 +40,7 @@ export interface Resource<T extends KubeObject> {
   readonly plural: string;
   /** Throws if the value is not of this kind: then client and server disagree about the kind. */
   parse(value: unknown): T;
-  /**
-   * As `parse`, once for each object: for objects that are kept and never changed, such as those that a watch has seen.
-   */
+  /** As `parse`, once for each object: for stored objects that never change, such as those of a watch. */
   parseOnce(object: KubeObject): T;
 }
 
@@ -66,7 +64,7 @@ export function controlledBy(object: KubeObject, owner: KubeObject): boolean {
   );
 }
 
-/** The reference that makes the garbage collector delete an object with its owner. */
+/** Returns the reference that makes the garbage collector delete an object with its owner. */
 export function ownerReference(owner: KubeObject): OwnerReference {
   return {
     apiVersion: owner.apiVersion,

@@ -17,7 +17,7 @@ export type Part<T> = T extends object
 type Manifest<T extends TypeMeta> = Part<Omit<T, 'metadata' | keyof TypeMeta>> &
   Pick<T, keyof TypeMeta> & { readonly metadata: Part<ObjectMeta> };
 
-/** The object without the fields that are undefined. */
+/** Returns the object without undefined fields. */
 export function manifest<T extends TypeMeta>(object: Manifest<T>): KubeObject {
   const { apiVersion, kind, metadata, ...rest } = object;
   return { apiVersion, kind, metadata: defined<ObjectMeta>(metadata), ...defined<object>(rest) };

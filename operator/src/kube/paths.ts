@@ -5,13 +5,13 @@ export function groupPath({ apiVersion }: Resource<KubeObject>): string {
   return apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
 }
 
-/** Path of a kind's collection, in one namespace or, without one, in all of them. */
+/** Returns the path of a kind's collection, in one namespace or, without one, in all of them. */
 export function collectionPath(resource: Resource<KubeObject>, namespace?: string): string {
   const scope = namespace ? `/namespaces/${encodeURIComponent(namespace)}` : '';
   return `${groupPath(resource)}${scope}/${resource.plural}`;
 }
 
-/** Path of one object. */
+/** Returns the path of one object. */
 export function objectPath(resource: Resource<KubeObject>, key: ObjectKey): string {
   return `${collectionPath(resource, key.namespace)}/${encodeURIComponent(key.name)}`;
 }

@@ -76,7 +76,7 @@ How much a gateway logs is said by serve.logLevel of the GatewayProject.`,
     );
 };
 
-/** The sidecar's container has a name of its own. */
+/** Returns the name of the gateway's container, which differs in a sidecar. */
 export function containerOf({ spec }: Pod): string {
   return spec?.containers?.some(({ name }) => name === 'gateway') ? 'gateway' : 'gw';
 }

@@ -9,12 +9,15 @@ export function isReady(pod: Pod): boolean {
   return !pod.metadata.deletionTimestamp && reportsReady(pod);
 }
 
-/** The gateway pods of a project, by name. */
+/** Returns the gateway pods of a project, by name. */
 export function podsOf({ objects }: Cluster, project: GatewayProject): Promise<readonly Pod[]> {
   return objects.list(pods, { namespace: project.metadata.namespace ?? '', labels: podLabels(project) });
 }
 
-/** A page of a pod's admin port behind the API server's proxy: needs the right `pods/proxy`, as port-forwards do theirs. */
+/**
+ * Requests a page of a pod's admin port through the API server's proxy: needs the right `pods/proxy`, as port-forwards
+ * need theirs.
+ */
 export function adminRequest(pod: Pod, path: string): Pick<ApiRequest, 'path' | 'headers'> {
   // The proxy forwards the Host header of the API server, which the gateway does not accept as its own.
   return { path: adminPath(pod, path), headers: { 'sec-gw-admin': '1' } };

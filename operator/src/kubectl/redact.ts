@@ -11,7 +11,7 @@ const DOCUMENTS = new Set(['inline']);
 /** kubectl's copy of an object holds everything again. */
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** A copy without values of config, documents, environment variables and URLs' credentials. */
+/** Returns a copy without values of config, documents, environment variables and URLs' credentials. */
 export function redacted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(redacted);
   if (typeof value === 'string') return withoutCredentials(value);
@@ -28,7 +28,7 @@ export function redacted(value: unknown): unknown {
   return copy;
 }
 
-/** Every text in it, but for references. */
+/** Hides every text in it, except references. */
 function hidden(value: unknown): unknown {
   if (typeof value === 'string') return REFERENCE.test(value) ? value : HIDDEN;
   if (Array.isArray(value)) return value.map(hidden);
@@ -36,7 +36,7 @@ function hidden(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, hidden(member)]));
 }
 
-/** A container's variable keeps its name; a project's list of Secrets is names. */
+/** Redacts a container's variable, except its name; a project's list of Secrets contains only names. */
 function variable(entry: unknown): unknown {
   if (!isRecord(entry)) return entry;
   return typeof entry['value'] === 'string' ? { ...entry, value: HIDDEN } : redacted(entry);

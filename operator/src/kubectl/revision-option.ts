@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 
-/** The number of a revision, from the command line. */
+/** Parses the number of a revision from the command line. */
 export function revision(text: string): number {
   const number = Number(text);
   if (!Number.isInteger(number) || number < 1) {

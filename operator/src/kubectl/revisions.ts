@@ -11,7 +11,7 @@ import { pullRevision } from '../storage/pull-revision.ts';
 import { type PullArchive, readArchive } from '../storage/read-archive.ts';
 import type { Cluster } from './cluster.ts';
 
-/** The kept revision of that number, or by default the served one. Throws with those there are. */
+/** Returns the kept revision of that number, or by default the served one. Throws with a list of revisions. */
 export function revisionOf({ status, metadata }: GatewayProject, number = status?.revision): Revision {
   const kept = status?.revisions ?? [];
   const found = kept.find(({ revision }) => revision === number);
@@ -22,7 +22,7 @@ export function revisionOf({ status, metadata }: GatewayProject, number = status
   throw new Error(`GatewayProject "${metadata.name}" keeps no revision ${number}; it keeps ${known}`);
 }
 
-/** Verified as gateways verify it, signatures apart. */
+/** Reads an artifact, verified as gateways verify it, except signatures. */
 export async function artifactOf(cluster: Cluster, project: GatewayProject, revision: Revision): Promise<Artifact> {
   const { objects } = cluster;
   const pull: PullArchive = (of, wanted) => fromRegistry(objects, of, wanted);

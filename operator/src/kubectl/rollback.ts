@@ -97,7 +97,7 @@ function previous({ status, metadata }: GatewayProject, rolledBack: boolean): nu
   );
 }
 
-/** Why the rollback has ended without success; undefined while it may succeed. `asking`: see `deploymentId`. */
+/** Returns why the rollback has ended without success; undefined while it may succeed. `asking`: see `deploymentId`. */
 function failureOf({ status }: GatewayProject, revision: number, asking: string): string | undefined {
   const { failed, rollout } = status ?? {};
   if (failed?.deployment === asking && failed.revision === revision) return failed.message;

@@ -43,7 +43,7 @@ export async function writeLeaderEndpoint(
   });
 }
 
-/** The first address of this machine, which in a pod is the pod's; undefined without a network. */
+/** Returns the first address of this machine, which in a pod is the pod's; undefined without a network. */
 export function ownAddress(): string | undefined {
   return Object.values(networkInterfaces())
     .flatMap((addresses) => addresses ?? [])

@@ -11,7 +11,7 @@ export interface LinkService {
   readonly ca: string | undefined;
 }
 
-/** The way of a project's pods to the operator. */
+/** Returns the link of a project's pods to the operator. */
 export function operatorLink(project: GatewayProject, { service, namespace, ca }: LinkService): Link {
   return {
     url: `wss://${service}.${namespace}.svc${LINK_PATH}`,

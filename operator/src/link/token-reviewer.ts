@@ -23,7 +23,7 @@ interface Answer {
 }
 
 const MOST = 20_000;
-/** A pod connects and then downloads: one question for both. */
+/** Milliseconds for which an approval is kept: a pod connects and then downloads, with one review for both. */
 const GOOD_FOR_MS = 60_000;
 /** Milliseconds for which a refusal is kept: repeated requests of a stranger do not load the API server. */
 const BAD_FOR_MS = 10_000;

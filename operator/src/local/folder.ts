@@ -41,7 +41,7 @@ export class Folder {
     return next;
   }
 
-  /** How many objects there are. */
+  /** Returns the number of objects. */
   get size(): number {
     return [...this.#applied.values()].reduce((sum, objects) => sum + objects.size, 0);
   }

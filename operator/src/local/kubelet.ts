@@ -25,10 +25,10 @@ export interface KubeletOptions {
   readonly allowCommands: boolean;
   readonly hostsFile: string;
   readonly inherited: Readonly<Record<string, string>>;
-  /** More variables of a pod, beside those of its container. */
+  /** Additional variables of a pod, beside those of its container. */
   readonly variablesOf?: (workload: RunnableWorkload, pod: string) => ReadonlyMap<string, string>;
   readonly onLine: (pod: string, line: string) => void;
-  /** A pod that cannot start, or ended by itself. */
+  /** Called for a pod that cannot start, or has exited. */
   readonly onFailure: (pod: string, reason: string) => void;
 }
 
@@ -40,7 +40,7 @@ interface RunningPod {
   process: PodProcess | undefined;
   ready: boolean;
   stopping: boolean;
-  /** Times that it has ended by itself. */
+  /** Number of times that it has exited. */
   restarts: number;
   waiting: string | undefined;
   readonly object: KubeObject;
@@ -55,7 +55,7 @@ interface RunningPod {
 const FAILURES = 4;
 /** Milliseconds for a pod to stop when everything stops; else its template's grace period applies. */
 const CLOSE_MS = 3000;
-/** Between taking a pod out of its Services and telling it to stop. */
+/** Milliseconds between removing a pod from its Services and stopping it. */
 const SETTLE_MS = 250;
 
 export class Kubelet {
@@ -81,7 +81,7 @@ export class Kubelet {
     ];
   }
 
-  /** The ready pods that carry these labels, the newest first. */
+  /** Returns the ready pods that carry these labels, the newest first. */
   ready(namespace: string, labels: { readonly [name: string]: string }): readonly PodProcess[] {
     const found = [...this.#pods]
       .filter(([key]) => key.startsWith(`${namespace}/`))
@@ -200,7 +200,7 @@ export class Kubelet {
       pod.stopping = true;
       pod.wake();
       await this.#options.objects.remove(pods, keyOf(pod.object));
-      // A connection that was handed over a moment ago may not have sent its request yet.
+      // A connection that was passed on a moment ago may not have sent its request yet.
       if (!this.#closed) await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
       await pod.process?.stop(graceMs);
     }

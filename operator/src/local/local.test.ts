@@ -91,7 +91,7 @@ describe('gw-operator local', () => {
     // Of other pods by now.
     expect(await page()).toContain('inspector.js');
     await edit('4-api-spec.yaml', '#/components/schemas/NewBook', '#/components/schemas/Nothing');
-    await eventually(() => expect(output()).toMatch(/error E1003 bookstore\.yaml:\d+#\/paths/));
+    await eventually(() => expect(output()).toMatch(/bookstore\/bookstore\.yaml:\d+:\d+: error E1003 /));
     expect(await (await fetch(`${url}/status`)).text()).toContain('open late');
     await edit('5-gateway-project.yaml', 'replicas: 2', 'replicaz: 2');
     await eventually(() => expect(output()).toContain('unknown field /spec/pods/replicaz'));

@@ -191,7 +191,7 @@ export async function startLocal(
   return { objects, close };
 }
 
-/** No image is pulled. The other limits are those for all manifests. */
+/** Returns the limits of pods: any image, since images are not pulled, and the other limits of all manifests. */
 function localPolicy(allowCommands: boolean): PodPolicy {
   const fields = allowCommands ? new Set(Object.keys(POD_FIELDS).filter(isPodField)) : DEFAULT_POD_POLICY.fields;
   return { ...DEFAULT_POD_POLICY, images: ['*'], fields };

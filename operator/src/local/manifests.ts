@@ -122,7 +122,7 @@ function secret(value: { readonly [name: string]: unknown }): { readonly [name: 
   return { ...rest, data: { ...(isRecord(data) ? data : {}), ...Object.fromEntries(encoded) } };
 }
 
-/** Which object a manifest is about. */
+/** Returns the identity of a manifest's object. */
 export function identity({ resource, object }: ManifestObject): string {
   const { namespace, name } = keyOf(object);
   return `${resource.apiVersion}/${resource.kind}/${namespace}/${name}`;

@@ -35,7 +35,7 @@ export class MemoryObjects implements Objects {
     return found && { apiVersion: found.apiVersion, kind: found.kind, metadata: found.metadata };
   }
 
-  /** Every kind has its place here. */
+  /** Returns true: every kind is supported here. */
   async serves(): Promise<boolean> {
     return true;
   }
@@ -80,7 +80,7 @@ export class MemoryObjects implements Objects {
     return undefined;
   }
 
-  /** There are no other managers here. */
+  /** Does nothing: there are no other managers here. */
   async handOver(): Promise<void> {}
 
   async applyStatus(resource: Resource<KubeObject>, object: KubeObject & { readonly status?: unknown }): Promise<void> {

@@ -52,7 +52,7 @@ export async function startMirror(options: MirrorOptions) {
       allowPlaintext: true,
       allowedOrigins: [],
       adminBind: null,
-      // A gateway that asks for a project that is not there yet would not ask again for a minute.
+      // A gateway that asks for a missing project would not ask again for a minute.
       prepare: async (opened) => {
         for (const key of known()) await ensureProject(opened, key);
       },

@@ -55,7 +55,7 @@ function safeName(name: string): string {
   return name;
 }
 
-/** The container's variables, out of values, ConfigMaps and Secrets. */
+/** Returns the container's variables, from values, ConfigMaps and Secrets. */
 export async function environment(
   objects: Objects,
   namespace: string,

@@ -117,7 +117,7 @@ export class PodProcess {
     const env = Object.fromEntries([...variables].map(([name, value]) => [name, translate(value)]));
     const child = spawn(node ? process.execPath : program, [...(node ? ['--import', PRELOAD_URL] : []), ...rest], {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      // A group of its own: Ctrl-C reaches us alone, and we stop pods in order.
+      // A separate process group: Ctrl-C reaches only the operator, which stops pods in order.
       detached: true,
       env: { ...inherited, ...env, GW_LOCAL_HOSTS_FILE: hostsFile },
     });
@@ -148,7 +148,7 @@ export class PodProcess {
     if (ready) onChange(false);
   }
 
-  /** Lets it end by itself for so long, then kills it. */
+  /** Waits `graceMs` for its exit, then kills it. */
   async stop(graceMs: number): Promise<void> {
     this.#child.kill('SIGTERM');
     const timer = setTimeout(() => this.#child.kill('SIGKILL'), graceMs);

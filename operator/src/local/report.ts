@@ -7,7 +7,7 @@ import type { EventRecord, EventSink } from '../runtime/objects.ts';
 
 type Style = Parameters<typeof styleText>[0];
 
-/** A request in the log of a gateway, as one line for people; null for other lines. */
+/** Formats a request in the log of a gateway as one line for people; null for other lines. */
 function requestLine(line: string): { readonly status: number; readonly text: string } | null {
   if (!line.includes('"msg":"request"')) return null;
   let logged: Readonly<Record<string, unknown>>;
@@ -56,19 +56,15 @@ export class Report implements EventSink {
     this.#write(`${text}\n`);
   }
 
-  /** Every diagnostic, as the compiler gave it. */
+  /** Writes every diagnostic, as the compiler reported it. */
   diagnostics(diagnostics: readonly StatusDiagnostic[]): void {
     this.#shown = diagnostics.map(diagnosticText);
     for (const diagnostic of diagnostics) {
-      this.#line(
-        ' ',
-        `${diagnostic.severity} ${diagnosticText(diagnostic)}`,
-        diagnostic.severity === 'error' ? 'red' : 'yellow',
-      );
+      this.#line(' ', diagnosticText(diagnostic), diagnostic.severity === 'error' ? 'red' : 'yellow');
     }
   }
 
-  /** A line of a process. Requests are always shown, other lines if the report is verbose. */
+  /** Writes a line of a process: requests always, other lines if the report is verbose. */
   podLine(pod: string, line: string): void {
     if (this.#verbose) return this.#write(`${this.#styled('dim', `[${pod}]`)} ${line}\n`);
     const request = requestLine(line);
@@ -76,7 +72,7 @@ export class Report implements EventSink {
       this.#line(request.status < 400 ? '→' : '✗', request.text, request.status < 500 ? 'dim' : 'red');
   }
 
-  /** The Events that a cluster would show with `kubectl describe`. */
+  /** Writes the Events that a cluster would show with `kubectl describe`. */
   record({ kind, metadata }: KubeObject, { type, reason, note }: EventRecord): void {
     const fresh = this.#withoutShown(note);
     if (fresh === '') return;

@@ -37,7 +37,7 @@ export class Services {
   readonly #exposed = new Map<string, Exposed>();
   /** Port of each gateway, kept while it lives. */
   readonly #gateways = new Map<string, number>();
-  /** The same of its admin port. */
+  /** Admin port of each gateway, kept while it lives. */
   readonly #adminPorts = new Map<string, number>();
   #addresses = 0;
 
@@ -131,7 +131,7 @@ export class Services {
     return `127.${1 + ((process.pid >> 8) % 250)}.${process.pid & 255}.${1 + (n % 250)}`;
   }
 
-  /** Every name that the cluster's DNS would answer; the short one means the first of several namespaces. */
+  /** Writes every name that the cluster's DNS would answer; of several namespaces, the first has the short name. */
   async #writeHosts(): Promise<void> {
     const hosts: { [name: string]: string } = {};
     for (const [key, { host }] of this.#exposed) {

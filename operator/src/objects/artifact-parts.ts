@@ -23,14 +23,14 @@ export function partCount(archive: Uint8Array): number {
 }
 
 /**
- * Name of one ConfigMap: by the sha256 of the archive's tar (docs/decisions.md#named-by-tar), so that equal archives
- * are one.
+ * Returns the name of one ConfigMap, by the sha256 of the archive's tar (docs/decisions.md#named-by-tar), so that equal
+ * archives share it.
  */
 export function partName(project: KubeObject, archive: string, index: number): string {
   return `${project.metadata.name}-${archive}-${index}`;
 }
 
-/** The immutable ConfigMaps of one revision, each of at most 900 KiB. */
+/** Returns the immutable ConfigMaps of one revision, each of at most 900 KiB. */
 export function artifactParts(project: KubeObject, revision: Revision, archive: Uint8Array): readonly KubeObject[] {
   return splitArtifact(archive, revision.archive).map(({ name, bytes }, index) =>
     manifest<IConfigMap>({

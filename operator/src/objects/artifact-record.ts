@@ -31,7 +31,7 @@ export function isImageRecord({ metadata }: KubeObject): boolean {
   return metadata.labels?.[LABEL_PART] === IMAGE_PART;
 }
 
-/** REGISTRY/REPOSITORY of an image. */
+/** Returns REGISTRY/REPOSITORY of an image. */
 export function repositoryOf(image: string): string {
   return image.split('@', 1)[0] ?? '';
 }

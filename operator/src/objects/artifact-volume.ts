@@ -16,7 +16,7 @@ export const ARTIFACT_VOLUME = 'artifact';
 export interface ArtifactSource {
   readonly volumes: readonly Part<IVolume>[];
   readonly volumeMounts: readonly Part<IVolumeMount>[];
-  /** Before the gateway starts, in this order. */
+  /** Containers that run before the gateway starts, in this order. */
   readonly initContainers: readonly Part<IContainer>[];
   /** Secrets that the kubelet pulls with, beside spec.pods.imagePullSecrets. */
   readonly imagePullSecrets: readonly string[];
@@ -35,7 +35,7 @@ export interface ArtifactSettings {
 const OPERATOR_ENTRY = '/app/gw-operator.js';
 const CREDENTIALS_DIR = '/var/run/gw-registry';
 const CREDENTIALS_VOLUME = 'gw-registry';
-/** An artifact has at most this. */
+/** Maximum size of an artifact. */
 const SIZE_LIMIT = '256Mi';
 
 export function artifactSource(
@@ -73,7 +73,7 @@ function fromImageVolume(image: string, pullSecret: string | undefined): Artifac
   };
 }
 
-/** The gateway's own image fetches it, without a shell. */
+/** Returns a volume that the gateway's own image fills, without a shell. */
 function fromInitContainer(
   { spec }: GatewayProject,
   image: string,
@@ -121,7 +121,7 @@ function fromInitContainer(
   };
 }
 
-/** Missing Secrets are left out, as the kubelet does with its pull secrets. */
+/** Returns a volume of the Secrets; missing ones are left out, as the kubelet does with its pull secrets. */
 function credentialsVolume(secrets: readonly string[], files: readonly string[]): Part<IVolume> {
   const sources = secrets.map(
     (name, index): Part<IVolumeProjection> => ({

@@ -13,7 +13,7 @@ export interface Canary {
   readonly pods: number;
 }
 
-/** The apps/v1 Deployment whose pods try a revision, behind the Service of the others. */
+/** Returns the apps/v1 Deployment whose pods try a revision, behind the Service of the others. */
 export function canaryWorkload(project: GatewayProject, { revision, pods }: Canary, settings: PodSettings): KubeObject {
   const role = { [LABEL_ROLE]: CANARY };
   return manifest<IDeployment>({

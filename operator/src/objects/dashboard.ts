@@ -16,7 +16,7 @@ interface Shown {
   readonly gateway?: { readonly namespace: string; readonly name: string };
 }
 
-/** The dashboard as Grafana imports it; its variables choose the data source, the namespace and the gateway. */
+/** Returns the dashboard as Grafana imports it; its variables choose the data source, the namespace and the gateway. */
 export function grafanaDashboard({ uid, title, gateway }: Shown): JsonObject {
   const chosen = (value: string | undefined) =>
     value === undefined ? {} : { current: { text: value, value, selected: true } };
@@ -54,7 +54,7 @@ export function grafanaDashboard({ uid, title, gateway }: Shown): JsonObject {
   };
 }
 
-/** The one that docs/ offers for import. */
+/** Returns the dashboard that docs/ offers for import. */
 export function generalDashboard(): JsonObject {
   return grafanaDashboard({ uid: 'gw-gateways', title: 'gw: gateways' });
 }
@@ -63,7 +63,7 @@ export function dashboardName(project: KubeObject): string {
   return `${gatewayName(project)}-dashboard`;
 }
 
-/** The ConfigMap that Grafana's sidecar reads a project's dashboard from. */
+/** Returns the ConfigMap from which Grafana's sidecar reads a project's dashboard. */
 export function dashboard(project: GatewayProject): KubeObject | undefined {
   const wanted = project.spec.monitoring.dashboard;
   if (!wanted) return undefined;

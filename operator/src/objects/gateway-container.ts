@@ -35,7 +35,7 @@ export const GW_ENTRY = '/app/gw.js';
 /** Name of the container that serves. */
 export const GATEWAY = 'gateway';
 
-/** The container that serves, in a gateway pod. */
+/** Returns the gateway's container of a pod. */
 export function gatewayContainer(
   project: GatewayProject,
   artifact: ArtifactSource,
@@ -96,7 +96,7 @@ export function gatewayContainer(
   };
 }
 
-/** The command line of `gw serve` in a gateway pod. */
+/** Returns the command line of `gw serve` in a gateway pod. */
 export function serveArguments(project: GatewayProject, drainDelay?: number): readonly string[] {
   return [
     'serve',

@@ -5,7 +5,7 @@ import { manifest } from '../kube/manifest.ts';
 import { gatewayName, ownedMeta } from './names.ts';
 import { servicePort } from './service.ts';
 
-/** The HTTPRoute of the Gateway API that a project asks for: everything that its hosts get goes to its Service. */
+/** Returns the project's HTTPRoute of the Gateway API: all requests to its hosts go to its Service. */
 export function httpRoute(project: GatewayProject): KubeObject | undefined {
   const wanted = project.spec.exposure.httpRoute;
   if (!wanted) return undefined;

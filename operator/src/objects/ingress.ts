@@ -6,7 +6,7 @@ import { manifest, type Part } from '../kube/manifest.ts';
 import { gatewayName, ownedMeta } from './names.ts';
 import { servicePort } from './service.ts';
 
-/** The Ingress that a project asks for: all paths of its hosts go to its Service. */
+/** Returns the project's Ingress: all paths of its hosts go to its Service. */
 export function ingress(project: GatewayProject): KubeObject | undefined {
   const wanted = project.spec.exposure.ingress;
   if (!wanted) return undefined;

@@ -70,7 +70,7 @@ export function linkParts({ url, projectId, ca, credential }: Link): LinkParts {
   };
 }
 
-/** As files, so that a rotated Secret reaches running pods. */
+/** Returns the Secret's keys as files, so that a rotated Secret reaches running pods. */
 function secretItems({ key, ca }: { readonly key: string; readonly ca?: string }): readonly Part<IKeyToPath>[] {
   return [{ key, path: 'key' }, ...(ca ? [{ key: ca, path: CA_FILE }] : [])];
 }

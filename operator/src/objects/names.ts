@@ -43,12 +43,12 @@ export const ANNOTATION_UPDATE = `${GROUP}/update`;
 export const LABEL_ROLE = `${GROUP}/role`;
 export const CANARY = 'canary';
 
-/** Name of the workload, Service, ServiceAccount, NetworkPolicy and PodDisruptionBudget of a project. */
+/** Returns the name of the workload, Service, ServiceAccount, NetworkPolicy and PodDisruptionBudget of a project. */
 export function gatewayName(project: KubeObject): string {
   return `${project.metadata.name}-gateway`;
 }
 
-/** Name of the workload with the pods of a canary. */
+/** Returns the name of the workload with the pods of a canary. */
 export function canaryName(project: KubeObject): string {
   return `${gatewayName(project)}-canary`;
 }
@@ -58,7 +58,7 @@ export function podLabels(project: KubeObject): { readonly [name: string]: strin
   return { 'app.kubernetes.io/name': 'gw-gateway', [LABEL_PROJECT]: project.metadata.name };
 }
 
-/** Metadata of an object that goes when the project goes. */
+/** Returns metadata of an object that is deleted with the project. */
 export function ownedMeta(project: KubeObject, name: string, extra: Partial<ObjectMeta> = {}): ObjectMeta {
   return {
     name,

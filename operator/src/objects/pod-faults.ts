@@ -17,7 +17,7 @@ export interface PodFault {
 export interface PodFaultsWith {
   /** The template as the operator makes it. */
   readonly own: JsonObject;
-  /** The template as it would be. */
+  /** The resulting template. */
   readonly template: JsonObject;
   /** Names of the Secrets that the pod may have. */
   readonly secrets: ReadonlySet<string>;
@@ -109,7 +109,7 @@ export function podFaults({ own, template, secrets }: PodFaultsWith): readonly P
   ];
 }
 
-/** Until Kubernetes had fields for it, profiles of AppArmor and seccomp were annotations, and are still read. */
+/** Finds profiles of AppArmor and seccomp in annotations, which Kubernetes still reads in place of fields. */
 function profileFaults(annotations: JsonObject): readonly PodFault[] {
   return Object.keys(annotations)
     .filter((name) => /(^|\.)(apparmor|seccomp)\./.test(name))
@@ -207,7 +207,7 @@ function variableFaults(
   ];
 }
 
-/** The kubelet expands variables in values: a forbidden variable must not be read through a reference. */
+/** Reports whether a value expands a reserved variable: the kubelet would reveal it. */
 function expandsOurs(value: Json | undefined): boolean {
   return typeof value === 'string' && value.includes('$(GW_');
 }
@@ -276,7 +276,7 @@ function mountFaults(
   ];
 }
 
-/** A container that the operator does not make. */
+/** Finds faults of a container that the operator does not make. */
 function furtherFaults(
   container: JsonObject,
   secrets: ReadonlySet<string>,
@@ -346,7 +346,7 @@ function secretsIn(source: JsonObject): readonly Json[] {
   });
 }
 
-/** No option allows it: with grants, the project's own fields must name its Secrets. */
+/** Refuses a Secret that the project's own fields do not name, if grants are required; no option allows it. */
 function secretFault(name: Json | undefined, secrets: ReadonlySet<string>, at: string): readonly PodFault[] {
   if (typeof name === 'string' && secrets.has(name)) return [];
   return [{ field: 'secret', message: `${at} names Secret "${shown(name)}"` }];

@@ -4,7 +4,7 @@ import type { KubeObject } from '../kube/kube-object.ts';
 import { manifest } from '../kube/manifest.ts';
 import { gatewayName, LABEL_PROJECT, ownedMeta, podLabels } from './names.ts';
 
-/** The PodMonitor that a project asks for; its series carry the project's name as their `job`. */
+/** Returns the project's PodMonitor; its series have the project's name as their `job`. */
 export function podMonitor(project: GatewayProject): KubeObject | undefined {
   const wanted = project.spec.monitoring.podMonitor;
   if (!wanted) return undefined;

@@ -67,7 +67,7 @@ export const DEFAULT_POD_POLICY: PodPolicy = {
   secretGrants: false,
 };
 
-/** Whether an image may run. `own`: the operator's, any tag or digest of whose repository may. */
+/** Reports whether an image may run. `own`: the operator's image, of whose repository any tag or digest may run. */
 export function allowsImage(image: string, own: string, { images }: Pick<PodPolicy, 'images'>): boolean {
   if (image === own) return true;
   // Runtimes refuse such names; one that accepts them could leave the allowed repositories.

@@ -52,7 +52,7 @@ export function podRefusal(project: GatewayProject, revision: Revision, settings
   return judged(project, revision, settings).refusal;
 }
 
-/** The template as the project asks, or the operator's own and why that is not taken. */
+/** Returns the template as the project requests it, or the operator's own and why the request is refused. */
 function judged(
   project: GatewayProject,
   revision: Revision,
@@ -179,7 +179,7 @@ function scheduling(project: GatewayProject): Partial<Part<IPodSpec>> {
   };
 }
 
-/** The user's labels or annotations, without those that are ours to set. */
+/** Returns the user's labels or annotations, without those that the operator sets. */
 function foreign(map: { readonly [name: string]: string } = {}): { readonly [name: string]: string } {
   const ours = /^(gw\.dev|app\.kubernetes\.io)\//;
   return Object.fromEntries(Object.entries(map).filter(([name]) => !ours.test(name)));

@@ -3,7 +3,7 @@ import type { KubeObject } from '../kube/kube-object.ts';
 import { manifest } from '../kube/manifest.ts';
 import { gatewayName, ownedMeta } from './names.ts';
 
-/** An identity of their own for the gateway's pods, without a token and without rights. */
+/** Returns a separate identity for the gateway's pods, without a token and without rights. */
 export function serviceAccount(project: KubeObject): KubeObject {
   return manifest<IServiceAccount>({
     apiVersion: 'v1',

@@ -4,7 +4,7 @@ import type { KubeObject } from '../kube/kube-object.ts';
 import { manifest } from '../kube/manifest.ts';
 import { gatewayName, ownedMeta, podLabels } from './names.ts';
 
-/** The Service in front of a project's pods. */
+/** Returns the Service in front of a project's pods. */
 export function service(project: GatewayProject): KubeObject {
   const { annotations, type, ...more } = project.spec.service;
   const outside = type !== 'ClusterIP';
@@ -39,7 +39,7 @@ export function servicePort({ spec }: GatewayProject): number {
   return spec.service.port ?? (spec.tls ? 443 : 80);
 }
 
-/** Host and port of it within the cluster. */
+/** Returns its host and port within the cluster. */
 export function serviceAddress(project: GatewayProject): string {
   return `${gatewayName(project)}.${project.metadata.namespace ?? 'default'}.svc:${servicePort(project)}`;
 }

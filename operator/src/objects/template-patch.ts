@@ -30,7 +30,7 @@ export type Patched =
   | { readonly ok: true; readonly template: JsonObject }
   | { readonly ok: false; readonly message: string };
 
-/** The template with the patch, or why the patch is refused. */
+/** Returns the template with the patch, or why the patch is refused. */
 export function patchTemplate(before: JsonObject, patch: JsonObject): Patched {
   try {
     const after = strategicMerge(before, patch, TEMPLATE_MERGE_KEYS);
@@ -42,7 +42,7 @@ export function patchTemplate(before: JsonObject, patch: JsonObject): Patched {
   }
 }
 
-/** The operator's labels and annotations select pods and name their artifact: pods without them would be lost. */
+/** Refuses changes of the operator's labels and annotations: pods without them would be lost. */
 function refusal(before: JsonObject, after: JsonObject): string | undefined {
   for (const field of ['labels', 'annotations']) {
     const [ours, theirs] = [metadataOf(before, field), metadataOf(after, field)];

@@ -13,7 +13,7 @@ export interface TlsParts {
 const TLS_DIR = '/var/run/gw-tls';
 const CLIENT_CA_DIR = '/var/run/gw-client-ca';
 
-/** The Secrets are mounted whole, never by single file: only then does the kubelet bring renewed ones to the pod. */
+/** Mounts the Secrets whole, never by single file: only then does the kubelet renew them in the pod. */
 export function tlsParts({ spec }: GatewayProject): TlsParts {
   if (!spec.tls) return { args: [], volumes: [], volumeMounts: [] };
   const { secret, minVersion, clientAuth, clientCaSecret } = spec.tls;

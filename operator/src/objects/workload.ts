@@ -20,7 +20,7 @@ import { askedDigest, templateDigest } from './template-digest.ts';
 import { updateOf } from './update.ts';
 
 export interface WorkloadSettings extends PodSettings {
-  /** The one that runs already. */
+  /** The running workload. */
   readonly running?: Workload;
   /** Whether something acts on HorizontalPodAutoscalers. Default: true; else the least number of pods runs. */
   readonly autoscales?: boolean;
@@ -31,7 +31,7 @@ export interface WorkloadSettings extends PodSettings {
 /** Always set on workloads, to revert manual changes that would stop or slow down rollouts. */
 export const UNHINDERED: Partial<Part<IDeploymentSpec>> = { paused: false, minReadySeconds: 0 };
 
-/** The apps/v1 Deployment whose pods serve one revision. */
+/** Returns the apps/v1 Deployment whose pods serve one revision. */
 export function workload(project: GatewayProject, revision: Revision, settings: WorkloadSettings): KubeObject {
   const { rollout } = project.spec;
   const { annotations, replicas } = scaling(project, settings.running, settings.autoscales);
@@ -55,7 +55,7 @@ export function workload(project: GatewayProject, revision: Revision, settings: 
       revisionHistoryLimit: 2,
       ...UNHINDERED,
       progressDeadlineSeconds: rollout.progressDeadlineSeconds,
-      // A pod goes only when its successor is ready.
+      // A pod is removed only when its successor is ready.
       strategy: {
         type: 'RollingUpdate',
         rollingUpdate: {
@@ -69,7 +69,7 @@ export function workload(project: GatewayProject, revision: Revision, settings: 
   });
 }
 
-/** Until all its pods are replaced, or it becomes another rollout. */
+/** Reports whether the update continues: until all its pods are replaced, or another rollout begins. */
 function isUpdating(running: Workload | undefined, template: string, { revision }: Revision): boolean {
   const { annotations } = running?.metadata ?? {};
   if (annotations?.[ANNOTATION_UPDATE] !== template || annotations[ANNOTATION_REVISION] !== String(revision))
@@ -77,7 +77,7 @@ function isUpdating(running: Workload | undefined, template: string, { revision 
   return updateOf(running)?.state !== 'done';
 }
 
-/** A quarter, but at least two at once: few pods are then replaced in one go, which takes half the time. */
+/** Returns a quarter, but at least two at once: few pods are then replaced in one go, which takes half the time. */
 function defaultSurge({ spec }: GatewayProject): number {
   const { autoscaling, replicas } = spec.pods;
   return Math.max(2, Math.ceil((autoscaling?.minReplicas ?? replicas) / 4));

@@ -53,7 +53,10 @@ export function parseDockerConfig(json: Uint8Array | string): DockerConfig {
     .toSorted((a, b) => b.path.length - a.path.length || globs(a) - globs(b));
 }
 
-/** The entry with the longest path that covers the repository, one without a glob before one with; as the kubelet has it. */
+/**
+ * Returns the entry with the longest path that covers the repository, one without a glob before one with, as the
+ * kubelet does.
+ */
 export function credentialFor(config: DockerConfig, { registry, repository }: RepositoryName): Credential | undefined {
   const hosts = isDockerHub(registry) ? ['docker.io', 'index.docker.io', 'registry-1.docker.io'] : [registry];
   const places = hosts.map((host) => placeOf(host));

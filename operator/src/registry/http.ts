@@ -13,7 +13,7 @@ import { RegistryError } from './error.ts';
 /** Rejects with RegistryError. */
 export type Call = (call: HttpCall) => Promise<HttpAnswer>;
 
-/** An artifact has at most this (its own format's limit); so has any other file that is fetched. */
+/** Maximum bytes of an artifact (its own format's limit), and of any other fetched file. */
 export const MAX_BLOB_BYTES = 256 << 20;
 /** Bytes of all answers that are being read. */
 const MAX_HELD_BYTES = 768 << 20;

@@ -81,19 +81,19 @@ export class ApiServer {
     this.#server = server.replace(/\/$/, '');
   }
 
-  /** From `KUBECONFIG` or `~/.kube/config`, else the pod's service account. */
+  /** Reads the config from `KUBECONFIG` or `~/.kube/config`, else from the pod's service account. */
   static fromDefault(onRequest?: OnRequest): ApiServer {
     const config = new KubeConfig();
     config.loadFromDefault();
     return new ApiServer(config, onRequest);
   }
 
-  /** Namespace of the kubeconfig's context, or of the pod. */
+  /** Returns the namespace of the kubeconfig's context, or of the pod. */
   get namespace(): string {
     return this.#config.getContextObject(this.#config.getCurrentContext())?.namespace ?? 'default';
   }
 
-  /** The parsed body of a 2xx answer. Throws ApiError on others. */
+  /** Returns the parsed body of a 2xx answer. Throws ApiError on others. */
   async json(call: ApiRequest): Promise<unknown> {
     const timeout = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
     const answer = await this.#send(call, call.signal ? AbortSignal.any([call.signal, timeout]) : timeout, 0);
@@ -124,7 +124,7 @@ export class ApiServer {
     signal: AbortSignal | undefined,
     bodyTimeout: number,
   ): Promise<Dispatcher.ResponseData> {
-    // Asked for at every request: tokens of service accounts and of exec plugins are renewed under way.
+    // Read at every request: tokens of service accounts and of exec plugins are renewed while the operator runs.
     const options: RequestOptions = {};
     await this.#config.applyToHTTPSOptions(options);
     const url = new URL(this.#server + call.path);

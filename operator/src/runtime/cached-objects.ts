@@ -14,7 +14,7 @@ import { ObjectStore } from './object-store.ts';
 import type { Change, FieldConflict, ListOptions, Objects, Watch, WatchOptions } from './objects.ts';
 
 export interface CacheEvents {
-  /** A read, and whether the API server had to be asked. */
+  /** Called for each read, with its source. */
   onRead(resource: string, from: 'cache' | 'server'): void;
 }
 
@@ -197,7 +197,7 @@ export class CachedObjects implements Objects {
     this.#contents.delete(id);
   }
 
-  /** The stores that could hold objects of the namespace and have seen all there is. */
+  /** Returns the synced stores that could contain objects of the namespace. */
   #storesOf(resource: Resource<KubeObject>, namespace: string | undefined): readonly ObjectStore[] {
     const stores = [...(this.#stores.get(kindOf(resource)) ?? [])];
     return stores.filter(

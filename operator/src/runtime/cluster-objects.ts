@@ -181,7 +181,7 @@ export class ClusterObjects {
     return new Watcher(this.#api, resource, options, onChange, this.#events, keeper);
   }
 
-  /** Plain JSON, so that fields which no type of ours knows survive. */
+  /** Sends plain JSON, so that fields without a type here survive. */
   async #patch(
     path: string,
     object: KubeObject,

@@ -31,7 +31,7 @@ export function conditions(
   });
 }
 
-/** RFC 3339 to the second, as metav1.Time. */
+/** Formats a time by RFC 3339 to the second, as metav1.Time. */
 export function rfc3339(date: Date): string {
   return date.toISOString().replace(/\.\d+Z$/, 'Z');
 }

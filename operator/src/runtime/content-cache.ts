@@ -20,7 +20,7 @@ export class ContentCache {
     this.#max = max;
   }
 
-  /** The object in the version that `metadata` has, or in a newer one. */
+  /** Returns the object in the version of `metadata`, or in a newer one. */
   get(id: string, { uid, resourceVersion }: KubeObject['metadata']): KubeObject | undefined {
     const found = this.#contents.get(id);
     if (!found) return undefined;

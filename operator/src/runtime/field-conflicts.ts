@@ -53,7 +53,7 @@ export class FieldConflicts {
     return retryMs > 0 ? { manager, fields, times, left: true, retryMs } : undefined;
   }
 
-  /** The fields had to be taken back. */
+  /** Records that the fields were retaken. */
   taken(id: string, { manager, fields }: Pick<Fight, 'manager' | 'fields'>): FieldConflict {
     const before = this.#fights.get(id);
     const now = this.#now();

@@ -60,7 +60,7 @@ export class HttpsServer implements HttpsRoutes {
     this.#options = options;
   }
 
-  /** The port listened on; 0 before there is a certificate. */
+  /** Returns its port; 0 before there is a certificate. */
   get port(): number {
     return this.#port;
   }
@@ -105,7 +105,7 @@ export class HttpsServer implements HttpsRoutes {
     });
   }
 
-  /** New connections get this certificate. Throws when key and certificate do not fit; the former then stays. */
+  /** Gives new connections this certificate. Throws if key and certificate do not match; the former then stays. */
   replaceCertificate(certificate: ServerCertificate): void {
     this.#server?.setSecureContext(this.#context(certificate));
   }

@@ -107,7 +107,7 @@ export class OperatorMetrics {
     this.#fetches.inc({ type, result: ok ? 'ok' : 'error' });
   }
 
-  /** Whether the paths that API servers use are not those of the webhooks, at the time of the scrape. */
+  /** Reports, at the time of the scrape, whether API servers use other paths than those of the webhooks. */
   watchDrift(drifts: () => boolean): void {
     new Gauge({
       name: 'gw_operator_webhook_drift',

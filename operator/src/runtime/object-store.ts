@@ -17,7 +17,7 @@ export class ObjectStore {
     this.options = options;
   }
 
-  /** Whether the watch has synced; before, an object may be missing although it exists. */
+  /** Reports whether the watch has synced; before, an object may be missing although it exists. */
   get ready(): boolean {
     return this.#ready;
   }
@@ -28,7 +28,7 @@ export class ObjectStore {
     return size;
   }
 
-  /** Whether everything that a read with these options could find is here. */
+  /** Reports whether the store has everything that a read with these options could find. */
   covers({ namespace, labels, hasLabel }: ListOptions): boolean {
     const { options } = this;
     if (!this.#ready || (options.namespace !== undefined && options.namespace !== namespace)) return false;
@@ -92,7 +92,7 @@ export class ObjectStore {
     names.set(name, object);
   }
 
-  /** We deleted it: events about it that are still under way do not bring it back. */
+  /** Records our deletion: pending events about the object do not bring it back. */
   removed(key: ObjectKey, uid: string | undefined): void {
     const known = this.find(key)?.metadata.uid;
     if (known === undefined || (uid !== undefined && uid !== known)) return;

@@ -3,11 +3,11 @@ import type { LabelSelector } from '../api/shared.ts';
 import type { KubeObject, ObjectKey, ObjectMeta, Resource } from '../kube/kube-object.ts';
 
 export interface ListOptions {
-  /** All namespaces when absent. */
+  /** Absent: all namespaces. */
   readonly namespace?: string;
   /** Labels that must be equal. */
   readonly labels?: { readonly [name: string]: string };
-  /** A label that must be there, whatever its value. */
+  /** A label that must exist, with any value. */
   readonly hasLabel?: string;
 }
 
@@ -17,7 +17,7 @@ export interface Change {
   readonly type: ChangeType;
   /** Only apiVersion, kind and metadata if the watch requested metadata. */
   readonly object: KubeObject;
-  /** The metadata as it was before a modification. */
+  /** The metadata before a modification. */
   readonly before?: ObjectMeta;
 }
 
@@ -54,15 +54,15 @@ export interface Objects {
   get<T extends KubeObject>(resource: Resource<T>, key: ObjectKey): Promise<T | undefined>;
   /** As `get`, without spec, data and status. */
   getMetadata(resource: Resource<KubeObject>, key: ObjectKey): Promise<KubeObject | undefined>;
-  /** Whether the cluster knows the kind: custom ones need not be installed. May lag by some seconds. */
+  /** Reports whether the cluster knows the kind: custom ones may not be installed. May lag by some seconds. */
   serves(resource: Resource<KubeObject>): Promise<boolean>;
   /** Lists in the order of names. */
   list<T extends KubeObject>(resource: Resource<T>, options: ListOptions): Promise<readonly T[]>;
   /** As `list`, without spec, data and status, which stay on the server. */
   listMetadata(resource: Resource<KubeObject>, options: ListOptions): Promise<readonly KubeObject[]>;
   /**
-   * Server-side apply: our fields become exactly these, those of others stay. The answer names another manager that
-   * has set fields of ours to something else, now or again and again: see `FieldConflict`.
+   * Applies on the server: our fields become exactly these, those of others stay. Returns another manager that has set
+   * our fields to other values, now or repeatedly: see `FieldConflict`.
    */
   apply(resource: Resource<KubeObject>, object: KubeObject): Promise<FieldConflict | undefined>;
   /** Applies under another manager of ours, so that fields stay when `apply` no longer sets them. */
@@ -78,7 +78,7 @@ export interface Objects {
 /** An Event on an object, for `kubectl describe`. */
 export interface EventRecord {
   readonly type: 'Normal' | 'Warning';
-  /** From the table of reasons. */
+  /** Reason from the table of reasons. */
   readonly reason: string;
   /** The action in progress, such as `Compile`. */
   readonly action: string;

@@ -1,4 +1,4 @@
-/** A Secret of the operator's namespace whose content the operator makes itself and all its replicas share. */
+/** A Secret of the operator's namespace whose content the operator creates and all its replicas share. */
 import type { ISecret } from 'kubernetes-models/v1/Secret';
 import { isRecord } from '../kube/kube-object.ts';
 import { manifest } from '../kube/manifest.ts';

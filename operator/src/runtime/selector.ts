@@ -2,7 +2,7 @@ import type { LabelSelector } from '../api/shared.ts';
 
 type Labels = { readonly [name: string]: string };
 
-/** Whether the labels satisfy the selector; an empty selector selects everything. */
+/** Reports whether the labels satisfy the selector; an empty selector selects everything. */
 export function selects(selector: LabelSelector, labels: Labels = {}): boolean {
   for (const [name, value] of Object.entries(selector.matchLabels ?? {})) if (labels[name] !== value) return false;
   for (const { key, operator, values = [] } of selector.matchExpressions ?? []) {

@@ -13,7 +13,7 @@ export class TrackedObjects implements Objects {
     this.#unwatched = unwatched;
   }
 
-  /** Whether an object of the unwatched kind has been asked for, be it there or not. */
+  /** Reports whether an object of the unwatched kind was read, also a missing one. */
   get readUnwatched(): boolean {
     return this.#read;
   }

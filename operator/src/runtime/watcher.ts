@@ -12,13 +12,13 @@ import type { Change, Watch, WatchOptions } from './objects.ts';
 import { selectorText } from './selector.ts';
 
 export interface WatchEvents {
-  /** A connection is being resumed; `error` is what ended it. */
+  /** Called when a connection is being resumed; `error` is what ended it. */
   onRestart(resource: string, error: unknown): void;
 }
 
 /** Store of the objects that a watch has seen. */
 export interface WatchKeeper {
-  /** A list of that version is complete; unreported objects were deleted. */
+  /** Called when a list of that version is complete; unreported objects were deleted. */
   listed(version: string, reported: (key: ObjectKey) => boolean): void;
 }
 
@@ -28,7 +28,7 @@ const PAGE = '250';
 const SERVER_TIMEOUT_S = 290;
 const BASE_MS = 200;
 const MAX_MS = 30_000;
-/** A kind that we may not see, or that is not installed, is asked for again after so long at most. */
+/** Longest interval in milliseconds at which a forbidden or missing kind is requested again. */
 const MAX_REFUSED_MS = 60_000;
 const MAX_ABSENT_MS = 300_000;
 

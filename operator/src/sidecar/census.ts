@@ -117,7 +117,7 @@ export class SidecarCensus {
     }
   }
 
-  /** Several watches may report the same pod: each report is complete. */
+  /** Handles a change of a pod. Several watches may report the same pod: each report is complete. */
   #podChanged({ type, object }: Change): void {
     const { metadata } = object;
     const key = keyText({ namespace: metadata.namespace ?? '', name: metadata.name });

@@ -27,7 +27,7 @@ export type Injection =
 const TRAFFIC_PORT = 19080;
 const ADMIN_PORT = 19081;
 
-/** Another injector may have called us before (reinvocation). */
+/** Reports whether the pod has a sidecar already: another injector may have called us before (reinvocation). */
 export function hasSidecar(pod: PodToInject): boolean {
   return (pod.spec.initContainers ?? []).some(({ name }) => name === SIDECAR);
 }
@@ -81,7 +81,7 @@ export function skip(pod: PodToInject, reason: string): readonly PatchOperation[
   ];
 }
 
-/** Services look for the name, and find the sidecar's; probes and hooks go on asking the app. */
+/** Services look up the name, and find the sidecar's; probes and hooks still reach the app. */
 function renamedPort(pod: PodToInject, port: TakenPort): readonly PatchOperation[] {
   const at = `/spec/containers/${port.container}`;
   const container = pod.spec.containers[port.container]!;

@@ -40,7 +40,7 @@ export function namedProject(text: string | undefined, namespace: string): Objec
   return { namespace: parts.length === 2 ? (parts[0] ?? '') : namespace, name };
 }
 
-/** Value of the label by which the pods of a project's sidecars are found: 63 characters must do. */
+/** Returns the label value by which the pods of a project's sidecars are found, within 63 characters. */
 export function injectedLabel({ namespace, name }: ObjectKey): string {
   const text = `${namespace}.${name}`;
   return text.length <= 63 ? text : createHash('sha256').update(text).digest('hex').slice(0, 40);

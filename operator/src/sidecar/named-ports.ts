@@ -7,11 +7,11 @@ import { isRecord } from '../kube/kube-object.ts';
 import type { ApiServer } from '../runtime/api-server.ts';
 
 const FIRST_MINOR = 32;
-/** A cluster may be upgraded while we run. */
+/** Milliseconds for which a version is kept: a cluster may be upgraded while the operator runs. */
 const KNOWN_MS = 10 * 60_000;
 
 export interface ClusterVersion {
-  /** Such as `1.34`. */
+  /** The version as text, such as `1.34`. */
   readonly text: string;
   readonly findsSidecars: boolean;
 }

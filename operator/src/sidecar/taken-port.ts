@@ -17,7 +17,7 @@ export interface TakenPort {
 
 export type PortChoice = ({ readonly ok: true } & TakenPort) | { readonly ok: false; readonly reason: string };
 
-/** The port of that name; without one `http`, else the only TCP port that has a name. */
+/** Returns the port of that name; without one `http`, else the only TCP port with a name. */
 export function takenPort(pod: PodToInject, wanted: string | undefined): PortChoice {
   const named = pod.spec.containers.flatMap((each, container) =>
     (each.ports ?? []).flatMap((port, index) =>

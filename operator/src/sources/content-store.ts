@@ -69,7 +69,7 @@ export class ContentStore {
   }
 }
 
-/** The same file is other files as a document and as a plugin, or under another name. */
+/** Names content: the same file yields other files as a document and as a plugin, or under another name. */
 function idOf({ digest, files }: Fetched): string {
   return JSON.stringify([digest, ...files.keys()]);
 }

@@ -42,7 +42,7 @@ function packageFiles({ wasm, manifest, configSchema }: PluginPackage): Readonly
   return files;
 }
 
-/** The package whose files were kept. */
+/** Returns the package of stored files. */
 export function keptPackage(files: ReadonlyMap<string, Uint8Array>, name: string): PluginPackage {
   const manifest = files.get(MANIFEST);
   const configSchema = files.get(CONFIG_SCHEMA);
@@ -50,7 +50,7 @@ export function keptPackage(files: ReadonlyMap<string, Uint8Array>, name: string
   return { wasm, name, ...(manifest ? { manifest } : {}), ...(configSchema ? { configSchema } : {}) };
 }
 
-/** Bytes that are held; files may be views of the one that came. */
+/** Returns the bytes in memory; files may be views of the received file. */
 export function sizeOf(files: ReadonlyMap<string, Uint8Array>, file?: Uint8Array): number {
   const others = [...files.values()].filter((bytes) => bytes !== file);
   return others.reduce((sum, bytes) => sum + bytes.length, file?.length ?? 0);

@@ -100,7 +100,10 @@ async function fetchSignature(get: Get, signatureUrl: string): Promise<Pick<Fetc
   return { signature: signatureText(answer.body) };
 }
 
-/** For the server of the source; the servers of its checksum and signature get it too if the Secret names them. */
+/**
+ * Reads the Authorization for the server of the source; the servers of its checksum and signature get it too if the
+ * Secret names them.
+ */
 async function authorizationOf(
   { secret: read }: FetchUrlWith,
   { namespace }: SourceOwner,
@@ -169,7 +172,7 @@ function shown(url: string): string {
   return origin + pathname;
 }
 
-/** The last segment of the path. */
+/** Returns the last segment of the path. */
 export function fileName(url: string): string {
   const segment = new URL(url).pathname.split('/').at(-1) ?? '';
   try {

@@ -75,7 +75,7 @@ export class SourceFetcher {
     this.#listeners.push(listener);
   }
 
-  /** How things stand; the first question, and one about another source than before, has it fetched. */
+  /** Returns the state of a source; the first call, and one about another source than before, start a fetch. */
   look(owner: SourceOwner, request: SourceRequest): SourceState {
     const id = ownerText(owner);
     const fingerprint = JSON.stringify(request);
@@ -139,7 +139,7 @@ export class SourceFetcher {
     return this.#entries.get(ownerText(entry.owner)) === entry;
   }
 
-  /** Never rejects. */
+  /** Fetches a source. Never rejects. */
   async #fetch(entry: Entry): Promise<void> {
     const { owner, request, source: before } = entry;
     let fetched: FetchedSource | undefined;
@@ -197,7 +197,7 @@ export class SourceFetcher {
       if (Date.now() - entry.askedAt > FORGET_MS) this.forget(entry.owner);
       else this.#enqueue(entry);
     }, delay);
-    // A fetch that is to come keeps no process alive.
+    // A scheduled fetch does not keep the process alive.
     entry.timer.unref();
   }
 }

@@ -13,7 +13,7 @@ import { SourceError, type SourceRequest } from './source.ts';
 export interface EgressSettings {
   /** Guard of the addresses that may be connected to (`--egress-allow`). */
   readonly guard: EgressGuard;
-  /** The same as it was written, for pods that fetch in the operator's place. */
+  /** The option's own text, for pods that fetch in the operator's place. */
   readonly egressAllow: readonly string[];
   /** HOST or HOST:PORT (`--plain-http-registry`). */
   readonly plainHttpRegistries: readonly string[];

@@ -15,7 +15,7 @@ export interface ReadWith {
 
 export type Entries = ReadonlyMap<string, Uint8Array>;
 
-/** The keys of a ConfigMap, text and binary alike. */
+/** Reads the keys of a ConfigMap, text and binary alike. */
 export async function readConfigMap(
   objects: Objects,
   namespace: string,
@@ -29,7 +29,7 @@ export async function readConfigMap(
   return { ok: true, entries };
 }
 
-/** The keys of a Secret. */
+/** Reads the keys of a Secret. */
 export async function readSecret(
   objects: Pick<Objects, 'get'>,
   namespace: string,
@@ -54,7 +54,7 @@ export function readFetched(
   return refuse('Fetching', 'it is being fetched');
 }
 
-/** A refusal in place of the SourceError that the work ends with. */
+/** Returns a refusal in place of a SourceError of the work. */
 export async function refusing<T>(work: () => Promise<Read<T>>): Promise<Read<T>> {
   try {
     return await work();

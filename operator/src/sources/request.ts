@@ -39,7 +39,7 @@ function remoteRequest(
   return { type: 'oci', reference, pullSecret, plainHttp, signatures, intervalSeconds };
 }
 
-/** The URL of the file beside it; a query stays. */
+/** Returns the URL of the file beside it, with its query. */
 function besides(text: string, suffix: string): string {
   if (!URL.canParse(text)) return text;
   const url = new URL(text);

@@ -40,13 +40,13 @@ export function parseKeys(text: string, from: string): readonly SigningKey[] {
   });
 }
 
-/** Base64 or hex as it stands in the file; the bytes of a binary one (`openssl dgst -sign`) in base64. */
+/** Returns base64 or hex as written in the file; the bytes of a binary one (`openssl dgst -sign`) in base64. */
 export function signatureText(bytes: Uint8Array): string {
   const text = Buffer.from(bytes).toString('latin1').trim();
   return /^[A-Za-z0-9+/=\r\n]+$/.test(text) ? text : Buffer.from(bytes).toString('base64');
 }
 
-/** The key by which the bytes are signed. `signature`: base64 (ECDSA in DER, or the 64 bytes of Ed25519), or hex. */
+/** Returns the key that signed the bytes. `signature`: base64 (ECDSA in DER, or the 64 bytes of Ed25519), or hex. */
 export function signerOf(keys: readonly SigningKey[], bytes: Uint8Array, signature: string): SigningKey | undefined {
   const raw = decode(signature);
   return keys.find(({ key }) => {

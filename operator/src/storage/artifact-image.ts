@@ -57,7 +57,7 @@ export async function artifactImage(options: ArtifactImageOptions): Promise<Arti
   return { layer, config, manifest, digest: digestOf(manifest), tag: `sha256-${tarSha256}` };
 }
 
-/** The file in the folder that `gw serve` reads (docs/decisions.md#artifact-in-parts). */
+/** Returns the name of the file in the folder that `gw serve` reads (docs/decisions.md#artifact-in-parts). */
 export function fileName(tarSha256: string): string {
   return `${tarSha256}.gwa`;
 }

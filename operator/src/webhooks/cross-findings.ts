@@ -46,13 +46,14 @@ export async function findingsOfPart(
   for (const project of takers.slice(0, MAX_PROJECTS))
     findings.push(await findingsWith(using, project, part, timeoutMs));
   const folder = isApiSpec(part) ? folderOf(part) : undefined;
+  const isInline = isApiSpec(part) && part.spec.source.inline !== undefined;
   const isOwn = ({ file }: Diagnostic) => folder !== undefined && file?.startsWith(folder);
   const errors = findings.flatMap((each) => each.errors);
   const others = errors.filter((each) => !isOwn(each));
   const missing = findings.some(({ problems }) => problems.length > 0);
   const status = 'its status says which';
   return [
-    ...shownErrors(errors.filter(isOwn).map(placeLine)),
+    ...shownErrors(errors.filter(isOwn).map((each) => placeLine(each, isInline))),
     ...(others.length > 0
       ? [`a GatewayProject that uses it has errors with other objects: ${titles(others)}; ${status}`]
       : []),
@@ -145,7 +146,7 @@ function isApiSpec(part: ApiSpec | PluginRef): part is ApiSpec {
   return part.kind === apiSpecs.kind;
 }
 
-/** A review fetches nothing: the status reports on registries and URLs. */
+/** Reports whether a project needs a fetch: a review fetches nothing, and the status reports on registries and URLs. */
 async function needsFetching(objects: CrossFindingsWith['objects'], project: GatewayProject): Promise<boolean> {
   const { namespace = '' } = keyOf(project);
   const specs = await objects.list(apiSpecs, { namespace });

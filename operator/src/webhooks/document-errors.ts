@@ -4,6 +4,7 @@
  */
 import { compileProject } from '@gw/control';
 import { type Diagnostic, ERROR_CODES } from '@gw/gateway/compiler';
+import { diagnosticLine } from '@gw/gateway/diagnostic-line';
 import type { ApiSpec } from '../api/resources.ts';
 
 export const MAX_SHOWN = 10;
@@ -46,21 +47,23 @@ export async function documentFindings({ metadata, spec }: ApiSpec, timeoutMs: n
   return { errors: own.filter(fatal), warnings: own.filter((each) => !fatal(each)) };
 }
 
-/** Formats a diagnostic as compilers do: `books.yaml:12:5: E1003 unresolved $ref (at /paths/…). What to do.` */
-export function diagnosticLine(diagnostic: Diagnostic): string {
-  const { code, message, hint } = diagnostic;
-  return `${placeOf(diagnostic)}${code} ${short(message)}${pointerOf(diagnostic)}${hint ? `. ${hint}` : ''}`;
+/** Place of an inline document in its object: lines count from its first. */
+const INLINE = 'spec.source.inline';
+
+/** Formats a diagnostic as compilers do: `spec.source.inline:12:5: error E1003 unresolved $ref (at /paths/…). What to do.` */
+export function findingLine(diagnostic: Diagnostic): string {
+  return diagnosticLine({
+    ...diagnostic,
+    file: INLINE,
+    message: `${short(diagnostic.message)}${pointerOf(diagnostic)}`,
+  });
 }
 
-/** Formats it without text about other objects: `books.yaml:12:5: E1010 routing conflict (at /paths/…). …` */
-export function placeLine(diagnostic: Diagnostic): string {
+/** Formats it without text about other objects: `…:12:5: error E1010 routing conflict (at /paths/…). …` */
+export function placeLine(diagnostic: Diagnostic, isInline: boolean): string {
   const { title, hint } = ERROR_CODES[diagnostic.code];
-  return `${placeOf(diagnostic)}${diagnostic.code} ${title}${pointerOf(diagnostic)}. ${hint}`;
-}
-
-function placeOf({ file, line, column }: Diagnostic): string {
-  const place = [file, line, line === undefined ? undefined : column].filter((part) => part !== undefined).join(':');
-  return place ? `${place}: ` : '';
+  const place = isInline ? { file: INLINE } : {};
+  return diagnosticLine({ ...diagnostic, ...place, message: `${title}${pointerOf(diagnostic)}`, hint });
 }
 
 function pointerOf({ pointer }: Diagnostic): string {

@@ -129,7 +129,7 @@ async function projectOfNamespace(
   return found?.metadata.annotations?.[ANNOTATION_PROJECT];
 }
 
-/** Absent and not granted give the same answer, so that nobody can probe other namespaces. */
+/** Finds the project. Absent and not granted give the same answer, so that nobody can probe other namespaces. */
 async function usableProject(
   { objects, namespaces: view }: InjectorWith,
   key: ObjectKey,
@@ -142,7 +142,7 @@ async function usableProject(
   return granted ? project : undefined;
 }
 
-/** Services that select the pod and look for the app's port by its number: they go past the sidecar. */
+/** Returns Services that select the pod and use the app's port by its number: they bypass the sidecar. */
 async function servicesByNumber(
   objects: Objects,
   pod: PodToInject,

@@ -74,7 +74,7 @@ export async function pluginRefFaults(
   ];
 }
 
-/** A Deployment records an action on one project. */
+/** Returns faults of a Deployment, which records an action on one project. */
 export function deploymentFaults(next: Deployment, before: Deployment | undefined): readonly string[] {
   if (!before || before.spec.project === next.spec.project) return [];
   return [`spec.project cannot change (it is "${before.spec.project}"): create another Deployment`];
@@ -129,7 +129,9 @@ function podsFault(
   return refusal === undefined ? [] : [refusal];
 }
 
-/** The status reports whether the operator may connect there: it may be allowed later. */
+/**
+ * Returns the fault of a control plane's address. The status reports whether it may be connected to, which may change.
+ */
 function controlPlaneFault({ controlPlane, allowPlaintext }: GatewayProject['spec']): readonly string[] {
   if (!controlPlane) return [];
   const fault = addressFault(controlPlane.url, allowPlaintext, { names: () => true });

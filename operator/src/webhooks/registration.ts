@@ -33,17 +33,19 @@ export class WebhookRegistration {
     this.#options = options;
   }
 
-  /** Why API servers may call another address, so that objects and pods pass unseen; undefined if they do not. */
+  /**
+   * Returns why API servers may call another address, so that objects and pods pass unseen; undefined if they do not.
+   */
   get drift(): string | undefined {
     return this.#drift;
   }
 
-  /** Whether paths are known, so that they can be answered. */
+  /** Reports whether paths are known, so that they can be answered. */
   get known(): boolean {
     return this.#paths !== undefined;
   }
 
-  /** The webhook at the path of a request. */
+  /** Returns the webhook at the path of a request. */
   webhookAt(pathname: string): Webhook | undefined {
     return this.#paths && webhookAt(pathname, this.#paths, this.#now());
   }
@@ -52,7 +54,7 @@ export class WebhookRegistration {
     this.#running = this.#run();
   }
 
-  /** Something that is published has changed. */
+  /** Publishes at once, after a change. */
   look(): void {
     this.#wake.abort();
   }
@@ -85,7 +87,7 @@ export class WebhookRegistration {
     }
   }
 
-  /** API servers repeat refused content, and the path is a secret. */
+  /** Hides the paths in an error: API servers repeat refused content, and the path is a secret. */
   #redacted(error: unknown): Error {
     const secrets = [this.#paths?.path, this.#paths?.before].filter(
       (path) => path !== undefined && path !== FIXED_PATH,

@@ -72,7 +72,7 @@ describe('an ApiSpec', () => {
     const { allowed, message, code } = await create('ApiSpec', 'books', { source: { inline } });
     expect([allowed, code]).toEqual([false, 422]);
     expect(message).toMatch(
-      /^ApiSpec "books": books\.yaml:6:\d+: E1012 .*\(at \/paths\/~1a\/get\/x-gw-dispatch\)\. Write x-gw-dispatch as/,
+      /^ApiSpec "books": spec\.source\.inline:6:\d+: error E1012 .*\(at \/paths\/~1a\/get\/x-gw-dispatch\)\. Write x-gw-dispatch as/,
     );
   });
 
@@ -91,7 +91,9 @@ describe('an ApiSpec', () => {
     const { allowed, warnings } = await create('ApiSpec', 'books', spec);
     expect(allowed).toBe(true);
     expect(warnings).toEqual([
-      expect.stringMatching(/^gw: books\/books\.yaml:1:\d+: E1040 plugin used in a spec but not declared \(at \/paths/),
+      expect.stringMatching(
+        /^gw: spec\.source\.inline:1:\d+: error E1040 plugin used in a spec but not declared \(at \/paths/,
+      ),
       expect.stringMatching(
         /^gw: a GatewayProject that uses it has errors with other objects: E1010 \(.*\); its status/,
       ),

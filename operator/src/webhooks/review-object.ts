@@ -23,7 +23,7 @@ import {
   findingsOfProject,
   usersOf,
 } from './cross-findings.ts';
-import { diagnosticLine, documentFindings, MAX_SHOWN } from './document-errors.ts';
+import { documentFindings, findingLine, MAX_SHOWN } from './document-errors.ts';
 import { deploymentFaults, pluginRefFaults, projectFaults } from './own-faults.ts';
 import { ReviewTurns } from './review-turns.ts';
 
@@ -34,7 +34,7 @@ export interface ReviewWith extends CrossFindingsWith {
   readonly policy?: PodPolicy;
   /** Milliseconds for all of it; default 8,000, below the timeout of the webhook. */
   readonly deadlineMs?: number;
-  /** A check that broke: the object is admitted, and the controllers judge it. */
+  /** Called for a check that failed internally: the object is admitted, and the controllers check it. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -155,14 +155,14 @@ async function findingsOfApiSpec(using: ReviewWith, spec: ApiSpec, timeoutMs: nu
   const warnings = (ms: number) => findingsOfPart(using, spec, ms);
   if (spec.spec.source.inline === undefined) return { faults: [], warnings };
   const found = await documentFindings(spec, timeoutMs);
-  const shown = found.errors.slice(0, MAX_SHOWN).map(diagnosticLine);
+  const shown = found.errors.slice(0, MAX_SHOWN).map(findingLine);
   const more = found.errors.length - shown.length;
   return {
     faults: more > 0 ? [...shown, `and ${more} more errors`] : shown,
     warnings: async (ms) => {
       const cross = await warnings(ms);
       // A project that uses it has checked it with its own rules.
-      return cross.length > 0 ? cross : found.warnings.map(diagnosticLine);
+      return cross.length > 0 ? cross : found.warnings.map(findingLine);
     },
   };
 }
@@ -182,7 +182,7 @@ async function warningsOfDeletion(
   ];
 }
 
-/** The server sends objects of `kubectl create` without their namespace. */
+/** Reads the object; the server sends objects of `kubectl create` without their namespace. */
 function read<T extends KubeObject>(resource: Resource<T>, value: unknown, namespace: string): T {
   const metadata = isRecord(value) && isRecord(value['metadata']) ? value['metadata'] : {};
   // An object with generateName has no name yet.

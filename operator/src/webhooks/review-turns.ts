@@ -1,4 +1,4 @@
-/** Turns of reviews: those of a namespace that asks for many come after those of the others. */
+/** Turns of reviews: a namespace with many requests comes after the others. */
 
 export interface ReviewTurnsOptions {
   /** Maximum number of concurrent reviews. */

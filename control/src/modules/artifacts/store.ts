@@ -99,7 +99,7 @@ export function listArtifacts(
   });
 }
 
-/** Whether any deployment, past ones too, refers to it. */
+/** Reports whether any deployment, past or present, refers to it. */
 export async function wasDeployed(db: Db, id: string): Promise<boolean> {
   const found = await db
     .selectFrom('deployments')

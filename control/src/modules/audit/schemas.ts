@@ -20,7 +20,7 @@ export const AuditEntry = Named(
 );
 export type AuditEntry = Static<typeof AuditEntry>;
 
-/** Text without NUL, which no entry contains. */
+/** Schema of text without NUL, which no entry contains. */
 const Text = (maxLength: number, description: string) =>
   Type.String({ minLength: 1, maxLength, pattern: '^[^\\u0000]*$', description });
 

@@ -13,7 +13,7 @@ export class Audit {
     this.#context = context;
   }
 
-  /** An admin of one project sees the entries of that project. */
+  /** Lists entries. An admin of one project sees the entries of that project. */
   async list(actor: Actor, { since, until, ...query }: AuditQuery = {}): Promise<Page<AuditEntry>> {
     actor.mustHave('admin');
     if (query.project_id !== undefined) actor.mustBe('admin', query.project_id, `project "${query.project_id}"`);

@@ -61,7 +61,7 @@ export async function runJob(
   return 'succeeded';
 }
 
-/** The job has failed, through no fault of its documents that the compiler could name. */
+/** Fails the job for a reason that is not a fault of its documents. */
 export async function failJob(context: Context, job: Job, message: string): Promise<void> {
   await finish(context, job, { artifactId: null, diagnostics: [brokenOff(message)] });
 }
@@ -106,7 +106,7 @@ function flagsOf({ production }: Job, { signingKey, allowPlaintext = false }: Co
   return { production, ...(signingKey === undefined ? {} : { signingKey }) };
 }
 
-/** A large buffer by and by. */
+/** Yields a large buffer in pieces. */
 async function* piecesOf(bytes: Uint8Array): AsyncIterable<Uint8Array> {
   yield bytes;
 }

@@ -16,7 +16,7 @@ export interface PinnedSpec {
 /** Specs of one compilation. */
 const MAX_SPECS = 500;
 
-/** The spec and those to be compiled with it. Throws not-found, and conflicts for those of other projects. */
+/** Pins the spec and those to be compiled with it. Throws not-found, and conflicts for those of other projects. */
 export async function pinSpecs(
   db: Db,
   actor: Actor,

@@ -1,4 +1,4 @@
-/** A compilation as the REST API shows it. */
+/** A compilation in the form of the REST API. */
 import type { Compilation, Diagnostic } from './schemas.ts';
 import type { CompilationRow } from './store.ts';
 

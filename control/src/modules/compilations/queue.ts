@@ -110,7 +110,7 @@ export async function handBack(db: Db, job: Job): Promise<void> {
     .execute();
 }
 
-/** How many there are of each status that is not an end. */
+/** Counts the jobs of each status that is not final. */
 export function countUnfinished(db: Db): Promise<{ status: Job['status']; number: number }[]> {
   return db
     .selectFrom('compilations')
@@ -130,13 +130,16 @@ function kept(diagnostics: readonly StoredDiagnostic[]): string {
 
 const fromNow = (ms: number) => sql<Date>`now() + make_interval(secs => ${ms / 1000})`;
 
-/** Compilations of the same project that are under way. */
+/** Counts running compilations of the same project. */
 const underWay = () => sql`(
   select count(*) from compilations other
   where other.project_id = compilations.project_id and other.status = 'compiling' and other.claimed_until >= now()
 )`;
 
-/** When the last one of the same project, or of the same person in it, was begun; earliest if there was no other. */
+/**
+ * Returns when the last one of the same project, or of the same person in it, was begun; earliest if there was no
+ * other.
+ */
 const lastBegun = (ofPerson: boolean) => sql`coalesce((
   select other.started_at from compilations other
   where other.project_id = compilations.project_id and other.started_at is not null

@@ -51,7 +51,7 @@ export async function readInputs(
   };
 }
 
-/** A folder a spec: files of two that have the same name stay apart, and diagnostics find their way back. */
+/** Returns a folder for each spec: equal names of two specs do not collide, and diagnostics map back to their spec. */
 const folderOf = (specId: string): string => `${specId}/`;
 
 /** Returns the diagnostic with its spec, and without folders that only the server knows. */

@@ -16,12 +16,12 @@ export interface RunnerOptions extends CompileSettings {
   readonly concurrency: number;
 }
 
-/** A job is another replica's when it was not renewed for this long. */
+/** Milliseconds without a renewal after which another replica may take a job. */
 const LEASE_MS = 10_000;
 const RENEW_MS = 2_500;
 /** Milliseconds between polls, give or take half. */
 const POLL_MS = 2_000;
-/** After an error of the database. */
+/** Milliseconds after an error of the database. */
 const RETRY_MS = 500;
 
 export class JobRunner {

@@ -45,7 +45,7 @@ export class Compilations {
     });
   }
 
-  /** All specs of the project together. */
+  /** Compiles all specs of the project together. */
   async compileProject(actor: Actor, projectId: string, request: ProjectCompileRequest = {}): Promise<Compilation> {
     actor.mustBe('editor', projectId, `project "${projectId}"`);
     const { production = false } = request;
@@ -141,7 +141,7 @@ async function mustExist(db: Db, projectId: string): Promise<void> {
 
 const named = (id: string): string => `compilation "${id}"`;
 
-/** For the audit log: diagnostics may be many, and quote documents. */
+/** Returns the compilation for the audit log, without diagnostics, which may be many, and quote documents. */
 function withoutFindings({ errors: _, warnings: __, ...rest }: Compilation): object {
   return rest;
 }

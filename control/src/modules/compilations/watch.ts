@@ -6,7 +6,7 @@ import { present } from './present.ts';
 import type { Compilation } from './schemas.ts';
 import { findCompilation } from './store.ts';
 
-/** Milliseconds between looks without a notification. */
+/** Milliseconds between reads without a notification. */
 const POLL_MS = 5_000;
 
 export async function* changesOf(

@@ -70,7 +70,7 @@ async function admit(db: Kysely<Schema>, hello: Hello): Promise<Admission | Refu
   return { dataPlaneId: found, projectId: key.projectId, keyId: key.id };
 }
 
-/** From before an upgrade of the control plane, or by import. */
+/** Reports whether the project has an older artifact that it can read, by import or from before an upgrade. */
 async function hasArtifactOf(db: Kysely<Schema>, projectId: string, versions: readonly number[]): Promise<boolean> {
   const found = await db
     .selectFrom('artifacts')

@@ -42,13 +42,13 @@ export class Journal {
     this.#log = log;
   }
 
-  /** It has connected, and has a row. */
+  /** Records that it has connected, and has a row. */
   arrived(plane: DataPlane): void {
     this.#serves(plane, true);
     this.#within(SOON_MS);
   }
 
-  /** It has shown a sign of life. */
+  /** Records a sign of life. */
   seen(plane: DataPlane): void {
     const isNews = this.#hashes.get(plane.dataPlaneId) !== plane.artifactHash;
     this.#serves(plane);
@@ -152,7 +152,7 @@ function ago<T extends { readonly at: number }>({ at, ...entry }: T): Omit<T, 'a
   return { ...entry, ago: (performance.now() - at) / 1000 };
 }
 
-/** PostgreSQL cannot store NUL, and people cannot read the others. */
+/** Replaces characters that PostgreSQL cannot store (NUL), or people cannot read. */
 function printable(text: string): string {
   return text
     .replaceAll(/\p{Cc}+/gu, ' ')

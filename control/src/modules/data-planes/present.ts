@@ -1,4 +1,4 @@
-/** A data plane as the REST API shows it. */
+/** A data plane in the form of the REST API. */
 import type { DataPlane } from './schemas.ts';
 import type { DataPlaneRow } from './store.ts';
 

@@ -83,7 +83,7 @@ export async function writeEntries({ kysely, notifications }: Database, entries:
   });
 }
 
-/** In one order, so that concurrent writers of several data planes wait instead of deadlocking. */
+/** Locks rows in one order, so that concurrent writers of several data planes wait instead of deadlocking. */
 async function lockDataPlanes(db: Db, ids: readonly string[]): Promise<void> {
   await db
     .selectFrom('data_planes')

@@ -101,7 +101,7 @@ export async function lockDataPlanesOf(db: Kysely<Schema>, projectId: string): P
 
 type Superseded = NonNullable<Awaited<ReturnType<typeof supersede>>>;
 
-/** An artifact whose deployment was in progress is unproven, unless it was deployed before. */
+/** Returns the artifact before: one whose deployment was in progress is unproven, unless it was deployed before. */
 function beforeThat({ kind, artifact_id, previous_artifact_id }: Superseded): string | null {
   return kind === 'deploy' ? previous_artifact_id : artifact_id;
 }
@@ -159,7 +159,7 @@ function markReaders(db: Kysely<Schema>, projectId: string, artifactVersion: num
     .execute();
 }
 
-/** Condition on rows of data_planes. */
+/** Returns a condition on rows of data_planes. */
 function readsFormat(artifactVersion: number) {
   return sql<boolean>`data_planes.format_versions @> ${String(artifactVersion)}::jsonb`;
 }

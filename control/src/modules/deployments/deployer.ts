@@ -15,7 +15,7 @@ import { settle } from './settle.ts';
 
 /** Milliseconds between reads of the tables. */
 const LOOK_MS = 1_000;
-/** Milliseconds from a notification until a look: many come at once while data planes answer. */
+/** Milliseconds from a notification until a read: many arrive at once while data planes answer. */
 const NOTIFIED_MS = 50;
 
 export class Deployer {
@@ -29,7 +29,7 @@ export class Deployer {
   #soon: NodeJS.Timeout | undefined;
   /** Deployments that this replica's data planes were notified of. */
   readonly #told = new Set<string>();
-  /** Projects to ask of before the next look. */
+  /** Projects to refresh at the next read. */
   readonly #notified = new Set<string>();
   #looking: Promise<void> | null = null;
   #again = false;
@@ -89,7 +89,7 @@ export class Deployer {
     }
   }
 
-  /** If the tables cannot be read, the next connection or gap repeats this. */
+  /** Closes moved connections. If the tables cannot be read, the next connection or gap repeats this. */
   #closeMoved(ids?: readonly string[]): void {
     closeMoved(this.#db.kysely, this.#channel, ids).catch((error: unknown) => {
       this.#log.warn({ reason: messageOf(error) }, 'cannot read where data planes are connected');

@@ -53,7 +53,7 @@ export class Deployments {
     return { ...presentDeployment(row), targets: (await targetsOf(kysely, id)).map(presentTarget) };
   }
 
-  /** All data planes of the project are to serve the artifact. Takes the place of a deployment in progress. */
+  /** Deploys the artifact to all data planes of the project. Supersedes a deployment in progress. */
   async deploy(actor: Actor, projectId: string, { artifact_id, ...policy }: DeployRequest): Promise<Deployment> {
     actor.mustBe('deployer', projectId, project(projectId));
     return this.#begin(actor, projectId, policy, async (db) => {

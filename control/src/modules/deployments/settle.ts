@@ -16,7 +16,7 @@ export interface Settled {
   readonly kind: DeploymentsTable['kind'];
   readonly status: Exclude<Decision['status'], 'in_progress'>;
   readonly reason: string | null;
-  /** From when it began. */
+  /** Seconds since it began. */
   readonly seconds: number;
 }
 
@@ -62,7 +62,7 @@ interface InProgress {
   /** Artifact to return to. */
   readonly previous: string | null;
   readonly timeoutSeconds: number;
-  /** Since it began. */
+  /** Seconds since it began. */
   readonly seconds: number;
   readonly progress: Progress;
 }

@@ -83,7 +83,7 @@ export function targetsOf(db: Db, deploymentId: string): Promise<TargetRow[]> {
     .execute();
 }
 
-/** The newest, in progress or not. */
+/** Returns the newest deployment, in progress or not. */
 export function lastDeployment(db: Db, projectId: string): Promise<{ id: string } | undefined> {
   return newest(db, projectId).select('id').executeTakeFirst();
 }
@@ -118,7 +118,7 @@ export async function lastGoodArtifact(db: Db, projectId: string, deployed: stri
   return (await query.executeTakeFirst())?.artifact_id ?? null;
 }
 
-/** If the last deployment rolled back to the artifact: when it was last deployed otherwise. */
+/** Returns when the artifact was last deployed otherwise, if the last deployment rolled back to it. */
 async function rolledBackSince(db: Db, projectId: string, artifactId: string): Promise<Date | null> {
   const last = await newest(db, projectId).select(['kind', 'artifact_id']).executeTakeFirst();
   if (last === undefined || last.kind === 'deploy' || last.artifact_id !== artifactId) return null;

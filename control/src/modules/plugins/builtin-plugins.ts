@@ -34,7 +34,7 @@ function load(name: string, { log }: Pick<Context, 'log'>): CheckedPackage | nul
   return null;
 }
 
-/** Whether this gw has it: its next start would bring it back. */
+/** Reports whether this gw includes it: its next start would register it again. */
 export function comesWithGw(name: string, version: string): boolean {
   return builtinPlugins().includes(name) && loadBuiltinPlugin(name).manifest?.version === version;
 }

@@ -45,7 +45,7 @@ export function manifestOf({ name, version, type, description }: PluginInput, gi
   }
 }
 
-/** JSON of a form's field. Throws 422. */
+/** Parses the JSON of a form's field. Throws 422. */
 export function readJson(text: string, field: string): unknown {
   let value: unknown;
   try {

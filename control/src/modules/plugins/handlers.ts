@@ -18,7 +18,7 @@ export const pluginResource = resource(
     'plugins.list': ({ actor, query }) => plugins.list(actor, query),
     'plugins.register': async (call) => {
       const { actor, request, reply } = call;
-      // Before anything of the form is read.
+      // Checked before the form is read.
       actor.mustBeGlobal('admin');
       return request.server.uploads.run({ project: '', person: actor.name }, request.raw, async () => {
         const { fields, file } = await readForm(request, PluginForm, readModule);

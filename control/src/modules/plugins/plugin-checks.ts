@@ -39,7 +39,7 @@ export class PluginChecks {
     return result.faults;
   }
 
-  /** Ends the process; it does not keep a process alive by itself. */
+  /** Ends the process; it does not keep the calling process alive. */
   close(): Promise<void> {
     return this.#process.close();
   }

@@ -1,4 +1,4 @@
-/** A version of a plugin as others see it. */
+/** A version of a plugin in the form of the REST API. */
 import type { Plugin } from './schemas.ts';
 import type { PluginRow } from './store.ts';
 
@@ -23,11 +23,11 @@ export function present(row: PluginRow): Plugin {
   };
 }
 
-/** For the audit log: without the config schema, which can be long. */
+/** Returns the plugin for the audit log, without the config schema, which can be long. */
 export function recorded(row: PluginRow): object {
   const { config_schema: _, ...plugin } = present(row);
   return plugin;
 }
 
-/** Resource in the audit log. */
+/** Returns the resource in the audit log. */
 export const resourceOf = ({ id }: PluginRow) => ({ type: 'plugin', id, projectId: null });

@@ -1,4 +1,4 @@
-/** A plugin's package becomes a version in the registry. */
+/** Registers a plugin's package as a version in the registry. */
 import { createHash, randomUUIDv7 } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { PluginManifest, ProjectPlugin } from '@gw/gateway/compiler';
@@ -28,7 +28,7 @@ export interface Registration {
   readonly row: PluginRow;
 }
 
-/** Safe where several processes register the same at once. */
+/** Registers a package; safe if several processes register the same at once. */
 export async function registerPackage(
   { db, blobs }: Pick<Context, 'db' | 'blobs'>,
   actor: Actor,

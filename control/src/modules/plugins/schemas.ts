@@ -18,7 +18,7 @@ export const MAX_SCHEMA = 200_000;
 /** Maximum bytes of a WASM module, as in a gateway (sdk/ABI.md). */
 export const MAX_MODULE = 8 << 20;
 
-/** Name as in plugin.toml (docs/reference/plugins.md#packages). */
+/** Schema of a name as in plugin.toml (docs/reference/plugins.md#packages). */
 const PluginName = (description: string) =>
   Type.String({
     minLength: 1,
@@ -27,7 +27,7 @@ const PluginName = (description: string) =>
     description: `${description} In kebab-case; at most 63 characters.`,
   });
 
-/** Semantic versions. */
+/** Schema of a semantic version. */
 export const Version = (description: string) =>
   Type.String({
     minLength: 1,

@@ -31,13 +31,13 @@ export class Plugins {
     this.#checks = checks;
   }
 
-  /** A row a version. */
+  /** Lists plugins, one row for each version. */
   async list(actor: Actor, query: PluginQuery = {}): Promise<Page<Plugin>> {
     actor.mustHave('viewer');
     return mapPage(await listPlugins(this.#context.db.kysely, query), present);
   }
 
-  /** Newest first. */
+  /** Lists versions, newest first. */
   async versions(actor: Actor, name: string): Promise<readonly Plugin[]> {
     actor.mustHave('viewer');
     const rows = await versionsOf(this.#context.db.kysely, name);

@@ -27,7 +27,7 @@ export function findPlugin(db: Db, name: string, version: string): Promise<Plugi
     .executeTakeFirst();
 }
 
-/** Other transactions that change it, or begin to use it, wait until this one ends. */
+/** Locks the plugin: other transactions that change it, or begin to use it, wait until this one ends. */
 export function lockPlugin(db: Db, name: string, version: string): Promise<PluginRow | undefined> {
   return db
     .selectFrom('plugins')

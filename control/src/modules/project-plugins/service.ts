@@ -158,7 +158,7 @@ const resourceOf = ({ plugin_name, project_id }: ProjectPluginRow) => ({
   projectId: project_id,
 });
 
-/** For the audit log, and for viewers. */
+/** Redacts a row for the audit log, and for viewers. */
 const redacted = (row: ProjectPluginRow): ProjectPlugin =>
   present({ ...row, config: redactConfig(row.config, row.config_schema) });
 

@@ -47,7 +47,7 @@ export function listProjectPlugins(
   });
 }
 
-/** Other transactions that change it wait until this one ends. */
+/** Locks the plugin: other transactions that change it wait until this one ends. */
 export function lockProjectPlugin(db: Db, projectId: string, name: string): Promise<ProjectPluginRow | undefined> {
   return rows(db, projectId).where('plugin_name', '=', name).forUpdate('project_plugins').executeTakeFirst();
 }

@@ -108,7 +108,7 @@ class Changes {
   #ids = noIds();
   #wake = new AbortController();
 
-  /** Aborted if notifications were lost. */
+  /** Returns a signal that aborts if notifications were lost. */
   get lost(): AbortSignal {
     return this.#lost.signal;
   }

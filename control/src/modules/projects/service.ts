@@ -166,7 +166,9 @@ const resourceOf = ({ id }: ProjectRow) => ({ type: 'project', id, projectId: id
 
 const versioned = (row: ProjectRow): VersionedProject => ({ project: present(row), version: row.version });
 
-/** For viewers and the audit log: upstreams stored before credentials in them were refused may contain some. */
+/**
+ * Redacts a project for viewers and the audit log: upstreams stored before credentials were refused may contain some.
+ */
 const shown = (row: ProjectRow): Project => hideCredentials(present(row));
 
 function present(row: ProjectRow): Project {

@@ -16,7 +16,7 @@ const MAX_TEXT = 300;
 /** Rows of one statement: parameters of a statement are limited. */
 const ROWS = 1000;
 
-/** In the order of creation. */
+/** Returns bindings in the order of creation. */
 export async function bindingsOf(db: Db, specId: string): Promise<readonly BindingRow[]> {
   const rows = await db.selectFrom('spec_bindings').selectAll().where('spec_id', '=', specId).orderBy('id').execute();
   return rows.map(parsed);

@@ -1,4 +1,4 @@
-/** A document with the bindings that are kept beside it (docs/decisions.md#kept-bindings). Runs in a worker. */
+/** A document with the bindings stored beside it (docs/decisions.md#kept-bindings). Runs in a worker. */
 import { isDeepStrictEqual } from 'node:util';
 import { type DescribedOperation, describeSpec, isGzip, repack, unpack } from '@gw/gateway/compiler';
 import { parseText, valueAt } from '@gw/gateway/spec';
@@ -88,7 +88,7 @@ export async function discardNews(document: BareDocument, bindings: readonly Bin
     const result = await applyBindings(document, kept);
     const news = result.outcomes.filter(isNews);
     if (news.length === 0) return { ...result, discarded };
-    // An operation that one of them had may be another's now.
+    // An operation of one of them may now belong to another.
     discarded.push(...news);
     const gone = new Set(news.map(({ binding }) => binding.id));
     kept = kept.filter(({ id }) => !gone.has(id));
@@ -158,5 +158,5 @@ async function written({ bytes, form, entry, text, value }: BareDocument, edits:
   return repack(new Map([...files, [entry, Buffer.from(mark ? `\ufeff${edited}` : edited)]]), isGzip(bytes));
 }
 
-/** The byte order mark, which reading takes away. */
+/** Reports whether the source has a byte order mark, which reading removes. */
 const hasMark = (source: Uint8Array): boolean => source[0] === 0xef && source[1] === 0xbb && source[2] === 0xbf;

@@ -38,7 +38,7 @@ function editObject(object: string, changes: Edit['changes'], outer: string): st
 
 function editMember(object: string, key: string, value: unknown, outer: string): string {
   const members = membersOf(object);
-  // The last of equal keys is the one that counts.
+  // The last of equal keys counts.
   const at = members.findLastIndex((member) => member.key === key);
   const found = members[at];
   const style = styleOf(object, members, outer);
@@ -88,7 +88,7 @@ function written(value: unknown, { indent }: Style): string {
   return JSON.stringify(value, null, indent.step).replaceAll('\n', indent.newline + indent.members);
 }
 
-/** White space that the line of an offset begins with. */
+/** Returns the white space at the beginning of an offset's line. */
 function indentAt(text: string, offset: number): string {
   const line = text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset);
   return /^[ \t]*/.exec(line)?.[0] ?? '';
@@ -115,14 +115,14 @@ function skipSpace(text: string, at: number): number {
   return next;
 }
 
-/** Behind the string that begins here. */
+/** Returns the offset behind the string that begins here. */
 function skipString(text: string, at: number): number {
   let end = at + 1;
   while (end < text.length && text[end] !== '"') end += text[end] === '\\' ? 2 : 1;
   return end + 1;
 }
 
-/** Behind the value that begins here. */
+/** Returns the offset behind the value that begins here. */
 function skipValue(text: string, at: number): number {
   let next = at;
   let depth = 0;

@@ -66,7 +66,7 @@ async function take(specs: Specs, { actor, request, reply }: UploadCall, project
   });
 }
 
-/** JSON is recognised by its name, on which a browser's display depends. */
+/** Returns the media type. JSON is recognised by its name, on which a browser's display depends. */
 function typeOf({ form, filename }: { readonly form: 'document' | 'archive'; readonly filename: string }): string {
   if (form === 'archive') return /\.(gz|tgz)$/i.test(filename) ? 'application/gzip' : 'application/x-tar';
   return /\.json$/i.test(filename) ? 'application/json' : 'application/yaml';

@@ -1,6 +1,6 @@
 /**
- * A merge patch (RFC 7396) of the plugin chains of operations: it becomes bindings, which are kept beside the document.
- * Runs in a worker.
+ * A merge patch (RFC 7396) of the plugin chains of operations: it becomes bindings, which are stored beside the
+ * document. Runs in a worker.
  */
 import { randomUUIDv7 } from 'node:crypto';
 import type { DescribedOperation } from '@gw/gateway/compiler';

@@ -30,8 +30,8 @@ const reader = new TaskProcess<SpecTask, SpecReply>({ file, work: 'reading the s
 const LIMITS = { timeoutMs: 30_000, memoryMb: 1024 };
 
 /**
- * The upload with the bindings that are kept for its spec. Throws 422 if the document is not a spec, and 400 if the
- * archive cannot be read. One upload is in memory at a time.
+ * Reads the upload with the spec's stored bindings. Throws 422 if the document is not a spec, and 400 if the archive
+ * cannot be read. One upload is in memory at a time.
  */
 export function readSpec(
   blobs: Blobs,

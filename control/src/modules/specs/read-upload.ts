@@ -112,7 +112,7 @@ function credentialsIn({ operations }: SpecDescription): readonly Diagnostic[] {
   );
 }
 
-/** An upload of one file has only that document, under any requested name. */
+/** Finds the document. An upload of one file has only that document, under any requested name. */
 function documentOf([document]: readonly ProjectFile[], filename: string, wanted: string | undefined): string {
   if (wanted === undefined || wanted === filename || wanted === document?.name) return document?.name ?? '';
   throw new ArchiveError(`the upload is the single file "${filename}": it does not contain "${wanted}"`);
@@ -139,7 +139,7 @@ function entryOf(files: readonly ProjectFile[], wanted: string | undefined): str
 
 const depthOf = (name: string): number => name.split('/').length;
 
-/** A few, as a reader wants them. */
+/** Lists a few names, for people. */
 function listed(names: readonly string[]): string {
   if (names.length === 0) return 'it contains no YAML or JSON file';
   const shown = names.slice(0, 20).map((name) => JSON.stringify(name.slice(0, 100)));

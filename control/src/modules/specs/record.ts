@@ -30,7 +30,7 @@ export function present(row: SpecRow): Spec {
   };
 }
 
-/** For the audit log: without the content of documents. */
+/** Returns the spec for the audit log, without the content of documents. */
 export function recorded({ name, revision, sha256 }: Pick<SpecRow, 'name' | 'revision' | 'sha256'>) {
   return { name, revision, sha256 };
 }
@@ -78,7 +78,7 @@ export function presentBinding({ binding, state, reason, created_by, created_at 
 
 type Use = NonNullable<SpecBinding['dispatch']>;
 
-/** A chain merges values of a document and of a patch: a config in it may be any JSON. */
+/** Reads a plugin's use. A chain merges values of a document and of a patch, so a config in it may be any JSON. */
 function useOf(value: unknown): Use | null {
   const [name, config] = [valueAt(value, '/name'), valueAt(value, '/config')];
   return typeof name === 'string' ? { name, config: isObject(config) ? config : {} } : null;

@@ -38,7 +38,7 @@ export interface Revision {
   /** The document with its bindings. */
   readonly blob: BlobInfo;
   readonly reading: ReadSpec;
-  /** All that are kept from now on. */
+  /** All bindings to store. */
   readonly outcomes: readonly BindingOutcome[];
   /** Bindings from which the outcomes were made. */
   readonly bindings: readonly BindingRow[];

@@ -111,7 +111,7 @@ export class Specs {
     return this.#context.blobs.put(content, MAX_SPEC_BYTES);
   }
 
-  /** A spec of no project, or its next revision. */
+  /** Creates a spec outside projects, or its next revision. */
   upload(actor: Actor, input: SpecInput, expected: Expected = null): Promise<UploadedSpec> {
     return this.#upload(actor, null, input, expected);
   }
@@ -172,7 +172,7 @@ export class Specs {
     return this.#context.blobs.put(once(bytes), bytes.length);
   }
 
-  /** All that the actor may see. */
+  /** Lists all specs that the actor may see. */
   async list(actor: Actor, query: SpecQuery = {}): Promise<Page<Spec>> {
     actor.mustHave('viewer');
     return mapPage(await listSpecs(this.#context.db.kysely, actor.projectId ?? undefined, query), present);
@@ -211,15 +211,15 @@ export class Specs {
     });
   }
 
-  /** Latest first. */
+  /** Lists revisions, latest first. */
   async history(actor: Actor, id: string, at: PageRequest = {}): Promise<Page<SpecRevision>> {
     await this.#visible(actor, id);
     return mapPage(await listRevisions(this.#context.db.kysely, id, at), presentRevision);
   }
 
   /**
-   * A revision; its bytes are the blob of its sha256. Default: the latest, with its bindings. For editors: plugin configs
-   * may stand anywhere in it.
+   * Returns a revision; its bytes are the blob of its sha256. Default: the latest, with its bindings. For editors: any
+   * part of it may contain plugin configs.
    */
   async content(actor: Actor, id: string, { revision, bindings = 'with' }: RevisionQuery = {}): Promise<RevisionRow> {
     const { kysely } = this.#context.db;

@@ -26,7 +26,7 @@ export function specName(filename: string, given: string | undefined): string {
   return name;
 }
 
-/** Name of a document in the compiled project: the spec's name with the file's extension. */
+/** Returns the name of a document in the compiled project: the spec's name with the file's extension. */
 export function documentName(name: string, filename: string): string {
   return name + (/\.(?:ya?ml|json)$/i.exec(filename)?.[0] ?? '.yaml');
 }

@@ -41,7 +41,7 @@ export function findSpec(db: Db, id: string): Promise<SpecRow | undefined> {
   return specs(db).where('specs.id', '=', id).executeTakeFirst();
 }
 
-/** Other transactions that change it wait until this one ends. */
+/** Locks the spec: other transactions that change it wait until this one ends. */
 export async function lockSpec(db: Db, id: string): Promise<SpecRow | undefined> {
   const locked = await db.selectFrom('specs').select('id').where('id', '=', id).forUpdate().executeTakeFirst();
   // In a separate statement, which sees writes made while it waited for the lock.
@@ -60,7 +60,7 @@ export async function lockSpecNamed(db: Db, projectId: string | null, name: stri
   return locked && findSpec(db, locked.id);
 }
 
-/** Without a lock. `projectId` null: outside projects. */
+/** Finds a spec without a lock. `projectId` null: outside projects. */
 export function findSpecNamed(db: Db, projectId: string | null, name: string): Promise<SpecRow | undefined> {
   return specs(db)
     .where('specs.project_id', projectId === null ? 'is' : '=', projectId)

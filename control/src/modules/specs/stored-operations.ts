@@ -32,7 +32,7 @@ function stored(
   return { operation_id: operationId, ...rest, ...(bound ? { bound } : {}) };
 }
 
-/** PostgreSQL stores neither U+0000 nor lone surrogates, which JSON can escape: U+FFFD stands for them. */
+/** Replaces U+0000 and lone surrogates, which JSON can escape but PostgreSQL cannot store, by U+FFFD. */
 function storable(json: string): string {
   return json.replaceAll(/\\(?:u0000|ud[89a-f][0-9a-f]{2}|.)/g, (found) => (found.length > 2 ? '\ufffd' : found));
 }

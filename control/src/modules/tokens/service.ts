@@ -24,7 +24,7 @@ export class Tokens {
     return mapPage(await listTokens(this.#context.db.kysely, actor.projectId, query), present);
   }
 
-  /** The only time that the token is shown. An admin of one project makes tokens for that project alone. */
+  /** Shows the token only this once. An admin of one project creates tokens for that project alone. */
   async create(actor: Actor, input: TokenInput): Promise<NewToken> {
     const { name, role, project_id: projectId = null, expires_at: until = null } = input;
     if (projectId === null) actor.mustBeGlobal('admin');

@@ -18,7 +18,7 @@ export interface ObservedApiSpec {
   readonly read: Read<{ readonly document: Document }>;
   /** State of the fetch of a fetched document. */
   readonly fetch?: SourceState | undefined;
-  /** All of the namespace. */
+  /** All projects of the namespace. */
   readonly projects: readonly GatewayProject[];
 }
 

@@ -63,7 +63,7 @@ async function readConfigMaps(
   return document(file ?? wanted, renamed(found, wanted, file));
 }
 
-/** The name of the file that the key holds, a part of or gzipped. */
+/** Returns the name of the file in the key, which may have a part of it, or gzipped content. */
 function wantedKey(key: string | undefined, files: readonly string[]): string | undefined {
   if (key === undefined) return files.length === 1 ? files[0] : undefined;
   return key.replace(/\.part[0-9]{1,4}$/, '').replace(/\.gz$/, '');
@@ -119,7 +119,7 @@ function baseName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
-/** A few, as a reader wants them. */
+/** Lists a few names, for people. */
 function listed(names: readonly string[]): string {
   if (names.length === 0) return 'it contains no YAML or JSON file';
   const shown = names.slice(0, 10).map((name) => JSON.stringify(name.slice(0, 100)));

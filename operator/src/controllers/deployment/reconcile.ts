@@ -8,7 +8,7 @@ import { decideDeployment } from './decide.ts';
 
 const RESYNC_MS = 600_000;
 
-/** A Deployment's reconcile: it writes its status only, the rollout itself is the GatewayProject's. */
+/** Reconciles a Deployment: writes only its status; the GatewayProject performs the rollout. */
 export async function reconcileDeployment(
   objects: Objects,
   events: EventSink,
@@ -25,7 +25,7 @@ export async function reconcileDeployment(
   const ready = status.conditions?.find(({ type }) => type === 'Ready');
   if (ready && conditionOf(deployment, 'Ready')?.reason !== ready.reason) {
     const isFault = status.outcome === 'Failed' || status.outcome === 'Pending';
-    // A revision that was there, or never will be, does not come by waiting.
+    // A revision that was deleted, or never existed, does not appear by waiting.
     const isGone = ready.reason === 'NoSuchRevision' && project?.status?.revisions?.length;
     events.record(deployment, {
       type: isGone ? 'Warning' : isFault ? eventTypeOf(ready.reason) : 'Normal',

@@ -163,7 +163,7 @@ function notReady(
   };
 }
 
-/** The status with Programmed and Ready taken back: the revisions are those that were there before. */
+/** Returns the status with Programmed and Ready false, and the revisions from before. */
 function withFailure(
   project: GatewayProject,
   decided: GatewayProjectStatus,

@@ -72,8 +72,8 @@ export function podsSummary(
 }
 
 /**
- * True only when every ready pod reports the artifact (docs/decisions.md#programmed-by-provenance). `sidecars`: pods
- * that have one, counted beside it.
+ * Returns True only if every ready pod reports the artifact (docs/decisions.md#programmed-by-provenance). `sidecars`:
+ * pods with a sidecar, counted separately.
  */
 export function programmedVerdict(
   target: Served | undefined,

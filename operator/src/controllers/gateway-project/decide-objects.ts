@@ -26,7 +26,7 @@ export interface ObjectsDecision {
   readonly problems: readonly Refusal[];
   /** Verdicts on features that only some projects have. */
   readonly verdicts: readonly Verdict[];
-  /** Milliseconds after which to look again; undefined: for these, never. */
+  /** Milliseconds after which to check again; undefined: never because of these. */
   readonly again?: number;
 }
 

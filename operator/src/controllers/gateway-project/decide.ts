@@ -67,7 +67,7 @@ export interface Decision {
   readonly events: readonly EventRecord[];
   /** An older operator made its pods, and they wait for their turn to be replaced. */
   readonly outdated: boolean;
-  /** Milliseconds after which to look again, without being called. */
+  /** Milliseconds after which to reconcile again without a change. */
   readonly again: number;
 }
 
@@ -75,7 +75,7 @@ const RESYNC_MS = 600_000;
 /** Pods that become ready trigger a reconcile; only their artifact must be queried. */
 const ROLLOUT_MS = 500;
 const MAX_ROLLOUT_MS = 25_000;
-/** Interval at which a project that waits for a turn looks for it, should it miss the call. */
+/** Interval in milliseconds at which a project that waits for a turn checks it, in case it misses the call. */
 const TURN_MS = 60_000;
 
 export function decide(
@@ -240,7 +240,7 @@ function events(
     // The last Event reports the end state.
     if (reason === 'Programmed') return isWhole(after.pods) && !(previous?.reason === reason && isWhole(before?.pods));
     if (previous?.reason !== reason) return true;
-    // A document that fails in another way is news; counts of pods are not.
+    // A document that fails in another way is worth an Event; counts of pods are not.
     return type === 'Compiled' && previous.message !== message;
   });
   const told = changed.map(({ type, reason, message }) => eventOf(reason, type, message));

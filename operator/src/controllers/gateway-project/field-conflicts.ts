@@ -14,7 +14,9 @@ export interface Conflict {
 
 const TYPE = 'FieldConflict';
 
-/** An Event for fields that were taken back; a condition, while it lasts, for those that are left to the other. */
+/**
+ * Returns an Event for retaken fields, and a condition, while it lasts, for fields that are left to another manager.
+ */
 export function fieldConflicts(
   project: GatewayProject,
   conflicts: readonly Conflict[],

@@ -74,7 +74,7 @@ export async function observe(using: ObserveWith, key: ObjectKey): Promise<Obser
   if (!project || project.metadata.deletionTimestamp) return undefined;
   const { namespace } = key;
   const refused = policy.secretGrants ? await ungranted(objects, project, usedSecrets(project)) : [];
-  // Before all that they hold is read.
+  // Read before the content of all sources.
   const seenSources = await sourceVersions(objects, project, {
     refused: new Set(refused.map(({ name }) => name)),
     foreign: await allowedForeignPlugins(using, project),

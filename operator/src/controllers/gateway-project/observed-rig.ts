@@ -45,7 +45,7 @@ export const failed: Compilation = {
   ],
 };
 
-/** The ConfigMaps of a revision that is kept already. */
+/** Returns the ConfigMaps of a kept revision. */
 export function kept(owner: GatewayProject, revision: number, letter: string): readonly KubeObject[] {
   const parts = artifactParts(
     owner,

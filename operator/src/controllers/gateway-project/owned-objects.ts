@@ -68,7 +68,7 @@ async function missingKinds(objects: Objects, project: GatewayProject): Promise<
   return optional.filter((_, n) => !served[n]).map(({ resource }) => resource);
 }
 
-/** Whether there is a gateway without any object of the kind. */
+/** Reports whether the gateway works without objects of the kind. */
 function dispensable(resource: Resource<KubeObject>): boolean {
   return OWNED.every((row) => row.resource !== resource || !row.vital);
 }

@@ -1,4 +1,4 @@
-/** A GatewayProject's reconcile, from top to bottom. */
+/** The reconcile of a GatewayProject, from top to bottom. */
 import { keyText, type ObjectKey } from '../../kube/kube-object.ts';
 import type { EventSink } from '../../runtime/objects.ts';
 import type { ExchangedParts } from '../../storage/exchanged-parts.ts';

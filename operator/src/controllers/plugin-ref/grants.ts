@@ -5,7 +5,7 @@ import { keyText, type ObjectKey } from '../../kube/kube-object.ts';
 import type { NamespaceView } from '../../runtime/namespace-view.ts';
 import { selects } from '../../runtime/selector.ts';
 
-/** Whether objects of the namespace may use it. */
+/** Reports whether objects of the namespace may use it. */
 export function allows(ref: PluginRef, namespace: string, view: NamespaceView): Promise<boolean> {
   return admits(ref.metadata.namespace, ref.spec.allowedNamespaces, namespace, view);
 }
@@ -37,13 +37,13 @@ export class ForeignUses {
     else this.#uses.set(keyText(project), { project, refs: new Set(refs.map(keyText)) });
   }
 
-  /** The projects that name it. */
+  /** Returns the projects that name it. */
   of(ref: ObjectKey): readonly ObjectKey[] {
     const text = keyText(ref);
     return [...this.#uses.values()].filter(({ refs }) => refs.has(text)).map(({ project }) => project);
   }
 
-  /** The projects of the namespace that name any. */
+  /** Returns the projects of the namespace that name any. */
   in(namespace: string): readonly ObjectKey[] {
     return [...this.#uses.values()].map(({ project }) => project).filter((project) => project.namespace === namespace);
   }

@@ -29,7 +29,7 @@ export interface LoadedPlugin {
   readonly verifiedBy?: string;
 }
 
-/** A package as its source gave it. */
+/** A package from its source. */
 interface Package {
   readonly files: PluginPackage;
   readonly signed: Signed;
@@ -74,7 +74,7 @@ async function load(using: ReadPluginWith, ref: PluginRef, name: string): Promis
   const request = pluginRequest(ref);
   const read = request ? remotePackage(using, ref, request, name) : await packageInCluster(using, ref);
   if (!read.ok) return read;
-  // Before anything of the package is looked into.
+  // Before anything of the package is read.
   const verified = ref.spec.verify ? await signedBy(using.objects, ref, read.signed) : undefined;
   if (verified && !verified.ok) return verified;
   try {
@@ -89,7 +89,7 @@ async function load(using: ReadPluginWith, ref: PluginRef, name: string): Promis
   }
 }
 
-/** The keys of a ConfigMap or Secret. */
+/** Reads a package from the keys of a ConfigMap or Secret. */
 async function packageInCluster({ objects }: ReadWith, { metadata, spec }: PluginRef): Promise<Read<Package>> {
   const namespace = metadata.namespace ?? 'default';
   const { configMap, secret } = spec.source;

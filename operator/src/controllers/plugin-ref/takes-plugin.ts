@@ -3,7 +3,7 @@ import type { GatewayProject, PluginRef } from '../../api/resources.ts';
 import { keyText, type ObjectKey } from '../../kube/kube-object.ts';
 import { selects } from '../../runtime/selector.ts';
 
-/** Whether the project takes the PluginRef of its own namespace, by name or by label. */
+/** Reports whether the project takes the PluginRef of its own namespace, by name or by label. */
 export function takesPlugin(project: GatewayProject, ref: PluginRef): boolean {
   const { plugins = [], pluginSelector } = project.spec;
   const named = plugins.some(({ name, pluginRef, namespace }) => {
@@ -14,7 +14,7 @@ export function takesPlugin(project: GatewayProject, ref: PluginRef): boolean {
   return pluginSelector !== undefined && selects(pluginSelector, ref.metadata.labels);
 }
 
-/** PluginRefs of other namespaces that a project names, each once. */
+/** Returns the PluginRefs of other namespaces that a project names, each once. */
 export function foreignPluginKeys({ metadata, spec }: GatewayProject): readonly ObjectKey[] {
   const keys = new Map<string, ObjectKey>();
   for (const { name, pluginRef, namespace } of spec.plugins ?? []) {

@@ -1,8 +1,8 @@
+import { diagnosticLine } from '@gw/gateway/diagnostic-line';
 import type { StatusDiagnostic } from '../../api/shared.ts';
 
-/** `E1020 books.yaml#/paths/~1books/get: message (hint)`, as one line. */
-export function diagnosticText({ code, message, hint, file, pointer, line }: StatusDiagnostic): string {
-  const place =
-    file === undefined ? '' : ` ${file}${line === undefined ? '' : `:${line}`}${pointer ? `#${pointer}` : ''}`;
-  return `${code}${place}: ${message}${hint ? ` (${hint})` : ''}`;
+/** `books.yaml:12:5: error E1003 message. Hint`; a document is named with its ApiSpec, which may stand anywhere. */
+export function diagnosticText(diagnostic: StatusDiagnostic): string {
+  const { apiSpec, file } = diagnostic;
+  return diagnosticLine(apiSpec === undefined ? diagnostic : { ...diagnostic, file: `${apiSpec}/${file ?? ''}` });
 }

@@ -24,7 +24,7 @@ const PASSING: ReadonlySet<string> = new Set<ReasonName>([
 /** Milliseconds that something else may take to come: objects of one change are applied in any order. */
 export const GRACE_MS = 60_000;
 
-/** The conditions with the one of the two that holds; `before` are those of the status there is. */
+/** Returns the conditions with the applicable one of the two; `before` are those of the current status. */
 export function withProgress(
   conditions: readonly Condition[],
   before: readonly Condition[] | undefined,
@@ -61,7 +61,7 @@ export function stalledEvents(
   return [{ type: 'Warning', reason: is.reason, action: STALLED, note: is.message }];
 }
 
-/** Whether an object waits for something that a while will show not to come. */
+/** Reports whether an object waits for something that may never come. */
 export function isWaiting(conditions: readonly Condition[] | undefined): boolean {
   return conditions?.some(({ type, reason }) => type === RECONCILING && needsUser(reason)) ?? false;
 }

@@ -11,7 +11,7 @@ import type { Link } from '../../../objects/link.ts';
 import type { Verdict } from '../../../runtime/conditions.ts';
 
 export interface ObservedControlPlane {
-  /** From the Secret that is named; `hasKey`: with the data-plane key of the project. */
+  /** Credentials from the named Secret; `hasKey`: it has the data-plane key of the project. */
   readonly secret: Read<{ readonly name: string; readonly access: Access; readonly hasKey: boolean }>;
   /** Undefined before the first answer. */
   readonly seen?: Seen;

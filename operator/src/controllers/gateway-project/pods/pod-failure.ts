@@ -3,7 +3,9 @@ import type { Pod } from '../../../api/resources.ts';
 
 /** Restarts after which a pod that was never ready counts as failed. */
 const RESTARTS = 3;
-/** A secret reference does not resolve: it will not by itself (docs/reference/gateway.md#secrets). */
+/**
+ * Exit code for a secret reference that does not resolve: waiting does not help (docs/reference/gateway.md#secrets).
+ */
 const EXIT_SECRET = 13;
 const MAX_MESSAGE = 500;
 

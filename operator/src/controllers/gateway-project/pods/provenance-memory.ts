@@ -22,7 +22,7 @@ export class ProvenanceMemory {
     this.#probe = probe;
   }
 
-  /** The probe of one reconcile of the project `key`; pods that it does not ask about are forgotten with the next one. */
+  /** Returns the probe for one reconcile of the project `key`; drops pods that the reconcile does not query. */
   of(key: string): ProvenanceProbe {
     const before = this.#answers.get(key) ?? new Map<string, Answer>();
     const now = new Map<string, Answer>();

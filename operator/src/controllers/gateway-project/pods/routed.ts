@@ -10,7 +10,7 @@ export interface Routed {
   readonly routed?: ReadonlySet<string>;
 }
 
-/** Empty if the operator's role is older than the operator and does not allow it to read EndpointSlices. */
+/** Reads the routed pods; empty if the operator's role is too old to allow it to read EndpointSlices. */
 export async function readRouted(objects: Pick<Objects, 'list'>, options: ListOptions): Promise<Routed> {
   try {
     return routedOf(await objects.list(endpointSlices, options));
@@ -20,7 +20,7 @@ export async function readRouted(objects: Pick<Objects, 'list'>, options: ListOp
   }
 }
 
-/** Empty if there are no EndpointSlices: local mode, and a Service that has just been created. */
+/** Returns the routed pods; empty without EndpointSlices: local mode, and a Service that has just been created. */
 export function routedOf(slices: readonly EndpointSlice[]): Routed {
   if (slices.length === 0) return {};
   const ready = slices
@@ -32,8 +32,8 @@ export function routedOf(slices: readonly EndpointSlice[]): Routed {
 }
 
 /**
- * An artifact that every ready pod serves is programmed once new connections reach these pods and no pod that is
- * ending. Pods that come and go later, as with an autoscaler, do not revoke that.
+ * Decides whether an artifact is programmed: every ready pod serves it, and new connections reach these pods and no pod
+ * that is ending. Pods that come and go later, as with an autoscaler, do not revoke that.
  */
 export function routedVerdict(
   verdict: Verdict,

@@ -15,7 +15,7 @@ export interface PendingTemplate {
 /** Reasons for which a pod waits briefly. */
 const PASSING: ReadonlySet<string> = new Set(['ContainerCreating', 'PodInitializing']);
 
-/** `declared`: the workload's template is the one that is declared. Undefined if all pods are of it. */
+/** `declared`: the workload has the declared template. Returns undefined if all pods are of it. */
 export function pendingTemplate(
   workload: Workload | undefined,
   pods: readonly PodState[],
@@ -34,7 +34,7 @@ export function pendingTemplate(
   return why === undefined ? { message } : { message: `${message}: ${why}`, stuck: why };
 }
 
-/** Why the API server lets no pod be created: a quota, a limit, an admission policy. */
+/** Returns why the API server refuses to create pods: a quota, a limit, an admission policy. */
 export function refusalOf(workload: Workload | undefined): string | undefined {
   const failure = workload?.status?.conditions?.find(
     ({ type, status }) => type === 'ReplicaFailure' && status === 'True',

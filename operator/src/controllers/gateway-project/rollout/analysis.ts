@@ -22,7 +22,7 @@ type Analysis = RolloutSpec['canary']['analysis'];
 
 /** Minimum number of bad answers for an abort, however unlikely they are. */
 const LEAST_BAD = 5;
-/** How likely a canary that is as good as the others may be aborted, for all operations and looks together. */
+/** Probability that a canary as good as the others is aborted, for all operations and analyses together. */
 const CHANCE = 0.001;
 const MAX_NAMED = 3;
 /**

@@ -27,7 +27,7 @@ export function stepName({ revision, step, watching }: RolloutStatus): string {
   return `${revision}/${watching ? 'watch' : step}`;
 }
 
-/** Percent of them, for people. */
+/** Returns the canary's share in percent, for people. */
 export function shareOf(canary: number, others: number): number {
   return canary + others === 0 ? 0 : Math.round((100 * canary) / (canary + others));
 }

@@ -113,7 +113,7 @@ interface Deciding extends Omit<RolloutDecision, 'faults'> {
   readonly measured?: AnalysisResult;
 }
 
-/** The input's command has not been carried out yet. */
+/** Decides from an input whose command has not been carried out yet. */
 function decide(input: RolloutInput): Deciding {
   const { desired, before, spec, revisions } = input;
   const failed = standingFailure(input);
@@ -158,7 +158,7 @@ function standingFailure(input: RolloutInput): FailedRevision | undefined {
   return latest === failed.revision ? failed : undefined;
 }
 
-/** Whether a person asks for that now, of that revision. */
+/** Reports whether a user requests that action now, for that revision. */
 function asks({ command }: RolloutInput, action: RolloutAction, revision: number): boolean {
   return command?.action === action && command.revision === revision;
 }
@@ -168,7 +168,7 @@ function calledOff(input: RolloutInput, goal: Revision): string | undefined {
   return asks(input, 'abort', goal.revision) ? BY_HAND : undefined;
 }
 
-/** A canary is always removed: the stable revision keeps serving anyway. */
+/** Reports whether a failed rollout returns. A canary is always removed: the stable revision keeps serving anyway. */
 function returns({ automaticRollback }: RolloutSpec, { phase }: RolloutStatus): boolean {
   return automaticRollback || phase === 'Aborted';
 }
@@ -230,7 +230,7 @@ function held(input: RolloutInput, goal: Revision, { status, from }: Underway): 
   return { goal: from, stable: from, status: waiting, events: heldEvents(before, waiting) };
 }
 
-/** Emitted once. */
+/** Returns Events of a held rollout, once. */
 function heldEvents(before: RolloutStatus | undefined, { message = '', revision }: RolloutStatus) {
   const isTold = before?.needsEvidence !== undefined && before.revision === revision;
   return isTold ? [] : [event('NeedsEvidence', message)];
@@ -351,7 +351,7 @@ function watchPromoted(input: RolloutInput, goal: Revision, before: RolloutStatu
   };
 }
 
-/** The one of that index begins; past the last the stable pods are rolled. */
+/** Begins the step of that index; past the last, the stable pods are rolled. */
 function nextStep(
   { spec, now }: RolloutInput,
   goal: Revision,
@@ -394,7 +394,7 @@ function servedBy(pods: readonly PodState[], goal: Revision, canary = false): nu
   ).length;
 }
 
-/** Why pods that were started with it do not come up. */
+/** Returns why pods that were started with the revision do not become ready. */
 function stableFailure(input: RolloutInput, goal: Revision, status: RolloutStatus): string | undefined {
   if (isBlameless(input, status)) return undefined;
   const own = input.pods.filter((pod) => !pod.canary && pod.revision === goal.revision);
@@ -444,7 +444,7 @@ function succeed(status: RolloutStatus, { now, wanted }: RolloutInput): RolloutS
   return { ...ended, message: `revision ${status.revision} is served by all pods` };
 }
 
-/** The failure is recorded first, its consequences follow. */
+/** Fails the rollout. The failure is recorded first, its consequences follow. */
 function fail(
   { spec, generation, asking, secrets, now }: RolloutInput,
   goal: Revision,

@@ -31,7 +31,7 @@ export interface Rollout extends RolloutDecision {
   readonly externalDeployment?: ExternalDeployment;
   /** The revision in the template of the stable pods, which a pod starts with. */
   readonly template?: Revision;
-  /** A Deployment holds it to another artifact than the newest. */
+  /** A Deployment pins it to another artifact than the newest. */
   readonly pinned: boolean;
   /** Desired number of stable pods. */
   readonly wanted: number;
@@ -72,7 +72,7 @@ export function rolloutOf(
   const inPlace = isInPlace(project, settings);
   const refused = refusalOf(workload) ?? refusalOf(canary);
   const decision = decideRollout({
-    // A control plane that the pods are linked to has deadlines of its own, and goes back by itself.
+    // A control plane that the pods are linked to has its own deadlines, and rolls back itself.
     spec: inPlace && spec.controlPlane ? { ...spec.rollout, strategy: 'InPlace', ...UNHURRIED } : spec.rollout,
     linked: settings.link !== undefined,
     revisions,
@@ -98,7 +98,7 @@ export function rolloutOf(
     faults: status?.measuredFaults ?? [],
     fingerprintOf: (artifactHash, operation) => {
       const known = fingerprints?.get(artifactHash);
-      // An operation that is not there is another one than any that was measured.
+      // A missing operation differs from every measured one.
       return known && (known.get(operation) ?? 'absent');
     },
     ...(command ? { command } : {}),
@@ -124,7 +124,7 @@ export function rolloutOf(
   };
 }
 
-/** Whether pods of the present generation did not start already, so that a new revision is not the reason. */
+/** Reports whether pods of the present generation failed to start before, so that a new revision is not the reason. */
 function blamelessOf({ metadata, status }: GatewayProject): boolean {
   const programmed = status?.conditions?.find(({ type }) => type === 'Programmed');
   return programmed?.reason === 'PodsNotStarting' && programmed.observedGeneration === metadata.generation;
@@ -154,7 +154,7 @@ function isOutdated(workload: Workload | undefined, project: GatewayProject, set
   return asked === askedDigest(project, settings);
 }
 
-/** With a control plane, the last deployment decides what is served. */
+/** Returns the served artifact. With a control plane, the last deployment decides it. */
 function servedBy(
   { controlPlane, project }: RolloutBasis,
   { goal }: RolloutDecision,
@@ -175,7 +175,7 @@ function servedBy(
 
 const UNHURRIED = { progressDeadlineSeconds: Number.MAX_SAFE_INTEGER };
 
-/** Whether pods take artifacts without being replaced. */
+/** Reports whether pods take artifacts in place. */
 function isInPlace({ spec }: GatewayProject, { link }: PodSettings): boolean {
   return link !== undefined && (spec.rollout.strategy === 'InPlace' || spec.controlPlane !== undefined);
 }

@@ -13,7 +13,10 @@ export type CloseKept = (host: string) => Promise<void>;
 
 /** Seconds over which they close: clients come back one after another. */
 const WITHIN_SECONDS = 5;
-/** After so long again, while operations lack evidence: clients with few connections may all have come back to others. */
+/**
+ * Milliseconds between repeats while operations lack evidence: clients with few connections may reconnect to other
+ * pods.
+ */
 const AGAIN_MS = 15_000;
 const MOST_PROJECTS = 1000;
 

@@ -28,11 +28,11 @@ export interface ObservedRollout {
 /** State of a project's linked data planes, by the project's uid. */
 export interface ProjectLink {
   refusals(uid: string): readonly PodRefusal[];
-  /** Undefined if there has never been a sidecar. */
+  /** Returns the state of sidecars; undefined if there has never been one. */
   sidecars(uid: string): ObservedRollout['sidecars'];
   /** Called after the project's status, which names the revision for its data planes, is written. */
   decided(project: GatewayProject, compilation: Compilation | undefined): void;
-  /** The project was deleted. */
+  /** Called when the project was deleted. */
   gone(key: ObjectKey): void;
   /** Takes a function that queues projects with news. */
   onStart(call: (keys: readonly ObjectKey[]) => void): void;
@@ -71,7 +71,7 @@ export async function observeRollout(
       const host = pod.status?.podIP;
       const going = pod.metadata.deletionTimestamp !== undefined;
       if (!host || going) return [];
-      // After the promotion those that are beside the others have the revision before.
+      // After the promotion, pods beside the others have the previous revision.
       const canary = (pod.metadata.labels?.[LABEL_ROLE] === CANARY) !== (rollout.watching === true);
       return [{ id: pod.metadata.uid ?? '', canary, read: () => readMetrics(pod, host) }];
     }),

@@ -10,7 +10,7 @@ export interface RevisionOutcome {
   readonly rollout: RolloutStatus | undefined;
   /** Revision that every wanted pod serves now; undefined if pods differ. */
   readonly served: number | undefined;
-  /** A Deployment holds the project to this revision: going back to it does not make it newer. */
+  /** A Deployment pins the project to this revision: returning to it does not make it newer. */
   readonly pinned: boolean;
 }
 

@@ -94,7 +94,7 @@ export class Story {
     return this.last;
   }
 
-  /** Revision 1 is served, as it was for long. */
+  /** Starts with revision 1 served for a long time. */
   static serving(rollout: object, more: Partial<RolloutInput> = {}): Story {
     const story = new Story(rollout, more);
     story.look({ pods: [pod(1), pod(1)] });

@@ -107,7 +107,7 @@ export function slowerThan(answers: Answers, ms: number): number {
   return Math.max(0, (bounds.at(-1)?.[1] ?? 0) - within);
 }
 
-/** Sorted, since pods may list them in any order. */
+/** Returns sorted bounds, since pods may list them in any order. */
 function boundsOf({ buckets }: Answers): readonly (readonly [seconds: number, count: number])[] {
   return [...buckets].toSorted(([a], [b]) => a - b);
 }

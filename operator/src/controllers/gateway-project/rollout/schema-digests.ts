@@ -1,6 +1,6 @@
 /**
- * A digest of each schema of an artifact with all that it refers to. In linear time: a document of a tenant may refer
- * from everything to everything. Schemas that refer to each other share a digest (Tarjan's components).
+ * A digest of each schema of an artifact with all schemas that it refers to. In linear time: a tenant's document may
+ * refer from every schema to every other. Schemas that refer to each other share a digest (Tarjan's components).
  */
 import { createHash } from 'node:crypto';
 import type { RoutesFile } from '@gw/gateway/artifact';

@@ -9,7 +9,7 @@ export interface Counted {
 /** Ratio to the first term below which terms of a sum add nothing. */
 const NEGLIGIBLE = 1e-18;
 
-/** Stirling's series, whose first terms are exact to 1e-9 from 10 on. */
+/** Computes Stirling's series, whose first terms are exact to 1e-9 from 10 on. */
 function logFactorial(n: number): number {
   if (n < 10) {
     let product = 1;
@@ -73,7 +73,7 @@ export function chanceTogether(pairs: readonly (readonly [its: Counted, others: 
   return variance === 0 ? 1 : upperTail((excess - 1 / 2) / Math.sqrt(variance));
 }
 
-/** Upper tail of the normal distribution (Abramowitz and Stegun, 7.1.26). */
+/** Returns the upper tail of the normal distribution (Abramowitz and Stegun, 7.1.26). */
 function upperTail(z: number): number {
   if (z < 0) return 1 - upperTail(-z);
   const x = z / Math.SQRT2;

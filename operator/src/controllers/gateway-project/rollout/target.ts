@@ -2,7 +2,10 @@
 import type { Revision } from '../../../api/gateway-project.ts';
 import type { Deployment, GatewayProject } from '../../../api/resources.ts';
 
-/** The Deployment that counts: the newest, by creation and then by name (docs/decisions.md#newest-deployment-wins). */
+/**
+ * Returns the Deployment in effect: the newest, by creation and then by name
+ * (docs/decisions.md#newest-deployment-wins).
+ */
 export function activeDeployment(deployments: readonly Deployment[]): Deployment | undefined {
   const age = ({ metadata }: Deployment) => metadata.creationTimestamp ?? '';
   return deployments
@@ -29,7 +32,7 @@ export function requestedRevision(
 
 export interface Target {
   readonly revision?: Revision;
-  /** A Deployment holds it to another artifact than the newest. */
+  /** A Deployment pins it to another artifact than the newest. */
   readonly pinned: boolean;
 }
 
@@ -55,7 +58,7 @@ export function target(
   return { ...(wanted ? { revision: wanted } : {}), pinned: false };
 }
 
-/** The revisions to forget: all but those in use and the newest `revisionHistoryLimit` of the others. */
+/** Returns the revisions to delete: all but those in use and the newest `revisionHistoryLimit` of the others. */
 export function obsolete(
   revisions: readonly Revision[],
   limit: number,

@@ -45,7 +45,7 @@ export class UpdatePace {
     this.#options = options;
   }
 
-  /** How those that wait are called up. */
+  /** Takes the function that queues waiting projects. */
   onStart(call: (keys: readonly ObjectKey[]) => void): void {
     this.#call = call;
   }
@@ -54,7 +54,7 @@ export class UpdatePace {
   async turn(key: ObjectKey): Promise<Turn> {
     const id = keyText(key);
     const seen = await this.#workloads();
-    // From here on at once: two that ask in the same moment must not both get the last place.
+    // Synchronous from here on: two concurrent calls must not both get the last place.
     const { updating, failed, free } = this.#places(seen, id);
     if (free > 0) {
       this.#waiting.delete(id);

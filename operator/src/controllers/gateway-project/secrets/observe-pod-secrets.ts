@@ -81,7 +81,7 @@ export interface ReservedVariable {
   readonly variable: string;
 }
 
-/** The first of each of these Secrets whose keys are variables. */
+/** Returns the first reserved variable of each of these Secrets. */
 export async function reservedVariables(
   objects: Objects,
   namespace: string,
@@ -106,7 +106,7 @@ interface SecretVersion {
   readonly version: string | undefined;
 }
 
-/** The version changes with each write, also of labels: the price of not revealing the Secret's content. */
+/** Returns a version that changes with each write, also of labels: the price of not revealing the Secret's content. */
 async function readVersion(objects: Objects, namespace: string, name: string): Promise<SecretVersion> {
   const found = await objects.getMetadata(secrets, { namespace, name });
   return { name, version: found && `${found.metadata.uid}/${found.metadata.resourceVersion}` };
@@ -139,7 +139,7 @@ async function readCertificate(
   }
 }
 
-/** Undefined if clients are not asked for a certificate. */
+/** Reads the CA of clients; undefined if clients are not asked for a certificate. */
 async function readClientCa(
   objects: Objects,
   { metadata, spec: { tls } }: GatewayProject,

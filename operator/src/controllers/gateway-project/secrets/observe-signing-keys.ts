@@ -78,7 +78,7 @@ async function readSigningKey(objects: Objects, namespace: string, secret: Secre
   }
 }
 
-/** Hex or PEM, one after another; of a private key its public half. */
+/** Reads keys in hex or PEM, one after another; of a private key its public half. */
 async function readTrustedKeys(
   objects: Objects,
   namespace: string,

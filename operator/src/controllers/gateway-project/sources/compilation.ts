@@ -77,12 +77,12 @@ async function compile(inputs: Project, namespace: string): Promise<Compilation>
   };
 }
 
-/** Fifty of them must fit into a status, whatever a document is made to provoke. */
+/** Shortens a text: fifty of them must fit into a status, for any document. */
 function short(text: string): string {
   return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT - 1)}…` : text;
 }
 
-/** Over everything that compiling reads; bytes by their hash, so that a large project costs no copy of itself. */
+/** Hashes all inputs of a compilation; bytes by their hash, so that a large project is not copied. */
 function digestOf({ files, plugins, ...rest }: Project): string {
   const sha256 = (bytes: Uint8Array | string) => createHash('sha256').update(bytes).digest('hex');
   return sha256(

@@ -18,7 +18,7 @@ export interface PluginSource {
   readonly read: Read<LoadedPlugin>;
 }
 
-/** Everything that a project is compiled from, as it was found. */
+/** All sources of a project, as found. */
 export interface Sources {
   readonly specs: readonly SpecSource[];
   readonly plugins: readonly PluginSource[];
@@ -34,7 +34,7 @@ export type Gathered =
   | { readonly ok: true; readonly inputs: Project }
   | { readonly ok: false; readonly problems: readonly Refusal[] };
 
-/** A folder an ApiSpec: files of two that have the same name stay apart, and diagnostics find their way back. */
+/** Returns a folder for each ApiSpec: equal file names do not collide, and diagnostics map back to their ApiSpec. */
 export function folderOf(apiSpec: ApiSpec): string {
   return `${apiSpec.metadata.name}/`;
 }
@@ -150,7 +150,7 @@ function nameOf({ ref }: PluginSource): string {
   return ref.spec.plugin ?? ref.metadata.name;
 }
 
-/** Whether the listed plugin names this PluginRef. */
+/** Reports whether the listed plugin names this PluginRef. */
 function isOf({ name, pluginRef, namespace }: ListedPlugin, own: string | undefined, { ref }: PluginSource): boolean {
   const wanted = pluginRef ?? (namespace === undefined ? undefined : name);
   return wanted === ref.metadata.name && (namespace ?? own) === ref.metadata.namespace;

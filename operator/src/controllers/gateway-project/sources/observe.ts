@@ -38,7 +38,7 @@ async function readOwnPlugins(using: ReadSourcesWith, project: GatewayProject): 
   return Promise.all(taken.map(async (ref) => ({ ref, read: await readPlugin(using, ref) })));
 }
 
-/** PluginRefs of other namespaces that the project names and that allow it. One that does not is as if it were not there. */
+/** Returns PluginRefs of other namespaces that the project names and that allow it. Others are treated as missing. */
 export async function allowedForeignPlugins(
   using: Pick<ReadSourcesWith, 'objects' | 'namespaces'>,
   project: GatewayProject,

@@ -101,7 +101,7 @@ async function versionOf(
   }
 }
 
-/** The PluginRefs of other namespaces that a project names; those that the reader may not read are left out. */
+/** Returns the PluginRefs of other namespaces that a project names, without those that the reader may not read. */
 export async function foreignPlugins(
   objects: Pick<Objects, 'get'>,
   project: GatewayProject,

@@ -15,7 +15,7 @@ export function statusWhileFetching(
   return waits && isCurrent && conditionOf(project, 'Accepted')?.status === 'True' ? project.status : undefined;
 }
 
-/** The verdict that a status holds. */
+/** Returns the verdict in a status. */
 export function verdictIn(status: GatewayProjectStatus | undefined, type: string): Verdict | undefined {
   const found = conditionOf({ ...(status ? { status } : {}) }, type);
   if (!found || !isReason(found.reason)) return undefined;

@@ -26,7 +26,7 @@ export async function observeRegistry<T extends ObservedStorage>(
   return { ...observed, registry };
 }
 
-/** For local mode: stores artifacts for a registry with all others. */
+/** Stores artifacts for a registry with all others, in local mode. */
 export function withoutRegistry<T extends ObservedStorage>(observed: T): T {
   const { project } = observed;
   const spec = { ...project.spec, storage: { type: 'ConfigMap' } as const };

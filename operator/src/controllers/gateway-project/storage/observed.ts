@@ -23,6 +23,6 @@ export interface RegistryView {
   readonly image?: ImageState;
   /** Images that are not there any more, though recorded: REGISTRY/REPOSITORY@DIGEST. */
   readonly missing: ReadonlySet<string>;
-  /** Milliseconds after which to look again. */
+  /** Milliseconds after which to check again. */
   readonly again?: number;
 }

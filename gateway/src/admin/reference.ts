@@ -1,0 +1,71 @@
+/** `/reference/` of the admin port in development: the API's own reference, with requests through the gateway. */
+import { REFERENCE_FILES, REFERENCE_HEADERS, type ReferenceListing, referenceFile } from '../api-reference/files.ts';
+import { withoutServers } from '../api-reference/without-servers.ts';
+import type { Artifact } from '../artifact/index.ts';
+import { messageOf } from '../message-of.ts';
+import { problem } from '../problems.ts';
+import { SpecLibrary } from '../reserved/spec-library.ts';
+import { jsonPage, type Page, problemPage } from './page.ts';
+import { REFERENCE_PATH } from './reference-paths.ts';
+
+const DOCUMENTS = 'documents/';
+/** Where the page sends its requests, from itself. */
+const TRY = 'try';
+
+/** The documents of what serves, rendered once. */
+const libraries = new WeakMap<Artifact, SpecLibrary>();
+
+/** `gateway`: where requests of the page go; null: it sends none. Null where the path is not of this page. */
+export async function referencePage(
+  path: string,
+  artifact: Artifact | null,
+  gateway: string | null,
+): Promise<Page | null> {
+  if (path === REFERENCE_PATH.slice(0, -1)) {
+    return { status: 302, type: 'text/plain', body: '', headers: ['location', REFERENCE_PATH] };
+  }
+  if (!path.startsWith(REFERENCE_PATH)) return null;
+  const name = path.slice(REFERENCE_PATH.length);
+  if (name === 'documents.json') return withHeaders(jsonPage(200, listing(artifact, gateway)));
+  if (name.startsWith(DOCUMENTS)) return document(name.slice(DOCUMENTS.length), artifact);
+  if (!REFERENCE_FILES.includes(name)) return null;
+  try {
+    const file = await referenceFile(name);
+    return file && { status: 200, type: file.type, body: file.body, headers: REFERENCE_HEADERS };
+  } catch (error) {
+    return problemPage(problem('route-not-found', messageOf(error)));
+  }
+}
+
+function withHeaders(page: Page): Page {
+  return { ...page, headers: REFERENCE_HEADERS };
+}
+
+function listing(artifact: Artifact | null, gateway: string | null): ReferenceListing {
+  const specs = (artifact?.manifest.source_specs ?? []).filter(({ type }) => type === 'openapi');
+  const documents = specs.map(({ file }) => ({ name: file, url: `${DOCUMENTS}${encodeURIComponent(file)}` }));
+  return {
+    title: 'API reference · gw dev',
+    documents,
+    server: gateway === null ? null : { url: gateway, through: TRY },
+  };
+}
+
+/** A spec, or a file that specs refer to, as JSON. */
+async function document(encoded: string, artifact: Artifact | null): Promise<Page | null> {
+  if (artifact === null) return null;
+  const library = libraries.get(artifact) ?? new SpecLibrary(artifact);
+  libraries.set(artifact, library);
+  const rendering = library.file(decoded(encoded), 'json');
+  if (rendering === undefined) return null;
+  const { body } = await rendering;
+  return withHeaders(jsonPage(200, withoutServers(JSON.parse(Buffer.from(body).toString()))));
+}
+
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}

@@ -1,0 +1,68 @@
+/** Fields and keywords that a document probably misspells (E1078): they would have no effect, and nothing would say so. */
+import type { Diagnostics } from './diagnostic.ts';
+import { type Located, member, placeOf } from './documents.ts';
+import { isObject } from './json.ts';
+import { nearestName } from './nearest-name.ts';
+
+/** What an object is, in words, and the fields that its specification gives it. */
+export interface KnownFields {
+  readonly what: string;
+  readonly names: ReadonlySet<string>;
+}
+
+const fields = (what: string, names: string): KnownFields => ({ what, names: new Set(names.split(' ')) });
+
+export const OPENAPI_ROOT = fields(
+  'an OpenAPI document',
+  'openapi $self info jsonSchemaDialect servers paths webhooks components security tags externalDocs',
+);
+export const ASYNCAPI_ROOT = fields(
+  'an AsyncAPI document',
+  'asyncapi id info servers defaultContentType channels operations components',
+);
+export const INFO = fields(
+  '"info"',
+  'title summary description termsOfService contact license version tags externalDocs',
+);
+export const PATH_ITEM = fields(
+  'a path',
+  '$ref summary description get put post delete options head patch trace query additionalOperations servers parameters',
+);
+export const OPERATION = fields(
+  'an operation',
+  '$ref tags summary description externalDocs operationId parameters requestBody responses callbacks deprecated security servers',
+);
+export const ASYNC_OPERATION = fields(
+  'an operation',
+  '$ref action channel title summary description security tags externalDocs bindings traits messages reply',
+);
+export const PARAMETER = fields(
+  'a parameter',
+  '$ref name in description required deprecated allowEmptyValue style explode allowReserved schema example examples content',
+);
+export const REQUEST_BODY = fields('a request body', '$ref description content required');
+export const RESPONSE = fields('a response', '$ref summary description headers content links');
+export const MEDIA_TYPE = fields(
+  'a media type',
+  '$ref schema itemSchema example examples encoding prefixEncoding itemEncoding',
+);
+export const SECURITY_SCHEME = fields(
+  'a security scheme',
+  '$ref type description name in scheme bearerFormat flows openIdConnectUrl oauth2MetadataUrl deprecated',
+);
+
+/** Misspelt names are looked for among so many unknown ones of an object: others decide how many it has. */
+const MOST_UNKNOWN = 100;
+
+/** Warns of members whose names are near that of a field, which the object does not have. */
+export function warnOfMisspelt(at: Located, { what, names }: KnownFields, diagnostics: Diagnostics): void {
+  if (!isObject(at.value)) return;
+  const given = at.value;
+  const unknown = Object.keys(given).filter((name) => !names.has(name) && !name.startsWith('x-'));
+  for (const name of unknown.slice(0, MOST_UNKNOWN)) {
+    const nearest = nearestName(name, names);
+    if (nearest === null || Object.hasOwn(given, nearest)) continue;
+    const message = `"${name}" is not a field of ${what}, and has no effect`;
+    diagnostics.add('E1078', placeOf(member(at, name)), message, `Did you mean "${nearest}"?`);
+  }
+}

@@ -1,0 +1,56 @@
+/** The known name that a misspelt one most likely means, for hints. */
+
+/** Characters; longer names are not compared. */
+const LONGEST = 64;
+/** Known names that are compared with one; more would cost time that documents of others decide about. */
+const MOST_KNOWN = 2_000;
+
+/** Null if no known name is near. Case, `-` and `_` do not count as differences of their own. */
+export function nearestName(name: string, known: Iterable<string>): string | null {
+  if (name.length < 2 || name.length > LONGEST) return null;
+  const given = plain(name);
+  let nearest: string | null = null;
+  let least = mostEdits(given) + 1;
+  let compared = 0;
+  for (const each of known) {
+    if (each === name) continue;
+    if (++compared > MOST_KNOWN) break;
+    if (Math.abs(each.length - name.length) > 4) continue;
+    const edits = distance(given, plain(each), least);
+    if (edits < least) [nearest, least] = [each, edits];
+  }
+  return nearest;
+}
+
+/** `Did you mean "url"?`, or null if no known name is near. */
+export function didYouMean(name: string, known: Iterable<string>): string | null {
+  const nearest = nearestName(name, known);
+  return nearest === null ? null : `Did you mean "${nearest}"?`;
+}
+
+function plain(name: string): string {
+  return name.toLowerCase().replaceAll(/[-_]/g, '');
+}
+
+function mostEdits({ length }: string): number {
+  return length < 5 ? 1 : length < 12 ? 2 : 3;
+}
+
+/** Edits (one character added, removed or replaced, two neighbours exchanged) that turn one text into the other. */
+function distance(a: string, b: string, most: number): number {
+  if (Math.abs(a.length - b.length) >= most) return most;
+  let [before, last]: [number[], number[]] = [[], Array.from({ length: b.length + 1 }, (_, j) => j)];
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1];
+      let edits = Math.min((last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (last[j - 1] ?? 0) + (same ? 0 : 1));
+      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      if (isSwap) edits = Math.min(edits, (before[j - 2] ?? 0) + 1);
+      row.push(edits);
+    }
+    if (Math.min(...row) >= most) return most;
+    [before, last] = [last, row];
+  }
+  return last[b.length] ?? most;
+}
