@@ -113,7 +113,7 @@ class Node {
 }
 
 /**
- * Changes of a JSON text. `set…` adds what is absent; `replace…` and `remove…` change only what is there.
+ * Changes of a JSON text. `set…` adds absent values; `replace…` and `remove…` change only existing ones.
  *
  * Pointers are JSON pointers (RFC 6901). In paths, `*` stands for every element of a list and every member of an object.
  *

@@ -20,8 +20,8 @@ export namespace Kafka {
   }
 
   /**
-   * Publishes the request's body, with a key or without, and waits for its acknowledgement: `PUBLISHED`, or what
-   * `Publishing.refuse` takes.
+   * Publishes the request's body, with a key or without, and waits for its acknowledgement: `PUBLISHED`, or a
+   * result for `Publishing.refuse`.
    */
   export function publish(topic: Text, key: Text | null, headers: MessageHeaders): i32 {
     const fields = headers.take();
@@ -46,8 +46,8 @@ export namespace Kafka {
   }
 
   /**
-   * Streams the messages of a topic to the client, or those with a key: `Subscribing.STREAMS`, or what `Subscribing.refuse`
-   * takes.
+   * Streams the messages of a topic to the client, or those with a key: `Subscribing.STREAMS`, or a result for
+   * `Subscribing.refuse`.
    */
   export function subscribe(topic: Text, key: Text | null): i32 {
     const keyPtr: usize = key ? key.ptr : 0;

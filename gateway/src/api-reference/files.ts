@@ -1,17 +1,17 @@
 /**
  * The page of API references (`gateway/reference`): its files and their headers, for the admin port of `gw dev` and for
- * the control plane (docs/reference/cli.md#api-reference). Beside it is `documents.json`, which whoever serves it makes.
+ * the control plane (docs/reference/cli.md#api-reference). The server of the page adds `documents.json`.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { HeaderList } from '../exchange.ts';
 
-/** As it was built: in the source tree, or beside the bundle that this file has become a part of. */
+/** Folder of the built page: in the source tree, or beside the bundle that includes this file. */
 const FOLDER = import.meta.filename.endsWith('.ts')
   ? join(import.meta.dirname, '..', '..', 'dist', 'reference')
   : join(import.meta.dirname, 'reference');
 
-/** What it loads, by the names that follow its own path, which ends with a slash. */
+/** Files of the page, by their names after its path, which ends with a slash. */
 const FILES: { readonly [name: string]: readonly [file: string, type: string] } = {
   '': ['index.html', 'text/html; charset=utf-8'],
   'reference.js': ['reference.js', 'text/javascript; charset=utf-8'],
@@ -21,16 +21,18 @@ const FILES: { readonly [name: string]: readonly [file: string, type: string] } 
 
 export const REFERENCE_FILES: readonly string[] = Object.keys(FILES);
 
-/** What `documents.json` says. */
+/** Content of `documents.json`. */
 export interface ReferenceListing {
   readonly title: string;
-  /** URLs from the page. */
+  /** URLs are relative to the page. */
   readonly documents: readonly { readonly name: string; readonly url: string }[];
-  /** Where requests go, and the path from the page that passes them on; null: where the documents say. */
+  /** The URL of the server, and the path from the page that passes requests on; null: the documents name the server. */
   readonly server: { readonly url: string; readonly through: string } | null;
 }
 
-/** No script but ours, and nothing from elsewhere: what documents say is anybody's. Scalar makes styles of its own. */
+/**
+ * Allows the page's own scripts only, and no other origin, since documents are untrusted. Scalar adds its own styles.
+ */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -54,7 +56,7 @@ export interface ReferenceFile {
   readonly body: Buffer;
 }
 
-/** Null where the page has no such file. Rejects where it has not been built. */
+/** Returns null if the page does not include the file. Rejects if the page has not been built. */
 export async function referenceFile(name: string): Promise<ReferenceFile | null> {
   const found = Object.hasOwn(FILES, name) ? FILES[name] : undefined;
   if (found === undefined) return null;

@@ -30,7 +30,7 @@ export function devDiagnostics(result: CompileResult): string {
   });
 }
 
-/** As docs/reference/cli.md#dev has it: `<file>:<line>:<column> compile error: <code> — <message>`, and the hint. */
+/** Returns `<file>:<line>:<column> compile error: <code> — <message>` and the hint (docs/reference/cli.md#dev). */
 function describe(diagnostic: Diagnostic): string {
   const { severity, code, message, hint } = diagnostic;
   const where = diagnosticPlace(diagnostic).replace(/: $/, '') || 'project';

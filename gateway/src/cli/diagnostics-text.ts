@@ -6,7 +6,7 @@ import { printable } from './table.ts';
 /** Shown of one code in one file; a spec without any dispatch would fill the screen. */
 const MOST_OF_A_KIND = 10;
 
-/** One block a diagnostic: `file:line:column: severity CODE message`, the pointer, the hint. */
+/** Returns a block for each diagnostic: `file:line:column: severity CODE message`, the pointer, the hint. */
 export function describeDiagnostics(diagnostics: readonly Diagnostic[]): string {
   const shown = new Map<string, number>();
   let text = '';

@@ -138,7 +138,7 @@ function isTelling({ keyword }: ErrorObject): boolean {
   return keyword !== 'if' && keyword !== 'propertyNames';
 }
 
-/** A misspelt property is one fault: that the right one is missing is its consequence. */
+/** Leaves out errors of missing properties that are misspelt: both are one fault. */
 function withoutConsequences(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const unknown = errors.flatMap(({ params, instancePath }) =>
     typeof params['additionalProperty'] === 'string' ? [{ instancePath, name: params['additionalProperty'] }] : [],
@@ -151,8 +151,8 @@ function withoutConsequences(errors: readonly ErrorObject[]): readonly ErrorObje
 }
 
 /**
- * A `not` with a `description` says by it what the config must not do, and `x-gw-expects` beside a `pattern` what it
- * must be: their own messages would not.
+ * Uses the `description` of a `not`, and `x-gw-expects` beside a `pattern`, as messages: those of the validator would
+ * not name the fault.
  */
 function describe(error: ErrorObject): ConfigError {
   const { instancePath, keyword, message = 'is not valid', params, schema, parentSchema } = error;
@@ -218,12 +218,15 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   null: 'null',
 };
 
-/** Values may be secrets: texts are shown by their kind alone, unless they are one word of an enumeration. */
+/**
+ * Returns numbers and booleans as they are, and the kind of other values, since texts may be secrets. Errors of
+ * enumerations do not use it for texts.
+ */
 function shownValue(value: unknown): string {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : kindOf(value);
 }
 
-/** The first sentence of a property's description, behind a colon; else the end of the sentence. */
+/** Returns the first sentence of a property's description after a colon, or a full stop. */
 function meaningOf(property: unknown): string {
   const text = get(property, 'description');
   const sentence = typeof text === 'string' ? /^.{1,160}?(?=[.;:]\s|[.;:]$|$)/s.exec(text)?.[0] : undefined;

@@ -25,7 +25,7 @@ import { oneWayNames } from './schema-read-only.ts';
 import { type Scope, Scopes } from './schema-scope.ts';
 import { Vocabularies } from './schema-vocabulary.ts';
 
-/** Requests need not hold what is `readOnly`, responses not what is `writeOnly`. */
+/** Requests may leave out `readOnly` properties, and responses `writeOnly` ones. */
 export type Direction = 'request' | 'response';
 
 /** The place of a schema, and the way of reading it. */

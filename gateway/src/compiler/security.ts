@@ -59,7 +59,10 @@ function refuseType(scheme: Located, types: readonly string[], diagnostics: Diag
   diagnostics.add('E1004', place, `"type" of a security scheme is ${shown}`, hint);
 }
 
-/** What a requirement of an OpenAPI document names, whether it is there or not. */
+/**
+ * Returns the security schemes that a requirement of an OpenAPI document names; the values of missing ones are
+ * undefined.
+ */
 export function namedSchemes(
   spec: Spec,
   requirement: Located,

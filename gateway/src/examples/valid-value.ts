@@ -35,7 +35,7 @@ export class ValueMaker {
   /** By schema: the first manner that made a valid value, or else the last value made. */
   readonly #known = new Map<string, number | MadeValue>();
 
-  /** `table`: what `schemas` compiles validators from. */
+  /** `table`: the schemas that `schemas` compiles validators from. */
   constructor(table: { readonly [id: string]: Json }, schemas: Schemas) {
     const steps = new StepBudget(DEFAULT_STEPS);
     const read = patternReader(steps);

@@ -63,8 +63,8 @@ export class StepBudget {
   }
 
   /**
-   * `used`: steps that the request has taken before; `bytes`: length of what is matched now; `limit`: how long the work
-   * may take here. Default: until its steps are used up.
+   * `used`: steps that the request has taken before; `bytes`: length of the text that is matched now; `limit`: time
+   * that the work may take here. Default: until its steps are used up.
    */
   begin(used: number, bytes: number, limit = NO_TIME_LIMIT): void {
     this.#given = this.#most + bytes * STEPS_A_BYTE;

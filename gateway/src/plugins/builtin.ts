@@ -25,7 +25,7 @@ export function builtinPlugins(): readonly string[] {
 
 let names: readonly string[] | undefined;
 
-/** As `builtinPlugins`, for hints: empty if the plugins are missing. */
+/** Returns `builtinPlugins()` for hints; empty if the plugins are missing. */
 export function builtinNames(): readonly string[] {
   names ??= existsSync(FOLDER) ? builtinPlugins() : [];
   return names;

@@ -71,13 +71,13 @@ export class Diagnostics {
     this.#add({ code, message, ...place, ...(hint === undefined ? {} : { hint }) });
   }
 
-  /** One that was found before. */
+  /** Adds a fault that was found before. */
   addFound({ code, file, pointer, message, hint }: FoundError): void {
     const place = file === undefined || pointer === undefined ? {} : { file, pointer };
     this.#add({ code, message, ...place, ...(hint === undefined ? {} : { hint }) });
   }
 
-  /** One that is an error in production builds, unlike others of its code. */
+  /** Adds a diagnostic that is an error in production builds, unlike others of its code. */
   addStrict(code: Code, place: Place | null, message: string, hint: string): void {
     this.#add({ code, message, hint, ...place, ...(this.#production ? { severity: 'error' } : {}) });
   }

@@ -27,7 +27,7 @@ export interface Located {
 
 export type Resolution =
   | { readonly ok: true; readonly target: Located }
-  /** `hint`: what to do. */
+  /** `hint`: how to correct the fault. */
   | { readonly ok: false; readonly why: string; readonly hint: string };
 
 /** Parsed contents of files, by name. */
@@ -267,7 +267,7 @@ function no(why: string, hint: string): Resolution {
 
 const ENCODE = 'Write a percent sign as %25.';
 
-/** The reference with the name that is probably meant, or what to add. */
+/** Returns the reference with the name that is probably meant, or advice to add the target. */
 function targetHint({ value }: Document, root: string, fragment: string, ref: string): string {
   const tokens = pointerTokens(fragment) ?? [];
   const depth = tokens.findIndex((_, i) => valueAt(value, root + pointerOf(tokens.slice(0, i + 1))) === undefined);

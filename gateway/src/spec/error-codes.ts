@@ -14,7 +14,7 @@ export interface ErrorCode {
   readonly title: string;
   /** The next step; a diagnostic may carry a more exact one. */
   readonly hint: string;
-  /** The fault has many forms: each diagnostic says itself what is wanted in its place. */
+  /** The fault has many forms, so each diagnostic has its own hint. */
   readonly hasOwnHints?: true;
 }
 
@@ -301,7 +301,7 @@ export const ERROR_CODES = {
 
 export type Code = keyof typeof ERROR_CODES;
 
-/** Codes whose diagnostics say themselves what to do. */
+/** Codes whose diagnostics have their own hints. */
 export type CodeWithOwnHints = {
   [C in Code]: (typeof ERROR_CODES)[C] extends { readonly hasOwnHints: true } ? C : never;
 }[Code];

@@ -60,7 +60,7 @@ export interface ExtensionPlace {
   readonly onOperation: boolean;
 }
 
-/** The extension that a misspelt one probably means, as a question; undefined if there is none. */
+/** Returns a question with the extension that is probably meant; undefined if no name is near. */
 export function extensionHint(name: string): string | undefined {
   return didYouMean(name, [...ON_OPERATIONS, 'x-gw-mcp']) ?? undefined;
 }

@@ -27,7 +27,7 @@ export type Parsed =
   | {
       readonly ok: false;
       readonly message: string;
-      /** What to do. */
+      /** How to correct the fault. */
       readonly hint: string;
       readonly position: Position | null;
       readonly text: string;
@@ -100,7 +100,7 @@ function positionOf(text: string, pattern: RegExp): Position | null {
 
 const SPLIT = 'Split the document into files that refer to each other with $ref, or write out fewer aliases.';
 
-/** By what js-yaml says, how to correct it. */
+/** Hints by the reason that js-yaml reports. */
 const SYNTAX_HINTS: readonly (readonly [reason: RegExp, hint: string])[] = [
   [/\btab/, 'Indent with spaces: YAML allows no tabs there.'],
   [/indentation/, 'Begin the keys of one object in the same column: compare this line with the lines above it.'],

@@ -9,14 +9,14 @@ interface Keyword {
   readonly kind: KeywordKind;
   /** Returns why the value is not valid; null if it is. */
   readonly check: (value: unknown) => string | null;
-  /** What to write instead. */
+  /** The text to write instead. */
   readonly hint: (name: string, value: unknown) => string;
 }
 
 const mustBe = (fits: boolean, what: string, value: unknown): string | null =>
   fits ? null : `is ${shownValue(value)}: it must be ${what}`;
 
-/** Small values as they are written, others by their kind. */
+/** Returns small values as they are written, and the kind of others. */
 function shownValue(value: unknown): string {
   if (Array.isArray(value) && value.length === 0) return 'an empty list';
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
@@ -57,7 +57,7 @@ const flag: Keyword = {
 };
 const isTexts = (value: unknown) => Array.isArray(value) && value.every((each) => typeof each === 'string');
 
-/** Names the first item of a list that is no string. */
+/** Returns a fault that names the first item which is not a string; null if all are strings. */
 function namesFault(value: unknown): string | null {
   if (!Array.isArray(value)) return mustBe(false, 'a list of property names', value);
   const index = value.findIndex((each) => typeof each !== 'string');
@@ -150,7 +150,7 @@ const keywords: Readonly<Record<string, Keyword>> = {
   const: { kind: 'plain', check: () => null, hint: write('small') },
 };
 
-/** Keywords that only describe, of JSON Schema in any draft and of OpenAPI. */
+/** Keywords that only describe: those of JSON Schema in any draft, and of OpenAPI. */
 const ANNOTATIONS = [
   ...['$anchor', '$comment', '$defs', '$dynamicAnchor', '$dynamicRef', '$id', '$recursiveAnchor', '$recursiveRef'],
   ...['$ref', '$schema', '$vocabulary', 'additionalItems', 'contentEncoding', 'contentMediaType', 'contentSchema'],

@@ -1,10 +1,10 @@
 /**
- * Shares by owner on a server, as `SharedMap` has them in a process (docs/decisions.md#shared-limits): what scripts begin with
- * that keep something. An owner is one level here: a policy with a client's site, or a consumer.
+ * Shares by owner on a server, as `SharedMap` has them in a process (docs/decisions.md#shared-limits): the first part of
+ * scripts that keep something. An owner is one level here: a policy with a client's site, or a consumer.
  *
- * Scripts define before: `p`, what the keys of the kind begin with; `now`, milliseconds; and `drop(id)`, which deletes an
- * entry, or leaves what refuses it. Kept by kind: `owners`, a sorted set of owners by what they hold; `of:OWNER`, their
- * entries by the time at which they end; `due`, owners by the end of their last entry; `weights` of those that are not 1;
+ * Scripts define before: `p`, prefix of the kind's keys; `now`, milliseconds; and `drop(id)`, which deletes an entry, or
+ * leaves one that refuses it. Kept by kind: `owners`, a sorted set of owners by the weight that they hold; `of:OWNER`,
+ * their entries by the time at which they end; `due`, owners by the end of their last entry; `weights` other than 1;
  * `total`.
  */
 import { hash } from 'node:crypto';

@@ -37,7 +37,7 @@ interface Pending {
   reject(error: Error): void;
 }
 
-/** `Remote`: what the other side answers; `Local`: what this one does. */
+/** `Remote`: methods of the other side; `Local`: methods of this side. */
 export class Channel<Remote extends Methods<Remote>, Local extends Methods<Local>> {
   readonly #port: ChannelPort;
   readonly #methods: Local;

@@ -41,7 +41,9 @@ export function shownAddress(address: AddressInfo | null): string {
   return isIP(address.address) === 6 ? `[${address.address}]:${address.port}` : `${address.address}:${address.port}`;
 }
 
-/** Where this machine reaches a server that listens there: `127.0.0.1:8080` also if it listens on all addresses. */
+/**
+ * Returns the address at which this machine reaches the server: `127.0.0.1:8080` also if it listens on all addresses.
+ */
 export function reachableAddress({ address, port }: AddressInfo): string {
   const host = address === '0.0.0.0' || address === '::' ? '127.0.0.1' : address;
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;

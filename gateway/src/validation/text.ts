@@ -36,7 +36,7 @@ function withSpaces(text: string): string {
   return units.toString('utf16le');
 }
 
-/** Percent-decodes; `undefined` for what is not valid UTF-8. `plus`: `+` is a space, as in forms. */
+/** Percent-decodes a text; returns undefined if it is not valid UTF-8. `plus`: `+` is a space, as in forms. */
 export function decode(text: string, plus: boolean): string | undefined {
   const spaced = plus && text.includes('+') ? withSpaces(text) : text;
   if (!spaced.includes('%')) return spaced;

@@ -1,6 +1,6 @@
 /**
- * `Sec-WebSocket-Extensions` (RFC 6455, section 9.1). Frames are followed without knowing what extensions make of them:
- * the one that passes is `permessage-deflate` (RFC 7692), which changes no frame's head but for RSV1.
+ * `Sec-WebSocket-Extensions` (RFC 6455, section 9.1). Frames pass without knowledge of their extensions: the only one
+ * allowed is `permessage-deflate` (RFC 7692), which changes only RSV1 in a frame's head.
  */
 
 const DEFLATE = 'permessage-deflate';

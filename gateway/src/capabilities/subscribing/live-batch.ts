@@ -19,7 +19,7 @@ export interface MessageForm {
 }
 
 interface Written {
-  /** Null of gaps, which concern everyone. */
+  /** Null for gaps, which concern every client. */
   readonly message: StreamMessage | null;
   readonly bytes: Buffer;
 }

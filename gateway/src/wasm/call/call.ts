@@ -62,7 +62,7 @@ export class Call {
   refusal: string | null = null;
   /** In `init`: with this config, the declared body of responses is not needed. */
   passesResponse = false;
-  /** In `init`: what the host is to read before `on_request`, so that no instance waits for it. */
+  /** In `init`: the part of the body that the host reads before `on_request`, so that no instance waits for it. */
   bodyNeed: BodyNeed = 'none';
   /** In `init` of a dispatcher: the form in which clients of its operations read problems; null: as they are. */
   problemForm: ProblemForm | null = null;

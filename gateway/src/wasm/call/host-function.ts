@@ -18,7 +18,7 @@ export interface HostFunctionInfo {
   readonly body?: 'request_body' | 'response_body';
 }
 
-/** `Own`: what its capability has for an instance; `Loaded`: what it has for an artifact. */
+/** `Own`: state of its capability for an instance; `Loaded`: its state for an artifact. */
 export interface HostFunction<Own = undefined, Loaded = undefined> extends HostFunctionInfo {
   readonly waits?: true | ((loaded: Loaded) => boolean);
   /** Made once for each instance. */

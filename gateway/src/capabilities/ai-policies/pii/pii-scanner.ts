@@ -55,7 +55,7 @@ export class PiiScanner {
     return out;
   }
 
-  /** There is no more. */
+  /** Ends the text; returns its rest. */
   end(): string {
     return this.#advance(true);
   }

@@ -77,8 +77,8 @@ function sane<U extends Usage>(usage: U, most = MOST_TOKENS): U | null {
 }
 
 /**
- * `usage` of a message: there, tokens that the cache gave or took are not among those of the input. Of a stream's last
- * count, what it leaves out is as `before` has it.
+ * Reads `usage` of a message, in which cached tokens are not among those of the input. Counts that the last event of a
+ * stream leaves out are those of `before`.
  */
 export function messageUsage(usage: unknown, before: MessageCounts = NO_COUNTS): MessageCounts {
   return {
