@@ -75,7 +75,7 @@ export interface Responder {
   whenStopping?(listener: () => void): () => void;
   /** Fields behind a streamed body, set before its end; left out if the client does not take them (`TE`). */
   trailers?(fields: HeaderList): void;
-  /** Whether the response has begun. */
+  /** The response has begun. */
   readonly headSent: boolean;
   /** Cuts the connection (or resets the stream): the response can no longer be completed honestly. */
   abort(): void;
@@ -154,7 +154,7 @@ export interface EngineResponse {
    */
   head(x: Exchange, status: number, headers: HeaderList): ResponseSink | Promise<ResponseSink | null>;
   /**
-   * As `head`, with status 200, for a body that has no end of its own. Resolves with false if the response does not
+   * Like `head`, with status 200, for a body that has no end of its own. Resolves with false if the response does not
    * begin, also if plugins want the body whole: 501.
    */
   endless(x: Exchange, headers: HeaderList, begins: (sink: ResponseSink) => void): Promise<boolean>;

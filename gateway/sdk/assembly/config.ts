@@ -24,7 +24,7 @@ export namespace Config {
   }
 
   /**
-   * As `at`, into memory of the caller's: for long lists, since memory is not freed. Returns null also if it does not
+   * Like `at`, into memory of the caller's: for long lists, since memory is not freed. Returns null also if it does not
    * fit.
    */
   export function read(pointer: Text, ptr: usize, room: i32): Text | null {
@@ -60,7 +60,7 @@ export namespace Config {
     return max(0, host.config_count(pointer.ptr, pointer.length));
   }
 
-  /** As `countAt`, for a pointer that is a string. */
+  /** Like `countAt`, for a pointer that is a string. */
   export function count(pointer: string): i32 {
     return countAt(text(pointer));
   }

@@ -118,7 +118,7 @@ export function encoded(literal: Text): Text {
   return out.take();
 }
 
-/** Whether the operation declares the parameter as `{name+}`: then its slashes are its own. */
+/** Reports whether the operation declares the parameter as `{name+}`: then its slashes are its own. */
 function isGreedy(name: Text): bool {
   const path = Request.operationPath();
   for (let at = path.indexOf(OPEN); at >= 0; at = path.indexOf(OPEN, at + 1)) {

@@ -100,7 +100,7 @@ export class AckResponse {
     }
   }
 
-  /** Whether the config has a body of its own. */
+  /** Reports whether the config has a body of its own. */
   get hasBody(): bool {
     return this.body !== null;
   }

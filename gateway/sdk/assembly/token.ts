@@ -27,7 +27,7 @@ export namespace Token {
     return host.host_token_verify(verifier, token.ptr, token.length);
   }
 
-  /** Why the last token does not hold, for the client. */
+  /** Returns why the last token does not hold, for the client. */
   export function refusal(): Text {
     const ptr = heap.alloc(ROOM);
     const length = host.token_refusal_get(ptr, ROOM);

@@ -201,7 +201,7 @@ function endOfPath(url: Text, from: i32): i32 {
   return end;
 }
 
-/** Whether all characters are allowed in a URL (RFC 3986, section 2). */
+/** Reports whether all characters are allowed in a URL (RFC 3986, section 2). */
 function isValid(url: Text): bool {
   let hashes = 0;
   for (let i = 0; i < url.length; i++) {

@@ -27,7 +27,7 @@ export class AdminCallers {
     this.#names = new Set(['localhost', ...names.map((name) => name.toLowerCase())]);
   }
 
-  /** Why the request gets no answer, or null. */
+  /** Returns why the request gets no answer, or null. */
   refusal(x: Exchange): Problem | null {
     if (OPEN.has(x.path)) return null;
     const isChange = x.method === 'POST' || x.method === 'PUT';

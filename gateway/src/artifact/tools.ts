@@ -122,9 +122,9 @@ export interface ToolsFile {
   readonly access?: readonly AccessRule[];
   /** Absent if no issuer of tokens is known. */
   readonly authorization?: Authorization;
-  /** By name. */
+  /** Tools, sorted by name. */
   readonly tools: readonly Tool[];
-  /** By name; absent without upstreams. */
+  /** Upstreams, sorted by name; absent without upstreams. */
   readonly upstreams?: readonly McpUpstream[];
   readonly schemas: { readonly [id: string]: Json };
 }

@@ -47,7 +47,7 @@ export function describeInherited(inherited: readonly InheritedRoute[]): string 
     .join('');
 }
 
-/** One line: routes, plugins, hash, size, time. */
+/** Returns one line: routes, plugins, hash, size, time. */
 export function summaryOf(output: string, result: CompileResult & { readonly ok: true }, ms: number): string {
   const { manifest, artifactHash, artifact } = result;
   const plugins = (manifest.plugins ?? []).map(({ name }) => name).join(', ') || 'none';

@@ -6,7 +6,7 @@
 import { constants } from 'node:os';
 
 export interface EarlySignals {
-  /** As `process.on`, in place of the default that ends the program. */
+  /** Like `process.on`, in place of the default that ends the program. */
   onSignal(signal: NodeJS.Signals, listener: () => void): void;
   /**
    * Takes the signals over, for a command that has something to finish: resolves at the first SIGINT, SIGTERM or SIGHUP;

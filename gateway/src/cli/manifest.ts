@@ -139,7 +139,7 @@ function onlyFields(object: Obj, known: readonly string[], what: string, fail: F
   if (other !== undefined) fail(`${what} has an unknown field "${other}": known are ${known.join(', ')}`);
 }
 
-/** Why a file could not be read, in words. */
+/** Returns why a file could not be read, in words. */
 export function reasonOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOENT') return 'there is no such file';

@@ -29,7 +29,7 @@ interface Flags {
 const EXIT_TOOL_ERROR = 3;
 /** Bytes of arguments on standard input. */
 const MOST_ARGUMENTS = 16 << 20;
-/** How long an upstream of an artifact that has just been loaded may take to list its tools. */
+/** Milliseconds that an upstream of a newly loaded artifact may take to list its tools. */
 const UPSTREAM_PATIENCE_MS = 10_000;
 
 const HELP = `

@@ -52,7 +52,7 @@ export class Plugins {
     return plugin;
   }
 
-  /** As `use`, for a look at it alone: it may end up in no route. */
+  /** Like `use`, for a plugin that may end up in no route. */
   find(name: string): PreparedPlugin | null | undefined {
     return this.#get(name);
   }

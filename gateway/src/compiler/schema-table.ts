@@ -72,7 +72,7 @@ export class SchemaTable {
     return this.#keep(this.#outermost(located, dialect, direction, 'none'));
   }
 
-  /** As `add`, for a value that must be well formed even if everything is valid. */
+  /** Like `add`, for a value that must be well formed even if everything is valid. */
   addRead(located: Located, dialect: Dialect, direction: Direction): SchemaRef {
     const ref = this.add(located, dialect, direction);
     if (ref !== undefined) return ref;

@@ -1,4 +1,7 @@
-/** Whether a schema admits more or less than an older one: compares their texts, part by part, through references. */
+/**
+ * Decides whether a schema admits more or less than an older one: compares their texts, part by part, through
+ * references.
+ */
 import { canonicalJson } from '../artifact/canonical-json.ts';
 import type { Json, JsonObject, RoutesFile, SchemaRef } from '../artifact/format.ts';
 import { child } from '../spec/pointer.ts';

@@ -25,7 +25,7 @@ export interface NameLookupOptions {
 
 /** Milliseconds from which a look-up counts as slow. */
 const SLOW_MS = 1000;
-/** How long its zone's other names count as suspect, milliseconds. */
+/** Milliseconds for which the zone's other names count as suspect. */
 const SUSPECT_MS = 60_000;
 /** Names that wait for a place. */
 const MOST_WAITING = 1000;

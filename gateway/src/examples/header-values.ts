@@ -36,7 +36,7 @@ function headerValueOf(
   return valid ? (value ?? null) : null;
 }
 
-/** As the style `simple` writes it (RFC 6570, section 3.2.2). */
+/** Writes a value in the style `simple` (RFC 6570, section 3.2.2). */
 function simple(value: Json): string | null {
   if (value === null) return null;
   if (isObject(value)) return Object.entries(value).flat().map(String).join(',');

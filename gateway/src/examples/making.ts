@@ -38,7 +38,7 @@ type NameTest = (pattern: string, name: string) => boolean;
 export interface Source {
   /** The artifact's table. */
   readonly schemas: { readonly [id: string]: Json };
-  /** Whether a name matches a pattern. */
+  /** Reports whether a name matches a pattern. */
   readonly test: NameTest;
 }
 

@@ -47,7 +47,7 @@ export class ValueMaker {
     this.#schemas = schemas;
   }
 
-  /** The same for the same seed. */
+  /** Returns the same value for the same seed. */
   make(schema: SchemaRef, seed: string): MadeValue {
     const known = this.#known.get(schema.$ref) ?? this.#explore(schema);
     return typeof known === 'number' ? this.#make(schema, seed, known).made : known;

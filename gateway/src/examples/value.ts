@@ -19,7 +19,7 @@ export function valueFor(schemas: readonly Json[], making: Making, depth = 0): J
   return given === undefined ? madeValue(typeFor(parts, types, making, depth), parts, making, depth) : given;
 }
 
-/** One that the schema itself names: `const`, `enum`, an example, a default. */
+/** Returns a value that the schema itself names: `const`, `enum`, an example, a default. */
 function givenValue(parts: Parts, types: readonly string[] | null, making: Making): Json | undefined {
   const constant = parts.find((part) => part['const'] !== undefined);
   if (constant !== undefined) return constant['const'] as Json;

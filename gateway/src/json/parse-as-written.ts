@@ -7,8 +7,8 @@ import { isQuickJson } from './json-scan.ts';
 const WRITTEN_ANEW = /\d{16}|\d[.\d]{16}|\d[eE]|\.\d*0(?!\d)|0\.000000|-0(?![.\d])/;
 
 /**
- * As `parseExactly`, but every number keeps its digits, also redundant ones; unless the values are so many that looking
- * at each would delay other requests.
+ * Like `parseExactly`, but every number keeps its digits, also redundant ones; unless the values are so many that
+ * looking at each would delay other requests.
  */
 export function parseAsWritten(text: string): unknown {
   const keepsDigits =

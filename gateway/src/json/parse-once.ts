@@ -12,7 +12,7 @@ export function parseOnce(bytes: Uint8Array): unknown {
   return read(utf8.decode(bytes), bytes, false);
 }
 
-/** As `parseOnce`, of bytes that were scanned and are not too costly. */
+/** Like `parseOnce`, of bytes that were scanned and are not too costly. */
 export function parseScanned(bytes: Uint8Array, { hasEscapedName: isEscaped, members }: JsonScan): unknown {
   const text = utf8.decode(bytes);
   const value: unknown = JSON.parse(text);
@@ -40,7 +40,10 @@ export function parseOnceExactly(bytes: Uint8Array): Readings {
 /** Admits a text of so many characters whose tokens are to be read one by one: throws if that takes too long here. */
 export type Admit = (characters: number) => void;
 
-/** As `parseOnce`, for validation: numbers that JavaScript cannot hold have stand-ins. `lastCounts`: of a repeated member. */
+/**
+ * Like `parseOnce`, for validation: numbers that JavaScript cannot hold have stand-ins. `lastCounts`: of a repeated
+ * member.
+ */
 export function parseForValidation(bytes: Uint8Array, lastCounts: boolean, admit?: Admit): unknown {
   const text = utf8.decode(bytes);
   return withStandIns(text, read(text, bytes, lastCounts), lastCounts, admit);

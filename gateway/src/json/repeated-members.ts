@@ -1,8 +1,8 @@
 /**
- * Whether some object of a JSON text has a member twice (docs/decisions.md#one-reading): two readers would take
+ * Decides whether some object of a JSON text has a member twice (docs/decisions.md#one-reading): two readers would take
  * different ones of them. JSON.parse keeps the last, so the text then has more members than the value. Both are
- * counted, which costs a fraction of parsing; only if the counts differ, or objects are so wide that they are slow
- * to enumerate, are names compared.
+ * counted, which costs a fraction of parsing; only if the counts differ, or objects are so wide that they are slow to
+ * enumerate, are names compared.
  */
 import { repeatsName } from './member-names.ts';
 
@@ -28,7 +28,7 @@ export function repeatsMember(text: Uint8Array, value: unknown): boolean {
   return membersOf(value, 0) !== most && repeatsName(text);
 }
 
-/** As `repeatsMember`, if the text is known to have so many members, all of them without escapes in their names. */
+/** Like `repeatsMember`, if the text is known to have so many members, all of them without escapes in their names. */
 export function repeatsOneOf(text: Uint8Array, value: unknown, members: number): boolean {
   return members > 1 && membersOf(value, 0) !== members && repeatsName(text);
 }

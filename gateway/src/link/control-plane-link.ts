@@ -119,7 +119,7 @@ export class ControlPlaneLink {
     }
   }
 
-  /** One connection, from its credentials to its end. */
+  /** Runs one connection, from its credentials to its end. */
   async #connect(signal: AbortSignal): Promise<SessionEnd> {
     let credentials: Credentials;
     try {
@@ -171,7 +171,7 @@ export class ControlPlaneLink {
     this.#host.drift(drifted, wanted);
   }
 
-  /** The same reason is said once, however often it is tried. */
+  /** Reports the same reason only once, however often the link tries again. */
   #left({ why, refused }: SessionEnd): void {
     if (this.#said === why) return;
     this.#said = why;

@@ -30,8 +30,8 @@ const PRIVATE_CACHING = `"ttlMs":${FRESH_MS},"cacheScope":"private"`;
 const ACCEPTED: Answer = { status: 202, body: null };
 
 /**
- * Whether a message is one of this era: by `_meta`, or by headers that earlier ones do not have. A session decides its own
- * revision: clients of several revisions send headers of later ones in it.
+ * Reports whether a message is one of this era: by `_meta`, or by headers that earlier ones do not have. A session
+ * decides its own revision: clients of several revisions send headers of later ones in it.
  */
 export function isStateless({ x }: Pick<McpRequest, 'x'>, message: RpcMessage): boolean {
   if (message.kind !== 'response' && get(get(message.params, '_meta'), `${PREFIX}protocolVersion`) !== undefined)

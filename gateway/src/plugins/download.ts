@@ -11,7 +11,7 @@ import { messageOf } from '../message-of.ts';
 
 export interface DownloadOptions {
   readonly guard: EgressGuard;
-  /** Whether `http:` will do, also after a redirect. */
+  /** Allows `http:`, also after a redirect. */
   readonly allowPlaintext: boolean;
   /** Called as bytes arrive, with how many there are. */
   readonly onProgress?: (bytes: number) => void;

@@ -20,7 +20,7 @@ const HEAP_MB = 1024;
 export class SpecLibrary {
   readonly #artifact: Artifact;
   readonly #rendered = new Map<string, Promise<RenderedSpec>>();
-  /** One at a time: each may need much memory. */
+  /** Renderings run one at a time, since each may need much memory. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(artifact: Artifact) {

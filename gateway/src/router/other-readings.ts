@@ -20,8 +20,8 @@ const steps: readonly ((path: string) => string)[] = [
 ];
 
 /**
- * Whether a reading of the path leads to an operation other than `operation`, which it has as it is, or there are too
- * many readings to tell.
+ * Reports whether a reading of the path leads to an operation other than `operation`, which it has as it is, or there
+ * are too many readings to tell.
  */
 export function readsAsAnother<T>(router: Router<T>, method: string, path: string, operation: T): boolean {
   if (!AMBIGUOUS.test(path)) return false;
@@ -48,7 +48,7 @@ function decodeOnce(path: string): string {
   return path.replaceAll(/%(2f|5c|25)/gi, (_, code: string) => (code === '25' ? '%' : '/'));
 }
 
-/** As often as there is something to decode: `%25252F` is a slash. */
+/** Decodes as often as the path changes: `%25252F` is a slash. */
 function decodeAll(path: string): string {
   return path.replaceAll(/%(?:25)*(2f|5c)/gi, '/').replaceAll(/%(?:25)+/g, '%');
 }

@@ -24,7 +24,7 @@ async function sleep(ms: number): Promise<void> {
 export interface Drained {
   /** Milliseconds beyond the delay; 0 if no connection extended it. */
   readonly extraMs: number;
-  /** Whether connections still came at the end. */
+  /** Connections still arrived at the end. */
   readonly routed: boolean;
 }
 

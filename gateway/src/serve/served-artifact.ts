@@ -16,7 +16,7 @@ export class ServedArtifact {
   readonly #log: Log;
   #loaded: LoadedArchive | null = null;
   #from: Source = 'file';
-  /** One load at a time, so that the last one is served. */
+  /** Loads run one at a time, so that the last one is served. */
   #loading: Promise<unknown> = Promise.resolve();
 
   constructor(options: Options, log: Log) {
@@ -40,7 +40,7 @@ export class ServedArtifact {
   }
 
   /**
-   * As `readFile`, for the start. With a control plane the file may be missing: a volume whose ConfigMap is gone must
+   * Like `readFile`, for the start. With a control plane the file may be missing: a volume whose ConfigMap is gone must
    * not keep a gateway from its cached artifact.
    */
   async readFirst(connected: boolean): Promise<LoadedArchive | null> {

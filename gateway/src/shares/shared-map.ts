@@ -50,7 +50,7 @@ export class SharedMap<V> {
     return this.#entries.get(key)?.value.value;
   }
 
-  /** As `get`, and keeps the entry longer than those unused since. */
+  /** Like `get`, and keeps the entry longer than those unused since. */
   use(key: string): V | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;

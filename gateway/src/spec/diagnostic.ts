@@ -114,7 +114,7 @@ export class Diagnostics {
     );
   }
 
-  /** Whether each error is among `errors`: past a limit they are only counted. */
+  /** Reports whether each error is among `errors`: past a limit they are only counted. */
   get isComplete(): boolean {
     return this.#errors <= MAX_FINDINGS;
   }

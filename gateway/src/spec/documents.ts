@@ -323,7 +323,7 @@ function resolveFile(from: string, ref: string): string | { readonly why: string
   return parts.join('/');
 }
 
-/** One item, member or element of a located value. */
+/** Returns an item, member or element of a located value. */
 export function member(located: Located, key: string | number): Located {
   const origin = located.origins?.get(String(key));
   if (origin) return origin;

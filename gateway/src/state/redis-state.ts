@@ -29,7 +29,7 @@ export interface RedisStateOptions {
   back(): void;
   /** Reports a property of the server that limits its use, with the remedy. */
   warn?(message: string): void;
-  /** How much it keeps. Default: by the server's memory. */
+  /** Limit of stored data. Default: the server's memory. */
   readonly room?: RedisRoom;
 }
 

@@ -7,7 +7,7 @@ import { type EndedRequest, type Exchange, headerOf } from '../exchange.ts';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what JSON must escape
 const ESCAPED = /["\\\u0000-\u001f\u007f-\uffff]/;
 
-/** As a string of JSON. */
+/** Returns the text as a JSON string. */
 export function text(value: string): string {
   return ESCAPED.test(value) ? JSON.stringify(value) : `"${value}"`;
 }

@@ -23,7 +23,7 @@ export class LabelledHistogram {
     found.cell.observe(value);
   }
 
-  /** As they are now. */
+  /** Returns the current values. */
   samples(name: string): Sample[] {
     return [...this.#cells.values()].flatMap(({ labels, cell }) => cell.samples(name, labels));
   }

@@ -11,7 +11,7 @@ export const SIZE_BUCKETS = [0, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 
 export const EXECUTION_BUCKETS = [1e-6, 2.5e-6, 5e-6, 1e-5, 2.5e-5, 5e-5, 1e-4, 2.5e-4, 1e-3, 5e-3, 2.5e-2];
 
 /**
- * Why a request was refused before its middlewares or its dispatcher: the closed set of `reason`
+ * Reasons for refusing a request before its middlewares or its dispatcher: the closed set of `reason`
  * (docs/decisions.md#labels-closed).
  */
 export const VALIDATION_REASONS = [

@@ -163,7 +163,7 @@ export class Metrics {
     ];
   }
 
-  /** The same place for the same labels, also over reloads. */
+  /** Returns the same metrics for the same labels, also over reloads. */
   operation(method: string, path: string, api: string): OperationMetrics {
     const key = `${method}\0${path}\0${api}`;
     let found = this.#operations.get(key);

@@ -94,7 +94,7 @@ class OtlpExporter implements Exporter {
     };
   }
 
-  /** One line when exporting begins to fail, and one when it works again. */
+  /** Logs a line when exporting begins to fail, and another when it works again. */
   #noted({ code, error }: Result, spans: number): void {
     if (code !== 0) {
       this.#dropped += spans;

@@ -12,7 +12,7 @@ export interface ArtifactTool {
   readonly tokens: number;
 }
 
-/** How many tools some clients take at most: others are dropped without a word. */
+/** Numbers of tools that some clients accept: they silently drop others. */
 const CLIENT_LIMITS = [
   { tools: 128, client: 'Visual Studio Code with Copilot' },
   { tools: 40, client: 'Cursor' },

@@ -21,7 +21,7 @@ export interface TraceReport {
   /** Null if no operation matched. */
   readonly operation: { readonly path: string; readonly operation_id: string | null; readonly api: string } | null;
   readonly stages: readonly TraceStage[];
-  /** As the client would have got it. */
+  /** The response that the client would have received. */
   readonly response: {
     readonly status: number;
     readonly headers: readonly (readonly [name: string, value: string])[];

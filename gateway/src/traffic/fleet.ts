@@ -56,7 +56,7 @@ export class Fleet implements Traffic {
   #started = false;
   #ending = false;
   #retryMs = RETRY_MS;
-  /** One change at a time, so that all workers have the same state. */
+  /** Changes run one at a time, so that all workers have the same state. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: ServeOptions, deps: FleetDeps) {

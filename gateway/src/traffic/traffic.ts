@@ -219,7 +219,7 @@ export class LocalTraffic implements Traffic {
     (await this.prepare(artifact)).commit();
   }
 
-  /** As `load`, in two steps, so that several processes take an artifact together or not at all. */
+  /** Like `load`, in two steps, so that several processes take an artifact together or not at all. */
   async prepare(artifact: Artifact): Promise<PreparedLoad> {
     const next = await loadGeneration(artifact, this.#generationDeps());
     return {

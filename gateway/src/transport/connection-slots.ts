@@ -18,7 +18,7 @@ export interface ConnectionSlots {
 export type EndOneOf = (eviction: Eviction) => string | null | Promise<string | null>;
 
 export interface SlotEvents {
-  /** One client holds nearly all connections: another one sees it soon. */
+  /** One client holds nearly all connections; other clients soon notice. */
   crowded(owner: string, held: number): void;
 }
 

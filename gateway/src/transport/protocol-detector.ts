@@ -4,7 +4,7 @@
  */
 import type { Socket } from 'node:net';
 
-/** How every HTTP/2 connection begins, and no HTTP/1.1 request: RFC 9113 section 3.4 reserves the method. */
+/** The first bytes of every HTTP/2 connection, and of no HTTP/1.1 request: RFC 9113 section 3.4 reserves the method. */
 const PREFACE = Buffer.from('PRI');
 
 /** Connections that have not yet sent enough to tell. */

@@ -1,7 +1,7 @@
 /** The port that several processes are about to share: looked at before any of them binds it. */
 import { type AddressInfo, createServer } from 'node:net';
 
-/** Whether processes may bind one port together, so that each has a queue of its own (SO_REUSEPORT, balanced). */
+/** Processes can bind one port together, so that each has a queue of its own (SO_REUSEPORT, balanced). */
 export const SHARES_PORTS: boolean = process.platform === 'linux';
 
 /**

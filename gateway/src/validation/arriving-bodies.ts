@@ -9,7 +9,7 @@ import { type Problem, problem } from '../problems.ts';
 const WINDOW = 10;
 const SECOND_MS = 1000;
 
-/** Why a body is read no further. */
+/** The reason for which a body is not read further. */
 export class BodyRefused extends Error {
   readonly problem: Problem;
   constructor(detail: string) {

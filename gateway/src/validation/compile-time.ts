@@ -1,4 +1,4 @@
-/** How long Ajv takes to compile a schema, estimated from its shape. */
+/** Estimates how long Ajv takes to compile a schema, from its shape. */
 import type { Json, RoutesFile, SchemaRef } from '../artifact/format.ts';
 
 /** Milliseconds: schemas that take longer to compile are compiled and used in a helper only. */

@@ -43,7 +43,7 @@ export class ContentCheck {
     return verdict?.kind === 'deadline' && helpers !== null ? inHelper() : verdict;
   }
 
-  /** As `verdict`, for callers that cannot wait: work past the event loop's limit is refused. */
+  /** Like `verdict`, for callers that cannot wait: work past the event loop's limit is refused. */
   verdictNow(contentType: string, body: Uint8Array, usedSteps = 0): Verdict {
     this.#steps.begin(usedSteps, body.length, this.#pace.limit);
     try {

@@ -25,7 +25,7 @@ export class MessageRules {
     return isUtf8(message) ? this.#from(0, null, message, asker) : [NOT_UTF8];
   }
 
-  /** As `errors`, for callers that cannot wait: a message that takes too long is refused. */
+  /** Like `errors`, for callers that cannot wait: a message that takes too long is refused. */
   errorsNow(message: Uint8Array): Errors {
     if (!isUtf8(message)) return [NOT_UTF8];
     let errors: Errors = null;

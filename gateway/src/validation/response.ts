@@ -34,7 +34,7 @@ export class ResponseValidator {
     return mode && responses ? new ResponseValidator(mode, responses, schemas, limit) : null;
   }
 
-  /** Whether a response that does not match is kept from the client. */
+  /** Reports whether a response that does not match is kept from the client. */
   get withholds(): boolean {
     return this.mode !== 'log';
   }

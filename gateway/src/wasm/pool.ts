@@ -11,7 +11,7 @@ import { Instance, type InstanceOwner, type ModuleCode } from './instance.ts';
 import { Shares } from './shares.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** How long a call waits for an instance, in milliseconds. */
+/** Milliseconds that a call waits for an instance. */
 const WAIT_MS = 10_000;
 /** Part of the instances for calls of clients and modules below their share. */
 const RESERVE = 1 / 10;
@@ -283,7 +283,7 @@ export class ModulePool implements InstanceOwner {
     }
   }
 
-  /** The same, waiting for its turn, also if the cap is reached. Rejects with Overloaded or Interrupted. */
+  /** Takes an instance in turn, also if the cap is reached. Rejects with Overloaded or Interrupted. */
   async takeLater(snapshot: Snapshot, x: Exchange): Promise<Instance> {
     if (this.mustWait) await nextTurn();
     return this.take(snapshot, x) ?? this.#cap.wait(this, snapshot, x);

@@ -10,7 +10,7 @@ import { CLOSE, FIN, headSize, MASK, payloadLength } from './frame-head.ts';
 const NO_ROOM: Closing = { code: 1013, reason: 'the gateway has no room for the message: try again later' };
 
 export interface MessageGateOptions {
-  /** Why the message ends the WebSocket; null if it may pass. A promise if that takes long. */
+  /** Returns why the message ends the WebSocket; null if it may pass. A promise if that takes long. */
   check(message: Buffer): Closing | null | Promise<Closing | null>;
   /** Makes room for a message that comes in pieces. `cutOff`: the room is needed for others. */
   hold(cutOff: () => void): Holding;

@@ -37,13 +37,13 @@ export class Side {
     this.#gate = gate;
   }
 
-  /** Whether its closing handshake is over, or cannot be. */
+  /** Reports whether its closing handshake is over, or cannot be. */
   get done(): boolean {
     const { closeCode, violation } = this.scanner;
     return this.gone || (this.#told && (closeCode !== null || violation !== null));
   }
 
-  /** Why a message of its own may not pass; null while all may. */
+  /** Returns why a message of its own may not pass; null while all may. */
   get refusal(): Closing | null {
     return this.#gate?.violation ?? null;
   }

@@ -23,7 +23,7 @@ const slot = new RequestSlot<RealtimeSession>();
 /** Listeners that count usage besides the policies. */
 export interface SessionEvents {
   counted(usage: RealtimeUsage): void;
-  /** Why an event or a response was not: for the log. */
+  /** Logs why an event or a response was not counted. */
   uncounted(why: string): void;
   /** A policy that was notified of a response has a defect. */
   failed(error: unknown): void;

@@ -56,7 +56,7 @@ export class TokenCount implements RequestPart {
     this.outcome = 'complete';
   }
 
-  /** One of several responses to one request is over. */
+  /** Adds the usage of one of several responses to one request, once it is over. */
   add({ prompt, completion, cached, reasoning }: Usage): void {
     const before = this.usage ?? UNCOUNTED;
     this.succeeded({

@@ -31,7 +31,7 @@ export interface CacheRules {
   readonly staleIfError: number;
   /** Seconds for which a request waits for another that fetches the same. */
   readonly lockTimeout: number;
-  /** Whether answers carry `Cache-Status` (RFC 9211). */
+  /** Answers carry `Cache-Status` (RFC 9211). */
   readonly statusHeader: boolean;
   /** Unsafe methods invalidate the stored responses of their path. */
   readonly invalidate: boolean;

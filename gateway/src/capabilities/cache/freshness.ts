@@ -7,7 +7,7 @@ import type { CacheRules } from './cache-rules.ts';
 export interface Freshness {
   /** For which it is fresh, counted from when the origin made it. */
   readonly lifetime: number;
-  /** How old it was when it arrived. */
+  /** Age at its arrival. */
   readonly initialAge: number;
   /** After `lifetime`, for which others may have it while one validates it. */
   readonly whileRevalidating: number;

@@ -21,14 +21,14 @@ export interface Found {
   readonly varies: boolean;
 }
 
-/** Why a request goes on to the upstream (RFC 9211, section 2.2). */
+/** Reasons for which a request goes on to the upstream (RFC 9211, section 2.2). */
 export type Forward = 'bypass' | 'method' | 'uri-miss' | 'vary-miss' | 'stale' | 'request';
-/** How a cache handled a request, for the access log and the metrics. */
+/** Results of the cache for a request, for the access log and the metrics. */
 export type CacheResult = 'hit' | Forward;
 
 /** The cache that the transaction belongs to. */
 export interface TransactionCache {
-  /** One more request had this result. */
+  /** Counts one more request with this result. */
   count(result: CacheResult): void;
 }
 

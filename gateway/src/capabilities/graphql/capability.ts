@@ -29,7 +29,7 @@ interface Bound {
   checker: GraphQLChecker | null;
 }
 
-/** Why the last request of the call was refused. */
+/** The reason for which the last request of the call was refused. */
 class LastRefusal implements CallState {
   refusal: Refusal | null = null;
 

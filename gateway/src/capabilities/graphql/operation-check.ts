@@ -1,4 +1,4 @@
-/** Whether an operation may be sent, by the config; all but costs that depend on variables is decided once. */
+/** Decides whether an operation may be sent, by the config; all but costs that depend on variables is decided once. */
 import { type OperationDefinitionNode, OperationTypeNode } from 'graphql/language';
 import type { Obj } from '../../spec/json.ts';
 import { type CostSettings, costOf } from './cost.ts';

@@ -1,4 +1,4 @@
-/** How an exchange fails. */
+/** Failures of an exchange. */
 
 /**
  * `refused`: the caller's token is not accepted; `denied`: it is, but no token for the upstream is issued for it;

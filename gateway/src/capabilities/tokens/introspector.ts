@@ -23,7 +23,7 @@ export interface IntrospectionRules {
   readonly clientId: string;
   readonly clientSecret: string;
   readonly timeoutMs: number;
-  /** How long an answer that a token is active is kept, at most until its `exp`; 0: not at all. */
+  /** Milliseconds for which the answer that a token is active is kept, at most until its `exp`; 0: not at all. */
   readonly cacheMs: number;
 }
 

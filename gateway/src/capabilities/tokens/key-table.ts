@@ -57,7 +57,7 @@ export class KeyTable {
     return kid !== undefined && this.named;
   }
 
-  /** Whether tokens say which key they are signed with. */
+  /** Reports whether tokens say which key they are signed with. */
   get named(): boolean {
     return this.#keys.some(({ kid }) => kid !== undefined);
   }

@@ -33,13 +33,13 @@ export const KINDS = {
 export type Kind = keyof typeof KINDS;
 
 export interface Catalogue {
-  /** By name, with the prefix. */
+  /** Tools by name, with the prefix. */
   readonly tools: ReadonlyMap<string, OfferedTool>;
-  /** By name, with the prefix. */
+  /** Prompts by name, with the prefix. */
   readonly prompts: ReadonlyMap<string, OfferedEntry>;
-  /** By URI. */
+  /** Resources by URI. */
   readonly resources: ReadonlyMap<string, OfferedEntry>;
-  /** By template. */
+  /** Templates of resources, by template. */
   readonly templates: ReadonlyMap<string, OfferedEntry>;
   /** Tools by name without prefix, of those that are allowed: why they are not offered. */
   readonly held: ReadonlyMap<string, string>;

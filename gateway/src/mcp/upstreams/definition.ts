@@ -21,7 +21,7 @@ const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 export interface OfferedTool {
   /** Name with the prefix. */
   readonly name: string;
-  /** As the upstream calls it. */
+  /** Name that the upstream uses. */
   readonly own: string;
   readonly title?: string;
   readonly description?: string;

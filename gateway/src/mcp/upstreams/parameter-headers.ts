@@ -65,7 +65,7 @@ export function headersOfArguments(headers: readonly ParameterHeader[], args: Ob
   });
 }
 
-/** As a header repeats it; null: the argument is not there, or cannot be repeated. */
+/** Returns the text that a header repeats; null if the argument is absent or cannot be repeated. */
 export function textAt(args: Obj, path: readonly string[]): string | null {
   const value = path.reduce<unknown>(get, args);
   if (isWrittenNumber(value)) return numberText(value);

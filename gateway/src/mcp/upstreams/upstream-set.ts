@@ -23,7 +23,7 @@ type Entries = ReadonlyMap<string, UpstreamEntry>;
 type EntryKind = 'prompts' | 'resources' | 'templates';
 
 interface Merged {
-  /** By name, in order. */
+  /** Tools by name, in order. */
   readonly tools: ReadonlyMap<string, UpstreamTool>;
   readonly entries: Readonly<Record<EntryKind, Entries>>;
 }
@@ -50,12 +50,12 @@ export class UpstreamSet {
     this.#release = release;
   }
 
-  /** By name, in order. */
+  /** Tools by name, in order. */
   get tools(): ReadonlyMap<string, UpstreamTool> {
     return this.#all.tools;
   }
 
-  /** By name, URI or template, in order. */
+  /** Returns entries by name, URI or template, in order. */
   entries(kind: EntryKind): Entries {
     return this.#all.entries[kind];
   }
@@ -90,7 +90,7 @@ export class UpstreamSet {
     return only && !other && may(only) ? only : null;
   }
 
-  /** Why a tool of that name, with prefix, is not offered; null: no upstream has one. */
+  /** Returns why a tool of that name, with prefix, is not offered; null: no upstream has one. */
   heldBack(name: string): string | null {
     for (const { settings, catalogue } of this.servers) {
       const why = name.startsWith(settings.prefix) ? catalogue.held.get(name.slice(settings.prefix.length)) : undefined;

@@ -77,7 +77,10 @@ export class HelperProcess {
     this.#child.channel?.unref();
   }
 
-  /** One at a time, when it is ready. `table`: the number of the schemas; `prepareMs`: CPU time to compile them. */
+  /**
+   * Runs one work at a time, once the process is ready. `table`: the number of the schemas; `prepareMs`: CPU time to
+   * compile them.
+   */
   run(table: number, given: SchemaTable, work: Work, prepareMs: number): Promise<Outcome> {
     const now = performance.now();
     if (!this.#child.connected) return Promise.resolve({ lost: 'failed' });

@@ -43,7 +43,7 @@ export interface Asker {
  */
 export type Verdict = Fault | { readonly kind: 'deadline' | 'overloaded' | 'unprepared' } | null;
 
-/** Why a value is refused, field by field; null if it is valid. */
+/** Returns why a value is refused, field by field; null if it is valid. */
 export function errorsOf(verdict: Verdict): readonly ProblemError[] | null {
   if (verdict === null) return null;
   if (verdict.kind === 'invalid') return verdict.errors;

@@ -5,7 +5,7 @@ import { moduleOf } from './module-of.ts';
 const FUNCTIONS = 5;
 
 interface Draw {
-  /** How many blocks are open, the function's own with them. */
+  /** Number of open blocks, including the function's own. */
   readonly depth: number;
   take(below: number): number;
   /** Statements that may still be made. */

@@ -1,4 +1,4 @@
-/** How large a module may be; past any of these it does not load. Documented in sdk/ABI.md. */
+/** Limits of a module's size; a module beyond any of them does not load. Documented in sdk/ABI.md. */
 import { PluginLoadError } from './plugin-load-error.ts';
 
 export const MODULE_LIMITS = {

@@ -1,4 +1,6 @@
-/** How many values an instruction takes off the operand stack and puts on it; blocks, branches and calls aside. */
+/**
+ * Counts the values that an instruction takes off the operand stack and puts on it; blocks, branches and calls aside.
+ */
 import type { Instruction } from './instructions.ts';
 
 /** Pairs of values taken and values put, by their sum `10 × taken + put`. */

@@ -63,13 +63,13 @@ export function failed(call: Call, error: unknown): void {
   x.answer = { problem: problem(ownFault(error) ? 'plugin-failed' : 'internal-error') };
 }
 
-/** One line in the log. */
+/** Logs the failure in one line. */
 export function logFailure(call: Call, error: unknown): void {
   const { services, name } = call.binding;
   services.log('error', name, `${call.hook} failed: ${reasonOf(error)}`, call.exchange);
 }
 
-/** Why, in a line. */
+/** Returns the reason in one line. */
 export function reasonOf(error: unknown): string {
   if (error instanceof WebAssembly.RuntimeError) return `trapped: ${error.message}`;
   if (error instanceof RangeError) return `trapped: ${error.message}: does it recurse without end?`;

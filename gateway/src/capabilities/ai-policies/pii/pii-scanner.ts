@@ -44,7 +44,7 @@ export class PiiScanner {
     return this.#advance(false);
   }
 
-  /** As `push`; yields between slices of a long piece. */
+  /** Like `push`; yields between slices of a long piece. */
   *pushInSlices(piece: string): Steps<string> {
     if (piece.length <= SLICE) return this.push(piece);
     let out = '';

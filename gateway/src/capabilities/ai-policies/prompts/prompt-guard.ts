@@ -18,7 +18,7 @@ import { type Prompt, promptOf } from './prompt.ts';
 import { RESTORED_PROMPT, RestorableRules, RestoredPrompt, type Restoring } from './restored-prompt.ts';
 import { restoring } from './restored-text.ts';
 
-/** Why a prompt was refused; values of a metric's label. */
+/** Reasons for refusing a prompt; values of a metric's label. */
 export const BLOCK_REASONS = ['messages', 'characters', 'pattern', 'pii', 'steps', 'tokens'] as const;
 export type BlockReason = (typeof BLOCK_REASONS)[number];
 

@@ -79,7 +79,7 @@ export interface Conversation extends Cached {
   readonly showsThinking: boolean;
 }
 
-/** Why a model stopped. */
+/** Reasons for which a model stops. */
 export type StopReason = 'end' | 'length' | 'tools' | 'refusal';
 
 export type Block =

@@ -129,7 +129,7 @@ export class CompletionChunks {
   #started = false;
   #ended = false;
 
-  /** As counted so far. */
+  /** Tokens counted so far. */
   get usage(): Usage | null {
     return this.#usage;
   }

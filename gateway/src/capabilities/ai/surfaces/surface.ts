@@ -28,7 +28,7 @@ export interface WholeAnswer {
 export interface StreamedAnswer {
   /** An event of the protocol has come: until then, another provider may answer. */
   readonly begun: boolean;
-  /** As counted so far. */
+  /** Tokens counted so far. */
   readonly usage: Usage | null;
   /** Returns the client's bytes for an event. Throws ProviderFailed or ReportedError. */
   push(event: ServerSentEvent): Uint8Array | string;
