@@ -39,6 +39,7 @@ export const SECTIONS: Readonly<Record<string, readonly Section[]>> = {
     {
       title: 'Lists',
       files: doc(
+        'common-mistakes',
         'error-codes',
         'problems',
         'metrics',

@@ -83,7 +83,7 @@ describe('gw dev', () => {
     await said(/reloaded in \d+ ms: 1 routes/);
     expect(await text()).toBe('two');
     writeFileSync(file('specs/api.json'), '{"openapi": "9.0.0"}');
-    await said(/specs\/api\.json:1 compile error: E1001 — .+/);
+    await said(/specs\/api\.json:1:\d+ compile error: E1001 — .+/);
     expect(await text()).toBe('two');
     writeFileSync(file('specs/more.json'), spec('three').replace('"/a"', '"/b"'));
     writeFileSync(file('specs/api.json'), spec('four'));
@@ -114,7 +114,7 @@ describe('gw dev', () => {
     const [, url] = await said(/compiled in \d+ ms; (http:\S+)/);
     expect(await (await fetch(`${url}/a`)).text()).toBe('one');
     writeFileSync(file('specs/answers/answer.json'), '{"description": 7');
-    await said(/specs\/answers\/answer\.json:1 compile error: E1002/);
+    await said(/specs\/answers\/answer\.json:1:\d+ compile error: E1002/);
     writeFileSync(file('specs/answers/answer.json'), described('second'));
     await said(/reloaded in \d+ ms: 2 routes/);
     expect(await stop()).toBe(0);

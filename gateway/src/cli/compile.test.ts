@@ -194,7 +194,7 @@ describe('manifest and plugins that cannot be used: exit 2', () => {
     [
       'plugins as a list',
       'specs: specs\nplugins: [echo]\n',
-      '"plugins" is a list: it must be an object of plugins by name, such as { mock: {} }',
+      'gw.yaml:2:1: error E1046 "plugins" is a list: it must be an object\n  at /plugins\n  hint: Write its members by name, such as mock: {}.',
     ],
     [
       'a remote plugin without hash',
@@ -233,7 +233,39 @@ describe('manifest and plugins that cannot be used: exit 2', () => {
     const { code, stderr } = await gwCompile();
     expect(code).toBe(2);
     expect(stderr).toContain(message);
-    expect(stderr.trim().split('\n')).toHaveLength(1);
+    const lines = stderr.trim().split('\n');
+    if (lines.length === 1) expect(lines[0]).toMatch(/^gw compile: /);
+    else
+      expect(stderr).toMatch(
+        /^\S*gw\.yaml:\d+:\d+: error E\d{4} .*\n(?: {2}at .*\n)? {2}hint: .+\n1 error, 0 warnings\n$/,
+      );
+  });
+
+  it('proposes the field and the built-in plugin that are probably meant', async () => {
+    await writeFile(at('gw.yaml'), `${MANIFEST}upstream: {}\n`);
+    expect((await gwCompile()).stderr).toContain('hint: Did you mean "upstreams"?');
+    await writeFile(at('gw.yaml'), `${MANIFEST}  moc: {}\n`);
+    expect((await gwCompile()).stderr).toContain('hint: Did you mean "mock"?');
+  });
+
+  it('cites the manifest for what it declares: secrets, upstreams, plugins', async () => {
+    const config = 'config: { keys: [{ id: a, key: hunter2 }] }';
+    await writeFile(
+      at('gw.yaml'),
+      `${MANIFEST}  apikey-auth:\n    ${config}\n  http-upstream: {}\nupstreams:\n  a: { url: "http://a.example" }\n`,
+    );
+    const operation = (name: string) => `
+  ${name}:
+    get:
+      security: [{ key: [] }]
+      x-gw-middlewares: [{ name: apikey-auth }]
+      x-gw-dispatch: { name: http-upstream, config: { url: upstream://a } }`;
+    const schemes = 'components: { securitySchemes: { key: { type: apiKey, in: header, name: X-API-Key } } }';
+    await writeFile(at('specs', 'books.yaml'), `${SPEC}${operation('/a')}${operation('/b')}\n${schemes}\n`);
+    const { stderr } = await gwCompile();
+    expect(stderr.match(/E1070|E1031/g)).toEqual(['E1070', 'E1031']);
+    expect(stderr).toMatch(/gw\.yaml:5:\d+: warning E1070 "keys\/0\/key" of plugin "apikey-auth" is a secret/);
+    expect(stderr).toMatch(/gw\.yaml:8:\d+: error E1031 upstream "a", http:\/\/a\.example, is plaintext/);
   });
 
   it('a plugin.toml that is wrong', async () => {

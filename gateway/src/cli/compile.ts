@@ -3,10 +3,11 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { replaceFile } from '../artifact/replace-file.ts';
-import type { CompileFlags, CompileResult, Diagnostic, Project } from '../compiler/index.ts';
-import { describeDiagnostics, describeInherited, summaryOf } from './diagnostics-text.ts';
+import type { CompileFlags, CompileResult, Diagnostic } from '../compiler/index.ts';
+import { describeDiagnostics, describeInherited, summaryOf, withPaths } from './diagnostics-text.ts';
 import { withoutRoutes } from './no-routes.ts';
 import type { Program } from './program.ts';
+import type { FolderProject } from './project-folder.ts';
 import { cacheOptions, downloadEgressOption, type RemotePluginFlags, remotePluginsOf } from './remote-plugins.ts';
 import { flag, formatOption, listOption, option } from './variables.ts';
 
@@ -79,7 +80,7 @@ async function run(flags: Flags, program: Program): Promise<void> {
     program.stderr('gw compile: the artifact and --format json both go to standard output: give --output a path\n');
     return program.exit(EXIT_MANIFEST);
   }
-  let project: Project;
+  let project: FolderProject;
   try {
     const remotePlugins = await remotePluginsOf(flags, flags.allowPlaintext, program);
     const { manifest, spec: specs } = flags;
@@ -88,6 +89,12 @@ async function run(flags: Flags, program: Program): Promise<void> {
       flags: await compileFlags(flags, program.env),
     });
   } catch (error) {
+    if (error instanceof ManifestError && error.diagnostic) {
+      const { diagnostic } = error;
+      if (json) program.stdout(`${JSON.stringify({ ok: false, error: error.message, diagnostics: [diagnostic] })}\n`);
+      program.stderr(describeDiagnostics([diagnostic]));
+      return program.exit(EXIT_MANIFEST);
+    }
     if (error instanceof ManifestError) return fail(EXIT_MANIFEST, `${error.message}${manifestHint(flags)}`);
     if (error instanceof SpecFileError) return fail(EXIT_COMPILE, error.message);
     throw error;
@@ -97,9 +104,10 @@ async function run(flags: Flags, program: Program): Promise<void> {
       `compiling ${count(project.specs.length, 'spec')} with ${count(project.plugins.length, 'plugin')}\n`,
     );
   const result = await compile(project);
+  const shown = withPaths(result.diagnostics, project.pathOf);
   const nothing = result.ok ? withoutRoutes(result, flags.spec[0]) : null;
   if (nothing !== null) {
-    if (!json) program.stderr(describeDiagnostics(result.diagnostics));
+    if (!json) program.stderr(describeDiagnostics(shown));
     return fail(EXIT_COMPILE, nothing, result.diagnostics);
   }
   if (result.ok) {
@@ -112,7 +120,7 @@ async function run(flags: Flags, program: Program): Promise<void> {
   }
   if (json) program.stdout(`${JSON.stringify(jsonOf(result, flags.output))}\n`);
   else {
-    program.stderr(describeDiagnostics(result.diagnostics));
+    program.stderr(describeDiagnostics(shown));
     if (result.ok) program.stderr(describeInherited(result.inherited));
     const say = streams ? program.stderr : program.stdout;
     if (result.ok) say(`${summaryOf(flags.output, result, performance.now() - started)}\n`);

@@ -1,5 +1,4 @@
 /** Output of `gw dev`. */
-import type { AddressInfo } from 'node:net';
 import type { Operation, RoutesFile } from '../artifact/format.ts';
 import type { CompileResult, Diagnostic } from '../compiler/index.ts';
 import { diagnosticPlace } from '../spec/diagnostic-line.ts';
@@ -9,19 +8,21 @@ import { printable } from './table.ts';
 const MOST_OF_A_KIND = { error: 20, warning: 3 };
 const MOST_ROUTES = 40;
 
-/** Leaves out those that the list of left-out operations shows. */
-export function devDiagnostics(result: CompileResult): string {
+/** Without those that the list of what is left out says. */
+export function devDiagnostics(result: CompileResult, pathOf: (name: string) => string): string {
   const said = new Set(result.ok ? result.leftOut.map(({ code, file, pointer }) => `${code} ${file}#${pointer}`) : []);
   const hasRoutes = !result.ok || result.manifest.routes_count > 0;
   const shown = new Map<string, number>();
   let text = '';
-  for (const diagnostic of result.diagnostics) {
-    const { code, severity, file, pointer } = diagnostic;
-    if (said.has(`${code} ${file}#${pointer}`) || (code === 'E1020' && !hasRoutes)) continue;
+  for (const found of result.diagnostics) {
+    const { code, severity, pointer } = found;
+    if (said.has(`${code} ${found.file}#${pointer}`) || (code === 'E1020' && !hasRoutes)) continue;
+    const diagnostic = found.file === undefined ? found : { ...found, file: pathOf(found.file) };
+    const { file } = diagnostic;
     const kind = `${severity}s ${code} in ${file ?? 'the project'}`;
     const n = (shown.get(kind) ?? 0) + 1;
     shown.set(kind, n);
-    if (n <= MOST_OF_A_KIND[severity]) text += `${describe(diagnostic)}\n`;
+    if (n <= MOST_OF_A_KIND[severity]) text += `${describeInDev(diagnostic)}\n`;
     if (n === MOST_OF_A_KIND[severity] + 1) text += `\0${kind}\n`;
   }
   return text.replaceAll(/\0((?:error|warning)s E\d+ in .*)\n/g, (_, kind: string) => {
@@ -31,7 +32,7 @@ export function devDiagnostics(result: CompileResult): string {
 }
 
 /** Returns `<file>:<line>:<column> compile error: <code> — <message>` and the hint (docs/reference/cli.md#dev). */
-function describe(diagnostic: Diagnostic): string {
+export function describeInDev(diagnostic: Diagnostic): string {
   const { severity, code, message, hint } = diagnostic;
   const where = diagnosticPlace(diagnostic).replace(/: $/, '') || 'project';
   return `${printable(`${where} compile ${severity}: ${code} — ${message}`)}\n  hint: ${printable(hint)}`;

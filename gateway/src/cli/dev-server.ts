@@ -10,7 +10,7 @@ import { type RunningGateway, startGateway } from '../serve/serve.ts';
 import type { Log } from '../telemetry/log.ts';
 import { reachableAddress } from '../transport/listen-address.ts';
 import { DevEnvironment } from './dev-environment.ts';
-import { devDiagnostics, devRoutes, nextSteps } from './dev-report.ts';
+import { describeInDev, devDiagnostics, devRoutes, nextSteps } from './dev-report.ts';
 import { describeLeftOut, withoutRoutes } from './no-routes.ts';
 import type { Program } from './program.ts';
 import { ProjectWatcher } from './project-watcher.ts';
@@ -93,12 +93,13 @@ export class DevServer {
   async #build(): Promise<void> {
     const started = performance.now();
     const { stderr } = this.#program;
-    const result = await this.#compile();
-    if (result === null) return;
+    const compiled = await this.#compile();
+    if (compiled === null) return;
+    const { result, pathOf } = compiled;
     const nothing = result.ok ? withoutRoutes(result, this.#flags.spec[0]) : null;
-    stderr(devDiagnostics(result));
+    stderr(devDiagnostics(result, pathOf));
     if (!result.ok) return;
-    const { leftOut } = result;
+    const leftOut = result.leftOut.map((each) => ({ ...each, file: pathOf(each.file) }));
     const all = result.manifest.routes_count + leftOut.length;
     if (leftOut.length > 0) {
       stderr(`left out, ${leftOut.length} of ${all} operations:\n${describeLeftOut(leftOut, MOST_REASONS)}`);
@@ -128,7 +129,7 @@ export class DevServer {
     stderr(nextSteps({ ...this.#flags, routes, address, isProject, leftOut: leftOut.length }));
   }
 
-  async #compile(): Promise<CompileResult | null> {
+  async #compile(): Promise<{ result: CompileResult; pathOf: (name: string) => string } | null> {
     const [{ compile }, { readProjectFolder, SpecFileError }, { ManifestError }] = await Promise.all([
       import('../compiler/index.ts'),
       import('./project-folder.ts'),
@@ -150,9 +151,14 @@ export class DevServer {
         project.files.some(({ name, bytes }) => project.specs.includes(name) && refersToSecrets(bytes))
       )
         this.#program.stderr(WITHHELD);
-      return await compile(project, { missing: (name) => reads.named(name) });
+      const { pathOf } = project;
+      return { result: await compile(project, { missing: (name) => reads.named(name) }), pathOf };
     } catch (error) {
       if (!(error instanceof ManifestError || error instanceof SpecFileError)) throw error;
+      if (error instanceof ManifestError && error.diagnostic) {
+        this.#program.stderr(`${describeInDev(error.diagnostic)}\n`);
+        return null;
+      }
       const hint = existsSync(manifest) || specs.length > 0 ? '' : NO_MANIFEST;
       this.#program.stderr(`gw dev: ${error.message}${hint}\n`);
       return null;

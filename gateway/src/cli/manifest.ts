@@ -8,11 +8,43 @@ import type { JsonObject } from '../artifact/format.ts';
 import type { McpSettings } from '../compiler/mcp-upstream-schema.ts';
 import { messageOf } from '../message-of.ts';
 import type { RemotePlugin } from '../plugins/remote.ts';
+import type { Diagnostic } from '../spec/diagnostic.ts';
+import { diagnosticLine } from '../spec/diagnostic-line.ts';
 import { isObject, kindOf, type Obj } from '../spec/json.ts';
+import { didYouMean } from '../spec/nearest-name.ts';
 import { parseText } from '../spec/parse.ts';
+import { child } from '../spec/pointer.ts';
+import { positions } from '../spec/position.ts';
 
-/** The manifest, or a file that it names, cannot be used: exit 2 for `gw compile`. */
-export class ManifestError extends Error {}
+/** The manifest, or what it names, cannot be used: exit 2 for `gw compile`. */
+export class ManifestError extends Error {
+  /** Where it stands in the manifest, if a line of it is at fault. */
+  readonly diagnostic: Diagnostic | undefined;
+
+  constructor(message: string, { diagnostic, ...options }: ErrorOptions & { readonly diagnostic?: Diagnostic } = {}) {
+    super(message, options);
+    this.diagnostic = diagnostic;
+  }
+}
+
+/** E1046 at a place in the manifest. */
+export function manifestError(
+  { path, text }: { readonly path: string; readonly text: string },
+  { message, pointer, hint, cause }: ManifestFault,
+): ManifestError {
+  const { line, column } = positions(text, [pointer]).get(pointer) ?? { line: 1, column: 1 };
+  const diagnostic = { code: 'E1046', severity: 'error', message, hint, file: path, pointer, line, column } as const;
+  return new ManifestError(diagnosticLine(diagnostic), { cause, diagnostic });
+}
+
+interface ManifestFault {
+  readonly message: string;
+  /** Into the manifest. */
+  readonly pointer: string;
+  /** What to write instead. */
+  readonly hint: string;
+  readonly cause?: unknown;
+}
 
 export interface ManifestPlugin {
   /** Path of a `.wasm` file, relative to the manifest; absent for a built-in or a remote plugin. */
@@ -23,6 +55,7 @@ export interface ManifestPlugin {
 }
 
 export interface ProjectManifest {
+  readonly text: string;
   /** Folder of specs, relative to the manifest. */
   readonly specs?: string;
   readonly plugins: ReadonlyMap<string, ManifestPlugin>;
@@ -41,102 +74,142 @@ export async function readManifest(path: string): Promise<ProjectManifest> {
   }
   const parsed = parseText(bytes);
   if (!parsed.ok) {
-    const at = parsed.position ? `:${parsed.position.line}:${parsed.position.column}` : '';
-    throw new ManifestError(`${path}${at}: ${parsed.message}`);
+    const { message, hint, position } = parsed;
+    const diagnostic = { code: 'E1002', severity: 'error', message, hint, file: path, ...position } as const;
+    throw new ManifestError(diagnosticLine(diagnostic), { diagnostic });
   }
-  const fail = (message: string): never => {
-    throw new ManifestError(`${path}: ${message}`);
+  const { text } = parsed;
+  const fail: Fail = (message, pointer, hint) => {
+    throw manifestError({ path, text }, { message, pointer, hint });
   };
-  const root = objectOf(parsed.value, 'the manifest', fail);
-  onlyFields(root, ['specs', 'plugins', 'upstreams', 'mcp'], 'the manifest', fail);
+  const root = objectOf(parsed.value, { what: 'the manifest', pointer: '', such: 'specs: specs' }, fail);
+  onlyFields(root, ['specs', 'plugins', 'upstreams', 'mcp'], { what: 'the manifest', pointer: '' }, fail);
   const { specs } = root;
   if (specs !== undefined && typeof specs !== 'string')
-    fail(`"specs" is ${kindOf(specs)}: give the folder of the specs`);
+    fail(
+      `"specs" is ${kindOf(specs)}: it must be a folder`,
+      '/specs',
+      'Write specs: specs, with the folder of the documents.',
+    );
   return {
+    text,
     ...(typeof specs === 'string' ? { specs } : {}),
     plugins: pluginsOf(root['plugins'], fail),
     upstreams: upstreamsOf(root['upstreams'], fail),
-    ...(root['mcp'] === undefined ? {} : { mcp: objectOf(root['mcp'], '"mcp"', fail) as McpSettings }),
+    ...(root['mcp'] === undefined
+      ? {}
+      : { mcp: objectOf(root['mcp'], { what: '"mcp"', pointer: '/mcp', such: 'upstreams: {}' }, fail) as McpSettings }),
   };
 }
 
-type Fail = (message: string) => never;
+type Fail = (message: string, pointer: string, hint: string) => never;
+
+/** A part of the manifest. */
+interface Part {
+  readonly what: string;
+  readonly pointer: string;
+}
+
+const PLUGIN_FIELDS = ['path', 'url', 'sha256', 'version', 'config'];
 
 function pluginsOf(value: unknown, fail: Fail): ReadonlyMap<string, ManifestPlugin> {
-  const plugins = objectOf(value ?? {}, '"plugins"', fail, ' of plugins by name, such as { mock: {} }');
+  const part = { what: '"plugins"', pointer: '/plugins', such: 'mock: {}' };
+  const plugins = objectOf(value ?? {}, part, fail);
   return new Map(
     Object.entries(plugins).map(([name, entry]) => {
-      if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name)) fail(`plugin name "${name}" is not in kebab-case`);
-      return [name, pluginOf(name, objectOf(entry ?? {}, `plugin "${name}"`, fail), fail)];
+      const pointer = child('/plugins', name);
+      if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name)) {
+        fail(
+          `plugin name "${name}" is not in kebab-case`,
+          pointer,
+          'Write it with a-z, 0-9 and "-", such as rate-limit.',
+        );
+      }
+      const what = `plugin "${name}"`;
+      return [
+        name,
+        pluginOf({ what, pointer }, objectOf(entry ?? {}, { what, pointer, such: 'config: {}' }, fail), fail),
+      ];
     }),
   );
 }
 
-function pluginOf(name: string, entry: Obj, fail: Fail): ManifestPlugin {
-  onlyFields(entry, ['path', 'url', 'sha256', 'version', 'config'], `plugin "${name}"`, fail);
-  const remote = remoteOf(name, entry, fail);
+function pluginOf(part: Part, entry: Obj, fail: Fail): ManifestPlugin {
+  onlyFields(entry, PLUGIN_FIELDS, part, fail);
+  const { what, pointer } = part;
+  const remote = remoteOf(part, entry, fail);
   const { path, version, config } = entry;
   if (path !== undefined && typeof path !== 'string')
-    fail(`"path" of plugin "${name}" is ${kindOf(path)}: give a .wasm file`);
+    fail(`"path" of ${what} is ${kindOf(path)}`, child(pointer, 'path'), 'Write the path of a .wasm file.');
   if (version !== undefined && typeof version !== 'string')
-    fail(`"version" of plugin "${name}" must be a string, such as "0.8.0"`);
+    fail(`"version" of ${what} is ${kindOf(version)}`, child(pointer, 'version'), 'Write a string, such as "0.8.0".');
+  const at = { what: `config of ${what}`, pointer: child(pointer, 'config'), such: 'url: "https://api.example.com"' };
   return {
     ...(typeof path === 'string' ? { path } : {}),
     ...(remote ? { remote } : {}),
     ...(typeof version === 'string' ? { version } : {}),
-    ...(config === undefined || config === null
-      ? {}
-      : { config: objectOf(config, `config of plugin "${name}"`, fail) as JsonObject }),
+    ...(config === undefined || config === null ? {} : { config: objectOf(config, at, fail) as JsonObject }),
   };
 }
 
-/**
- * `url` and `sha256` go together: the fetched module must be the reviewed one
- * (docs/decisions.md#references-stay-inside).
- */
-function remoteOf(name: string, { url, sha256, path }: Obj, fail: Fail): RemotePlugin | undefined {
-  const what = `plugin "${name}"`;
+/** `url` and `sha256` go together: what is fetched is what was reviewed (docs/decisions.md#references-stay-inside). */
+function remoteOf({ what, pointer }: Part, { url, sha256, path }: Obj, fail: Fail): RemotePlugin | undefined {
+  const at = child(pointer, 'url');
   if (url === undefined) {
-    return sha256 === undefined ? undefined : fail(`${what} has "sha256" without "url": it goes with remote plugins`);
+    if (sha256 === undefined) return undefined;
+    return fail(`${what} has "sha256" without "url"`, child(pointer, 'sha256'), 'Add "url", or remove "sha256".');
   }
-  if (path !== undefined) return fail(`${what} has both "path" and "url": keep one`);
-  if (typeof url !== 'string' || !URL.canParse(url)) return fail(`"url" of ${what} must be a full URL`);
+  if (path !== undefined) return fail(`${what} has both "path" and "url"`, at, 'Remove one of the two.');
+  const example = 'Write a full URL, such as https://plugins.example.com/hello-1.0.0.tar.gz.';
+  if (typeof url !== 'string' || !URL.canParse(url)) return fail(`"url" of ${what} must be a full URL`, at, example);
   const { protocol, username, password } = new URL(url);
-  if (protocol !== 'https:' && protocol !== 'http:') return fail(`"url" of ${what} must begin with https://`);
+  if (protocol !== 'https:' && protocol !== 'http:')
+    return fail(`"url" of ${what} must begin with https://`, at, example);
   if (username !== '' || password !== '')
-    return fail(`"url" of ${what} holds credentials: gw.yaml is no place for them`);
+    return fail(`"url" of ${what} holds credentials`, at, 'Remove user name and password from the URL.');
   const hex = typeof sha256 === 'string' ? /^(?:sha256:)?([0-9a-f]{64})$/i.exec(sha256)?.[1] : undefined;
-  if (hex === undefined)
-    return fail(`${what} has a "url" and needs its "sha256": 64 hex digits, as sha256sum prints them`);
+  if (hex === undefined) {
+    const hint = 'Add sha256: <64 hex digits>, as sha256sum prints them.';
+    return fail(`${what} has a "url" and needs its "sha256": 64 hex digits, as sha256sum prints them`, at, hint);
+  }
   return { url, sha256: hex.toLowerCase() };
 }
 
 function upstreamsOf(value: unknown, fail: Fail): ProjectManifest['upstreams'] {
-  const upstreams = objectOf(
-    value ?? {},
-    '"upstreams"',
-    fail,
-    ' of upstreams by name, such as { books: { url: https://books.example.org } }',
-  );
+  const such = 'books: { url: https://books.example.org }';
+  const upstreams = objectOf(value ?? {}, { what: '"upstreams"', pointer: '/upstreams', such }, fail);
   return Object.fromEntries(
     Object.entries(upstreams).map(([name, entry]) => {
-      const upstream = objectOf(entry, `upstream "${name}"`, fail);
-      onlyFields(upstream, ['url'], `upstream "${name}"`, fail);
+      const part = { what: `upstream "${name}"`, pointer: child('/upstreams', name) };
+      const upstream = objectOf(entry, { ...part, such: 'url: https://books.example.org' }, fail);
+      onlyFields(upstream, ['url'], part, fail);
       const { url } = upstream;
-      if (typeof url !== 'string' || !URL.canParse(url)) return fail(`upstream "${name}" needs "url", a full URL`);
+      if (typeof url !== 'string' || !URL.canParse(url))
+        return fail(
+          `upstream "${name}" needs "url", a full URL`,
+          part.pointer,
+          `Write ${name}: { url: https://books.example.org }.`,
+        );
       return [name, { url }];
     }),
   );
 }
 
-/** `of`: kind of its members. */
-function objectOf(value: unknown, what: string, fail: Fail, of = ''): Obj {
-  return isObject(value) ? value : fail(`${what} is ${kindOf(value)}: it must be an object${of}`);
+/** `such`: a member, as an example. */
+function objectOf(value: unknown, { what, pointer, such }: Part & { readonly such: string }, fail: Fail): Obj {
+  if (isObject(value)) return value;
+  return fail(
+    `${what} is ${kindOf(value)}: it must be an object`,
+    pointer,
+    `Write its members by name, such as ${such}.`,
+  );
 }
 
-function onlyFields(object: Obj, known: readonly string[], what: string, fail: Fail): void {
+function onlyFields(object: Obj, known: readonly string[], { what, pointer }: Part, fail: Fail): void {
   const other = Object.keys(object).find((key) => !known.includes(key));
-  if (other !== undefined) fail(`${what} has an unknown field "${other}": known are ${known.join(', ')}`);
+  if (other === undefined) return;
+  const hint = didYouMean(other, known) ?? `Remove "${other}", or use one of ${known.join(', ')}.`;
+  fail(`${what} has an unknown field "${other}": known are ${known.join(', ')}`, child(pointer, other), hint);
 }
 
 /** Returns why a file could not be read, in words. */

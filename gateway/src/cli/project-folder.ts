@@ -14,11 +14,15 @@ import {
   type ProjectPlugin,
 } from '../compiler/project.ts';
 import { fileFault } from '../file-fault.ts';
-import { builtinPlugins, loadBuiltinPlugin } from '../plugins/builtin.ts';
+import { builtinNames, builtinPlugins, loadBuiltinPlugin } from '../plugins/builtin.ts';
 import { DownloadError } from '../plugins/download.ts';
 import { PluginPackageError, readPluginPackage, wasmFileOf } from '../plugins/package.ts';
 import type { RemotePlugins } from '../plugins/remote.ts';
-import { ManifestError, type ManifestPlugin, readManifest, reasonOf } from './manifest.ts';
+import { get, isObject } from '../spec/json.ts';
+import { didYouMean } from '../spec/nearest-name.ts';
+import { parseText } from '../spec/parse.ts';
+import { child } from '../spec/pointer.ts';
+import { ManifestError, type ManifestPlugin, manifestError, readManifest, reasonOf } from './manifest.ts';
 import { ReadPaths } from './read-paths.ts';
 
 const SPEC_FILE = /\.(ya?ml|json)$/i;
@@ -26,6 +30,12 @@ const SPEC_FILE = /\.(ya?ml|json)$/i;
 const RESERVED_NAME = /^(?:openapi|asyncapi)\.[^.]+$/i;
 /** Files below the specs folder; a folder with more is not one of specs. */
 const MAX_FILES = 10_000;
+
+/** A project with the paths that people know its files by. */
+export interface FolderProject extends Project {
+  /** Path from the working directory, or as it was given, of a file of the project. */
+  readonly pathOf: (name: string) => string;
+}
 
 export interface ProjectFolderOptions {
   /** Path of gw.yaml. */
@@ -55,11 +65,13 @@ export async function readProjectFolder({
   remotePlugins,
   reads = new ReadPaths(),
   asTheyAre = false,
-}: ProjectFolderOptions): Promise<Project> {
+}: ProjectFolderOptions): Promise<FolderProject> {
   reads.file(path);
   if (asTheyAre && given.length > 0 && !existsSync(path)) {
-    const specs = withPlainNames(await readSpecs(given, reads));
-    return { ...specs, plugins: builtinPluginsOf(specs, flags), flags };
+    const { pathOf, ...specs } = await readSpecs(given, reads);
+    const { renamed, ...plain } = withPlainNames(specs);
+    const plugins = builtinPluginsOf(plain, flags);
+    return { ...plain, plugins, flags, pathOf: (name) => pathOf(renamed.get(name) ?? name) };
   }
   const manifest = await readManifest(path);
   const plugins = new Map([...dispatchersOf(flags).map((name) => [name, {}] as const), ...manifest.plugins]);
@@ -70,12 +82,19 @@ export async function readProjectFolder({
   const folder = resolve(home, manifest.specs ?? '.');
   const paths = given.length > 0 ? given.map((spec) => resolve(spec)) : await specFilesOf(folder, resolve(path), reads);
   const folders = given.length > 0 ? [...new Set(paths.map((spec) => dirname(spec)))] : [folder];
-  const files = await specFiles(paths, folders, commonFolder([home, ...folders]), reads);
+  const root = commonFolder([home, ...folders]);
+  const files = await specFiles(paths, folders, root, reads);
+  const { renamed, ...plain } =
+    asTheyAre && given.length > 0 ? withPlainNames(files) : { ...files, renamed: NOT_RENAMED };
+  const { text } = manifest;
+  const pathOf = pathsOf(root, [...given, path]);
   return {
-    ...(asTheyAre && given.length > 0 ? withPlainNames(files) : files),
+    ...plain,
+    pathOf: (name) => pathOf(renamed.get(name) ?? name),
     plugins: await Promise.all(
-      [...plugins].map(([name, plugin]) => readPlugin(name, plugin, { home, remotePlugins, reads })),
+      [...plugins].map(([name, plugin]) => readPlugin(name, plugin, { home, remotePlugins, reads, path, text })),
     ),
+    manifest: { name: nameIn(root, resolve(path)), text },
     upstreams: manifest.upstreams,
     ...(manifest.mcp === undefined ? {} : { mcp: manifest.mcp }),
     flags,
@@ -88,10 +107,23 @@ export async function readProjectFolder({
 export async function readSpecs(
   given: readonly string[],
   reads = new ReadPaths(),
-): Promise<Pick<Project, 'specs' | 'files'>> {
+): Promise<Pick<FolderProject, 'specs' | 'files' | 'pathOf'>> {
   const paths = given.map((spec) => resolve(spec));
   const folders = [...new Set(paths.map((spec) => dirname(spec)))];
-  return specFiles(paths, folders, commonFolder(folders), reads);
+  const root = commonFolder(folders);
+  return { ...(await specFiles(paths, folders, root, reads)), pathOf: pathsOf(root, given) };
+}
+
+const NOT_RENAMED: ReadonlyMap<string, string> = new Map();
+
+function nameIn(root: string, file: string): string {
+  return relative(root, file).split('\\').join('/');
+}
+
+/** Files of a folder by the paths that people know them by: those that they gave, others from the working directory. */
+function pathsOf(root: string, given: readonly string[]): FolderProject['pathOf'] {
+  const paths = new Map(given.map((path) => [nameIn(root, resolve(path)), path]));
+  return (name) => paths.get(name) ?? relative('', join(root, name));
 }
 
 type SpecFiles = Pick<Project, 'specs' | 'files'>;
@@ -118,7 +150,10 @@ function builtinPluginsOf({ specs, files }: SpecFiles, flags: CompileFlags): rea
  * names may not have: such a document is compiled under another name, `my-openapi.yaml`. References to its own name
  * still find it.
  */
-export function withPlainNames({ specs, files }: SpecFiles): SpecFiles {
+export function withPlainNames({
+  specs,
+  files,
+}: SpecFiles): SpecFiles & { readonly renamed: ReadonlyMap<string, string> } {
   const renamed = new Map<string, string>();
   for (const name of specs) {
     const base = basename(name);
@@ -129,12 +164,16 @@ export function withPlainNames({ specs, files }: SpecFiles): SpecFiles {
     const name = renamed.get(file.name);
     return name === undefined ? [] : [{ name, bytes: file.bytes }];
   });
-  return { specs: specs.map((name) => renamed.get(name) ?? name), files: [...files, ...copies] };
+  return {
+    specs: specs.map((name) => renamed.get(name) ?? name),
+    files: [...files, ...copies],
+    renamed: new Map([...renamed].map(([name, plain]) => [plain, name])),
+  };
 }
 
 async function specFiles(paths: readonly string[], folders: readonly string[], root: string, reads: ReadPaths) {
   reads.within(root);
-  const nameOf = (file: string) => relative(root, file).split('\\').join('/');
+  const nameOf = (file: string) => nameIn(root, file);
   // Named files are read at once, so that a missing one is reported here.
   const specs = await Promise.all(paths.map((spec) => readSpec(nameOf(spec), spec, reads)));
   const files = new Map<string, ProjectFile>();
@@ -251,13 +290,17 @@ interface PluginDeps {
   readonly home: string;
   readonly remotePlugins: RemotePlugins;
   readonly reads: ReadPaths;
+  /** Of the manifest. */
+  readonly path: string;
+  readonly text: string;
 }
 
 async function readPlugin(
   name: string,
-  { path, remote, version, config }: ManifestPlugin,
-  { home, remotePlugins, reads }: PluginDeps,
+  declared: ManifestPlugin,
+  { home, remotePlugins, reads, ...manifest }: PluginDeps,
 ): Promise<ProjectPlugin> {
+  const { path, remote, version, config } = declared;
   try {
     const plugin = remote
       ? await remotePlugins.load(name, remote)
@@ -274,8 +317,33 @@ async function readPlugin(
     const isFolder = error instanceof Error && 'code' in error && error.code === 'EISDIR';
     const hint = isFolder ? ': name the .wasm file in it' : '';
     const reason = isSaid ? error.message : `cannot read ${path ?? 'it'}: ${reasonOf(error)}${hint}`;
-    throw new ManifestError(`plugin "${name}": ${reason}`, { cause: error });
+    if (!Object.hasOwn(parsedPlugins(manifest.text), name))
+      throw new ManifestError(`plugin "${name}": ${reason}`, { cause: error });
+    throw manifestError(manifest, {
+      message: `plugin "${name}": ${reason}`,
+      pointer: child('/plugins', name),
+      hint: pluginHint(name, declared),
+      cause: error,
+    });
   }
+}
+
+function parsedPlugins(text: string): object {
+  const parsed = parseText(Buffer.from(text));
+  const plugins = parsed.ok ? get(parsed.value, 'plugins') : undefined;
+  return isObject(plugins) ? plugins : {};
+}
+
+function pluginHint(name: string, { path, remote, version }: ManifestPlugin): string {
+  if (remote) return 'Check the URL and the hash, and that --egress-allow allows its host.';
+  if (path !== undefined)
+    return 'Write the path of the .wasm file, relative to the manifest; `gw plugin build` makes it.';
+  const builtin = builtinNames();
+  if (builtin.includes(name))
+    return version === undefined
+      ? 'Build the plugins: npm run plugins.'
+      : 'Remove "version", or install that version of gw.';
+  return didYouMean(name, builtin) ?? `Add "path" or "url": the built-in plugins are ${builtin.join(', ')}.`;
 }
 
 /**

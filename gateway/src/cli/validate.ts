@@ -2,10 +2,9 @@
  * `gw validate` (docs/reference/cli.md#validate): specs by themselves, without a manifest. Checks that need one, or
  * flags of the build, are left to `gw compile`: undeclared plugins, named upstreams, plaintext.
  */
-import { dirname, join } from 'node:path';
 import { Command } from 'commander';
 import type { Diagnostic, Project } from '../compiler/index.ts';
-import { describeDiagnostics } from './diagnostics-text.ts';
+import { describeDiagnostics, withPaths } from './diagnostics-text.ts';
 import { list } from './options.ts';
 import { EXIT_FAILURE, type Program } from './program.ts';
 import { printable } from './table.ts';
@@ -98,8 +97,12 @@ async function diagnosticsOf(given: readonly string[]): Promise<readonly Diagnos
     { readSpecs, SpecFileError, withPlainNames },
   ] = await Promise.all([import('../compiler/index.ts'), import('./manifest.ts'), import('./project-folder.ts')]);
   let sources: Pick<Project, 'specs' | 'files'>;
+  let pathOf: (name: string) => string;
   try {
-    sources = withPlainNames(await readSpecs(given));
+    const { pathOf: pathIn, ...read } = await readSpecs(given);
+    const { renamed, ...plain } = withPlainNames(read);
+    sources = plain;
+    pathOf = (name) => pathIn(renamed.get(name) ?? name);
   } catch (error) {
     // ManifestError: a spec lies in a folder with too many files.
     if (!(error instanceof SpecFileError || error instanceof ManifestError)) throw error;
@@ -110,12 +113,10 @@ async function diagnosticsOf(given: readonly string[]): Promise<readonly Diagnos
   }
   const plugins = builtinPlugins().map((name) => loadBuiltinPlugin(name));
   const { diagnostics } = await compile({ ...sources, plugins, flags: { allowPlaintext: true } });
-  const paths = new Map(given.map((file, i) => [sources.specs[i] ?? file, file]));
-  // A single spec's names are relative to its folder; of several, only the specs' own paths are used.
-  const pathOf = (name: string) => paths.get(name) ?? join(dirname(given[0] ?? ''), name);
-  return diagnostics
-    .filter(({ code }) => !OF_THE_MANIFEST.includes(code))
-    .map((each) => (each.file === undefined ? each : { ...each, file: pathOf(each.file) }));
+  return withPaths(
+    diagnostics.filter(({ code }) => !OF_THE_MANIFEST.includes(code)),
+    pathOf,
+  );
 }
 
 function describe(

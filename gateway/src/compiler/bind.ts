@@ -20,6 +20,7 @@ import type { BoundUse } from './admitted-headers.ts';
 import { checkConditions, decidesByCaller, type ReadCondition } from './conditions.ts';
 import { type ConfigError, isReference } from './config-schema.ts';
 import type { BoundConfig, PluginLoad } from './load-check.ts';
+import { manifestPlace } from './manifest-place.ts';
 import { placeInConfig } from './place-in-config.ts';
 import { type Plugins, type PreparedPlugin, usesAny } from './plugins.ts';
 import type { Project } from './project.ts';
@@ -83,16 +84,27 @@ export class Binder {
       this.#diagnostics.add('E1041', namePlace, `"${name}" is a ${plugin.manifest.type}, but is used as a ${type}`);
       return null;
     }
+    const projectConfig = { project: this.#project, plugin };
     const { config, errors } = this.#configure(plugin, declared);
     for (const { pointer, message, hint, expression } of errors) {
       const code = expression ? 'E1032' : 'E1030';
-      this.#diagnostics.add(code, placeInConfig(declared, pointer), `plugin "${name}": ${message}`, hint);
+      this.#diagnostics.add(
+        code,
+        placeInConfig(declared, pointer, projectConfig),
+        `plugin "${name}": ${message}`,
+        hint,
+      );
     }
     const resolved = this.#upstreams(plugin, declared, config);
     this.#secrets(plugin, declared, resolved);
     const conditions = checkConditions(plugin, resolved, this.#readCondition);
     for (const { pointer, message } of conditions.errors) {
-      this.#diagnostics.add('E1032', placeInConfig(declared, pointer), `plugin "${name}": ${message}`, EXPRESSION_HINT);
+      this.#diagnostics.add(
+        'E1032',
+        placeInConfig(declared, pointer, projectConfig),
+        `plugin "${name}": ${message}`,
+        EXPRESSION_HINT,
+      );
     }
     if (errors.length === 0 && conditions.errors.length === 0) this.#note(name, resolved, placeOf(at));
     const use: PluginUse = { name, config: resolved };
@@ -141,7 +153,7 @@ export class Binder {
     const resolved = mapMarked(config, plugin.marks.upstreams, named);
     for (const { pointer, value } of plugin.marks.upstreams.flatMap((pattern) => marked(resolved, pattern))) {
       if (typeof value !== 'string') continue;
-      const place = placeInConfig(declared, pointer);
+      const place = placeInConfig(declared, pointer, { project: this.#project, plugin });
       if (value === APP_UPSTREAM) continue;
       if (value.startsWith('upstream://')) {
         const known = Object.keys(upstreams).sort();
@@ -160,7 +172,8 @@ export class Binder {
         const name = nameIn(given.get(pointer));
         const says = `upstream ${name === undefined ? '' : `"${name}", `}${withoutCredentials(value)}${name === undefined ? '' : ','} is plaintext`;
         // One that the project names is at fault there, however many operations use it.
-        this.#diagnostics.add('E1031', name === undefined ? place : null, says, hint);
+        const declaredAt = name === undefined ? place : manifestPlace(this.#project, ['upstreams', name, 'url']);
+        this.#diagnostics.add('E1031', declaredAt, says, hint);
       }
       const fault = isReference(value) ? null : faultOfUrl(value);
       if (fault !== null)
@@ -175,12 +188,12 @@ export class Binder {
       if (isHashed(plugin, pointer, value)) continue;
       this.#diagnostics.add(
         'E1070',
-        placeInConfig(declared, pointer),
+        placeInConfig(declared, pointer, { project: this.#project, plugin }),
         `"${pointer.slice(1)}" of plugin "${plugin.name}" is a secret in plain text`,
       );
     }
     if (this.#project.flags.production && config['skip_signature_validation'] === true) {
-      const place = placeInConfig(declared, '/skip_signature_validation');
+      const place = placeInConfig(declared, '/skip_signature_validation', { project: this.#project, plugin });
       this.#diagnostics.add('E1073', place, `plugin "${plugin.name}" skips the validation of signatures`);
     }
   }

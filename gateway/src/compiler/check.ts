@@ -14,6 +14,7 @@ import type { ReadCondition } from './conditions.ts';
 import { operationKey } from './culprits.ts';
 import { DocumentJudge } from './document-judge.ts';
 import type { PluginLoad } from './load-check.ts';
+import { manifestPlace } from './manifest-place.ts';
 import { mcpUpstreamsOf } from './mcp-upstreams.ts';
 import { Plugins, type PreparedPlugin } from './plugins.ts';
 import { warnOfPreparation } from './preparation-time.ts';
@@ -70,15 +71,21 @@ export function checkAndBind(
   ]);
   for (const [name, { url }] of Object.entries(project.upstreams ?? {})) {
     for (const { message } of credentialPlaces(url)) {
-      diagnostics.add('E1030', null, `upstream "${name}": ${message}`, CREDENTIALS_HINT);
+      diagnostics.add(
+        'E1030',
+        manifestPlace(project, ['upstreams', name, 'url']),
+        `upstream "${name}": ${message}`,
+        CREDENTIALS_HINT,
+      );
     }
   }
   for (const { name, config } of project.plugins) {
-    for (const { message } of credentialPlaces(config)) {
-      diagnostics.add('E1030', null, `plugin "${name}": ${message}`, CREDENTIALS_HINT);
+    for (const { pointer, message } of credentialPlaces(config)) {
+      const place = manifestPlace(project, ['plugins', name, 'config'], pointer);
+      diagnostics.add('E1030', place, `plugin "${name}": ${message}`, CREDENTIALS_HINT);
     }
   }
-  const plugins = new Plugins(project.plugins, diagnostics);
+  const plugins = new Plugins(project, diagnostics);
   const nameOf = (file: string) => names.get(file) ?? file;
   const schemas = new SchemaTable(documents, diagnostics, nameOf);
   const binder = new Binder(plugins, project, diagnostics, readCondition);
@@ -114,7 +121,7 @@ export function checkAndBind(
     routed,
     {
       ...{ documents, diagnostics, nameOf, schemas: routes.schemas, binder },
-      upstreams: mcpUpstreamsOf(project.mcp, { flags: project.flags, operations: routes.operations, diagnostics }),
+      upstreams: mcpUpstreamsOf(project.mcp, { project, operations: routes.operations, diagnostics }),
     },
   );
   const unique = new Map([...references].map(([file, name]) => [name, sourceOf(file, name)]));

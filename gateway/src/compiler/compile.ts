@@ -66,23 +66,28 @@ export async function compile(project: Project, options: CompileOptions = {}): P
     const documents = new Documents(sources.files, diagnostics, missing, parsed);
     const signer = signerOf(project, diagnostics);
     const attempt = judge(project, { sources, documents, diagnostics, readCondition, omitted });
-    if (attempt && loadsPlugins) await checkLoads(attempt.compiled.loads, diagnostics);
+    if (attempt && loadsPlugins) await checkLoads(attempt.compiled.loads, project, diagnostics);
     if (attempt && diagnostics.hasErrors && project.flags.leaveOut === true) {
-      const { more, isServable } = leftOutBy(diagnostics.errors, attempt, documents, omitted);
+      const { more, isServable } = leftOutBy(diagnostics.errors, attempt, documents, {
+        omitted,
+        manifest: project.manifest?.name,
+      });
       for (const [key, error] of more) omitted.set(key, error);
       if (more.size > 0) continue;
       if (isServable && diagnostics.isComplete) diagnostics.demote();
     }
-    const list = () => diagnostics.list((file) => documents.textOf(file));
+    const { manifest } = project;
+    const textOf = (file: string) => (file === manifest?.name ? manifest.text : documents.textOf(file));
+    const list = () => diagnostics.list(textOf);
     if (!attempt || diagnostics.hasErrors) return { ok: false, diagnostics: list() };
     const { compiled } = attempt;
-    const { bytes, manifest, tarSha256 } = await emit(compiled, project.flags, signer);
+    const { bytes, manifest: sealed, tarSha256 } = await emit(compiled, project.flags, signer);
     return {
       ok: true,
       artifact: bytes,
-      artifactHash: manifest.artifact_hash,
+      artifactHash: sealed.artifact_hash,
       tarSha256,
-      manifest,
+      manifest: sealed,
       inherited: compiled.inherited,
       leftOut: leftOutOf(compiled.operations, omitted),
       diagnostics: list(),

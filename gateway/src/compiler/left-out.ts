@@ -33,7 +33,7 @@ export function leftOutBy(
   errors: readonly FoundError[],
   { compiled, specs }: Judged,
   documents: Documents,
-  omitted: ReadonlyMap<string, FoundError>,
+  { omitted, manifest }: { readonly omitted: ReadonlyMap<string, FoundError>; readonly manifest: string | undefined },
 ): { readonly more: ReadonlyMap<string, FoundError>; readonly isServable: boolean } {
   const references = new References(specs, documents);
   const more = new Map<string, FoundError>();
@@ -44,7 +44,10 @@ export function leftOutBy(
     }
   }
   const roots = new Set(specs.map(({ file }) => file));
-  return { more, isServable: specs.length > 0 && errors.every((error) => isDispensable(error, roots)) };
+  return {
+    more,
+    isServable: specs.length > 0 && errors.every((error) => error.file !== manifest && isDispensable(error, roots)),
+  };
 }
 
 /** Reports whether the error is in a part of the root that applies to all operations, and serves none. */

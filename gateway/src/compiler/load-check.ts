@@ -11,7 +11,9 @@ import type { Diagnostics, Place } from '../spec/diagnostic.ts';
 import { isCpuExceeded, type LoadedModule, type PluginRuntime } from '../wasm/index.ts';
 import { isReference } from './config-schema.ts';
 import { loadOnlyRuntime } from './load-only-runtime.ts';
+import { manifestPlace } from './manifest-place.ts';
 import { artifactPlugin, type PreparedPlugin } from './plugins.ts';
+import type { Project } from './project.ts';
 
 /** A config that an operation binds a plugin to. */
 export interface BoundConfig {
@@ -29,7 +31,11 @@ export interface PluginLoad {
 const known = new BoundedMap<true>(10_000);
 
 /** Reports the first fault of each plugin. */
-export async function checkLoads(all: readonly PluginLoad[], diagnostics: Diagnostics): Promise<void> {
+export async function checkLoads(
+  all: readonly PluginLoad[],
+  project: Project,
+  diagnostics: Diagnostics,
+): Promise<void> {
   const loads = all.filter((load) => !known.use(digestOf(load)));
   if (loads.length === 0) return;
   const { runtime, close } = loadOnlyRuntime();
@@ -37,7 +43,10 @@ export async function checkLoads(all: readonly PluginLoad[], diagnostics: Diagno
     for (const load of loads) {
       const fault = await faultOf(load, runtime);
       if (fault === null) known.set(digestOf(load), true, 1);
-      else diagnostics.add('E1042', fault.place, fault.message, fault.hint);
+      else {
+        const place = fault.place ?? manifestPlace(project, ['plugins', load.plugin.name]);
+        diagnostics.add('E1042', place, fault.message, fault.hint);
+      }
     }
   } finally {
     close();

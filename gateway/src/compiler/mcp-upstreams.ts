@@ -9,6 +9,7 @@ import type { Diagnostics } from '../spec/diagnostic.ts';
 import { isObject, kindOf, type Obj } from '../spec/json.ts';
 import { isFieldValue, isToken, transportHeaders } from '../wasm/host/header-rules.ts';
 import { type ConfigValidator, configValidator, isReference } from './config-schema.ts';
+import { manifestPlace } from './manifest-place.ts';
 import {
   type McpSettings,
   type McpUpstreamSettings,
@@ -16,7 +17,7 @@ import {
   mcpUpstreamName,
   mcpUpstreamSchema,
 } from './mcp-upstream-schema.ts';
-import type { CompileFlags } from './project.ts';
+import type { Project } from './project.ts';
 
 /** Headers that every request to the upstream has of its own, or that the transport decides. */
 const OWN_HEADERS = /^(mcp-.*|accept|content-type|content-encoding|traceparent|tracestate|gw-hops)$/;
@@ -24,7 +25,7 @@ const OWN_HEADERS = /^(mcp-.*|accept|content-type|content-encoding|traceparent|t
 const CREDENTIAL = /auth|key|token|secret|cookie|password|credential|signature/i;
 
 interface Deps {
-  readonly flags: CompileFlags;
+  readonly project: Project;
   readonly operations: readonly Operation[];
   readonly diagnostics: Diagnostics;
 }
@@ -81,7 +82,7 @@ export function mcpUpstreamsOf(mcp: unknown, deps: Deps): readonly McpUpstream[]
   const { diagnostics } = deps;
   if (mcp === undefined) return [];
   const refused = (message: string): readonly McpUpstream[] => {
-    diagnostics.add('E1044', null, message);
+    diagnostics.add('E1044', manifestPlace(deps.project, ['mcp']), message);
     return [];
   };
   if (!isObject(mcp)) return refused(`"mcp" is ${kindOf(mcp)}: it must be an object`);
@@ -99,7 +100,8 @@ function upstreamOf(name: string, found: unknown, deps: Deps): readonly McpUpstr
   const settings = settingsOf(name, found, faults);
   if (settings !== null) faults.push(...faultsOf(settings));
   const authorize = settings && operationOf(settings.authorize, deps.operations, faults);
-  for (const fault of faults) deps.diagnostics.add('E1044', null, `MCP upstream "${name}": ${fault}`);
+  const place = manifestPlace(deps.project, ['mcp', 'upstreams', name]);
+  for (const fault of faults) deps.diagnostics.add('E1044', place, `MCP upstream "${name}": ${fault}`);
   if (settings === null || faults.length > 0) return [];
   warn(name, settings, deps);
   const { authorize: _, ...given } = settings;
@@ -177,22 +179,28 @@ function operationOf(id: string | undefined, operations: readonly Operation[], f
   return operation.index;
 }
 
-function warn(name: string, settings: McpUpstreamSettings, { flags, diagnostics }: Deps): void {
+function warn(name: string, settings: McpUpstreamSettings, { project, diagnostics }: Deps): void {
+  const { flags } = project;
+  const placeOf = (...keys: string[]) => manifestPlace(project, ['mcp', 'upstreams', name, ...keys]);
   const { url, forward_authorization: forwards, authorize } = settings;
   if (/^http:/i.test(url) && (flags.production || !flags.allowPlaintext)) {
     const hint = flags.production ? 'Use https://: production builds allow no plaintext upstreams.' : undefined;
-    diagnostics.add('E1031', null, `MCP upstream "${name}", ${new URL(url).origin}, is plaintext`, hint);
+    diagnostics.add('E1031', placeOf('url'), `MCP upstream "${name}", ${new URL(url).origin}, is plaintext`, hint);
   }
   const credentials = credentialsOf(settings);
   for (const [header, value] of credentials) {
     if (isReference(value)) continue;
-    diagnostics.add('E1070', null, `header "${header}" of MCP upstream "${name}" is a secret in plain text`);
+    diagnostics.add(
+      'E1070',
+      placeOf('headers', header),
+      `header "${header}" of MCP upstream "${name}" is a secret in plain text`,
+    );
   }
   for (const parameter of credentialsInUrl(settings)) {
     const hint = 'Send it in "headers", by reference.';
     diagnostics.add(
       'E1070',
-      null,
+      placeOf('url'),
       `"${parameter}" in the URL of MCP upstream "${name}" is a secret in plain text`,
       hint,
     );
@@ -200,8 +208,8 @@ function warn(name: string, settings: McpUpstreamSettings, { flags, diagnostics 
   if (credentials.length > 0 && authorize === undefined && forwards !== true) {
     diagnostics.add(
       'E1045',
-      null,
-      `MCP upstream "${name}" is called with a credential of the gateway for every client`,
+      placeOf(),
+      `MCP upstream "${name}" is called with a credential of the gateway by whoever asks`,
     );
   }
 }

@@ -8,9 +8,10 @@ import type { ArtifactPlugin, JsonObject } from '../artifact/format.ts';
 import { PLUGINS_DIR } from '../artifact/format.ts';
 import { sha256 } from '../artifact/hash.ts';
 import { messageOf } from '../message-of.ts';
-import type { Diagnostics } from '../spec/diagnostic.ts';
+import type { Diagnostics, Place } from '../spec/diagnostic.ts';
 import { type ConfigValidator, configValidator } from './config-schema.ts';
-import type { PluginManifest, ProjectPlugin } from './project.ts';
+import { manifestPlace } from './manifest-place.ts';
+import type { PluginManifest, Project, ProjectPlugin } from './project.ts';
 import { inspectModule } from './wasm-module.ts';
 
 export interface PreparedPlugin {
@@ -30,14 +31,21 @@ export function usesAny({ manifest }: PreparedPlugin, functions: readonly string
 
 /** Prepares a plugin when an operation first uses it. Unused plugins are checked all the same, but not bundled. */
 export class Plugins {
+  readonly #project: Project;
   readonly #declared: ReadonlyMap<string, ProjectPlugin>;
   readonly #diagnostics: Diagnostics;
   readonly #prepared = new Map<string, PreparedPlugin | null>();
   readonly #used = new Set<string>();
 
-  constructor(declared: readonly ProjectPlugin[], diagnostics: Diagnostics) {
-    this.#declared = new Map(declared.map((plugin) => [plugin.name, plugin]));
+  constructor(project: Project, diagnostics: Diagnostics) {
+    this.#project = project;
+    this.#declared = new Map(project.plugins.map((plugin) => [plugin.name, plugin]));
     this.#diagnostics = diagnostics;
+  }
+
+  /** Where the project declares a plugin. */
+  #placeOf(name: string): Place | null {
+    return manifestPlace(this.#project, ['plugins', name]);
   }
 
   get names(): readonly string[] {
@@ -64,7 +72,8 @@ export class Plugins {
       ...(plugin.manifest ? [] : ['plugin.toml']),
       ...(plugin.configSchema ? [] : ['config-schema.json']),
     ];
-    if (missing.length > 0) this.#diagnostics.add('E1071', null, `plugin "${name}" has no ${missing.join(' and no ')}`);
+    if (missing.length > 0)
+      this.#diagnostics.add('E1071', this.#placeOf(name), `plugin "${name}" has no ${missing.join(' and no ')}`);
   }
 
   #get(name: string): PreparedPlugin | null | undefined {
@@ -95,14 +104,14 @@ export class Plugins {
     const { name, wasm, configSchema } = plugin;
     const module = inspectModule(wasm);
     if ('why' in module) {
-      this.#diagnostics.add('E1042', null, `plugin "${name}": ${module.why}`);
+      this.#diagnostics.add('E1042', this.#placeOf(name), `plugin "${name}": ${module.why}`);
       return null;
     }
     const declared = plugin.manifest?.name ?? name;
     if (declared !== name) {
       this.#diagnostics.add(
         'E1042',
-        null,
+        this.#placeOf(name),
         `plugin "${name}": its plugin.toml is that of "${declared}"`,
         `Name the plugin ${declared} where it is declared and used, or give it a plugin.toml of its own.`,
       );
@@ -121,7 +130,7 @@ export class Plugins {
       const reason = messageOf(error);
       this.#diagnostics.add(
         'E1042',
-        null,
+        this.#placeOf(name),
         `plugin "${name}": config-schema.json is not usable: ${reason.slice(0, 200)}`,
       );
       return null;

@@ -100,5 +100,12 @@ export interface Project {
    * @example { upstreams: { tickets: { url: 'https://tickets.example.com/mcp' } } }
    */
   readonly mcp?: McpSettings;
+  /**
+   * The file that declares plugins and upstreams, and its text, if there is one: places of diagnostics. Default: what
+   * the project itself declares has no place.
+   *
+   * @example { name: 'gw.yaml', text: await readFile('gw.yaml', 'utf8') }
+   */
+  readonly manifest?: { readonly name: string; readonly text?: string };
   readonly flags: CompileFlags;
 }

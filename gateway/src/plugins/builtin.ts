@@ -1,7 +1,6 @@
 /** The plugins that come with the gateway, each by its name (docs/decisions.md#plugins-declared). */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { didYouMean } from '../spec/nearest-name.ts';
 import { PluginPackageError, readPluginPackage } from './package.ts';
 import type { ProjectPlugin } from './project-plugin.ts';
 
@@ -51,9 +50,7 @@ export function builtinPluginFiles(name: string): ReadonlyMap<string, Uint8Array
 function filesOf(name: string) {
   const known = builtinPlugins();
   if (!known.includes(name))
-    throw new PluginPackageError(
-      `there is no built-in plugin "${name}": ${didYouMean(name, known) ?? `give its "path" or "url"; built in are ${known.join(', ')}`}`,
-    );
+    throw new PluginPackageError(`there is no built-in plugin "${name}" (there are ${known.join(', ')})`);
   const file = (base: string) => join(folder(), name, base);
   const wasm = file(`${name}.wasm`);
   if (!existsSync(wasm))

@@ -215,6 +215,13 @@ export const ERROR_CODES = {
     title: 'MCP upstream whose credential serves every client',
     hint: 'Name an operation that decides who may call ("authorize"), or send the credentials of who calls ("forward_authorization").',
   },
+  E1046: {
+    category: 'manifest',
+    severity: 'error',
+    title: 'manifest that is not usable',
+    hint: 'Correct gw.yaml as the hint of the diagnostic says.',
+    hasOwnHints: true,
+  },
   E1050: {
     category: 'manifest',
     severity: 'error',

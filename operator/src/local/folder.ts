@@ -41,7 +41,12 @@ export class Folder {
     return next;
   }
 
-  /** Returns the number of objects. */
+  /** Names of the files that objects come from. */
+  get files(): readonly string[] {
+    return [...this.#applied.keys()];
+  }
+
+  /** How many objects there are. */
   get size(): number {
     return [...this.#applied.values()].reduce((sum, objects) => sum + objects.size, 0);
   }

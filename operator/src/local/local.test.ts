@@ -91,7 +91,10 @@ describe('gw-operator local', () => {
     // Of other pods by now.
     expect(await page()).toContain('inspector.js');
     await edit('4-api-spec.yaml', '#/components/schemas/NewBook', '#/components/schemas/Nothing');
-    await eventually(() => expect(output()).toMatch(/bookstore\/bookstore\.yaml:\d+:\d+: error E1003 /));
+    const edited = (await readFile(join(dir, '4-api-spec.yaml'), 'utf8')).split('\n');
+    const line = edited.findIndex((text) => text.includes('schemas/Nothing')) + 1;
+    await eventually(() => expect(output()).toContain(`4-api-spec.yaml:${line}:`));
+    expect(output().match(/error E1003 unresolved/g)).toHaveLength(1);
     expect(await (await fetch(`${url}/status`)).text()).toContain('open late');
     await edit('5-gateway-project.yaml', 'replicas: 2', 'replicaz: 2');
     await eventually(() => expect(output()).toContain('unknown field /spec/pods/replicaz'));

@@ -26,6 +26,7 @@ import { type EgressSettings, openFetcher } from '../sources/open-fetcher.ts';
 import { Console } from './console.ts';
 import { Folder } from './folder.ts';
 import { Kubelet } from './kubelet.ts';
+import { placedInManifests } from './manifest-places.ts';
 import { MemoryObjects } from './memory-objects.ts';
 import type { Report } from './report.ts';
 import { Services } from './services.ts';
@@ -162,7 +163,9 @@ export async function startLocal(
     },
   });
   const inspectorOf = (key: string) => (withTools.has(key) ? inspectors.get(key) : undefined);
-  const told = watchProjects(objects, report, { dir, addresses, inspectorOf, routes }, () => controlConsole?.begin());
+  const told = watchProjects(objects, report, { dir, files: () => folder.files, addresses, inspectorOf, routes }, () =>
+    controlConsole?.begin(),
+  );
   const patience = setTimeout(() => controlConsole?.begin(), CONSOLE_WAITS_MS);
   let closing: Promise<void> | undefined;
   const close = () => {
@@ -208,6 +211,8 @@ function adminPort(pod: Pod): number {
 interface Places {
   /** Folder of the manifests. */
   readonly dir: string;
+  /** Names of the manifests. */
+  readonly files: () => readonly string[];
   readonly routes: ReadonlyMap<string, readonly Operation[]>;
   /** Addresses of gateways, by project. */
   readonly addresses: ReadonlyMap<string, string>;
@@ -219,7 +224,7 @@ interface Places {
 function watchProjects(
   objects: MemoryObjects,
   report: Report,
-  { dir, addresses, inspectorOf, routes }: Places,
+  { dir, files, addresses, inspectorOf, routes }: Places,
   onReady: () => void,
 ): Watch {
   const diagnostics = new Map<string, string>();
@@ -235,7 +240,8 @@ function watchProjects(
     }
     const found: readonly StatusDiagnostic[] = project.status?.diagnostics ?? [];
     const text = JSON.stringify(found);
-    if (text !== (diagnostics.get(key) ?? '[]')) report.diagnostics(found);
+    if (text !== (diagnostics.get(key) ?? '[]'))
+      report.diagnostics(found, placedInManifests(dir, files(), project, found));
     diagnostics.set(key, text);
     const programmed =
       project.status?.conditions?.find((condition) => condition.type === 'Programmed')?.status === 'True';

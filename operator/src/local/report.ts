@@ -56,10 +56,10 @@ export class Report implements EventSink {
     this.#write(`${text}\n`);
   }
 
-  /** Writes every diagnostic, as the compiler reported it. */
-  diagnostics(diagnostics: readonly StatusDiagnostic[]): void {
-    this.#shown = diagnostics.map(diagnosticText);
-    for (const diagnostic of diagnostics) {
+  /** Every diagnostic, at its place in the manifests. `found`: as the compiler gave them, which Events repeat. */
+  diagnostics(found: readonly StatusDiagnostic[], placed: readonly StatusDiagnostic[]): void {
+    this.#shown = found.map(diagnosticText);
+    for (const diagnostic of placed) {
       this.#line(' ', diagnosticText(diagnostic), diagnostic.severity === 'error' ? 'red' : 'yellow');
     }
   }

@@ -75,6 +75,7 @@ export function gather(project: GatewayProject, sources: Sources): Gathered {
     plugins,
     ...(upstreams ? { upstreams } : {}),
     ...(mcp ? { mcp } : {}),
+    manifest: { name: `GatewayProject ${project.metadata.name}` },
     flags: {
       // docs/decisions.md#production-builds: the operator builds for production unless plaintext is admitted.
       ...(allowPlaintext ? { allowPlaintext: true } : { production: true }),
