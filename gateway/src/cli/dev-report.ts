@@ -8,7 +8,7 @@ import { printable } from './table.ts';
 const MOST_OF_A_KIND = { error: 20, warning: 3 };
 const MOST_ROUTES = 40;
 
-/** Without those that the list of what is left out says. */
+/** Leaves out the diagnostics that the list of left-out operations shows. */
 export function devDiagnostics(result: CompileResult, pathOf: (name: string) => string): string {
   const said = new Set(result.ok ? result.leftOut.map(({ code, file, pointer }) => `${code} ${file}#${pointer}`) : []);
   const hasRoutes = !result.ok || result.manifest.routes_count > 0;

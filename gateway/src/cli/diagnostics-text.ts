@@ -33,12 +33,12 @@ function describe(diagnostic: Diagnostic): string {
   return `${lines.map(printable).join('\n')}\n`;
 }
 
-/** The same diagnostics, with files by the paths that people know them by. */
+/** Returns the same diagnostics, with files by the paths that users know. */
 export function withPaths(diagnostics: readonly Diagnostic[], pathOf: (name: string) => string): readonly Diagnostic[] {
   return diagnostics.map((each) => (each.file === undefined ? each : { ...each, file: pathOf(each.file) }));
 }
 
-/** A line for each `x-gw-dispatch` that operations inherit; empty if none does. */
+/** Returns a line for each `x-gw-dispatch` that operations inherit; empty if they inherit no dispatch. */
 export function describeInherited(inherited: readonly InheritedRoute[]): string {
   const sources = Map.groupBy(inherited, ({ file, pointer }) => `${pointer} of ${file}`);
   return [...sources]

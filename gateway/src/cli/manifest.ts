@@ -16,9 +16,9 @@ import { parseText } from '../spec/parse.ts';
 import { child } from '../spec/pointer.ts';
 import { positions } from '../spec/position.ts';
 
-/** The manifest, or what it names, cannot be used: exit 2 for `gw compile`. */
+/** The manifest, or a file that it names, cannot be used: exit 2 for `gw compile`. */
 export class ManifestError extends Error {
-  /** Where it stands in the manifest, if a line of it is at fault. */
+  /** Place in the manifest, if a line of it is at fault. */
   readonly diagnostic: Diagnostic | undefined;
 
   constructor(message: string, { diagnostic, ...options }: ErrorOptions & { readonly diagnostic?: Diagnostic } = {}) {
@@ -39,9 +39,9 @@ export function manifestError(
 
 interface ManifestFault {
   readonly message: string;
-  /** Into the manifest. */
+  /** JSON pointer into the manifest. */
   readonly pointer: string;
-  /** What to write instead. */
+  /** The text to write instead. */
   readonly hint: string;
   readonly cause?: unknown;
 }
