@@ -25,7 +25,7 @@ export class BoundedMap<V> {
     return this.#entries.get(key)?.value;
   }
 
-  /** As `get`, and keeps the entry longer than those unused since. */
+  /** Like `get`, and keeps the entry longer than those unused since. */
   use(key: string): V | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;

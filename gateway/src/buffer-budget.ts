@@ -1,5 +1,5 @@
 /**
- * Bytes that the process holds in memory for clients. When memory runs out, the address that holds most gives way: its
+ * Bytes that the process holds in memory for clients. When memory runs out, the address that holds most must yield: its
  * slowest item ends, and not the new one (docs/decisions.md#bodies-in-memory).
  */
 import { clientNetwork, siteOf } from './client-network.ts';
@@ -8,7 +8,7 @@ import { clientNetwork, siteOf } from './client-network.ts';
 export interface Evictable {
   /** Bytes a millisecond, lately; or any lower number for something that is to end sooner. */
   rate(now: number): number;
-  /** It ends for clients that hold less, and not for more of its own client. Default false. */
+  /** The item yields to clients that hold less, and not to its own client's. Default false. */
   readonly onlyForOthers?: boolean;
   /** Ends it. Releases its bytes, at once or soon. */
   evict(): void;
@@ -44,7 +44,7 @@ export class BufferBudget {
     return this.#used;
   }
 
-  /** Holds nothing yet. `address`: of the client that it is held for. */
+  /** Begins an empty holding. `address`: of the client that it counts for. */
   hold(address: string): Holding {
     const key = clientNetwork(address);
     const client = this.#clients.get(key) ?? this.#newClient(key);

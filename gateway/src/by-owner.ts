@@ -24,7 +24,7 @@ export class ByOwner<T extends Held> {
     return this.#size;
   }
 
-  /** How many owners there are, those of one site as one. */
+  /** Number of owners; owners of one site count as one. */
   get sites(): number {
     return this.#sites.size;
   }
@@ -63,7 +63,7 @@ export class ByOwner<T extends Held> {
     return this.#taken(this.#busiest());
   }
 
-  /** As `takeOldestOfBusiest`, for the newest item. */
+  /** Like `takeOldestOfBusiest`, for the newest item. */
   takeLatestOfBusiest(): T | undefined {
     const latest = [...(this.#busiest() ?? [])].at(-1);
     if (latest) this.delete(latest);

@@ -28,7 +28,7 @@ export interface BodyStream extends Readable {
   readonly received: number;
   /** Bytes past which it breaks off, because a plugin wants no more; by default Infinity. */
   readonly limit: number;
-  /** More of it is to come, and the gateway would take it. */
+  /** The client has yet to send more of it, and the gateway would take it. */
   readonly waitsForClient: boolean;
   /** Lowers `limit`. */
   limitTo(bytes: number): void;
@@ -42,7 +42,7 @@ export interface ResponseSink extends Writable {
   endWith?(body: Uint8Array): void;
 }
 
-/** The client asks to go on in another protocol than HTTP, and its connection can. */
+/** A client's request to switch to another protocol, on a connection that can. */
 export interface UpgradeOffer {
   readonly protocol: 'websocket';
   /** The answer proves by the request's key that the server speaks it; HTTP/2 has no key (RFC 8441, section 5). */
@@ -75,7 +75,7 @@ export interface Responder {
   whenStopping?(listener: () => void): () => void;
   /** Fields behind a streamed body, set before its end; left out if the client does not take them (`TE`). */
   trailers?(fields: HeaderList): void;
-  /** Whether the response has begun. */
+  /** The response has begun. */
   readonly headSent: boolean;
   /** Cuts the connection (or resets the stream): the response can no longer be completed honestly. */
   abort(): void;
@@ -123,7 +123,7 @@ export interface Engine {
    * if that succeeded, `done` or `broken`. Rejecting is a defect: 500.
    */
   answer(x: Exchange, response: EngineResponse): Promise<void>;
-  /** It is not asked after all: the request has got another answer. Default: there is nothing to give up. */
+  /** The engine is not used after all: the request has got another answer. Default: nothing is released. */
   close?(): void;
 }
 
@@ -141,7 +141,7 @@ export interface AcceptedWebSocket {
   readonly limits: WebSocketLimits;
   /** Receives frames of the upstream as they pass, whose heads are never cut. Default: they are not read. */
   read?(frames: readonly Buffer[]): void;
-  /** It is open; `close` ends it, and tells both sides why. */
+  /** The WebSocket is open; `close` ends it, and sends both sides a close frame. */
   opened?(close: (closing: Closing) => void): void;
 }
 
@@ -154,7 +154,7 @@ export interface EngineResponse {
    */
   head(x: Exchange, status: number, headers: HeaderList): ResponseSink | Promise<ResponseSink | null>;
   /**
-   * As `head`, with status 200, for a body that has no end of its own. Resolves with false if the response does not
+   * Like `head`, with status 200, for a body that has no end of its own. Resolves with false if the response does not
    * begin, also if plugins want the body whole: 501.
    */
   endless(x: Exchange, headers: HeaderList, begins: (sink: ResponseSink) => void): Promise<boolean>;
@@ -280,7 +280,7 @@ export class Exchange {
   traceId = '';
   /** The caller's span, as `traceparent` names it, or one that represents it for the next hop; null without one. */
   parentSpanId: string | null = null;
-  /** Those of W3C trace flags that are passed on. */
+  /** W3C trace flags that are passed on. */
   traceFlags = 0;
   /** Recorder of its spans; null if it is not traced. */
   trace: RequestTrace | null = null;
@@ -436,7 +436,7 @@ export function headerOf(headers: HeaderList, name: string): string | undefined 
   return undefined;
 }
 
-/** All values of a header, joined as RFC 9110 section 5.3 says (cookies with `; `), or undefined. */
+/** Returns all values of a header, joined as RFC 9110 section 5.3 says (cookies with `; `), or undefined. */
 export function joinedHeader(headers: HeaderList, name: string): string | undefined {
   let value: string | undefined;
   for (let i = 0; i < headers.length; i += 2) {

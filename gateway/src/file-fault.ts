@@ -1,4 +1,4 @@
-/** Whether a file that was found in a folder is the folder's own (docs/decisions.md#references-stay-inside). */
+/** Decides whether a file that was found in a folder is the folder's own (docs/decisions.md#references-stay-inside). */
 import { realpathSync, statSync } from 'node:fs';
 import { sep } from 'node:path';
 

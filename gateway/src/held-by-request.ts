@@ -1,4 +1,4 @@
-/** Memory of an open request: it gives way to other clients only (docs/decisions.md#bodies-in-memory). */
+/** Memory of an open request: it yields to other clients only (docs/decisions.md#bodies-in-memory). */
 import type { BufferBudget, Evictable, Holding } from './buffer-budget.ts';
 
 /** The parts of an exchange that concern its memory. */

@@ -1,8 +1,8 @@
-/** One at a time of each name, in the order in which they come. */
+/** Runs work of one name one at a time, in the order in which it arrives. */
 export class KeyedMutex {
   readonly #last = new Map<string, Promise<unknown>>();
 
-  /** As `work` resolves or rejects, once those before it of this name have ended, however that is. */
+  /** Settles as `work` does, once the earlier work of this name has ended, even if it failed. */
   async run<T>(name: string, work: () => Promise<T>): Promise<T> {
     const before = this.#last.get(name) ?? Promise.resolve();
     const own = before.then(work, work);

@@ -5,7 +5,9 @@ const MOST_OFFERED = 3;
 /** Characters of a name that are compared: lists of other servers may have any. */
 const MOST_COMPARED = 64;
 
-/** Those within a third of the name's letters, or that it is part of, the nearest first; case does not count. */
+/**
+ * Returns names that differ in at most a third of the letters, or contain the name, the nearest first; case is ignored.
+ */
 export function nearestNames(name: string, names: readonly string[]): readonly string[] {
   const wanted = name.slice(0, MOST_COMPARED).toLowerCase();
   const allowed = Math.max(1, Math.floor((wanted.length + 1) / 3));

@@ -11,7 +11,7 @@ export interface ServerSentEvent {
   readonly event: string;
   /** Null for comments, which keep a connection alive. */
   readonly data: string | null;
-  /** All of it as it came, with the empty line at its end. */
+  /** The whole event as it came, with the empty line at its end. */
   readonly raw: string;
 }
 

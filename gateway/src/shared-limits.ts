@@ -22,9 +22,9 @@ export interface SharedLimit {
    * together.
    */
   readonly owner: string;
-  /** Owner that gives way when the limit is reached. */
+  /** Owner that must yield when the limit is reached. */
   readonly yields: string;
-  /** The answer to those that give way. */
+  /** The answer to requests that yield. */
   readonly answer: string;
   /** Metrics that count it; null: it is not counted. */
   readonly metric: string | readonly string[] | null;

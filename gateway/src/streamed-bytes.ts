@@ -26,7 +26,7 @@ export function streamed(bytes: number): void {
   collect({ type: 'minor', execution: 'sync' });
 }
 
-/** The engine's collector; the flag makes it known to contexts that are made from now on, and changes nothing else. */
+/** Returns the engine's collector; the flag exposes it to contexts made from now on, and has no other effect. */
 function exposed(): CollectGarbage {
   setFlagsFromString('--expose-gc');
   const gc: CollectGarbage = runInNewContext('gc');

@@ -1,4 +1,4 @@
-/** How much heap a worker thread may have. */
+/** Limits of a worker thread's heap. */
 
 /** Share of the process's memory: when memory runs out, the thread must end, and not the process. */
 const SHARE = 1 / 2;

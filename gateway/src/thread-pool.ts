@@ -19,7 +19,7 @@ export function enlargeThreadPool(env: NodeJS.ProcessEnv): void {
   threads = Math.min(MOST_THREADS, Math.max(1, size || 1));
 }
 
-/** How many names libuv looks up at once: the half of its threads. */
+/** Returns the number of names that libuv looks up at once: half of its threads. */
 export function resolverThreads(): number {
   return Math.floor((threads + 1) / 2);
 }

@@ -1,4 +1,4 @@
-/** Why a WebSocket ends: code and reason of the close frame that says so. */
+/** The end of a WebSocket: code and reason of its close frame. */
 export interface Closing {
   readonly code: number;
   /** At most 123 bytes (RFC 6455, section 5.5). */

@@ -9,7 +9,7 @@ export interface DirectionFigures {
 export interface WebSocketFigures {
   /** Open now. */
   open: number;
-  /** From clients, and to them. */
+  /** Figures of messages from clients, and to them. */
   readonly received: DirectionFigures;
   readonly sent: DirectionFigures;
 }

@@ -36,8 +36,8 @@ export namespace AiPrompts {
   }
 
   /**
-   * In `on_response`, where the config puts personal data back: whether there is no room for the answer then, with
-   * another in its place; return `ANSWERED` then. Declare `host_ai_prompt_restore`.
+   * In `on_response`, if the config restores personal data: reports whether another answer takes its place, for lack of
+   * room; return `ANSWERED` then. Declare `host_ai_prompt_restore`.
    */
   export function restore(): bool {
     return host.host_ai_prompt_restore() != 0;
@@ -57,7 +57,7 @@ export namespace AiTemplates {
   }
 
   /**
-   * In `on_request`: has the request go on with the prompt that the config makes of it; whether it is refused, with an
+   * In `on_request`: applies the config's templates to the prompt; reports whether the request is refused, with an
    * answer: return `ANSWERED` then. May wait.
    */
   export function refused(): bool {

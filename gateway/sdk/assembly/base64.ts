@@ -40,7 +40,8 @@ export function decodeBase64(text: Text): Text | null {
 }
 
 /**
- * Whether the bytes are UTF-8 (RFC 3629): without overlong forms, surrogates, and what is past the last character.
+ * Reports whether the bytes are UTF-8 (RFC 3629): without overlong forms, surrogates, and values past the last
+ * character.
  *
  * @example
  * const bytes = decodeBase64(Request.body());

@@ -28,7 +28,7 @@ export class BasicCredentials {
     public password: Text,
   ) {}
 
-  /** Takes them out of what the upstream gets. */
+  /** Removes them from the request for the upstream. */
   static strip(): void {
     Request.removeHeader(AUTHORIZATION);
   }
@@ -60,7 +60,7 @@ export class BasicCredentials {
 export class BasicChallenge {
   private value: Text;
 
-  /** Of the realm that the config names. */
+  /** Makes the challenge for the realm that the config names. */
   constructor() {
     const realm = Config.get("/realm", "api");
     const out = new TextBuilder().add(text('Basic realm="'));
@@ -72,7 +72,7 @@ export class BasicChallenge {
     this.value = out.byte(0x22).take();
   }
 
-  /** 401, and the same whatever is wrong: a name that nobody has, a password, credentials missing or malformed. */
+  /** Answers 401, the same for every fault: an unknown name, a wrong password, credentials missing or malformed. */
   refuse(): void {
     Response.setHeader(WWW_AUTHENTICATE, this.value);
     Response.problem(401, FAILED, FAILED_TITLE, FAILED_DETAIL);

@@ -54,7 +54,7 @@ export namespace Bearer {
     return false;
   }
 
-  /** Answers 401: there is no token. */
+  /** Answers 401: the token is missing. */
   export function missing(): void {
     refuse(CHALLENGE, MISSING);
   }
@@ -70,12 +70,12 @@ export namespace Bearer {
     Response.problem(403, FORBIDDEN, FORBIDDEN_TITLE, SCOPES);
   }
 
-  /** Puts another token in the place of the client's, for what comes behind. */
+  /** Replaces the client's token, for later plugins and the upstream. */
   export function replace(token: Text): void {
     Request.setHeader(AUTHORIZATION, new TextBuilder(token.length + BEARER.length).add(BEARER).add(token).take());
   }
 
-  /** Takes the credentials out of what the upstream gets. */
+  /** Removes the credentials from the request for the upstream. */
   export function strip(): void {
     Request.removeHeader(AUTHORIZATION);
   }

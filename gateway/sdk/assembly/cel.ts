@@ -35,7 +35,7 @@ export namespace Condition {
     return host_cel_compile(expression.ptr, expression.length);
   }
 
-  /** Waits for the body where the expression reads it. */
+  /** Waits for the body if the expression reads it. */
   export function evaluate(handle: i32): Match {
     return host_cel_evaluate(handle);
   }

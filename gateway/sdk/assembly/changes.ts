@@ -28,7 +28,7 @@ class Change {
 
 /** Returns the changes in the config at a pointer, first to last; null if it has none. */
 function readChanges(pointer: string): Change | null {
-  // From the last on, each before those that are there.
+  // From the last on, each before the previous ones.
   let changes = readValues(ADD, pointer + "/add", null);
   changes = readValues(SET, pointer + "/set", changes);
   for (let i = Config.count(pointer + "/rename") - 1; i >= 0; i--) {
@@ -51,7 +51,7 @@ function readValues(kind: i32, pointer: string, behind: Change | null): Change |
   return changes;
 }
 
-/** Returns null if the request lacks a value that it is made of. */
+/** Returns null if the request lacks a value of its template. */
 function valueOf(change: Change, form: i32): Text | null {
   const template = change.value;
   return template ? template.resolve(form) : null;

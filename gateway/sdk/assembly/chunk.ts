@@ -17,7 +17,7 @@ export namespace Chunk {
     return new Text(ptr, length);
   }
 
-  /** Appends to what takes the chunk's place; return `REPLACED` from the hook. */
+  /** Appends to the chunk's replacement; return `REPLACED` from the hook. */
   export function write(bytes: Text): void {
     host.chunk_write(bytes.ptr, bytes.length);
   }

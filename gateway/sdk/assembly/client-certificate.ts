@@ -1,5 +1,5 @@
 /**
- * The client's certificate, where TLS asked for one and verified it; declare `host_client_certificate_get` and
+ * The client's certificate, if TLS requested one and verified it; declare `host_client_certificate_get` and
  * `host_client_certificate_name`.
  */
 import * as host from "./host";
@@ -43,7 +43,7 @@ export namespace ClientCertificate {
     return field(1);
   }
 
-  /** Distinguished name of the issuer; null if there is no certificate. */
+  /** Distinguished name of the issuer; null without a certificate. */
   export function issuer(): Text | null {
     return field(2);
   }

@@ -1,4 +1,4 @@
-/** The plugin's config, by JSON pointer (RFC 6901). Read it in `init`, and keep what you need in global variables. */
+/** The plugin's config, by JSON pointer (RFC 6901). Read it in `init`, and keep values in global variables. */
 import * as host from "./host";
 import { numberOf } from "./json-number";
 import { EMPTY, ROOM, Text, text, TextBuilder } from "./text";
@@ -19,12 +19,12 @@ export namespace Config {
       ptr = heap.alloc(length);
       host.config_get(pointer.ptr, pointer.length, ptr, length);
     }
-    // Gives back what the value does not need: what `init` leaves is put back before every call.
+    // Frees the unused rest: the memory that `init` leaves is restored before every call.
     return new Text(heap.realloc(ptr, length), length);
   }
 
   /**
-   * As `at`, into memory of the caller's: for long lists, since memory is not freed. Returns null also if it does not
+   * Like `at`, into memory of the caller's: for long lists, since memory is not freed. Returns null also if it does not
    * fit.
    */
   export function read(pointer: Text, ptr: usize, room: i32): Text | null {
@@ -60,7 +60,7 @@ export namespace Config {
     return max(0, host.config_count(pointer.ptr, pointer.length));
   }
 
-  /** As `countAt`, for a pointer that is a string. */
+  /** Like `countAt`, for a pointer that is a string. */
   export function count(pointer: string): i32 {
     return countAt(text(pointer));
   }
@@ -91,7 +91,7 @@ export namespace Config {
     return items;
   }
 
-  /** Says why the config is refused; return what it returns from `init`. */
+  /** Refuses the config with a reason; return its result from `init`. */
   export function refuse(why: string): i32 {
     const message = text(why);
     host.fail(message.ptr, message.length);

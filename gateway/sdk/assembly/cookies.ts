@@ -75,7 +75,7 @@ export class SetCookie {
     return this.attribute("; Path=", path);
   }
 
-  /** A domain whose hosts get the cookie, too. */
+  /** A domain with hosts that get the cookie, too. */
   domain(domain: Text): SetCookie {
     return this.attribute("; Domain=", domain);
   }
@@ -103,7 +103,7 @@ export class SetCookie {
     return this;
   }
 
-  /** Not for scripts of pages. */
+  /** Hides the cookie from scripts of pages. */
   httpOnly(): SetCookie {
     this.out.add(text("; HttpOnly"));
     return this;

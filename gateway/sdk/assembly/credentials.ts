@@ -8,7 +8,9 @@ import { Text } from "./text";
  * const index = key ? Credentials.find(text("/keys"), key) : -1;
  */
 export namespace Credentials {
-  /** Index of the entry of the config table at a JSON pointer whose marked property equals `value`, or -1. */
+  /**
+   * Returns the index of the entry, in the config table at a JSON pointer, whose marked property equals `value`, or -1.
+   */
   export function find(table: Text, value: Text): i32 {
     return host.host_credential_find(table.ptr, table.length, value.ptr, value.length);
   }

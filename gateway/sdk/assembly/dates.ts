@@ -186,7 +186,7 @@ class CivilDate {
   day: i32;
   /** 0 is Sunday. */
   weekday: i32;
-  /** Of the day, in whole milliseconds. */
+  /** Time of the day, in whole milliseconds. */
   private time: i32;
 
   constructor(ms: f64) {

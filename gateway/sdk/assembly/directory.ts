@@ -2,9 +2,9 @@
 import * as host from "./host";
 import { EMPTY, ROOM, Text } from "./text";
 
-/** The directory accepts them: `Directory.dn` and what follows can be read. */
+/** The directory accepts them: `Directory.dn` and the following functions can be read. */
 export const DIRECTORY_VERIFIED: i32 = 0;
-/** It does not: nobody is told why. */
+/** The directory rejects them: clients are not told why. */
 export const DIRECTORY_REJECTED: i32 = 1;
 /** It cannot be asked. */
 export const DIRECTORY_UNAVAILABLE: i32 = 2;
@@ -20,7 +20,7 @@ export namespace Directory {
     host.host_directory_open();
   }
 
-  /** Verifies; waits where the directory has to be asked. */
+  /** Verifies; waits if the directory has to be asked. */
   export function verify(name: Text, password: Text): i32 {
     return host.host_directory_verify(name.ptr, name.length, password.ptr, password.length);
   }
@@ -36,7 +36,7 @@ export namespace Directory {
     return new Text(ptr, length);
   }
 
-  /** Distinguished name of who was verified last. */
+  /** Returns the distinguished name of the last verified user. */
   export function dn(): Text {
     return field(0);
   }
@@ -46,7 +46,7 @@ export namespace Directory {
     return field(1);
   }
 
-  /** How many groups the user has who was verified last. */
+  /** Returns the number of groups of the last verified user. */
   export function groupCount(): i32 {
     return host.directory_group_count();
   }

@@ -21,7 +21,7 @@ export namespace GraphQL {
     return host.host_graphql_check();
   }
 
-  /** After a refusal: what a GraphQL error has as `extensions.code`. */
+  /** After a refusal: returns `extensions.code` of the GraphQL error. */
   export function code(): Text {
     return part(0);
   }

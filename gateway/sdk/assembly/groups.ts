@@ -6,8 +6,8 @@ const COMMA: u8 = 0x2c;
 const PERCENT: u8 = 0x25;
 
 /**
- * One name as `x-auth-*` headers have it: percent signs are encoded, so that no name looks like another one encoded, and
- * a blank at either end, which readers of headers take away; what is not ASCII the host encodes
+ * Returns one name as `x-auth-*` headers have it: percent signs are encoded, so that no name looks like another one
+ * encoded, and a blank at either end, which readers of headers remove; the host encodes other characters than ASCII
  * (docs/decisions.md#identity-headers).
  *
  * @example

@@ -9,7 +9,7 @@ import { Text } from "./text";
  */
 export namespace HmacKeys {
   /**
-   * Index of the entry of the config table at a JSON pointer whose name it is, where `code` is the message's
+   * Returns the index of the entry with this name, in the config table at a JSON pointer, if `code` is the message's
    * HMAC-SHA256 by its secret; else -1.
    */
   export function verify(table: Text, name: Text, message: Text, code: Text): i32 {

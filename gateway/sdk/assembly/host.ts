@@ -1,4 +1,4 @@
-/** The imports of ABI version 1, as they are (../ABI.md). Use the modules beside this one instead. */
+/** The imports of ABI version 1, unwrapped (../ABI.md). Use the modules beside this one instead. */
 // @ts-nocheck
 @external("gw_abi_1", "config_get") export declare function config_get(p: usize, n: i32, buf: usize, cap: i32): i32;
 @external("gw_abi_1", "config_count") export declare function config_count(p: usize, n: i32): i32;

@@ -15,9 +15,9 @@ export const CALL_NO_ROOM: i32 = -5;
 /** The circuit breaker is open; see `HttpCall.useBreaker`. */
 export const CALL_CIRCUIT_OPEN: i32 = -6;
 
-/** `HttpCall.jsonType`: there is no value. */
+/** `HttpCall.jsonType`: the value is absent. */
 export const JSON_ABSENT: i32 = -1;
-/** The gateway has no room in memory for what the answer says. */
+/** The gateway has no room in memory for the parsed body. */
 export const JSON_NO_ROOM: i32 = -2;
 /** Parsing the answer's body would take too long. */
 export const JSON_TOO_COSTLY: i32 = -3;
@@ -46,7 +46,7 @@ export class HttpCall {
   constructor(
     /** Method, in capitals. */
     public method: Text,
-    /** Absolute, `https:`, or `http:` where the gateway allows plaintext. */
+    /** Absolute, `https:`, or `http:` if the gateway allows plaintext. */
     public url: Text,
   ) {}
 
@@ -155,7 +155,7 @@ export class HttpCall {
     return host.http_call_respond_headers(pointer.ptr, pointer.length, lists ? 1 : 0) >= 0;
   }
 
-  /** The same for one header, whose values are in the list at a pointer. */
+  /** The same for one header, with the list of its values at a pointer. */
   static respondHeader(name: Text, pointer: Text): bool {
     return host.http_call_respond_header(name.ptr, name.length, pointer.ptr, pointer.length) >= 0;
   }

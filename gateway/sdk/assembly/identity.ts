@@ -1,4 +1,4 @@
-/** Saying who the caller is: headers `x-auth-*` for later plugins and the upstream. Declare `authenticates`. */
+/** Identifies the caller: headers `x-auth-*` for later plugins and the upstream. Declare `authenticates`. */
 import { Context } from "./context";
 import { addGroup, encodedName } from "./groups";
 import { Request } from "./request";
@@ -18,13 +18,13 @@ const SCP = text("/scp");
  * Identity.groups(text("staff,admins"));
  */
 export namespace Identity {
-  /** Sets a header to a name; null takes out what an earlier plugin may have set. */
+  /** Sets a header to a name; null removes one that an earlier plugin may have set. */
   export function set(header: Text, name: Text | null): void {
     if (name) Request.setHeader(header, encodedName(name));
     else Request.removeHeader(header);
   }
 
-  /** Sets a header to names that are joined and encoded already; without any it is taken out. */
+  /** Sets a header to names that are joined and encoded already; removes it if there are no names. */
   export function list(header: Text, names: Text): void {
     if (names.isEmpty) Request.removeHeader(header);
     else Request.setHeader(header, names);
@@ -42,7 +42,7 @@ export namespace Identity {
     Request.setHeader(GROUPS, names);
   }
 
-  /** All claims of the token as JSON; the host leaves out what is too long. */
+  /** Sets the header to all claims of the token as JSON; the host leaves an overlong value out. */
   export function claims(): void {
     const claims = Token.claim(EMPTY);
     if (claims) Request.setHeader(CLAIMS, claims);
@@ -73,7 +73,7 @@ export function namesAt(pointer: Text, separator: u8): Text {
   if (!whole) return EMPTY;
   const out = new TextBuilder(whole.length + 16);
   if (count < 0) {
-    // Blanks at the ends of a list are no part of a name.
+    // Blanks at the ends of a list belong to no name.
     if (separator == 0x20) return whole.trim();
     addGroup(out, whole);
     return out.take();

@@ -68,5 +68,5 @@ export const ANSWERED: i32 = 1;
 export const HANDED_OFF: i32 = 2;
 /** Chunk hooks: the chunk passes as it is. */
 export const UNCHANGED: i32 = 0;
-/** Chunk hooks: what was written takes its place. */
+/** Chunk hooks: the written bytes take its place. */
 export const REPLACED: i32 = 1;

@@ -1,6 +1,4 @@
-/**
- * Changes of a JSON text in one pass, without a tree of the text: what no change names is copied byte for byte.
- */
+/** Changes of a JSON text in one pass, without a tree of the text: all other bytes are copied unchanged. */
 import { Config } from "./config";
 import { Json, JSON_TEXT } from "./json";
 import { JsonPath } from "./json-path";
@@ -66,7 +64,7 @@ class Node {
     const known = this.find(path.name);
     if (known) return known;
     const node = new Node(path.name);
-    // Behind the others: what is set is added in the order of the config.
+    // Behind the others: members are added in the order of the config.
     const last = this.last;
     if (last) last.next = node;
     else this.child = node;
@@ -87,7 +85,7 @@ class Node {
     return node;
   }
 
-  /** Finds what is to be set, here and below; whether there is anything. */
+  /** Computes the values to set, here and below; reports whether there are any. */
   prepare(): bool {
     let sets = false;
     const template = this.template;
@@ -115,7 +113,7 @@ class Node {
 }
 
 /**
- * Changes of a JSON text. `set…` adds what is absent; `replace…` and `remove…` change only what is there.
+ * Changes of a JSON text. `set…` adds absent values; `replace…` and `remove…` change only existing ones.
  *
  * Pointers are JSON pointers (RFC 6901). In paths, `*` stands for every element of a list and every member of an object.
  *
@@ -146,7 +144,7 @@ export class JsonEdit {
     return edit;
   }
 
-  /** Returns true if there is no change. */
+  /** Returns true without changes. */
   get isEmpty(): bool {
     return this.count == 0;
   }
@@ -205,7 +203,7 @@ export class JsonEdit {
 class Editor {
   private out: TextBuilder;
   private scanner: JsonScanner;
-  /** Nodes whose changes hold for the value at hand, those of the innermost last. */
+  /** Nodes with changes that apply to the current value, those of the innermost last. */
   private nodes: Node[] = [];
   /** The last entry was removed. */
   private removed: bool = false;
@@ -228,7 +226,7 @@ class Editor {
     return scanner.failed || scanner.at != this.json.length ? null : this.out.take();
   }
 
-  /** Copies the bytes from there to the place at hand. */
+  /** Copies the bytes from there to the current position. */
   private copy(from: i32): void {
     this.out.add(this.json.slice(from, this.scanner.at));
   }
@@ -284,7 +282,7 @@ class Editor {
         from = scanner.at;
       }
     }
-    // Blanks before the closing bracket stay there, behind what is added.
+    // Blanks before the closing bracket stay there, behind added entries.
     const blanks = this.json.slice(from, scanner.at);
     for (let i = base; i < end; i++) first = this.addMissing(nodes[i], isObject, first);
     this.out.add(blanks).byte(close);
@@ -297,7 +295,10 @@ class Editor {
     return this.scanner.failed ? EMPTY : unescaped(name);
   }
 
-  /** Copies a member or element, whose value begins here; `from` is where its own bytes begin. False if it is removed. */
+  /**
+   * Copies a member or element, whose value begins here; `from`: start of its own bytes. Returns false if it is
+   * removed.
+   */
   private entry(base: i32, end: i32, token: Text, from: i32, first: bool): bool {
     const nodes = this.nodes;
     let removes = false;
@@ -331,7 +332,7 @@ class Editor {
     return !removes;
   }
 
-  /** Adds what is to be set in an object or list and was not there. Returns false once there is an entry. */
+  /** Adds missing values to an object or list. Returns false once there is an entry. */
   private addMissing(node: Node, isObject: bool, none: bool): bool {
     let first = none;
     let child = node.child;
@@ -349,7 +350,7 @@ class Editor {
     return first;
   }
 
-  /** The value of a node that nothing was found at. */
+  /** Returns the value of a node without one in the text. */
   private build(node: Node): void {
     const value = node.value;
     if (value) {
@@ -375,7 +376,10 @@ function sets(node: Node): bool {
   return false;
 }
 
-/** Whether all that is set below a node is an element behind the last: then what is missing there is a list. */
+/**
+ * Reports whether the only values to set below a node are elements behind the last: then a missing value there becomes
+ * a list.
+ */
 function addsElement(node: Node): bool {
   let adds = false;
   let child = node.child;

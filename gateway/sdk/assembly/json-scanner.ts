@@ -1,4 +1,4 @@
-/** Reads the grammar of JSON (RFC 8259) from bytes, without recursion: what is deep needs no stack. */
+/** Reads the grammar of JSON (RFC 8259) from bytes, without recursion: deep nesting needs no stack. */
 import { Text } from "./text";
 import { MemberNames } from "./member-names";
 
@@ -33,7 +33,7 @@ export class JsonScanner {
     this.failed = false;
   }
 
-  /** The byte at hand, or 0 at the end. */
+  /** Returns the current byte, or 0 at the end. */
   @inline peek(): u8 {
     return this.at < this.json.length ? this.json.byteAt(this.at) : 0;
   }
@@ -92,7 +92,7 @@ export class JsonScanner {
         }
         this.at++;
       } else this.skipScalar();
-      // The value has ended, and with it all lists and objects whose last it was.
+      // The value has ended, and so have all lists and objects that it was the last entry of.
       for (;;) {
         if (this.failed || depth == 0) return;
         this.skipSpace();

@@ -23,7 +23,7 @@ export const JSON_ARRAY: i32 = 4;
 /** An object. */
 export const JSON_OBJECT: i32 = 5;
 
-/** Objects and lists within each other that `Json.parse` reads. */
+/** Most nested objects and lists that `Json.parse` reads. */
 export const JSON_MOST_DEPTH: i32 = 1000;
 
 /**
@@ -43,7 +43,7 @@ export class Json {
     public raw: Text,
     /** The name before it, with its quotes; empty for elements and for the whole text. */
     private key: Text,
-    /** Where what holds it ends. */
+    /** End of the value that contains it. */
     private end: usize,
   ) {}
 
@@ -107,7 +107,7 @@ export class Json {
   }
 
   /**
-   * The elements of a list or the members of an object, in order; none for other values.
+   * The elements of a list or the members of an object, in order; empty for other values.
    *
    * @example
    * const items = Json.parse(text("[1, 2]"))!.entries();

@@ -20,8 +20,8 @@ export namespace Kafka {
   }
 
   /**
-   * Publishes the request's body, with a key or without, and waits for its acknowledgement: `PUBLISHED`, or what
-   * `Publishing.refuse` takes.
+   * Publishes the request's body, with a key or without, and waits for its acknowledgement: `PUBLISHED`, or a
+   * result for `Publishing.refuse`.
    */
   export function publish(topic: Text, key: Text | null, headers: MessageHeaders): i32 {
     const fields = headers.take();
@@ -30,7 +30,7 @@ export namespace Kafka {
     return host.host_kafka_publish(topic.ptr, topic.length, keyPtr, keyLength, fields.ptr, fields.length);
   }
 
-  /** Of the message that was published. */
+  /** Returns the partition of the published message. */
   export function partition(): i32 {
     return host.kafka_partition();
   }
@@ -46,8 +46,8 @@ export namespace Kafka {
   }
 
   /**
-   * Streams the messages of a topic to the client, or those with a key: `Subscribing.STREAMS`, or what `Subscribing.refuse`
-   * takes.
+   * Streams the messages of a topic to the client, or those with a key: `Subscribing.STREAMS`, or a result for
+   * `Subscribing.refuse`.
    */
   export function subscribe(topic: Text, key: Text | null): i32 {
     const keyPtr: usize = key ? key.ptr : 0;

@@ -68,7 +68,7 @@ function repeatsSorted(first: usize, count: i32): bool {
   return false;
 }
 
-/** By length, then by bytes. */
+/** Compares by length, then by bytes. */
 function compare(one: usize, other: usize): i32 {
   const length = load<i32>(one, 4);
   const difference = length - load<i32>(other, 4);

@@ -14,8 +14,8 @@ export namespace Mirror {
   }
 
   /**
-   * Has a copy of the request sent when that goes to its dispatcher; nothing waits for it. `path`: below the server's URL,
-   * with a query or without; empty: that of the request, whose query is added in any case.
+   * Has a copy of the request sent when that goes to its dispatcher, without waiting for it. `path`: below the server's
+   * URL, with a query or without; empty: that of the request, whose query is added in any case.
    */
   export function add(path: Text): void {
     host.host_mirror_add(path.ptr, path.length);

@@ -19,7 +19,7 @@ export namespace Nats {
     host.host_nats_open();
   }
 
-  /** Publishes the request's body and waits for its acknowledgement: `PUBLISHED`, or what `Publishing.refuse` takes. */
+  /** Publishes the request's body and waits for its acknowledgement: `PUBLISHED`, or a result for `Publishing.refuse`. */
   export function publish(subject: Text, headers: MessageHeaders): i32 {
     const fields = headers.take();
     return host.host_nats_publish(subject.ptr, subject.length, fields.ptr, fields.length);
@@ -30,7 +30,7 @@ export namespace Nats {
     host.host_nats_subscribe_open();
   }
 
-  /** Streams the messages of a subject to the client: `Subscribing.STREAMS`, or what `Subscribing.refuse` takes. */
+  /** Streams the messages of a subject to the client: `Subscribing.STREAMS`, or a result for `Subscribing.refuse`. */
   export function subscribe(subject: Text): i32 {
     return host.host_nats_subscribe(subject.ptr, subject.length);
   }

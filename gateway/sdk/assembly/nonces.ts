@@ -12,7 +12,7 @@ export namespace Nonces {
   export const USED: i32 = 0;
   /** The store is away. */
   export const UNAVAILABLE: i32 = -1;
-  /** The signature is older than what the store remembers: whether it was used cannot be told. */
+  /** The signature is older than the store's memory: it may have been used. */
   export const FORGOTTEN: i32 = -2;
 
   /**

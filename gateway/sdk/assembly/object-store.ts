@@ -22,7 +22,7 @@ export namespace ObjectStore {
   }
 
   /**
-   * The host signs the request and proxies it to the object; return `HANDED_OFF` from `dispatch` where the result is 0.
+   * The host signs the request and proxies it to the object; return `HANDED_OFF` from `dispatch` if the result is 0.
    * Bucket and key are percent-encoded, as `Request.pathParamSent` has them. Below 0: one of the failures above.
    */
   export function stream(bucket: Text, key: Text): i32 {

@@ -12,8 +12,8 @@ export const PASSWORDS_BUSY: i32 = -2;
  */
 export namespace Passwords {
   /**
-   * Index of the entry of the config table at a JSON pointer whose name and password they are, -1, or PASSWORDS_BUSY.
-   * Waits where the password is hashed.
+   * Returns the index of the entry with this name and password, in the config table at a JSON pointer, -1, or
+   * PASSWORDS_BUSY. Waits if the password is hashed.
    */
   export function verify(table: Text, name: Text, password: Text): i32 {
     return host.host_password_verify(table.ptr, table.length, name.ptr, name.length, password.ptr, password.length);

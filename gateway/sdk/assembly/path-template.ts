@@ -15,7 +15,7 @@ class Segment {
   constructor(
     public value: Text,
     public isParam: bool,
-    /** Behind a `?` of the template. */
+    /** Stands behind a `?` of the template. */
     public inQuery: bool,
     public next: Segment | null,
   ) {}
@@ -42,7 +42,9 @@ export class PathTemplate {
     this.inQuery = false;
   }
 
-  /** Null where braces do not pair. A parameter that the operation declares as `{name+}` is `{name}` or `{name+}`. */
+  /**
+   * Returns null if braces do not pair. A parameter that the operation declares as `{name+}` is `{name}` or `{name+}`.
+   */
   static parse(path: Text): PathTemplate | null {
     const template = new PathTemplate();
     let from = 0;
@@ -101,7 +103,7 @@ function unknown(name: Text): void {
 }
 
 /**
- * Percent-encodes what a path or query cannot hold; what is encoded already stays.
+ * Percent-encodes characters that a path or query cannot hold; encoded ones stay.
  *
  * @example
  * const path = encoded(text("/a b/%20")); // /a%20b/%20
@@ -116,7 +118,7 @@ export function encoded(literal: Text): Text {
   return out.take();
 }
 
-/** Whether the operation declares the parameter as `{name+}`: then its slashes are its own. */
+/** Reports whether the operation declares the parameter as `{name+}`: then its slashes are its own. */
 function isGreedy(name: Text): bool {
   const path = Request.operationPath();
   for (let at = path.indexOf(OPEN); at >= 0; at = path.indexOf(OPEN, at + 1)) {

@@ -100,12 +100,12 @@ export class AckResponse {
     }
   }
 
-  /** Whether the config has a body of its own. */
+  /** Reports whether the config has a body of its own. */
   get hasBody(): bool {
     return this.body !== null;
   }
 
-  /** Answers 202 to a result of 0 or above; `otherwise` is the body where the config has none. */
+  /** Answers 202 to a result of 0 or above; `otherwise` is the body if the config has none. */
   send(result: i32, otherwise: Text = EMPTY): void {
     if (result == Publishing.REPLAYED) Response.setHeader(REPLAYED_HEADER, TRUE);
     Response.setHeader(CONTENT_TYPE, JSON_TYPE);
@@ -123,10 +123,10 @@ export class AckResponse {
 export namespace Publishing {
   /** The broker has acknowledged the message. */
   export const PUBLISHED: i32 = 0;
-  /** It has acknowledged that of an earlier request with the same `Idempotency-Key`. */
+  /** The broker has acknowledged the message of an earlier request with the same `Idempotency-Key`. */
   export const REPLAYED: i32 = 1;
 
-  /** Answers with what a result below 0 means; `retryAfter` in seconds. */
+  /** Answers according to a result below 0; `retryAfter` in seconds. */
   export function refuse(result: i32, retryAfter: i32): void {
     if (result == -2) return Response.problem(504, TIMEOUT, TIMEOUT_TITLE, TIMEOUT_DETAIL);
     if (result == -3) return later(UNAVAILABLE, UNAVAILABLE_DETAIL, retryAfter);

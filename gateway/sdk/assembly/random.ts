@@ -1,4 +1,4 @@
-/** Random bytes of the gateway's cryptographic generator, and identifiers made of them. */
+/** Random bytes of the gateway's cryptographic generator, and identifiers from them. */
 import { now } from "./clock";
 import * as host from "./host";
 import { Text } from "./text";

@@ -11,7 +11,7 @@ import { Text } from "./text";
  */
 @unmanaged
 export class RateLimitResult {
-  /** False if the store is away: then nothing was counted, and the rest says nothing. */
+  /** False if the store is unavailable: then nothing was counted, and the other fields are meaningless. */
   available: bool = true;
   /** The request is within the quota. */
   allowed: bool = false;

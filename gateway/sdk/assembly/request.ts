@@ -49,7 +49,10 @@ export namespace Request {
     return always(3);
   }
 
-  /** What of the address one client has: the /64 of an IPv6 address (`2001:db8:0:0::/64`), else the address. */
+  /**
+   * Returns the part of the address that one client has: the /64 of an IPv6 address (`2001:db8:0:0::/64`), else the
+   * address.
+   */
   export function clientNetwork(): Text {
     return always(8);
   }
@@ -59,7 +62,7 @@ export namespace Request {
     return always(4);
   }
 
-  /** `operationId` of the operation; null if it has none. */
+  /** `operationId` of the operation; null if it has no id. */
   export function operationId(): Text | null {
     return field(5);
   }
@@ -117,7 +120,7 @@ export namespace Request {
     host.request_header_change(0, name.ptr, name.length, value.ptr, value.length);
   }
 
-  /** Adds a header beside those of its name. Ends the call as `setHeader` does. */
+  /** Adds a header to those of its name. Ends the call as `setHeader` does. */
   export function addHeader(name: Text, value: Text): void {
     host.request_header_change(1, name.ptr, name.length, value.ptr, value.length);
   }
@@ -139,7 +142,7 @@ export namespace Request {
     return new Text(ptr, length);
   }
 
-  /** Takes a query parameter out of what later plugins and the upstream get. */
+  /** Removes a query parameter for later plugins and the upstream. */
   export function removeQueryParam(name: Text): void {
     host.request_query_change(2, name.ptr, name.length, 0, 0);
   }
@@ -149,7 +152,7 @@ export namespace Request {
     host.request_query_change(0, name.ptr, name.length, value.ptr, value.length);
   }
 
-  /** Adds a query parameter beside those of its name. */
+  /** Adds a query parameter to those of its name. */
   export function addQueryParam(name: Text, value: Text): void {
     host.request_query_change(1, name.ptr, name.length, value.ptr, value.length);
   }

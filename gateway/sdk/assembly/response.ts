@@ -1,4 +1,4 @@
-/** The response: answering, and changing what is about to be sent. */
+/** Answers requests, and changes responses before they are sent. */
 import * as host from "./host";
 import { EMPTY, ROOM, Text, text, TextBuilder } from "./text";
 
@@ -25,7 +25,7 @@ export namespace Response {
     host.response_header_change(0, name.ptr, name.length, value.ptr, value.length);
   }
 
-  /** Adds a header beside those of its name. */
+  /** Adds a header to those of its name. */
   export function addHeader(name: Text, value: Text): void {
     host.response_header_change(1, name.ptr, name.length, value.ptr, value.length);
   }

@@ -26,7 +26,7 @@ export namespace Subscribing {
   /** The host streams from now on: return `HANDED_OFF`. */
   export const STREAMS: i32 = 0;
 
-  /** Answers with what a result below 0 means; `retryAfter` in seconds. */
+  /** Answers according to a result below 0; `retryAfter` in seconds. */
   export function refuse(result: i32, retryAfter: i32): void {
     if (result == -2) return Response.problem(504, TIMEOUT, TIMEOUT_TITLE, TIMEOUT_DETAIL);
     if (result == -3) return later(UNAVAILABLE, UNAVAILABLE_DETAIL, retryAfter);

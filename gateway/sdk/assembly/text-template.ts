@@ -3,11 +3,14 @@ import { Context } from "./context";
 import { Request } from "./request";
 import { EMPTY, Text, text, TextBuilder } from "./text";
 
-/** How what is filled in is written: as it is. */
+/** Form of filled-in values: unchanged. */
 export const PLAIN: i32 = 0;
 /** As between the quotes of a JSON string. */
 export const JSON_STRING: i32 = 1;
-/** As a header's value: what is not printable ASCII is percent-encoded, so that nothing can end the header. */
+/**
+ * As a header's value: other characters than printable ASCII are percent-encoded, so that a value cannot end the
+ * header.
+ */
 export const HEADER_VALUE: i32 = 2;
 
 const LITERAL = 0;
@@ -84,7 +87,7 @@ export class TextTemplate {
     this.last = part;
   }
 
-  /** With the request's values; a placeholder that the request has no value for stays as it is written. */
+  /** Fills in the request's values; a placeholder without a value stays as it is written. */
   render(form: i32): Text {
     const filled = this.fill(form, false);
     return filled ? filled : EMPTY;

@@ -1,6 +1,6 @@
 /**
- * UTF-8 text in memory: a pointer and a length, without AssemblyScript's UTF-16 strings and their conversions.
- * Nothing is ever freed: the host puts the whole memory back after every call.
+ * UTF-8 text in memory: a pointer and a length, without AssemblyScript's UTF-16 strings and their conversions. Memory
+ * is never freed: the host restores all of it after every call.
  */
 
 /** Room that a value is read into before it is known how long it is. */
@@ -37,7 +37,7 @@ export class Text {
     return load<u8>(this.ptr + index);
   }
 
-  /** Returns true if there is no byte. */
+  /** Returns true if the text has no bytes. */
   @inline get isEmpty(): bool {
     return this.length == 0;
   }
@@ -139,7 +139,7 @@ export class TextBuilder {
   private used: i32;
   private room: i32;
 
-  /** `room`: bytes that there is room for at first. */
+  /** `room`: initial capacity in bytes. */
   constructor(room: i32 = ROOM) {
     this.ptr = heap.alloc(room);
     this.used = 0;
@@ -205,12 +205,12 @@ export class TextBuilder {
     return this.used;
   }
 
-  /** Drops what is beyond `length` bytes. */
+  /** Drops the bytes past `length`. */
   shorten(length: i32): void {
     this.used = min(this.used, length);
   }
 
-  /** Begins anew in the same memory: what was taken before is overwritten. */
+  /** Begins anew in the same memory: texts taken before are overwritten. */
   clear(): TextBuilder {
     this.used = 0;
     return this;
@@ -226,5 +226,5 @@ export class TextBuilder {
   return value < 10 ? 0x30 + value : 0x37 + value;
 }
 
-/** Nothing. */
+/** The empty text. */
 export const EMPTY: Text = new Text(0, 0);

@@ -6,7 +6,7 @@ import { EMPTY, ROOM, Text, text } from "./text";
 export const EXCHANGE_ISSUED: i32 = 0;
 /** The caller's token is not accepted: `TokenExchange.refusal` says why. */
 export const EXCHANGE_REFUSED: i32 = 1;
-/** No token is issued for what is asked: `TokenExchange.refusal` is the code. */
+/** The server issues no such token: `TokenExchange.refusal` is the code. */
 export const EXCHANGE_DENIED: i32 = 2;
 /** The authorization server is away, or takes no more for now. */
 export const EXCHANGE_UNAVAILABLE: i32 = 3;

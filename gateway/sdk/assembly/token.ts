@@ -6,7 +6,7 @@ import { EMPTY, ROOM, Text, text } from "./text";
 export const TOKEN_HOLDS: i32 = 0;
 /** It does not: `Token.refusal` says why. */
 export const TOKEN_REFUSED: i32 = 1;
-/** Nobody can say: the issuer is away. */
+/** The token cannot be checked: the issuer is unavailable. */
 export const TOKEN_UNAVAILABLE: i32 = 2;
 
 /**
@@ -22,12 +22,12 @@ export namespace Token {
     return host.host_token_open(json.ptr, json.length);
   }
 
-  /** Verifies; waits where the issuer has to be asked. */
+  /** Verifies; waits if the issuer has to be asked. */
   export function verify(verifier: i32, token: Text): i32 {
     return host.host_token_verify(verifier, token.ptr, token.length);
   }
 
-  /** Why the last token does not hold, for the client. */
+  /** Returns why the last token does not hold, for the client. */
   export function refusal(): Text {
     const ptr = heap.alloc(ROOM);
     const length = host.token_refusal_get(ptr, ROOM);

@@ -18,7 +18,7 @@ let hasQuery = false;
  * if (!path) return ANSWERED;
  */
 export namespace UpstreamPath {
-  /** In `init`: what it returns; the config is refused where braces of `/path` do not pair. */
+  /** In `init`: return its result; the config is refused if braces of `/path` do not pair. */
   export function configure(): i32 {
     if (!Config.has("/path")) return 0;
     const path = Config.get("/path");

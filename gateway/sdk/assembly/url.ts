@@ -22,7 +22,7 @@ export class Url {
   private constructor(
     /** Lower case, without the colon. */
     public scheme: Text,
-    /** User and password before `@`; null if there is no `@`. */
+    /** User and password before `@`; null without `@`. */
     public userinfo: Text | null,
     /** Lower case; an IPv6 address with its brackets. */
     public host: Text,
@@ -109,7 +109,7 @@ export class Url {
     );
   }
 
-  /** @internal Reads what follows the path. `keepsQuery`: of a reference that has none. */
+  /** @internal Reads the part after the path. `keepsQuery`: for a reference without one. */
   readRest(url: Text, from: i32, keepsQuery: bool): void {
     const hash = url.indexOf(HASH, from);
     const end = hash < 0 ? url.length : hash;
@@ -123,7 +123,7 @@ export class Url {
   }
 }
 
-/** Reads what follows `//`. */
+/** Reads the part after `//`. */
 function read(scheme: Text, url: Text, from: i32): Url | null {
   let end = from;
   while (end < url.length && !endsAuthority(url.byteAt(end))) end++;
@@ -162,7 +162,7 @@ function endOfHost(authority: Text): i32 {
   return end;
 }
 
-/** Of `:8443`; -1 for nothing or a colon alone, -2 if it is not a port. */
+/** Returns the port of `:8443`; -1 for an empty text or a colon alone, -2 if it is not a port. */
 function portOf(text: Text): i32 {
   if (text.isEmpty || (text.length == 1 && text.byteAt(0) == COLON)) return NO_PORT;
   if (text.byteAt(0) != COLON || text.length > 6) return -2;
@@ -175,7 +175,7 @@ function portOf(text: Text): i32 {
   return port <= 65_535 ? port : -2;
 }
 
-/** Where the scheme's colon stands; -1 if the text does not begin with a scheme. */
+/** Returns the position of the scheme's colon; -1 if the text does not begin with a scheme. */
 function schemeEnd(url: Text): i32 {
   for (let i = 0; i < url.length; i++) {
     const byte = url.byteAt(i);
@@ -201,7 +201,7 @@ function endOfPath(url: Text, from: i32): i32 {
   return end;
 }
 
-/** Whether all characters are allowed in a URL (RFC 3986, section 2). */
+/** Reports whether all characters are allowed in a URL (RFC 3986, section 2). */
 function isValid(url: Text): bool {
   let hashes = 0;
   for (let i = 0; i < url.length; i++) {

@@ -114,7 +114,7 @@ function lowerCase(headers: HttpStub['headers'] = {}): NonNullable<HttpStub['hea
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-/** Refuses what the gateway's client refuses. */
+/** Refuses URLs that the gateway's client refuses. */
 function absolute(url: string, base?: URL): URL {
   const parsed = URL.parse(url, base?.href);
   if (parsed === null) throw new HttpCallError('refused', 'the URL is not a valid URL');

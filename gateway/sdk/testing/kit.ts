@@ -25,7 +25,7 @@ export interface KitLimits {
    */
   readonly instances?: number;
   /**
-   * Bytes of memory of all instances whose calls wait for something; past it they are answered with 503. Default: 256 MiB.
+   * Bytes of memory of all instances with waiting calls; past it they are answered with 503. Default: 256 MiB.
    *
    * @example 1024 * 1024
    */
@@ -46,7 +46,7 @@ export interface KitOptions {
    */
   readonly limits?: KitLimits;
   /**
-   * Where counters, nonces and caches are kept. Default: a MemoryState of the kit's own, on the clock below.
+   * Store of counters, nonces and caches. Default: a MemoryState of the kit's own, on the clock below.
    *
    * @example { ...new MemoryState(), rateLimits: { take: () => Promise.reject(new StateUnavailable('away')) } }
    */
@@ -119,7 +119,7 @@ export interface RequestInit {
    * @example JSON.stringify({ title: 'Emma' })
    */
   readonly body?: string | Uint8Array;
-  /** The client asks for this protocol, by HTTP/1.1. Default: it asks for none. */
+  /** The client asks for this protocol, by HTTP/1.1. Default: no upgrade. */
   readonly upgrade?: 'websocket';
   /** Address of the client. Default: `192.0.2.1`. */
   readonly clientIp?: string;
@@ -146,7 +146,7 @@ export interface RequestInit {
    */
   readonly clientCertificate?: Partial<ClientCertificate>;
   /**
-   * What earlier plugins said. Default: nothing.
+   * Context values of earlier plugins. Default: none.
    *
    * @example { 'ai.policy': 'strict' }
    */
@@ -198,7 +198,7 @@ export interface LogLine {
 
 export interface HookResult {
   readonly outcome: 'continue' | 'answered' | 'handed-off';
-  /** The answer for the client; null if the plugin made none. */
+  /** The answer for the client; null if the plugin did not answer. */
   readonly answer: Answered | null;
   /** The answer's problem document, if it is one. */
   readonly problem: Readonly<Record<string, unknown>> | null;
@@ -219,10 +219,10 @@ export interface HookResult {
     readonly upstream: string;
     readonly path: string;
     readonly timeoutMs: number;
-    /** Set where the request becomes a WebSocket; bytes of a message, and milliseconds (0: no limit). */
+    /** Set if the request becomes a WebSocket; bytes of a message, and milliseconds (0: no limit). */
     readonly webSocket?: { readonly idleTimeoutMs: number; readonly maxMessageBytes: number };
   } | null;
-  /** After `on_response`: what would be sent. */
+  /** After `on_response`: the response to be sent. */
   readonly response: Answered;
   /** Log lines of the plugin in this call. */
   readonly logs: readonly LogLine[];
@@ -233,7 +233,7 @@ export interface HookResult {
 }
 
 /**
- * A hook, with what it is called for.
+ * A hook, with its input.
  *
  * @example { hook: 'onRequest', request: { path: '/books' } }
  */
@@ -243,7 +243,7 @@ export type HookCall =
 
 /** A plugin that has taken a config. */
 export interface BoundConfig {
-  /** With this config it wants the whole body of responses. */
+  /** The plugin wants the whole body of responses with this config. */
   readonly buffersResponse: boolean;
   /** Lets its instances go. */
   close(): void;
@@ -255,9 +255,9 @@ export interface PluginKit {
   onResponse(request: ResponseRequest): Promise<HookResult>;
   dispatch(request: HookRequest): Promise<HookResult>;
   call(call: HookCall): Promise<HookResult>;
-  /** The same call twice, where the second finds the memory that the first has left: as in no gateway. */
+  /** The same call twice, with the memory of the first left for the second: unlike in a gateway. */
   twiceInSameMemory(call: HookCall): Promise<readonly [HookResult, HookResult]>;
-  /** Passes chunks through the chunk hooks of a direction; resolves to what comes out. */
+  /** Passes chunks through the chunk hooks of a direction; resolves to their output. */
   stream(direction: 'request' | 'response', chunks: readonly string[], request?: HookRequest): Promise<string>;
   /**
    * Rejects if the schema or the plugin refuses the config.

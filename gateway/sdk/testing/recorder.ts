@@ -1,4 +1,4 @@
-/** A request that no connection stands behind: what plugins do to it is there to be read. */
+/** A request without a connection, which records the effects of plugins. */
 import { Readable } from 'node:stream';
 import type { ClientCertificate } from '@gw/gateway/plugin-test-options';
 import {

@@ -14,7 +14,10 @@ import { readPluginFolder } from './plugin-folder.ts';
 import { headerList, headerRecord, recordedExchange, renderedAnswer } from './recorder.ts';
 import { UnstubbedHttpCall } from './unstubbed-http-call.ts';
 
-/** The kit, whose configs are bound to plugins that the tests of the gateway's own runtime call as the pipeline does. */
+/**
+ * The kit with direct access to bound plugins, for tests of the gateway's own runtime that call them as the pipeline
+ * does.
+ */
 export interface RuntimeKit extends PluginKit {
   bind(config?: JsonObject): Promise<BoundPlugin>;
 }
@@ -129,7 +132,7 @@ function resultOf(x: Exchange, outcome: Outcome, logs: readonly LogLine[], calls
   };
 }
 
-/** Without what the host makes of it. */
+/** Leaves out members that the host adds. */
 function shownHandOff({
   upstream,
   path,

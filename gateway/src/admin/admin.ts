@@ -29,7 +29,10 @@ export interface AdminState extends ConnectionsState, LogLevelState, TraceState 
   metrics(): Promise<{ readonly type: string; readonly text: string }>;
   /** There is the inspector of tools. */
   readonly inspector: boolean;
-  /** There is the reference of the API, and where its requests go (`http://…`; null: it sends none). */
+  /**
+   * Serves the API reference, whose requests go to `tryOrigin` (`http://…`; null: it sends no requests); null: not
+   * served.
+   */
   readonly reference: { readonly tryOrigin: () => string | null } | null;
   /** Milliseconds on the monotonic clock. */
   readonly startedAt: number;
@@ -52,7 +55,7 @@ export function serveAdmin(x: Exchange, state: AdminState): void {
   );
 }
 
-/** A request of the reference page, which the traffic port answers. */
+/** Passes a request of the reference page to the traffic port. */
 async function tried(x: Exchange, { callers }: AdminState, origin: string | null): Promise<void> {
   const refusal =
     origin === null
@@ -135,7 +138,7 @@ async function inspected(path: string, { inspector }: AdminState): Promise<Page 
   return inspector ? (await import('./inspector.ts')).inspectorPage(path) : null;
 }
 
-/** The same for the reference of the API. */
+/** Returns null if the page does not exist, or the gateway does not serve the API reference. */
 async function referred(path: string, { reference, artifact }: AdminState): Promise<Page | null> {
   if (reference === null) return null;
   return (await import('./reference.ts')).referencePage(path, artifact(), reference.tryOrigin());

@@ -27,14 +27,14 @@ export class AdminCallers {
     this.#names = new Set(['localhost', ...names.map((name) => name.toLowerCase())]);
   }
 
-  /** Why the request gets no answer, or null. */
+  /** Returns why the request gets no answer, or null. */
   refusal(x: Exchange): Problem | null {
     if (OPEN.has(x.path)) return null;
     const isChange = x.method === 'POST' || x.method === 'PUT';
     return this.#checked(x, (headers, host) => (isChange ? changeRefusal(headers, host, x.scheme) : null));
   }
 
-  /** The same of a request that the reference page sends through the gateway. */
+  /** Returns why a request of the reference page may not go through the gateway, or null. */
   tryRefusal(x: Exchange): Problem | null {
     return this.#checked(x, (headers, host) => tryRefusal(headers, host, x.scheme));
   }
@@ -71,8 +71,8 @@ function changeRefusal(headers: HeaderList, host: string | undefined, scheme: st
 }
 
 /**
- * Why a request may not use it, or null: only scripts of the page itself may, whose browser says so. `Sec-Fetch-…` can be
- * set by no page, and a browser that leads somebody here, or loads an image or frame from here, says something else.
+ * Returns why a request may not use it, or null. Only scripts of the page itself may: browsers set `Sec-Fetch-…`, which
+ * pages cannot set, and send other values for links, images and frames.
  */
 function tryRefusal(headers: HeaderList, host: string | undefined, scheme: string): Problem | null {
   const origin = headerOf(headers, 'origin');

@@ -1,4 +1,4 @@
-/** Where the admin port has the reference of the API, in development. */
+/** Path of the API reference on the admin port, in development. */
 export const REFERENCE_PATH = '/reference/';
-/** Below it: requests that its page sends through the gateway. */
+/** Path of requests that the page sends through the gateway. */
 export const TRY_PATH = `${REFERENCE_PATH}try/`;

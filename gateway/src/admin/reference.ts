@@ -9,13 +9,16 @@ import { jsonPage, type Page, problemPage } from './page.ts';
 import { REFERENCE_PATH } from './reference-paths.ts';
 
 const DOCUMENTS = 'documents/';
-/** Where the page sends its requests, from itself. */
+/** Path of requests, relative to the page. */
 const TRY = 'try';
 
-/** The documents of what serves, rendered once. */
+/** Documents by artifact; each is rendered once. */
 const libraries = new WeakMap<Artifact, SpecLibrary>();
 
-/** `gateway`: where requests of the page go; null: it sends none. Null where the path is not of this page. */
+/**
+ * Returns null if the page does not include the path. `gateway`: URL that requests of the page go to; null: it sends
+ * none.
+ */
 export async function referencePage(
   path: string,
   artifact: Artifact | null,
@@ -51,7 +54,7 @@ function listing(artifact: Artifact | null, gateway: string | null): ReferenceLi
   };
 }
 
-/** A spec, or a file that specs refer to, as JSON. */
+/** Returns a spec, or a file that specs refer to, as JSON. */
 async function document(encoded: string, artifact: Artifact | null): Promise<Page | null> {
   if (artifact === null) return null;
   const library = libraries.get(artifact) ?? new SpecLibrary(artifact);

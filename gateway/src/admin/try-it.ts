@@ -1,6 +1,7 @@
 /**
- * `/reference/try/…` of the admin port in development: passes a request of the reference page on to the traffic port, so
- * that the page needs no other origin and the gateway no CORS for it. Only that page can use it: `AdminCallers.tryRefusal`.
+ * `/reference/try/…` of the admin port in development: passes a request of the reference page on to the traffic port,
+ * so that the page needs no other origin and the gateway no CORS for it. Only that page can use it:
+ * `AdminCallers.tryRefusal`.
  */
 import { pipeline } from 'node:stream/promises';
 import { Agent, type Dispatcher } from 'undici';
@@ -12,14 +13,17 @@ import { type Problem, problem } from '../problems.ts';
 import { BodyTooLarge } from '../transport/body.ts';
 import { TRY_PATH } from './reference-paths.ts';
 
-/** Bytes of a body that are passed on. */
+/** Bytes of a request's body. */
 const MOST_BODY = 10 << 20;
-/** At once. */
+/** Requests at once. */
 const MOST_REQUESTS = 16;
-/** The page sends cookies under this name: pages cannot set `Cookie`. Cookies of other servers on this machine stay here. */
+/**
+ * Header for cookies of the page, since pages cannot set `Cookie`. Cookies of other servers on this machine are not
+ * sent.
+ */
 const COOKIE = 'x-scalar-cookie';
 const NOT_SENT = new Set([...HOP_BY_HOP, 'host', 'content-length', 'expect', 'cookie', 'origin', 'referer', COOKIE]);
-/** What would change the page, its origin, or what the browser keeps of it. */
+/** Headers that would change the page, its origin, or the state that the browser keeps for it. */
 const NOT_RETURNED = new Set([
   ...HOP_BY_HOP,
   ...[
@@ -31,7 +35,7 @@ const NOT_RETURNED = new Set([
   ],
   ...['content-security-policy-report-only', 'x-content-type-options', 'cross-origin-resource-policy', 'refresh'],
 ]);
-/** The answer is data for the page, and never a page of this origin itself. */
+/** Headers that make the answer data for the page, never a page of this origin. */
 const ADDED: HeaderList = [
   ...['content-security-policy', "sandbox; default-src 'none'", 'x-content-type-options', 'nosniff'],
   ...['cross-origin-resource-policy', 'same-origin'],
@@ -40,7 +44,7 @@ const ADDED: HeaderList = [
 let running = 0;
 let agent: Dispatcher | null = null;
 
-/** Answers the exchange with what the traffic port at `origin` answers; resolves to a problem instead if it cannot. */
+/** Answers the exchange with the response of the traffic port at `origin`; resolves to a problem if it cannot. */
 export async function tryIt(x: Exchange, origin: string): Promise<Problem | null> {
   if (running >= MOST_REQUESTS)
     return problem('rate-limited', `There are ${MOST_REQUESTS} requests in progress: try again.`);
@@ -112,7 +116,9 @@ function returnedHeaders(received: unknown, origin: string): HeaderList {
   return [...headers, ...ADDED];
 }
 
-/** Where a redirect within the gateway leads from the page; others stay, and the page cannot follow them. */
+/**
+ * Returns the page's own path for a redirect within the gateway; keeps other redirects, which the page cannot follow.
+ */
 function locationOf(location: string, origin: string): string {
   const url = URL.parse(location, `${origin}/`);
   if (url === null || url.origin !== origin) return location;

@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { HeaderList } from '../exchange.ts';
 
-/** As it was built: in the source tree, or beside the bundle that this file has become a part of. */
+/** Folder of the built page: in the source tree, or beside the bundle that includes this file. */
 const FOLDER = import.meta.filename.endsWith('.ts')
   ? join(import.meta.dirname, '..', '..', 'dist', 'reference')
   : join(import.meta.dirname, 'reference');
@@ -21,16 +21,18 @@ const FILES: { readonly [name: string]: readonly [file: string, type: string] } 
 
 export const REFERENCE_FILES: readonly string[] = Object.keys(FILES);
 
-/** What `documents.json` says. */
+/** Content of `documents.json`. */
 export interface ReferenceListing {
   readonly title: string;
-  /** URLs from the page. */
+  /** URLs are relative to the page. */
   readonly documents: readonly { readonly name: string; readonly url: string }[];
-  /** Where requests go, and the path from the page that passes them on; null: where the documents say. */
+  /** The URL of the server, and the path from the page that passes requests on; null: the documents name the server. */
   readonly server: { readonly url: string; readonly through: string } | null;
 }
 
-/** No script but ours, and nothing from elsewhere: what documents say is anybody's. Scalar makes styles of its own. */
+/**
+ * Allows the page's own scripts only, and no other origin, since documents are untrusted. Scalar adds its own styles.
+ */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",

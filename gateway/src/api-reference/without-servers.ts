@@ -1,7 +1,10 @@
-/** A document for a page that sends requests to the gateway: without the servers that it names. Pure. */
+/** Removes the servers from a document, for a page that sends requests to the gateway. Pure. */
 import { isObject } from '../spec/json.ts';
 
-/** Where OpenAPI has servers: the root, path items, operations and links; not in examples, schemas and extensions. */
+/**
+ * Removes the servers of the root, path items, operations and links; keeps examples, schemas and extensions as they
+ * are.
+ */
 export function withoutServers(document: unknown): unknown {
   if (!isObject(document)) return document;
   const { servers: _, paths, webhooks, ...rest } = document;
@@ -18,7 +21,7 @@ function items(value: unknown): unknown {
     : value;
 }
 
-/** A path item, or an operation of one. */
+/** Removes the servers of a path item and its operations, or of one operation. */
 function withoutOwn(value: unknown, isItem: boolean): unknown {
   if (!isObject(value)) return value;
   const { servers: _, ...rest } = value;

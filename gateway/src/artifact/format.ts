@@ -24,7 +24,7 @@ export type { Json, JsonObject, SpecType };
 
 export type PluginType = 'middleware' | 'dispatcher';
 /**
- * How much of a body a plugin sees: nothing, chunks as they pass, or all of it at once
+ * The part of a body that a plugin sees: none of it, chunks as they pass, or all of it at once
  * (docs/reference/plugins.md#bodies).
  */
 export type BodyAccess = 'none' | 'stream' | 'buffer';
@@ -193,7 +193,7 @@ export interface MediaType {
 export interface DescribedValue {
   /** Its annotations (`examples`, `default`, `writeOnly`) are kept. */
   readonly schema?: SchemaRef;
-  /** By name; the one without a name is that of `example`. */
+  /** Examples by name; the one without a name is that of `example`. */
   readonly examples?: { readonly [name: string]: Json };
   /** Names of those examples that are texts to be sent as they stand (`serializedValue`). */
   readonly serialized?: readonly string[];
@@ -215,7 +215,7 @@ export interface Content {
 
 /** Messages of a WebSocket. */
 export interface WebSocketContent {
-  /** From clients. */
+  /** Messages from clients. */
   readonly received?: Content;
   /** Messages to clients; present if responses are validated. */
   readonly sent?: Content;

@@ -23,7 +23,7 @@ export async function decompress(bytes: Uint8Array, maxBytes = MAX_UNPACKED_BYTE
   const [tar, consumed] = await new Promise<[Buffer, number]>((resolve, reject) => {
     gunzip(bytes, { maxOutputLength: maxBytes, info: true }, (error, result) => {
       if (error) return reject(refusal(error, maxBytes));
-      // With `info` the result is the buffer and the engine, which the types do not say.
+      // With `info` the result has the buffer and the engine, which the types leave out.
       const { buffer, engine } = result as unknown as { buffer: Buffer; engine: { bytesWritten: number } };
       resolve([buffer, engine.bytesWritten]);
     });

@@ -47,7 +47,7 @@ export function manifestHash(manifest: JsonObject): string {
   return sha256(canonicalJson(sealed));
 }
 
-/** Typed objects of ours are JSON; the round trip drops members that are undefined. */
+/** Converts typed objects to JSON; the round trip drops members that are undefined. */
 export function asJson(value: object): JsonObject {
   const json: Json = JSON.parse(JSON.stringify(value));
   if (typeof json !== 'object' || json === null || Array.isArray(json)) throw new TypeError('not an object');

@@ -225,7 +225,7 @@ const isAbsentOrBelow =
   (value) =>
     value === undefined || Number(value) < most;
 
-/** Values of a file; those that say nothing take a hundred times their length in memory. */
+/** Most values of a file; short ones take a hundred times their length in memory. */
 const MOST_VALUES = 4_000_000;
 const [COMMA, OBJECT, LIST] = [0x2c, 0x7b, 0x5b];
 

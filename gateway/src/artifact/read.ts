@@ -165,7 +165,7 @@ function verifySignatures(manifest: Manifest, trusted: readonly KeyObject[]): vo
   if (!signed) throw new ArtifactError('signature', 'the artifact is not signed by a key of GW_TRUSTED_PUBKEY');
 }
 
-/** Every entry is listed once with its checksum, and nothing is listed that is not there. */
+/** Checks that every entry is listed once with its checksum, and that all listed ones exist. */
 function verifyContents(manifest: Manifest, entries: ReadonlyMap<string, Buffer>): ReadonlyMap<string, string> {
   const sums = new Map<string, string>(Object.entries(manifest.checksums));
   for (const { file, sha256: sum } of manifest.source_specs) {

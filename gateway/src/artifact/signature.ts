@@ -35,7 +35,7 @@ export function createSigner(pem: string): Signer {
   };
 }
 
-/** From hex of the 32 raw bytes. Throws KeyError. */
+/** Parses hex of the 32 raw bytes. Throws KeyError. */
 export function parsePublicKey(hex: string): KeyObject {
   if (!/^[0-9a-fA-F]{64}$/.test(hex)) {
     throw new KeyError(

@@ -1,7 +1,7 @@
 /**
- * Writes and reads the tar inside an artifact. Written with tar-stream, every header the same on every machine.
- * Read by ourselves: one buffer, no copies, and nothing but plain files (a general reader takes links, devices,
- * sparse files and whatever follows the end).
+ * Writes and reads the tar inside an artifact. Written with tar-stream, every header the same on every machine. Read by
+ * code of its own: one buffer, no copies, and only plain files (a general reader takes links, devices, sparse files and
+ * bytes behind the end).
  */
 import { pack } from 'tar-stream';
 import { ArtifactError } from './error.ts';

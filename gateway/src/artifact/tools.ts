@@ -31,7 +31,7 @@ export interface ToolBody {
   readonly argument?: string;
   /** Properties of the body that are arguments of the same name. */
   readonly properties?: readonly string[];
-  /** Arguments that are nothing else are properties of the body. */
+  /** Other arguments are properties of the body. */
   readonly open?: boolean;
   /** Properties of a form that hold base64 of bytes. */
   readonly binary?: readonly string[];
@@ -122,9 +122,9 @@ export interface ToolsFile {
   readonly access?: readonly AccessRule[];
   /** Absent if no issuer of tokens is known. */
   readonly authorization?: Authorization;
-  /** By name. */
+  /** Tools, sorted by name. */
   readonly tools: readonly Tool[];
-  /** By name; absent without upstreams. */
+  /** Upstreams, sorted by name; absent without upstreams. */
   readonly upstreams?: readonly McpUpstream[];
   readonly schemas: { readonly [id: string]: Json };
 }

@@ -72,14 +72,14 @@ export const RELAYING_FUNCTIONS: ReadonlySet<string> = new Set(
     .map(([name]) => name),
 );
 
-/** Those of a process, open until it ends. */
+/** Capabilities of a process, open until it ends. */
 export interface OpenCapabilities {
   load(artifact: ArtifactServices): LoadedCapabilities;
   /** Completes the remaining work of ended requests within that many milliseconds, since the process ends. */
   drain(withinMs: number): Promise<void>;
 }
 
-/** Those of an artifact that is loaded. */
+/** Capabilities of a loaded artifact. */
 export interface LoadedCapabilities {
   readonly list: readonly LoadedCapability[];
   /** The artifact's last request has ended. */

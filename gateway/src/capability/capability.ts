@@ -54,9 +54,9 @@ export interface CapabilityFunction<Own, Loaded> extends HostFunction<Own, Loade
 /** State of its functions in an instance. */
 export interface Own<Loaded, Bound = undefined, State = undefined> {
   readonly loaded: Loaded;
-  /** For the config of the call at hand. */
+  /** State for the config of the current call. */
   readonly bound: () => Bound;
-  /** For the call at hand; one object for all calls of an instance. */
+  /** State of the current call; one object for all calls of an instance. */
   readonly state: State;
 }
 
@@ -88,7 +88,7 @@ export interface OpenedCapability {
   drain(withinMs: number): Promise<void>;
 }
 
-/** With its types left in its folder. */
+/** A capability, with its types hidden in its folder. */
 export interface Capability {
   readonly metrics: CapabilityMetrics;
   readonly functions: { readonly [name: string]: CapabilityFunctionInfo };

@@ -8,7 +8,7 @@ export class RequestSlot<T extends RequestPart> {
   readonly #place = places++;
 
   of(x: Exchange): T | null {
-    // Nothing else is put in its place.
+    // Its place holds only values of this slot.
     return (x.parts?.[this.#place] ?? null) as T | null;
   }
 

@@ -21,7 +21,7 @@ interface CompletedProgram {
 interface CompletedCommand {
   readonly name: string;
   readonly description: string;
-  /** Its own, and those of the commands below it. */
+  /** Its own options, and those of the commands below it. */
   readonly options: readonly CompletedOption[];
   /** Names of the commands below it. */
   readonly commands: readonly string[];

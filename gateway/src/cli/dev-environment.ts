@@ -33,7 +33,7 @@ export class DevEnvironment {
     return this.#isWithheld;
   }
 
-  /** Reads the file again; one that is not there holds nothing. `isTrial`: a document is tried out. */
+  /** Reads the file again; a missing one counts as empty. `isTrial`: a document is tried out. */
   read(reads: ReadPaths, isTrial: boolean): void {
     reads.file(this.#file);
     reads.file(this.#manifest);

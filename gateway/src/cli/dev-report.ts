@@ -8,7 +8,7 @@ import { printable } from './table.ts';
 const MOST_OF_A_KIND = { error: 20, warning: 3 };
 const MOST_ROUTES = 40;
 
-/** Without those that the list of what is left out says. */
+/** Leaves out the diagnostics that the list of left-out operations shows. */
 export function devDiagnostics(result: CompileResult, pathOf: (name: string) => string): string {
   const said = new Set(result.ok ? result.leftOut.map(({ code, file, pointer }) => `${code} ${file}#${pointer}`) : []);
   const hasRoutes = !result.ok || result.manifest.routes_count > 0;
@@ -31,7 +31,7 @@ export function devDiagnostics(result: CompileResult, pathOf: (name: string) => 
   });
 }
 
-/** As docs/reference/cli.md#dev has it: `<file>:<line>:<column> compile error: <code> — <message>`, and the hint. */
+/** Returns `<file>:<line>:<column> compile error: <code> — <message>` and the hint (docs/reference/cli.md#dev). */
 export function describeInDev(diagnostic: Diagnostic): string {
   const { severity, code, message, hint } = diagnostic;
   const where = diagnosticPlace(diagnostic).replace(/: $/, '') || 'project';

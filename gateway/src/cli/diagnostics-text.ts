@@ -6,7 +6,7 @@ import { printable } from './table.ts';
 /** Shown of one code in one file; a spec without any dispatch would fill the screen. */
 const MOST_OF_A_KIND = 10;
 
-/** One block a diagnostic: `file:line:column: severity CODE message`, the pointer, the hint. */
+/** Returns a block for each diagnostic: `file:line:column: severity CODE message`, the pointer, the hint. */
 export function describeDiagnostics(diagnostics: readonly Diagnostic[]): string {
   const shown = new Map<string, number>();
   let text = '';
@@ -33,12 +33,12 @@ function describe(diagnostic: Diagnostic): string {
   return `${lines.map(printable).join('\n')}\n`;
 }
 
-/** The same diagnostics, with files by the paths that people know them by. */
+/** Returns the same diagnostics, with files by the paths that users know. */
 export function withPaths(diagnostics: readonly Diagnostic[], pathOf: (name: string) => string): readonly Diagnostic[] {
   return diagnostics.map((each) => (each.file === undefined ? each : { ...each, file: pathOf(each.file) }));
 }
 
-/** A line for each `x-gw-dispatch` that operations inherit; empty if none does. */
+/** Returns a line for each `x-gw-dispatch` that operations inherit; empty if they inherit no dispatch. */
 export function describeInherited(inherited: readonly InheritedRoute[]): string {
   const sources = Map.groupBy(inherited, ({ file, pointer }) => `${pointer} of ${file}`);
   return [...sources]
@@ -52,7 +52,7 @@ export function describeInherited(inherited: readonly InheritedRoute[]): string 
     .join('');
 }
 
-/** One line: routes, plugins, hash, size, time. */
+/** Returns one line: routes, plugins, hash, size, time. */
 export function summaryOf(output: string, result: CompileResult & { readonly ok: true }, ms: number): string {
   const { manifest, artifactHash, artifact } = result;
   const plugins = (manifest.plugins ?? []).map(({ name }) => name).join(', ') || 'none';

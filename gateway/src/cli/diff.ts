@@ -10,7 +10,7 @@ interface Flags {
   readonly exitCode: boolean;
 }
 
-/** An artifact cannot be read: told from breaking changes, as diff(1) tells trouble from differences. */
+/** An artifact cannot be read: a code apart from breaking changes, as diff(1) tells trouble from differences. */
 const EXIT_TROUBLE = 2;
 
 const HELP = `

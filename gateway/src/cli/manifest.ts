@@ -16,9 +16,9 @@ import { parseText } from '../spec/parse.ts';
 import { child } from '../spec/pointer.ts';
 import { positions } from '../spec/position.ts';
 
-/** The manifest, or what it names, cannot be used: exit 2 for `gw compile`. */
+/** The manifest, or a file that it names, cannot be used: exit 2 for `gw compile`. */
 export class ManifestError extends Error {
-  /** Where it stands in the manifest, if a line of it is at fault. */
+  /** Place in the manifest, if a line of it is at fault. */
   readonly diagnostic: Diagnostic | undefined;
 
   constructor(message: string, { diagnostic, ...options }: ErrorOptions & { readonly diagnostic?: Diagnostic } = {}) {
@@ -39,9 +39,9 @@ export function manifestError(
 
 interface ManifestFault {
   readonly message: string;
-  /** Into the manifest. */
+  /** JSON pointer into the manifest. */
   readonly pointer: string;
-  /** What to write instead. */
+  /** The text to write instead. */
   readonly hint: string;
   readonly cause?: unknown;
 }
@@ -212,7 +212,7 @@ function onlyFields(object: Obj, known: readonly string[], { what, pointer }: Pa
   fail(`${what} has an unknown field "${other}": known are ${known.join(', ')}`, child(pointer, other), hint);
 }
 
-/** Why a file could not be read, in words. */
+/** Returns why a file could not be read, in words. */
 export function reasonOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOENT') return 'there is no such file';

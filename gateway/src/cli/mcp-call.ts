@@ -30,7 +30,7 @@ interface Flags {
 const EXIT_TOOL_ERROR = 3;
 /** Bytes of arguments on standard input. */
 const MOST_ARGUMENTS = 16 << 20;
-/** How long an upstream of an artifact that has just been loaded may take to list its tools. */
+/** Milliseconds that an upstream of a newly loaded artifact may take to list its tools. */
 const UPSTREAM_PATIENCE_MS = 10_000;
 
 const HELP = `
@@ -122,7 +122,7 @@ async function finish(result: Obj, { format }: Flags, program: Program): Promise
   program.exit(get(result, 'isError') === true ? EXIT_TOOL_ERROR : 0);
 }
 
-/** Its tools are listed after the artifact is loaded. */
+/** Reports whether the tool may be an upstream's: those are listed after the artifact is loaded. */
 function mayBeOfUpstream(tool: string, upstreams: readonly Pick<McpUpstream, 'prefix'>[]): boolean {
   return upstreams.some(({ prefix }) => tool.startsWith(prefix));
 }

@@ -13,7 +13,7 @@ import { type Connection, toolsOfServer } from './mcp-client.ts';
 export interface ToolCall {
   readonly name: string;
   readonly args: Obj;
-  /** By the tool's schema, in place of `args` of the same name. */
+  /** Arguments typed by the tool's schema; they replace `args` of the same name. */
   readonly given: readonly GivenArgument[];
   /** Level at which the server is asked to log. */
   readonly logs: ServerLogLevel | 'off';

@@ -40,7 +40,7 @@ export function secondsFrom(least: number, most: number) {
 
 export const seconds = secondsFrom(0, DAY);
 
-/** From 0.0 to 1.0. */
+/** Parses a number from 0.0 to 1.0. */
 export function share(text: string): number {
   const value = Number(text);
   if (!/^\d*\.?\d+$/.test(text) || value > 1) throw new InvalidArgumentError('Give a number from 0.0 to 1.0.');

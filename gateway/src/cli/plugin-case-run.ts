@@ -44,7 +44,7 @@ export async function runCase(kit: PluginKit, each: PluginCase, hook: CaseHook):
   }
 }
 
-/** Without its answer, whatever else came of the call says nothing. */
+/** Returns the only difference of a case without an answer for a call: the rest of its result is meaningless. */
 function unstubbed({ call: { method, url } }: UnstubbedHttpCall): Difference {
   return {
     at: `http_calls has no answer to ${method} ${url}. Add one to the case`,

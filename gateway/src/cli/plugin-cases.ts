@@ -32,7 +32,7 @@ export interface PluginCase {
     readonly context?: Texts;
   };
   readonly response?: { readonly status: number; readonly headers?: Texts; readonly body?: unknown };
-  /** Answers of HTTP calls that the plugin makes; a call that none matches fails the case. */
+  /** Answers to the plugin's HTTP calls; a call without a matching one fails the case. */
   readonly http_calls?: readonly HttpStub[];
   readonly expect: Expected;
 }

@@ -29,7 +29,7 @@ export function hintsOfFailure({ differences, result }: CaseRun, declared: reado
   return hints;
 }
 
-/** Of a case whose answers of HTTP calls were not all used. */
+/** Returns hints for a case with unused answers to HTTP calls. */
 export function hintsOfStubs({ unusedStubs }: HookResult): readonly CaseHint[] {
   return unusedStubs.map(({ method = 'any method', url }) => ({
     finding: `http_calls: the plugin did not call ${url} (${method})`,

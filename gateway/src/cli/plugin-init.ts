@@ -59,7 +59,7 @@ async function run(given: string, { type, lang }: Flags, { stdout, stderr, exit 
   exit(0);
 }
 
-/** Names that npm leaves out of packages, or may, by the names that they have in templates. */
+/** Files that npm may leave out of packages, by their names in templates. */
 const HIDDEN: Readonly<Record<string, string>> = { gitignore: '.gitignore', 'cargo/config.toml': '.cargo/config.toml' };
 
 async function copyTemplate(template: string, folder: string, values: Readonly<Record<string, string>>): Promise<void> {

@@ -31,7 +31,7 @@ const RESERVED_NAME = /^(?:openapi|asyncapi)\.[^.]+$/i;
 /** Files below the specs folder; a folder with more is not one of specs. */
 const MAX_FILES = 10_000;
 
-/** A project with the paths that people know its files by. */
+/** A project with the paths by which users know its files. */
 export interface FolderProject extends Project {
   /** Path from the working directory, or as it was given, of a file of the project. */
   readonly pathOf: (name: string) => string;
@@ -120,7 +120,7 @@ function nameIn(root: string, file: string): string {
   return relative(root, file).split('\\').join('/');
 }
 
-/** Files of a folder by the paths that people know them by: those that they gave, others from the working directory. */
+/** Names files of a folder by the paths that users know: those that they gave, others from the working directory. */
 function pathsOf(root: string, given: readonly string[]): FolderProject['pathOf'] {
   const paths = new Map(given.map((path) => [nameIn(root, resolve(path)), path]));
   return (name) => paths.get(name) ?? relative('', join(root, name));

@@ -31,12 +31,12 @@ export class ReadPaths {
     this.file(join(this.#root, name));
   }
 
-  /** All of it as it was. */
+  /** State of all paths when they were noted. */
   get before(): string {
     return [...this.#states.values()].map(({ state }) => state).join('\n');
   }
 
-  /** All of it as it is. */
+  /** Returns the current state of all paths. */
   now(): string {
     return [...this.#states].map(([path, { kind }]) => stateOf(path, kind)).join('\n');
   }

@@ -15,7 +15,7 @@ export function renderCommands(program: Command, without: readonly string[] = []
 ${commands.map((command) => section(command, name)).join('\n')}`;
 }
 
-/** With those of its own commands behind it. */
+/** Returns the section of a command, with those of its own commands behind it. */
 function section(command: Command, program: string): string {
   return [
     sectionOf(command, `${program} ${command.name()}`, '##'),

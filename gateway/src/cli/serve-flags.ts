@@ -61,7 +61,7 @@ type Env = Readonly<Record<string, string | undefined>>;
  * that names the option to change.
  */
 export function serveOptions(flags: ServeFlags, env: Env): ServeOptions {
-  // The key goes nowhere but into the control plane's options, which workers do not get.
+  // The key is passed only in the control plane's options, which workers do not get.
   const { projectId: _, apiKey: _key, apiKeyFile: _file, controlPlaneCa: _ca, ...plain } = flags;
   return {
     ...plain,

@@ -105,7 +105,7 @@ async function diagnosticsOf(given: readonly string[]): Promise<readonly Diagnos
     sources = plain;
     pathOf = (name) => pathIn(renamed.get(name) ?? name);
   } catch (error) {
-    // The latter if a spec lies in a folder with too many files.
+    // ManifestError: a spec lies in a folder with too many files.
     if (!(error instanceof SpecFileError || error instanceof ManifestError)) throw error;
     const hint = 'Give the path of a file that can be read.';
     return [

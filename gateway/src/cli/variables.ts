@@ -23,13 +23,13 @@ export function flag(name: string, description: string): Option {
   return option(`${name} [boolean]`, description).preset('true').argParser(yesOrNo).default(false);
 }
 
-/** As `flag`, and on by default: `--no-cache` turns `cache` off. */
+/** Like `flag`, and on by default: `--no-cache` turns `cache` off. */
 export function noFlag(name: string, description: string): Option {
   const not = (text: string) => !yesOrNo(text);
   return option(`${name} [boolean]`, description).preset('true').argParser(not);
 }
 
-/** As `flag`, without a value: for commands with arguments, which one that may have a value would swallow. */
+/** Like `flag`, without a value: for commands with arguments, since a flag with an optional value would swallow one. */
 export function presence(flags: string, description: string, { env }: Program): Option {
   const variable = variableFor(flags);
   const given = new Option(flags, `${description} (env: ${variable})`);

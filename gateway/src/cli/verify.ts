@@ -1,5 +1,5 @@
 /**
- * `gw verify`: what `gw serve` checks when it loads an artifact, without serving it
+ * `gw verify`: checks an artifact as `gw serve` does when it loads it, without serving it
  * (docs/reference/gateway.md#signatures, docs/decisions.md#manifest-sealed, docs/decisions.md#trusted-keys).
  */
 import { Command, InvalidArgumentError, Option } from 'commander';

@@ -41,7 +41,7 @@ export function admittedHeaders({ parameters, credentials, uses }: HeaderSources
   return [...names].filter((name) => !BASELINE.includes(name) && !name.startsWith(RESERVED)).sort();
 }
 
-/** By name, or by a glob such as `auth*`. */
+/** Reports whether the name, or a glob such as `auth*`, admits credentials. */
 function admitsCredentials(name: string): boolean {
   return name.endsWith('*') ? CREDENTIALS.startsWith(name.slice(0, -1)) : name === CREDENTIALS;
 }

@@ -36,7 +36,7 @@ export class Binder {
   readonly #diagnostics: Diagnostics;
   readonly #readCondition: ReadCondition | null;
   readonly #configs = new Map<string, Bound>();
-  /** By plugin and config. */
+  /** Bound configs by plugin and config. */
   readonly #bound = new Map<string, BoundConfig & { readonly name: string }>();
 
   constructor(plugins: Plugins, project: Project, diagnostics: Diagnostics, readCondition: ReadCondition | null) {
@@ -199,7 +199,7 @@ export class Binder {
   }
 }
 
-/** Declared is not the same as built in: a project says which plugins its documents may use. */
+/** Returns how to declare the plugin: a project lists the plugins that its documents may use, built-in ones as well. */
 function undeclaredHint(name: string, declared: readonly string[]): string {
   const builtin = builtinNames();
   const near = builtin.includes(name) ? null : (didYouMean(name, declared) ?? didYouMean(name, builtin));

@@ -23,7 +23,7 @@ export function channelInputsOf({ path }: DeclaredOperation, channel: DeclaredCh
   };
 }
 
-/** Those that the address has; values of parameters are strings in AsyncAPI. */
+/** Returns the parameters in the address; their values are strings in AsyncAPI. */
 function pathParametersOf(path: string, { parameters }: DeclaredChannel, deps: Deps): Parameter[] {
   return namesIn(path).flatMap((name): Parameter[] => {
     const at = parameters.get(name);
@@ -87,7 +87,7 @@ function bodyOf(messages: readonly DeclaredMessage[], deps: Deps): RequestBody |
 
 function mediaOf(type: string, messages: readonly DeclaredMessage[], deps: Deps): MediaType {
   const schemas = messages.map(({ payload }) => (payload.value === undefined ? null : schemaOf(payload, deps)));
-  // A message that may be anything leaves nothing to check.
+  // If one message may be anything, no check remains.
   const known = schemas.filter((schema) => schema !== null);
   if (known.length < schemas.length) return {};
   if (type === 'application/json' || type.endsWith('+json')) return refOf(known, deps);

@@ -53,7 +53,7 @@ export interface Compiled extends CompiledTools {
   /** Plugins that the gateway must be able to load; more than the artifact holds. */
   readonly loads: readonly PluginLoad[];
   readonly inherited: readonly InheritedRoute[];
-  /** All that are declared, also without a route. */
+  /** All declared operations, also those without a route. */
   readonly operations: readonly DeclaredOperation[];
 }
 

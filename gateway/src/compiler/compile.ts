@@ -108,7 +108,7 @@ interface Attempt {
   readonly specs: readonly Document[];
 }
 
-/** What to do about documents that nest too deeply. */
+/** Hint for documents that nest too deeply. */
 export const TOO_DEEP = 'Nest fewer levels, or replace chains of $ref by one reference to the schema at their end.';
 
 /** Returns null if the documents cannot be judged at all. */

@@ -15,14 +15,14 @@ export interface ConfigError {
   /** JSON pointer into the config. */
   readonly pointer: string;
   readonly message: string;
-  /** What to write instead. */
+  /** The text to write instead. */
   readonly hint: string;
-  /** Not the shape of the config but an expression in it (E1032). */
+  /** The fault is an expression in the config, and not its shape (E1032). */
   readonly expression: boolean;
 }
 
 export type ConfigValidator = (config: JsonObject) => {
-  /** With the schema's defaults. */
+  /** The config with the schema's defaults. */
   readonly config: JsonObject;
   readonly errors: readonly ConfigError[];
 };
@@ -48,7 +48,7 @@ function newAjv(steps: StepBudget, options: Options = {}): Ajv2020 {
 const metaSteps = new StepBudget(DEFAULT_STEPS);
 let metaAjv: Ajv2020 | undefined;
 
-/** By an instance that all share, since compiling the meta-schema takes ten times as long as all else of a validator. */
+/** Uses one shared instance, since compiling the meta-schema takes ten times as long as the rest of a validator. */
 function mustBeSchema(schema: JsonObject): void {
   metaAjv ??= newAjv(metaSteps, { useDefaults: false });
   metaSteps.begin(0, JSON.stringify(schema).length);
@@ -138,7 +138,7 @@ function isTelling({ keyword }: ErrorObject): boolean {
   return keyword !== 'if' && keyword !== 'propertyNames';
 }
 
-/** A misspelt property is one fault: that the right one is missing is its consequence. */
+/** Leaves out errors of missing properties that are misspelt: both are one fault. */
 function withoutConsequences(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const unknown = errors.flatMap(({ params, instancePath }) =>
     typeof params['additionalProperty'] === 'string' ? [{ instancePath, name: params['additionalProperty'] }] : [],
@@ -151,8 +151,8 @@ function withoutConsequences(errors: readonly ErrorObject[]): readonly ErrorObje
 }
 
 /**
- * A `not` with a `description` says by it what the config must not do, and `x-gw-expects` beside a `pattern` what it
- * must be: their own messages would not.
+ * Uses the `description` of a `not`, and `x-gw-expects` beside a `pattern`, as messages: those of the validator would
+ * not name the fault.
  */
 function describe(error: ErrorObject): ConfigError {
   const { instancePath, keyword, message = 'is not valid', params, schema, parentSchema } = error;
@@ -218,12 +218,15 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   null: 'null',
 };
 
-/** Values may be secrets: texts are shown by their kind alone, unless they are one word of an enumeration. */
+/**
+ * Returns numbers and booleans as they are, and the kind of other values, since texts may be secrets. Errors of
+ * enumerations do not use it for texts.
+ */
 function shownValue(value: unknown): string {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : kindOf(value);
 }
 
-/** The first sentence of a property's description, behind a colon; else the end of the sentence. */
+/** Returns the first sentence of a property's description after a colon, or a full stop. */
 function meaningOf(property: unknown): string {
   const text = get(property, 'description');
   const sentence = typeof text === 'string' ? /^.{1,160}?(?=[.;:]\s|[.;:]$|$)/s.exec(text)?.[0] : undefined;

@@ -30,7 +30,7 @@ export interface DescribedOperation {
   readonly deprecated: boolean;
   /** Its own or inherited; null if the operation has none, or a malformed one. */
   readonly dispatch: DescribedUse | null;
-  /** Those that are well-formed, with inherited ones. */
+  /** Well-formed middlewares, with inherited ones. */
   readonly middlewares: readonly DescribedUse[];
   /** Place of the operation: a file of the project, and the pointer in it. */
   readonly file: string;
@@ -43,7 +43,7 @@ export interface SpecDescription {
   readonly specVersion: string;
   readonly title: string;
   readonly apiVersion: string;
-  /** Those that requests can be, by path and method. */
+  /** Operations that requests can reach, by path and method. */
   readonly operations: readonly DescribedOperation[];
 }
 

@@ -15,7 +15,7 @@ const NULLABLE = '"nullable" is a keyword of OpenAPI 3.0 alone: null is not vali
 const TYPES = 'a list under "type" is of OpenAPI 3.1: it is enforced as there, and other readers of 3.0 may refuse it';
 
 export class ForeignKeywords {
-  /** By document and keyword. */
+  /** Keywords by document and name. */
   readonly #found = new Map<string, Found>();
 
   note(schema: Located, value: Obj, dialect: Dialect): void {

@@ -1,7 +1,7 @@
 /**
- * Whether `gw serve` would load the plugins of a project: each module is loaded, and each config bound to it, within
- * the gateway's limits, and serving's errors are E1042 (docs/decisions.md#compiling-loads-modules). The check stays
- * within the project.
+ * Decides whether `gw serve` would load the plugins of a project: each module is loaded, and each config bound to it,
+ * within the gateway's limits, and serving's errors are E1042 (docs/decisions.md#compiling-loads-modules). The check
+ * stays within the project.
  */
 import { hash } from 'node:crypto';
 import type { Json, JsonObject } from '../artifact/format.ts';

@@ -1,4 +1,4 @@
-/** A plugin runtime that loads modules and binds configs, and serves nothing. */
+/** A plugin runtime that loads modules and binds configs, without serving requests. */
 import { rootCertificates } from 'node:tls';
 import { openCapabilities } from '../capabilities/capabilities.ts';
 import { EgressGuard } from '../egress/guard.ts';

@@ -77,7 +77,7 @@ const SCHEMA = {
 };
 let validator: ConfigValidator | undefined;
 
-/** By name; those that are not usable are left out, with a diagnostic. */
+/** Returns upstreams by name; unusable ones are left out, with a diagnostic. */
 export function mcpUpstreamsOf(mcp: unknown, deps: Deps): readonly McpUpstream[] {
   const { diagnostics } = deps;
   if (mcp === undefined) return [];

@@ -1,6 +1,7 @@
 /**
- * Whether a bound plugin fits its operation (docs/reference/plugins.md#config): the path parameters and the members of
- * its config that the config names exist (E1030), and it serves the method (E1034). Otherwise every request would fail.
+ * Decides whether a bound plugin fits its operation (docs/reference/plugins.md#config): the path parameters and the
+ * members of its config that the config names exist (E1030), and it serves the method (E1034). Otherwise every request
+ * would fail.
  */
 
 import { marked, type PathParamsMark } from '../artifact/config-marks.ts';

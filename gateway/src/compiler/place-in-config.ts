@@ -6,15 +6,15 @@ import { valueAt } from '../spec/pointer.ts';
 import { manifestPlace } from './manifest-place.ts';
 import type { Project } from './project.ts';
 
-/** What the project declares of a plugin. */
+/** A plugin as the project declares it. */
 export interface ProjectConfig {
   readonly project: Project;
   readonly plugin: { readonly name: string; readonly config: JsonObject };
 }
 
 /**
- * In the operation's own config where it says so; where the project says so, in its manifest, if it has one. Else the
- * use.
+ * Returns the place in the operation's own config if it sets the value; else in the project's manifest, if that sets
+ * it. Else the place of the use.
  */
 export function placeInConfig({ at, config }: DeclaredUse, pointer: string, declared?: ProjectConfig): Place {
   if (pointer !== '' && valueAt(config, pointer) === undefined) {

@@ -60,7 +60,7 @@ export class Plugins {
     return plugin;
   }
 
-  /** As `use`, for a look at it alone: it may end up in no route. */
+  /** Like `use`, for a plugin that may end up in no route. */
   find(name: string): PreparedPlugin | null | undefined {
     return this.#get(name);
   }
@@ -86,12 +86,12 @@ export class Plugins {
     return prepared;
   }
 
-  /** Those that have been used, by name. */
+  /** Used plugins, by name. */
   get used(): readonly PreparedPlugin[] {
     return this.#usable([...this.#used].sort());
   }
 
-  /** All that are declared, by name. */
+  /** All declared plugins, by name. */
   get all(): readonly PreparedPlugin[] {
     return this.#usable(this.names);
   }

@@ -8,7 +8,7 @@ import { placeOf } from '../spec/documents.ts';
 import type { DeclaredOperation } from '../spec/operations.ts';
 import { compileMs, MOST_COMPILE_MS } from '../validation/compile-time.ts';
 
-/** Milliseconds past which nothing more is estimated. */
+/** Milliseconds past which the estimate stops. */
 const MOST_MS = 5_000;
 
 export function warnOfPreparation(

@@ -24,8 +24,8 @@ export interface CompileFlags {
   /** Upstreams may be `http://` and `ws://`, as with `--allow-plaintext`. Default: false. */
   readonly allowPlaintext?: boolean;
   /**
-   * Every operation answers with what its document says, by the plugin `mock`, whatever its `x-gw-dispatch` names, as
-   * with `gw dev --mock`; one that names `mock` keeps its config. Default: false.
+   * Every operation answers as its document describes, by the plugin `mock`, whatever its `x-gw-dispatch`
+   * names, as with `gw dev --mock`; one that names `mock` keeps its config. Default: false.
    */
   readonly mock?: boolean;
   /**

@@ -1,5 +1,5 @@
 /**
- * Stage 1: which files there are, and which of them are specs. Nothing of the door is left after it
+ * Stage 1: lists the files, and the specs among them. Later stages do not depend on the source of the project
  * (docs/decisions.md#one-project, docs/decisions.md#references-stay-inside, docs/decisions.md#diagnostics).
  */
 import type { Diagnostics } from '../spec/diagnostic.ts';
@@ -7,7 +7,7 @@ import type { Project, ProjectFile } from './project.ts';
 
 export interface Sources {
   readonly files: ReadonlyMap<string, ProjectFile>;
-  /** By base name, so that no order of inputs shows. */
+  /** Sorted by base name, so that the order of inputs has no effect. */
   readonly specs: readonly SourceSpecFile[];
 }
 

@@ -1,7 +1,7 @@
 /**
  * Schemas that refer to themselves by several ways that apply to one value, such as two branches of a union with the
- * same `items` (E1079). Each level of a value then goes through the levels below it several times, so that a value of 20
- * levels can take a million looks.
+ * same `items` (E1079). Each level of a value then goes through the levels below it several times, so that a value of
+ * 20 levels can take a million steps.
  */
 import type { Json, JsonObject } from '../artifact/format.ts';
 import type { Diagnostics } from '../spec/diagnostic.ts';

@@ -1,4 +1,7 @@
-/** Stage 3: every `$ref` of the specs, and of the files that they reach, leads somewhere in the project (E1003, E1015). */
+/**
+ * Stage 3: checks that every `$ref` of the specs, and of the files that they reach, leads to a place in the project
+ * (E1003, E1015).
+ */
 import type { Diagnostics } from '../spec/diagnostic.ts';
 import type { Document, Documents, Located } from '../spec/documents.ts';
 import { extensionHint, isOperation, misplaced } from '../spec/extensions.ts';
@@ -35,7 +38,7 @@ export function resolve({ specs, parts }: Parsed, documents: Documents, diagnost
     }
   }
   operations.check(diagnostics);
-  // One that nothing refers to was meant to be a spec.
+  // An unreferenced file was meant to be a spec.
   for (const part of parts) if (!references.has(part.file)) recognise(part, diagnostics);
   checkNames(names, documents, diagnostics);
   return { specs, references };

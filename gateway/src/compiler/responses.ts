@@ -35,7 +35,7 @@ export function responsesOf(
   };
 }
 
-/** By status, upper case. */
+/** A response with its status, upper case. */
 export type Declared = readonly [status: string, at: Located];
 
 /** Returns the declared responses of an operation. */

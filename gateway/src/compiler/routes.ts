@@ -1,4 +1,4 @@
-/** From declared operations to the operations of routes.json. */
+/** Makes operations of routes.json from declared ones. */
 import { marked } from '../artifact/config-marks.ts';
 import type { Operation, Parameter } from '../artifact/format.ts';
 import { type PathTemplate, parseTemplate, TemplateError } from '../router/template.ts';
@@ -27,7 +27,7 @@ import { credentialsOf, type Security, securityOf } from './security.ts';
 
 /** The one that makes answers of a description. */
 const RESPONDS_BY_EXAMPLE = ['host_example_respond'];
-/** Those that stream messages of brokers. */
+/** Host functions that stream messages of brokers. */
 const SUBSCRIBES = ['host_kafka_subscribe', 'host_nats_subscribe'];
 /** The one that makes a WebSocket of a request. */
 const UPGRADES = ['host_websocket_upgrade'];
@@ -46,8 +46,8 @@ export interface RouteDeps {
 }
 
 /**
- * Null if the operation emits no route: it has no dispatch (docs/decisions.md#no-dispatch-no-route), is taken out
- * (docs/decisions.md#extensions-inherited), or is wrong.
+ * Returns null if the operation emits no route: it has no dispatch (docs/decisions.md#no-dispatch-no-route), is
+ * excluded (docs/decisions.md#extensions-inherited), or is invalid.
  */
 export function routeOf(declared: DeclaredOperation, file: string, deps: RouteDeps): Omit<Operation, 'index'> | null {
   const { documents, diagnostics, binder } = deps;
@@ -299,7 +299,7 @@ interface DeclaredBoundUse extends BoundUse {
   readonly declared: InheritedUse;
 }
 
-/** A public operation says so: that its authentication ends without a word would be a hole. */
+/** Returns the hint for a public operation, which must be explicit: silent loss of authentication would be a hole. */
 function leaveOutHint({ name, at }: InheritedUse): string {
   const id = get(at.value, 'id') ?? name;
   return `Add "security" with a scheme to the operation, or, if it is public, x-gw-middlewares: [{ id: ${String(id)}, enabled: false }]: the middleware comes from ${at.pointer}.`;

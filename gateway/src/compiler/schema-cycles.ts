@@ -28,7 +28,7 @@ export function breakCycles(table: Map<string, Json>): readonly string[] {
   return broken;
 }
 
-/** The schema with the in-place references for which `keep` says false taken out. */
+/** Returns the schema without the in-place references for which `keep` returns false. */
 function rewrite(schema: Json, keep: (id: string) => boolean): Json {
   if (typeof schema !== 'object' || schema === null || isList(schema)) return schema;
   let result: { readonly [key: string]: Json } = schema;

@@ -54,8 +54,8 @@ function exclusive(schema: Obj, normal: JsonObject, bound: 'minimum' | 'maximum'
 }
 
 /**
- * By the letter of 3.0.3 `nullable` adds null to a `type` beside it and does nothing else; but documents write it
- * beside `allOf` and beside enums without null, and mean that null is valid. That meaning applies.
+ * By the letter of 3.0.3 `nullable` only adds null to a `type` beside it; but documents write it beside `allOf` and
+ * beside enums without null, and mean that null is valid. That meaning applies.
  */
 function nullable(schema: Obj, normal: JsonObject): JsonObject {
   if (schema['nullable'] !== true) return normal;

@@ -25,7 +25,7 @@ import { oneWayNames } from './schema-read-only.ts';
 import { type Scope, Scopes } from './schema-scope.ts';
 import { Vocabularies } from './schema-vocabulary.ts';
 
-/** Requests need not hold what is `readOnly`, responses not what is `writeOnly`. */
+/** Requests may leave out `readOnly` properties, and responses `writeOnly` ones. */
 export type Direction = 'request' | 'response';
 
 /** The place of a schema, and the way of reading it. */
@@ -72,7 +72,7 @@ export class SchemaTable {
     return this.#keep(this.#outermost(located, dialect, direction, 'none'));
   }
 
-  /** As `add`, for a value that must be well formed even if everything is valid. */
+  /** Like `add`, for a value that must be well formed even if everything is valid. */
   addRead(located: Located, dialect: Dialect, direction: Direction): SchemaRef {
     const ref = this.add(located, dialect, direction);
     if (ref !== undefined) return ref;
@@ -163,7 +163,7 @@ export class SchemaTable {
     return context.annotations === 'examples' ? this.#withContent(located, annotated, context) : annotated;
   }
 
-  /** With the schema of the JSON that a text holds, by which examples are made. */
+  /** Adds the schema of the JSON that a text holds, for making examples. */
   #withContent(located: Located, normal: Json, context: Context): Json {
     const [type, inner] = [get(located.value, 'contentMediaType'), member(located, 'contentSchema')];
     if (typeof type !== 'string' || !isJson(mediaTypeOf(type)) || !isObject(normal)) return normal;
@@ -200,7 +200,7 @@ export class SchemaTable {
     }
     const context = value['$id'] === undefined ? outer : { ...outer, scope: this.#enter(outer.scope, located) };
     const normal = this.#described(located, value, context);
-    // One that leads nowhere is E1003 already.
+    // A broken reference is E1003 already.
     const [first, second] = (['$ref', '$dynamicRef'] as const).flatMap((keyword) => {
       const reference = this.#reference(keyword, located, value, context);
       return isObject(reference) ? [reference] : [];
@@ -322,7 +322,7 @@ export class SchemaTable {
     }
   }
 
-  /** Says so if texts that people may send are too long for a pattern of many states to be matched on the event loop. */
+  /** Warns if allowed texts are too long for a pattern of many states to be matched on the event loop. */
   #warnOfLongTexts(at: Located, maxLength: unknown): void {
     const verdict = patternKind(String(at.value));
     if (verdict.kind !== 'linear' || verdict.mostCharacters >= LONG_TEXT) return;

@@ -139,7 +139,7 @@ function openapiHeadersOf(scheme: Located, diagnostics: Diagnostics): readonly s
   return keyHeadersOf(scheme, diagnostics);
 }
 
-/** Schemes of brokers carry nothing in HTTP; a user's name and password are Basic credentials there. */
+/** Schemes of brokers have no headers in HTTP; a user's name and password are Basic credentials there. */
 function asyncHeadersOf(scheme: Located, diagnostics: Diagnostics): readonly string[] {
   const type = get(scheme.value, 'type');
   if (typeof type !== 'string' || !ASYNC_TYPES.includes(type)) {

@@ -84,7 +84,10 @@ function defaultOf(parameter: Parameter, { parameters }: DeclaredOperation, { do
   return get(schema?.value, 'default') as Json | undefined;
 }
 
-/** As the document describes it; of AsyncAPI as it is checked, since such parameters are described elsewhere. */
+/**
+ * Returns the schema as the document describes it; for AsyncAPI the one that is checked, since such parameters are
+ * described elsewhere.
+ */
 function parameterSchema(parameter: Parameter, { parameters, spec }: DeclaredOperation, deps: Deps): Json {
   const declared = parameters.find(({ value }) => isDeclared(value, parameter));
   const checked: Json = parameter.schema ? { $ref: parameter.schema.$ref } : typeOf(parameter);

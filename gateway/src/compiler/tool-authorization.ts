@@ -30,7 +30,7 @@ const ISSUER_OF: Readonly<Record<string, string | null>> = {
 };
 /** Between an issuer's host and its path, or after both. */
 const WELL_KNOWN = /\/\.well-known\/(openid-configuration|oauth-authorization-server)/;
-/** A scope (RFC 6749, section 3.3): nothing else can stand in a challenge. */
+/** A scope (RFC 6749, section 3.3), as challenges require. */
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 
 export function toolAuthorization(declared: DeclaredOperation, operation: Operation, deps: Deps): ToolAuthorization {

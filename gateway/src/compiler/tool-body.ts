@@ -38,7 +38,7 @@ export interface PlainObject {
   readonly binary: readonly string[];
 }
 
-/** Keywords of an object that says no more than its properties. */
+/** Keywords of an object with constraints on its properties only. */
 const PLAIN = new Set([
   ...['type', 'properties', 'required', 'additionalProperties', 'title', 'description', 'example', 'examples'],
   ...['default', 'xml', 'externalDocs', 'deprecated', '$schema', '$comment', '$defs', 'nullable'],

@@ -45,7 +45,7 @@ function nameOf({ prefix, id, method, path, fixed }: Named): string {
   return shortened(prefix + (plain === '' ? `${method.toLowerCase()}_${digestOf(path)}` : plain));
 }
 
-/** Long names keep their beginning, and are told apart by a digest of the whole. */
+/** Shortens long names: they keep their beginning, and end with a digest of the whole. */
 function shortened(name: string): string {
   return name.length <= LONGEST ? name : `${name.slice(0, LONGEST - DIGEST - 1)}_${digestOf(name)}`;
 }

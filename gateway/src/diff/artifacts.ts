@@ -18,11 +18,11 @@ export interface Compared {
   readonly routes: RoutesFile;
   /** Null if MCP is not enabled. */
   readonly tools: ToolsFile | null;
-  /** Absent: nothing is known of them. */
+  /** Absent if unknown. */
   readonly statuses?: DescribedStatuses;
 }
 
-/** By subject, breaking changes first. */
+/** Returns changes by subject, breaking ones first. */
 export function diffArtifacts(before: Compared, after: Compared): readonly Change[] {
   const changes = [
     ...diffRoutes(before, after),

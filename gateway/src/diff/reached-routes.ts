@@ -1,4 +1,4 @@
-/** Finds the operation that answers requests of another one's route: `/a/me` is taken out of `/a/{x}`. */
+/** Finds the operation that answers requests of another one's route: `/a/me` is excluded from `/a/{x}`. */
 import type { Operation } from '../artifact/format.ts';
 import { Router } from '../router/router.ts';
 import { parseTemplate, type Segment } from '../router/template.ts';

@@ -16,7 +16,7 @@ export const REFUSING: ReadonlySet<string> = new Set([
   'token-exchange',
 ]);
 
-/** Those that come with gw, and refuse nothing that was accepted, or only callers without credentials. */
+/** Middlewares of gw that do not refuse accepted requests, or only callers without credentials. */
 const OTHER_BUILT_IN: ReadonlySet<string> = new Set([
   ...['ai-cache', 'cache', 'correlation-id', 'fire-and-forget', 'http-log', 'observability'],
   ...['request-transformer', 'response-transformer'],

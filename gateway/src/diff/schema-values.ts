@@ -6,7 +6,7 @@ import { comparable } from '../json/stand-ins.ts';
 import { isObject } from '../spec/json.ts';
 import { WRITTEN, writtenText, writtenValue } from '../validation/written-keyword.ts';
 
-/** `narrowed`: it admits less. `widened`: more. `changed`: something else, or it cannot be told. `named`: nothing else. */
+/** `narrowed`: it admits less. `widened`: more. `changed`: something else, or unknown. `named`: the same. */
 export type Effect = 'narrowed' | 'widened' | 'changed' | 'named';
 
 export interface Finding {

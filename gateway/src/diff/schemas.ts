@@ -1,4 +1,7 @@
-/** Whether a schema admits more or less than an older one: compares their texts, part by part, through references. */
+/**
+ * Decides whether a schema admits more or less than an older one: compares their texts, part by part, through
+ * references.
+ */
 import { canonicalJson } from '../artifact/canonical-json.ts';
 import type { Json, JsonObject, RoutesFile, SchemaRef } from '../artifact/format.ts';
 import { child } from '../spec/pointer.ts';
@@ -22,7 +25,9 @@ const INTRICATE = ['not', 'contains', 'unevaluatedItems', 'unevaluatedProperties
 export class SchemaComparison {
   readonly #before: Table;
   readonly #after: Table;
-  /** By pair of references; null while it is being compared: a pair that leads back to itself is equal unless it is not. */
+  /**
+   * Findings by pair of references; null while it is being compared: a pair that leads back to itself counts as equal.
+   */
   readonly #known = new Map<string, readonly Finding[] | null>();
   #pairs = 0;
 

@@ -76,7 +76,7 @@ export class CircuitBreaker {
     this.#all = new Circuit(options, now);
   }
 
-  /** Whether it is open for all. */
+  /** Reports whether it is open for all. */
   get refuses(): boolean {
     return this.#all.refuses;
   }

@@ -97,7 +97,7 @@ export class CallUnderWay implements Stallable {
     return failure;
   }
 
-  /** Nothing of it is waited for any more. */
+  /** Ends all waiting for the call. */
   end(): void {
     this.#waitsForHead = false;
     this.#body?.leave();

@@ -23,7 +23,10 @@ export interface ConnectorOptions {
   readonly timeoutMs: number;
   /** For `https:`: client certificate and roots. */
   readonly secureContext?: SecureContext;
-  /** All addresses of a host name, until the signal is aborted; default the system's resolver, which a process shares. */
+  /**
+   * Returns all addresses of a host name, until the signal is aborted; default the system's resolver, which a process
+   * shares.
+   */
   readonly resolve?: (host: string, signal: AbortSignal) => Promise<readonly string[]>;
 }
 

@@ -20,7 +20,7 @@ export interface EgressOptions {
 }
 
 export class EgressGuard {
-  /** Why there are no connections at all; null: they are vetted. */
+  /** Reason for which all connections are refused; null: they are vetted. */
   readonly closed: string | null;
   readonly #allowInternal: boolean;
   readonly #cidrs: readonly Cidr[];
@@ -63,7 +63,7 @@ export class EgressGuard {
   }
 }
 
-/** All of IPv6 that is assigned for global unicast (RFC 4291, section 2.4). */
+/** The addresses of IPv6 assigned for global unicast (RFC 4291, section 2.4). */
 const GLOBAL_UNICAST = parseCidr('2000::/3');
 
 /**

@@ -30,7 +30,7 @@ export interface HttpCall {
   readonly redirects?: number;
   /** The request that it is made for: its trace goes on in the call, which ends when its client leaves. */
   readonly exchange?: Exchange | null;
-  /** It goes on when the client of that request leaves, since others wait for it too. Default false. */
+  /** The call goes on when the client of that request leaves, since others wait for it too. Default false. */
   readonly shared?: boolean;
   /** Ends it as failed. */
   readonly signal?: AbortSignal;
@@ -93,7 +93,7 @@ const NO_BODY = Buffer.alloc(0);
 const CONNECT_TIMEOUT_MS = 10_000;
 const MOST_REDIRECTS = 10;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
-/** Not sent on to another origin (Fetch standard, HTTP-redirect fetch). */
+/** Headers that are not sent on to another origin (Fetch standard, HTTP-redirect fetch). */
 const CREDENTIALS = new Set(['authorization', 'cookie']);
 
 /** Makes calls; the client of a process also closes. */

@@ -17,15 +17,15 @@ export class LookupsCrowded extends Error {
 export interface NameLookupOptions {
   /** Look-ups at once. */
   readonly places: number;
-  /** All addresses of a name. */
+  /** Returns all addresses of a name. */
   readonly lookup: (name: string) => Promise<readonly string[]>;
   /** Milliseconds on a clock that never goes back. */
   readonly now: () => number;
 }
 
-/** From here on a look-up is slow, milliseconds. */
+/** Milliseconds from which a look-up counts as slow. */
 const SLOW_MS = 1000;
-/** How long its zone's other names count as suspect, milliseconds. */
+/** Milliseconds for which the zone's other names count as suspect. */
 const SUSPECT_MS = 60_000;
 /** Names that wait for a place. */
 const MOST_WAITING = 1000;
@@ -53,7 +53,7 @@ interface Lookup {
   readonly zone: string;
   readonly waiters: Set<Waiter>;
   rank: Rank;
-  /** Its place among those that wait; null once it has begun. */
+  /** Its place in the queue; null once it has begun. */
   turn: Entry<Lookup> | null;
   beganAt: number;
   /** Ends when it is late. */
@@ -65,7 +65,7 @@ export class NameLookups {
   readonly #most: { readonly quick: number; readonly others: number; readonly slow: number };
   readonly #byName = new Map<string, Lookup>();
   readonly #running = new Set<Lookup>();
-  /** By rank, owned by zones. */
+  /** Waiting look-ups by rank, owned by zones. */
   readonly #waiting: readonly ShareTree<Lookup>[] = RANKS.map(() => new ShareTree<Lookup>());
   readonly #quick = new BoundedMap<true>(MOST_QUICK);
   readonly #slow = new BoundedMap<true>(MOST_SLOW);
@@ -243,7 +243,7 @@ const OTHERS = 2;
 
 let ofProcess: NameLookups | null = null;
 
-/** All addresses of a name, by the system's resolver: hosts files, search domains and the rest of it. */
+/** Returns all addresses of a name, by the system's resolver: hosts files, search domains and the like. */
 export function systemAddresses(host: string, signal: AbortSignal): Promise<readonly string[]> {
   ofProcess ??= new NameLookups({
     places: Math.max(2, resolverThreads() - OTHERS),

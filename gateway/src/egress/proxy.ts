@@ -33,7 +33,7 @@ export interface ProxyEvents {
   informational(x: Exchange, status: number, headers: HeaderList): Informed;
   /** The head has arrived. Returns the sink for the body, at once or when response hooks are done. */
   head(x: Exchange, status: number, headers: HeaderList): ResponseSink | Promise<ResponseSink | null>;
-  /** Nothing was sent to the client yet: this is the answer. `cause` is for the log. */
+  /** The call failed before the client got a response: `answer` is the response. `cause` is for the log. */
   failed(x: Exchange, answer: Problem, cause: string): void;
   /** The request is not one that can be sent: this is the answer. */
   refused(x: Exchange, answer: Problem): void;
@@ -185,7 +185,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler, UpstreamCall {
         headers,
         body: body as Uint8Array | Readable | null,
         upgrade: this.#request.upgrade?.protocol ?? null,
-        // undici's timers tick twice a second: ours takes their place (docs/decisions.md#timeouts-exact).
+        // undici's timers tick twice a second: the gateway's replace them (docs/decisions.md#timeouts-exact).
         headersTimeout: 0,
         bodyTimeout: 0,
         ...(origin === undefined ? {} : { origin }),
@@ -195,7 +195,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler, UpstreamCall {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // Its time was up before there was a connection.
+    // The time was up before there was a connection.
     if (this.#finished) return void controller.abort(new Error('given up'));
     this.#controller = controller;
     this.#offClose ??= this.#x.onClose(() => this.#leave());
@@ -247,7 +247,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler, UpstreamCall {
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, parsed: ParsedHeaders): void {
     if (status === 101) return controller.abort(new Error('its answer switches to no protocol that was asked for'));
-    // They have no body, and clients wait for one that a length announces (RFC 9110, section 8.6).
+    // These statuses have no body, and clients wait for one that a length announces (RFC 9110, section 8.6).
     if (status < 200 || status === 204) delete parsed['content-length'];
     if (status < 200) return this.#inform(controller, status, responseHeaders(parsed));
     this.#timer.progressed();
@@ -285,7 +285,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler, UpstreamCall {
   #ready(sink: ResponseSink | null, paused: Dispatcher.DispatchController | null): void {
     this.#waits = false;
     if (sink === null) {
-      // A response hook answered instead: the upstream's body goes nowhere.
+      // A response hook answered instead: the upstream's body is dropped.
       this.#finish();
       if (this.#bodiless) paused?.resume();
       else this.#controller?.abort(new Error('replaced by a response hook'));
@@ -389,7 +389,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler, UpstreamCall {
       this.#upstream.breaker.abandoned(this.#x.clientIp);
       return this.#events.bodyFailed(this.#x, bodyError);
     }
-    // Others held the resolver, or all places: that says nothing of the upstream.
+    // Others held the resolver, or all places, which says nothing about the upstream.
     if (error instanceof LookupsCrowded || error instanceof UpstreamCallsCrowded)
       this.#upstream.breaker.abandoned(this.#x.clientIp);
     else this.#upstream.breaker.failed(this.#x.clientIp);

@@ -10,7 +10,7 @@ export class UpstreamStalled extends Error {
 }
 
 export interface Stallable {
-  /** Nothing has come for the time. `progressed` starts it again. */
+  /** No progress for the time. `progressed` restarts it. */
   stalled(timeoutMs: number): void;
 }
 
@@ -43,7 +43,7 @@ export class StallTimer {
   }
 }
 
-/** All with one time-out, in the order in which their times end. */
+/** Timers of one time-out, in the order of their ends. */
 class Queue {
   readonly #timeoutMs: number;
   #first: StallTimer | null = null;
@@ -94,7 +94,7 @@ class Queue {
   }
 }
 
-/** Those in which something waits, or did lately. */
+/** Queues with waiting timers, now or lately. */
 const queues = new Map<number, Queue>();
 
 function queueOf(timeoutMs: number): Queue {

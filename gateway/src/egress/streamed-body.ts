@@ -14,7 +14,7 @@ export class StreamedBody {
     this.sent = Readable.from(pieces(source, progressed)).on('error', () => {});
   }
 
-  /** More of it is to come, and its client has yet to send it. */
+  /** The client has yet to send more of it. */
   get waitsForClient(): boolean {
     return !this.#source.readableEnded && this.#source.waitsForClient;
   }

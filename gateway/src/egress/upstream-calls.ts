@@ -12,7 +12,7 @@ export interface UpstreamCall {
   giveUp(error: UpstreamCallsCrowded): void;
 }
 
-/** There are as many calls as may be, and its client has its share. */
+/** The limit of calls is reached, and the client has its share. */
 export class UpstreamCallsCrowded extends Error {
   constructor() {
     super('as many calls to upstreams are under way as --max-upstream-calls admits');
@@ -27,7 +27,7 @@ export class UpstreamCalls {
   readonly #most: number;
   readonly #yielded: (outcome: LimitOutcome, clientIp: string) => void;
   readonly #open = new Set<UpstreamCall>();
-  /** By client network; null while there is room for everybody, so that a call costs next to nothing. */
+  /** Calls by client network; null while there is room for everybody, so that a call costs next to nothing. */
   #shares: ShareTree<UpstreamCall> | null = null;
   readonly #entries = new Map<UpstreamCall, Entry<UpstreamCall>>();
 

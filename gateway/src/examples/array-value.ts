@@ -5,9 +5,9 @@ import { atLeast, atMost, type Parts, schemasOf } from './parts.ts';
 
 /** Number of items if the schema leaves it open. */
 const USUAL = 2;
-/** Values that are made for each item that must differ from all others: the last of as many as there are needs most. */
+/** Attempts for each item that must differ from all others: the last one needs most. */
 const TRIES = 20;
-/** From so many on, items that differ are chosen among more values than usual. */
+/** Number of distinct items from which values are chosen from a wider range. */
 const MANY = 8;
 
 /** `make`: a value of its schemas, one level below. */

@@ -8,7 +8,7 @@ export interface ChosenResponse {
   readonly response: DescribedResponse;
 }
 
-/** By status code, `4XX` or `DEFAULT`. */
+/** Responses by status code, `4XX` or `DEFAULT`. */
 export type Described = Readonly<Record<string, DescribedResponse>>;
 
 /** Default status of a config. */

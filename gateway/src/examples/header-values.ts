@@ -6,7 +6,7 @@ import { isObject } from '../spec/json.ts';
 import { isFieldValue, isToken, transportHeaders } from '../wasm/host/header-rules.ts';
 import type { ValueMaker } from './valid-value.ts';
 
-/** Those that the gateway does not set itself. */
+/** Returns headers that the gateway does not set itself. */
 export function headersOf(
   described: { readonly [name: string]: DescribedValue },
   maker: ValueMaker,
@@ -36,7 +36,7 @@ function headerValueOf(
   return valid ? (value ?? null) : null;
 }
 
-/** As the style `simple` writes it (RFC 6570, section 3.2.2). */
+/** Writes a value in the style `simple` (RFC 6570, section 3.2.2). */
 function simple(value: Json): string | null {
   if (value === null) return null;
   if (isObject(value)) return Object.entries(value).flat().map(String).join(',');

@@ -29,7 +29,7 @@ const MOST_TEXT = 1 << 18;
 /** Values in values. */
 const MOST_DEPTH = 64;
 
-/** Values at hand for one. */
+/** Number of values to choose from for a single one. */
 export const USUAL_REACH = 100;
 
 type NameTest = (pattern: string, name: string) => boolean;
@@ -38,7 +38,7 @@ type NameTest = (pattern: string, name: string) => boolean;
 export interface Source {
   /** The artifact's table. */
   readonly schemas: { readonly [id: string]: Json };
-  /** Whether a name matches a pattern. */
+  /** Reports whether a name matches a pattern. */
   readonly test: NameTest;
 }
 

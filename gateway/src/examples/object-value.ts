@@ -32,7 +32,7 @@ export function objectValue(
   return Object.fromEntries(members);
 }
 
-/** With those that others ask for. */
+/** Returns required names, with those that they depend on. */
 function requiredOf(parts: Parts): ReadonlySet<string> {
   const names = new Set(parts.flatMap(({ required }) => (Array.isArray(required) ? required : [])).map(String));
   for (const name of names) {
@@ -69,7 +69,7 @@ function addOptional(
   }
 }
 
-/** All that hold for the member of this name. */
+/** Returns all schemas that apply to the member of this name. */
 function schemasFor(name: string, parts: Parts, making: Making): readonly Json[] {
   return parts.flatMap((part) => {
     const own = get(part['properties'], name);
@@ -81,7 +81,7 @@ function schemasFor(name: string, parts: Parts, making: Making): readonly Json[]
   });
 }
 
-/** Its members have a schema, but no names. */
+/** Reports whether members have a schema, but no names. */
 function isMap(parts: Parts): boolean {
   const named = parts.some(({ properties }) => isObject(properties) && Object.keys(properties).length > 0);
   return !named && parts.some((part) => isObject(part['additionalProperties']) || isObject(part['patternProperties']));

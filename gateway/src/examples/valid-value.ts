@@ -35,7 +35,7 @@ export class ValueMaker {
   /** By schema: the first manner that made a valid value, or else the last value made. */
   readonly #known = new Map<string, number | MadeValue>();
 
-  /** `table`: what `schemas` compiles validators from. */
+  /** `table`: the schemas that `schemas` compiles validators from. */
   constructor(table: { readonly [id: string]: Json }, schemas: Schemas) {
     const steps = new StepBudget(DEFAULT_STEPS);
     const read = patternReader(steps);
@@ -47,13 +47,13 @@ export class ValueMaker {
     this.#schemas = schemas;
   }
 
-  /** The same for the same seed. */
+  /** Returns the same value for the same seed. */
   make(schema: SchemaRef, seed: string): MadeValue {
     const known = this.#known.get(schema.$ref) ?? this.#explore(schema);
     return typeof known === 'number' ? this.#make(schema, seed, known).made : known;
   }
 
-  /** Manners that lead nowhere with a schema are tried once, and not for each request. */
+  /** Tries manners once for each schema, and not for each request. */
   #explore(schema: SchemaRef): number | MadeValue {
     const { made, manner } = this.#make(schema, '', 0);
     const known = made.valid ? manner : made;

@@ -19,7 +19,7 @@ export function valueFor(schemas: readonly Json[], making: Making, depth = 0): J
   return given === undefined ? madeValue(typeFor(parts, types, making, depth), parts, making, depth) : given;
 }
 
-/** One that the schema itself names: `const`, `enum`, an example, a default. */
+/** Returns a value that the schema itself names: `const`, `enum`, an example, a default. */
 function givenValue(parts: Parts, types: readonly string[] | null, making: Making): Json | undefined {
   const constant = parts.find((part) => part['const'] !== undefined);
   if (constant !== undefined) return constant['const'] as Json;
@@ -101,7 +101,7 @@ function contentText(parts: Parts, making: Making, make: (schemas: readonly Json
   const schemas = parts.flatMap((part) => (part['contentSchema'] === undefined ? [] : [part['contentSchema'] as Json]));
   if (schemas.length === 0 || making.manner.text === 'pattern') return null;
   const text = JSON.stringify(make(schemas));
-  // Each text within a text has twice as many backslashes.
+  // Each level of nested texts doubles the backslashes.
   making.takeText(text.length);
   return text;
 }

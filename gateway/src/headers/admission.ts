@@ -83,8 +83,8 @@ export class Admission {
   }
 
   /**
-   * The admitted part of headers as they arrived. Those that `Connection` names end here (RFC 9110, section 7.6.1),
-   * before a plugin adds any: no client can have those taken out.
+   * Returns the admitted part of headers as they arrived. Those that `Connection` names end here (RFC 9110, section
+   * 7.6.1), before a plugin adds any, so that clients cannot remove these.
    */
   admit(raw: readonly string[]): Admitted {
     const request = ++this.#requests;

@@ -1,6 +1,6 @@
 /**
- * How many gateways a request has come through, as a header of every call that one makes: a plugin or an upstream that
- * leads back to its own gateway would otherwise go round until nothing else is served.
+ * Number of gateways that a request has passed, as a header of every call of a gateway: a plugin or an upstream that
+ * leads back to its own gateway would otherwise loop until no other request is served.
  */
 import { type HeaderList, headerOf } from '../exchange.ts';
 

@@ -12,7 +12,7 @@ const STRUCTURED_DATE = /^@-?\d{1,15}[ ]*(?:;.*)?$/;
 interface OwnHeader {
   readonly name: string;
   readonly value: string;
-  /** Reports whether another's value says as much as ours. */
+  /** Reports whether another's value carries the same information. */
   isValid(value: string): boolean;
 }
 
@@ -23,7 +23,7 @@ export class LifecycleHeaders {
     this.#own = own;
   }
 
-  /** Returns null if the document says nothing of the operation's end. */
+  /** Returns null if the document has no information on the operation's end. */
   static of({ deprecated, deprecated_at: at, sunset }: Operation): LifecycleHeaders | null {
     const own: OwnHeader[] = [];
     if (at !== undefined) own.push({ name: 'deprecation', value: `@${at}`, isValid: isStructuredDate });
@@ -32,7 +32,7 @@ export class LifecycleHeaders {
     return own.length === 0 ? null : new LifecycleHeaders(own);
   }
 
-  /** Leaves the first valid line of each name in place, or adds ours. */
+  /** Leaves the first valid line of each name in place, or adds the gateway's. */
   addTo(headers: HeaderList): void {
     for (const { name, value, isValid } of this.#own) {
       let has = false;

@@ -1,6 +1,6 @@
 /**
- * Headers that come in several lines: one value for all behind us, or a refusal (docs/decisions.md#one-reading;
- * RFC 9110, section 5.3).
+ * Headers that come in several lines: joined to one value for all readers behind the gateway, or refused
+ * (docs/decisions.md#one-reading; RFC 9110, section 5.3).
  */
 import type { HeaderList } from '../exchange.ts';
 

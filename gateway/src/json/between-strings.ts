@@ -14,7 +14,7 @@ export function someBetweenStrings(text: string, test: (part: string) => boolean
   }
 }
 
-/** Where the text goes on behind a string. `quote`: the one that opens it. */
+/** Returns the position behind a string. `quote`: position of its opening quote. */
 export function behindString(text: string, quote: number): number {
   for (let end = text.indexOf('"', quote + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let escapes = 0;

@@ -8,7 +8,7 @@ export interface Decimal {
 }
 
 const NUMBER = /^([-+]?)(\d*)(?:\.(\d*))?(?:[eE]([-+]?\d+))?$/;
-/** Exponents beyond it are taken for it: no text is long enough to tell such numbers apart by their digits. */
+/** Largest exponent; larger ones count as this: no text is long enough to tell such numbers apart by their digits. */
 const FARTHEST = 1e15;
 
 /** Reads a number as JSON, JavaScript or YAML writes it in decimal; returns null if the text is malformed. */
@@ -74,7 +74,7 @@ const CHUNK = 15;
  */
 export function isDecimalMultiple(one: Decimal, divisor: Decimal): boolean {
   if (one.digits === '') return true;
-  // Its last digit is not zero, so it is no multiple of ten, and none of what is.
+  // Its last digit is not zero, so neither it nor a divisor of it is a multiple of ten.
   if (divisor.digits === '' || one.exponent < divisor.exponent) return false;
   const by = BigInt(divisor.digits);
   let rest = 0n;

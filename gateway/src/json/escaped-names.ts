@@ -1,7 +1,7 @@
 /**
- * Reads JSON whose objects have names written with escapes. JSON.parse may take such a name for another one that some
- * earlier text had (V8; https://github.com/nodejs/node/issues/63785): a client could hide a member from validation, or
- * change what is read of the requests of others.
+ * Reads JSON whose objects have names written with escapes. JSON.parse may take such a name for another one of an
+ * earlier text (V8; https://github.com/nodejs/node/issues/63785): a client could hide a member from validation, or
+ * change how requests of others are read.
  */
 import { behindString } from './between-strings.ts';
 import { endOfString } from './string-end.ts';
@@ -35,7 +35,7 @@ type Open =
 
 const ORDINARY = { writable: true, enumerable: true, configurable: true };
 
-/** Structure, the quote that opens a string, and what stands between them. */
+/** Structure, the opening quote of a string, and the tokens between them. */
 const TOKEN = /["[\]{}]|[^\s,:"[\]{}]+/g;
 
 /**

@@ -34,7 +34,10 @@ function isDigitOrPoint(text: string, at: number): boolean {
   return (code >= DIGIT_0 && code <= DIGIT_9) || code === POINT;
 }
 
-/** Throws SyntaxError. Written by `JSON.stringify`, the value is what was read, but for white space and repeated members. */
+/**
+ * Throws SyntaxError. `JSON.stringify` writes the value as the text had it, except for white space and repeated
+ * members.
+ */
 export function parseExactly(text: string): unknown {
   return mayBeInexact(text) ? JSON.parse(text, asWritten as never) : JSON.parse(text);
 }
@@ -49,14 +52,14 @@ export function asWritten(_: string, value: unknown, { source }: { readonly sour
   return typeof value === 'number' && source !== undefined && String(value) !== source ? rawJson(source) : value;
 }
 
-/** A number in what `parseExactly` or `parseAsWritten` has read: no object, whatever its type says. */
+/** A number read by `parseExactly` or `parseAsWritten`: not an object, whatever its type says. */
 export interface WrittenNumber {
   readonly rawJSON: string;
 }
 
 export type JsonNumber = number | WrittenNumber;
 
-/** Of ECMAScript 2026, which TypeScript does not know yet. */
+/** Functions of ECMAScript 2026, which TypeScript does not know yet. */
 const { rawJSON: rawJson, isRawJSON: isRawJson } = JSON as unknown as {
   rawJSON(text: string): WrittenNumber;
   isRawJSON(value: unknown): boolean;
@@ -74,7 +77,10 @@ export function isWrittenNumber(value: unknown): value is WrittenNumber {
 /** Characters of a number that is compared with another. */
 const LONGEST = 100;
 
-/** Of such a number outside JSON: as JavaScript writes it where that is the same, so that `1.0` and `1e3` are `1` and `1000`. */
+/**
+ * Returns such a number outside JSON: as JavaScript writes it if that is the same, so that `1.0` and `1e3` are `1` and
+ * `1000`.
+ */
 export function numberText({ rawJSON: written }: WrittenNumber): string {
   const value = Number(written);
   if (/^-?\d+$/.test(written)) return Number.isSafeInteger(value) ? String(value) : written;

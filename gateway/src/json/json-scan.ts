@@ -7,7 +7,7 @@ import { randomInt } from 'node:crypto';
 import { endOfString } from './string-end.ts';
 
 export interface JsonScan {
-  /** Parsing it would hold up others for too long; the rest is what was seen until then. */
+  /** Parsing it would delay other requests for too long; the other figures stop there. */
   readonly isTooCostly: boolean;
   /** Bytes that its values take, at most. */
   readonly heapBytes: number;
@@ -19,7 +19,7 @@ export interface JsonScan {
 
 /** Bytes that are parsed on the event loop at most; functions of AWS answer with 6 MiB. */
 export const MOST_JSON_BYTES = 8 << 20;
-/** Levels within each other. */
+/** Most levels of nesting. */
 const MOST_DEPTH = 256;
 /** Nanoseconds, by the costs below: with the scan itself it stays under 50 ms. */
 const MOST_NS = 40_000_000;
@@ -32,9 +32,9 @@ const FAR = 32;
 
 /** Nanoseconds, as measured of the dearest texts of each kind. */
 const NS = { byte: 1, escape: 4, number: 20, numberByte: 3, container: 65, string: 150, member: 120, newMember: 1_500 };
-/** The same where a name has an escape: the text is then read token by token. */
+/** The same if a name has an escape: the text is then read token by token. */
 const NS_ESCAPED = { token: 250, member: 1_000, newMember: 4_000 };
-/** Beside the others, of a value that is read exactly. */
+/** Added to the others for a value that is read exactly. */
 const NS_EXACT = 900;
 /** Bytes on the heap. */
 const HEAP = { value: 16, container: 72, string: 40, member: 16, newMember: 300 };
@@ -55,13 +55,13 @@ for (const [text, kind] of [
   for (const byte of Buffer.from(text)) kinds[byte] = kind;
 }
 
-/** Members that came lately, by what came before them in their object: an engine knows the shapes of these. */
+/** Members that came lately, by the preceding names of their object: an engine knows the shapes of these. */
 const KNOWN = 4096;
 const seed = randomInt(2 ** 31) | 1;
 const PRIME = 0x01000193;
 
 export interface ScanOptions {
-  /** It is read by `parseExactly`, which looks at each value. Default false. */
+  /** The text is read by `parseExactly`, which looks at each value. Default false. */
   readonly exactly?: boolean;
 }
 
@@ -72,7 +72,7 @@ export function scanJson(bytes: Uint8Array, options: ScanOptions = {}): JsonScan
   return scan;
 }
 
-/** Reports whether parsing holds nobody up; a short text is quick, whatever it says. */
+/** Reports whether parsing delays no other request; a short text is quick, whatever its content. */
 export function isQuickJson(bytes: Uint8Array, options: ScanOptions = {}): boolean {
   return bytes.length <= SHORT || !scanJson(bytes, options).isTooCostly;
 }
@@ -107,7 +107,7 @@ class Scan implements JsonScan {
 
   #depth = 0;
   #expectsName = false;
-  /** Of the object at each depth: the hash of its names so far; 0 for a list. */
+  /** For the object at each depth: the hash of its names so far; 0 for a list. */
   readonly #shapes = new Int32Array(MOST_DEPTH + 1);
 
   /** Returns the position to go on at: behind the token that began before `end`. */
@@ -172,7 +172,7 @@ class Scan implements JsonScan {
     return hash;
   }
 
-  /** Behind the first escape each byte of a string counts as half of one. */
+  /** After the first escape each byte of a string counts as half of one. */
   #string(from: number, end: number): void {
     this.#strings++;
     if (end - from < 2) return;
@@ -215,7 +215,7 @@ class Scan implements JsonScan {
 
   get heapBytes(): number {
     return (
-      // Of text that is not ASCII a character takes two bytes.
+      // A character takes two bytes in text that is not ASCII.
       2 * this.#bytes.length +
       HEAP.value * this.#numbers +
       HEAP.container * this.#containers +

@@ -1,6 +1,6 @@
 /**
- * Compares the names of an object's members in the text itself, without a value of it. Where the text is not JSON,
- * names are what a reader could take for them: strings behind `{`, or behind `,` in an object.
+ * Compares the names of an object's members in the text itself, without parsing it. If the text is malformed, names are
+ * strings that a reader could take for them: those behind `{`, or behind `,` in an object.
  */
 import { forgetNames, HASH_FACTOR, HASH_SEED, ObjectNames } from './name-list.ts';
 import { endOfString } from './string-end.ts';
@@ -64,7 +64,7 @@ class MemberNames {
     this.#object = this.#outer.pop() ?? null;
   }
 
-  /** Reads the name that may stand here. The place behind it, or -1 where the object has it already. */
+  /** Reads the name that may begin here. Returns the position behind it, or -1 if the object has it already. */
   #name(text: Uint8Array, from: number): number {
     const length = this.#length;
     let at = from;

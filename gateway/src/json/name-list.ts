@@ -4,7 +4,7 @@
  */
 import { randomInt } from 'node:crypto';
 
-/** Of a name's bytes; unknown to clients, so that they cannot choose names that meet in a table. */
+/** Seed of the hash of names; unknown to clients, so that they cannot choose names that collide in a table. */
 export const HASH_SEED = randomInt(2 ** 32) | 0;
 export const HASH_FACTOR = (randomInt(2 ** 32) & ~7) | 5;
 
@@ -17,7 +17,7 @@ let starts = new Int32Array(KEPT);
 let ends = new Int32Array(KEPT);
 let hashes = new Int32Array(KEPT);
 
-/** Frees what a text with very many took. */
+/** Frees the memory of a text with very many names. */
 export function forgetNames(): void {
   if (starts.length > KEPT) resize(KEPT);
 }
@@ -72,15 +72,15 @@ export class ObjectNames {
   }
 }
 
-/** By hash, with open addressing. */
+/** A table by hash, with open addressing. */
 class NameTable {
   /** 0: free; else a name's number and one. */
   #slots = new Int32Array(64);
-  /** By which a hash is shifted to be a slot. */
+  /** Shift that turns a hash into a slot. */
   #shift = 26;
   #used = 0;
 
-  /** With names from `first` to `end`, which differ. */
+  /** Holds names from `first` to `end`, which must differ. */
   constructor(text: Uint8Array, first: number, end: number) {
     for (let name = first; name < end; name++) this.add(text, name);
   }

@@ -1,7 +1,7 @@
 /** How deep JSON goes: whatever reads it, writes it or is sent it recurses, and stacks have an end. */
 import { endOfString } from './string-end.ts';
 
-/** Objects and lists within each other; descriptions of tools have a dozen. */
+/** Most nested objects and lists; descriptions of tools have a dozen. */
 export const MOST_NESTING = 256;
 
 const QUOTE = 0x22;

@@ -1,4 +1,4 @@
-/** JSON whose numbers keep all of their digits, for what goes on to clients and providers. */
+/** JSON whose numbers keep all of their digits, for values that go on to clients and providers. */
 import { someBetweenStrings } from './between-strings.ts';
 import { asWritten } from './exact-json.ts';
 import { isQuickJson } from './json-scan.ts';
@@ -7,8 +7,8 @@ import { isQuickJson } from './json-scan.ts';
 const WRITTEN_ANEW = /\d{16}|\d[.\d]{16}|\d[eE]|\.\d*0(?!\d)|0\.000000|-0(?![.\d])/;
 
 /**
- * As `parseExactly`, but every number keeps its digits, also those that say nothing; unless there are so many values that
- * looking at each would hold others up.
+ * Like `parseExactly`, but every number keeps its digits, also redundant ones; unless the values are so many that
+ * looking at each would delay other requests.
  */
 export function parseAsWritten(text: string): unknown {
   const keepsDigits =

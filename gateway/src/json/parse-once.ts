@@ -12,7 +12,7 @@ export function parseOnce(bytes: Uint8Array): unknown {
   return read(utf8.decode(bytes), bytes, false);
 }
 
-/** As `parseOnce`, of bytes that were scanned and are not too costly. */
+/** Like `parseOnce`, of bytes that were scanned and are not too costly. */
 export function parseScanned(bytes: Uint8Array, { hasEscapedName: isEscaped, members }: JsonScan): unknown {
   const text = utf8.decode(bytes);
   const value: unknown = JSON.parse(text);
@@ -24,7 +24,7 @@ export function parseScanned(bytes: Uint8Array, { hasEscapedName: isEscaped, mem
 /** Two readings of one text. */
 export interface Readings {
   readonly value: unknown;
-  /** The same, with numbers as they were written (`exact-json.ts`): to be passed on, and for nothing else. */
+  /** The same, with numbers as they were written (`exact-json.ts`): only for passing on. */
   readonly exact: unknown;
 }
 
@@ -37,10 +37,13 @@ export function parseOnceExactly(bytes: Uint8Array): Readings {
   return { value, exact: isEscaped ? readEscapedNames(text, false, parseExactly) : parseExactly(text) };
 }
 
-/** Characters of a text whose tokens are to be read one by one: throws if that takes too long here. */
+/** Admits a text of so many characters whose tokens are to be read one by one: throws if that takes too long here. */
 export type Admit = (characters: number) => void;
 
-/** As `parseOnce`, for validation: numbers that JavaScript cannot hold have stand-ins. `lastCounts`: of a repeated member. */
+/**
+ * Like `parseOnce`, for validation: numbers that JavaScript cannot hold have stand-ins. `lastCounts`: of a repeated
+ * member.
+ */
 export function parseForValidation(bytes: Uint8Array, lastCounts: boolean, admit?: Admit): unknown {
   const text = utf8.decode(bytes);
   return withStandIns(text, read(text, bytes, lastCounts), lastCounts, admit);

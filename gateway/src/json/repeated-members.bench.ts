@@ -1,6 +1,7 @@
 /**
- * What looking for repeated members adds to parsing and validating a JSON body, which is to be a quarter at most:
- * `node gateway/src/json/repeated-members.bench.ts`. Both are measured in turns; each figure is the best of several.
+ * Measures the cost of finding repeated members, relative to parsing and validating a JSON body; at most a quarter is
+ * wanted: `node gateway/src/json/repeated-members.bench.ts`. Both are measured in turns; each figure is the best of
+ * several.
  */
 import { ContentRules } from '../validation/content-rules.ts';
 import { Schemas } from '../validation/schemas.ts';

@@ -1,8 +1,8 @@
 /**
- * Whether some object of a JSON text has a member twice (docs/decisions.md#one-reading): two readers would take
+ * Decides whether some object of a JSON text has a member twice (docs/decisions.md#one-reading): two readers would take
  * different ones of them. JSON.parse keeps the last, so the text then has more members than the value. Both are
- * counted, which costs a fraction of parsing; only if the counts differ, or objects are so wide that they are slow
- * to enumerate, are names compared.
+ * counted, which costs a fraction of parsing; only if the counts differ, or objects are so wide that they are slow to
+ * enumerate, are names compared.
  */
 import { repeatsName } from './member-names.ts';
 
@@ -20,7 +20,7 @@ const FAR = 64;
 /** Members of an object, on average, from which on their names are compared in the text at once. */
 const WIDE = 256;
 
-/** `value` is what JSON.parse has made of the text, and nothing has changed it since. */
+/** `value`: the unchanged result of JSON.parse for the text. */
 export function repeatsMember(text: Uint8Array, value: unknown): boolean {
   const most = membersAtMost(text);
   if (most < 2) return false;
@@ -28,7 +28,7 @@ export function repeatsMember(text: Uint8Array, value: unknown): boolean {
   return membersOf(value, 0) !== most && repeatsName(text);
 }
 
-/** As `repeatsMember`, where the text is known to have so many members, none written with an escape. */
+/** Like `repeatsMember`, if the text is known to have so many members, all of them without escapes in their names. */
 export function repeatsOneOf(text: Uint8Array, value: unknown, members: number): boolean {
   return members > 1 && membersOf(value, 0) !== members && repeatsName(text);
 }
@@ -124,7 +124,7 @@ function hasObjects(text: Uint8Array, most: number): boolean {
   return true;
 }
 
-/** As on a Buffer, where the host searches many bytes at a time. */
+/** As on a Buffer, for which the host searches many bytes at a time. */
 function indexOf(text: Uint8Array, byte: number, from: number): number {
   return Buffer.prototype.indexOf.call(text, byte, from);
 }

@@ -1,8 +1,8 @@
 /**
  * Numbers that stand in for those of a text that binary64 does not hold, while a value is validated
- * (docs/decisions.md#numbers-are-decimal). Equal decimals have one stand-in, so that values can be compared as they are;
- * what goes by size asks for the decimal. No text has a stand-in as a number of its own: whatever lies in their two
- * ranges gets one.
+ * (docs/decisions.md#numbers-are-decimal). Equal decimals have one stand-in, so that values can be compared directly;
+ * comparisons by size use the decimal. A stand-in is never a number of a text: every number in their two ranges gets
+ * one.
  */
 import { someBetweenStrings } from './between-strings.ts';
 import { type Decimal, decimalText, isWhole, readDecimal } from './decimal.ts';
@@ -21,7 +21,7 @@ export function isStandIn(value: number): boolean {
 
 const NUMBERS = /-?\d[-+.\deE]*/g;
 
-/** Reports whether the number that JavaScript reads has the value of the text, and is no stand-in. */
+/** Reports whether the number that JavaScript reads equals that of the text, and is not a stand-in. */
 export function isHeld(text: string): boolean {
   const value = Number(text);
   if (!Number.isFinite(value) || isStandIn(Math.abs(value))) return false;
@@ -31,10 +31,7 @@ export function isHeld(text: string): boolean {
   return one !== null && other !== null && decimalText(one) === decimalText(other);
 }
 
-/**
- * Reports whether a JSON text has a number that JavaScript cannot hold: most texts have none, which one look at it
- * tells.
- */
+/** Reports whether a JSON text has a number that JavaScript cannot represent: for most texts, one look suffices. */
 export function hasUnheldNumber(json: string): boolean {
   if (!mayBeInexact(json)) return false;
   return someBetweenStrings(json, (part) => {
@@ -45,7 +42,7 @@ export function hasUnheldNumber(json: string): boolean {
 const decimals = new Map<number, Decimal>();
 const standIns = new Map<string, number>();
 
-/** Called before a value is read: what stood in for others before no longer does. */
+/** Called before a value is read: earlier stand-ins become invalid. */
 export function forgetStandIns(): void {
   if (decimals.size === 0) return;
   decimals.clear();

@@ -3,7 +3,10 @@ const BACKSLASH = 0x5c;
 /** Bytes of a string after which the host's search is the faster way to its end. */
 const NEAR = 24;
 
-/** Where the string of a JSON text ends whose inside, or an escape in it, begins at `start`: at its quote, or at `length`. */
+/**
+ * Returns the end of the string whose content, or an escape in it, begins at `start`: its quote's position, or
+ * `length`.
+ */
 export function endOfString(text: Uint8Array, start: number, length: number): number {
   for (let at = start; ; ) {
     const near = Math.min(length, at + NEAR);

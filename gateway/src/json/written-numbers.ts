@@ -5,10 +5,10 @@
 import { rawNumber, type WrittenNumber } from './exact-json.ts';
 import { isHeld } from './stand-ins.ts';
 
-/** Of objects and lists that have such numbers: their texts, by name or index. */
+/** Texts of such numbers in objects and lists, by name or index. */
 const written = new WeakMap<object, Map<string, string>>();
 
-/** Puts a plain number in the place of a written one, and remembers its text where that is another number. */
+/** Replaces a written number by a plain one, and remembers its text if that is another number. */
 export function settleNumber(holder: object, name: string, { rawJSON: text }: WrittenNumber): number {
   const plain = Number(text);
   Object.defineProperty(holder, name, { value: plain, enumerable: true, writable: true, configurable: true });

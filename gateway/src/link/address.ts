@@ -1,14 +1,14 @@
-/** Where a control plane is: its WebSocket, and the address under which its artifacts are fetched. */
+/** The address of a control plane: its WebSocket, and the base URL of its artifacts. */
 import { isLoopback } from '../transport/listen-address.ts';
 import { LINK_PATH } from './messages.ts';
 
-/** What `--control-plane` or a notice says is no address that is connected to. */
+/** The address in `--control-plane` or in a notice is malformed or not allowed. */
 export class LinkAddressError extends Error {}
 
 export interface ControlPlaneAddress {
   /** `ws:` or `wss:`. */
   readonly socket: URL;
-  /** `http:` or `https:`, with `/` at the end: what the WebSocket's path is under. */
+  /** `http:` or `https:`, with `/` at the end: the parent of the WebSocket's path. */
   readonly base: URL;
   /** The API key travels in the clear, and leaves this machine. */
   readonly exposed: boolean;
@@ -37,7 +37,7 @@ export function controlPlaneAddress(url: string): ControlPlaneAddress {
   return { socket, base, exposed: socket.protocol === 'ws:' && host !== 'localhost' && !isLoopback(host) };
 }
 
-/** The address of what a notice names: under the control plane's, never elsewhere. Throws LinkAddressError. */
+/** Returns the URL of a notice's file: under the control plane's, never elsewhere. Throws LinkAddressError. */
 export function artifactUrl(base: URL, path: string): URL {
   const url = URL.parse(`.${path}`, base);
   const isUnder = url !== null && url.origin === base.origin && url.pathname.startsWith(base.pathname);

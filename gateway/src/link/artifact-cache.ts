@@ -12,7 +12,7 @@ import { readArtifact } from '../artifact/index.ts';
 import { replaceFile } from '../artifact/replace-file.ts';
 import { MAX_ARCHIVE_BYTES } from '../artifact/source.ts';
 
-/** What `artifact.json` says; written last, so that what it names is whole. */
+/** Content of `artifact.json`; written last, so that the named file is whole. */
 const Entry = Type.Object({
   /** Address of the control plane that it came from. */
   control_plane: Type.String(),
@@ -56,7 +56,7 @@ export class ArtifactCache {
     await rm(probe, { force: true });
   }
 
-  /** The same for each start with this folder; where another folder has it, the control plane says so. */
+  /** Returns the same id for each start with this folder; if another folder has it, the control plane reports that. */
   async instanceId(): Promise<string> {
     const file = join(this.#dir, 'instance-id');
     const known = await readText(file, 64).catch(() => '');
@@ -90,7 +90,7 @@ export class ArtifactCache {
     return { archive, artifact, from: entry.control_plane };
   }
 
-  /** In the place of what was stored before. */
+  /** Replaces the stored artifact. */
   async store({ archive, artifact }: LoadedArchive, origin: CacheOrigin): Promise<void> {
     const sha256 = hash('sha256', archive, 'hex');
     const file = `${sha256}.gwa`;

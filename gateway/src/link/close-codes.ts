@@ -2,7 +2,7 @@
 
 export interface CloseCode {
   readonly code: number;
-  /** `backoff`: connect again as after any failure. `slow`: once a minute, since nothing changes before someone acts. */
+  /** `backoff`: reconnect as after any failure. `slow`: once a minute, since a person must act first. */
   readonly retry: 'backoff' | 'slow';
   /** When it is sent. */
   readonly when: string;

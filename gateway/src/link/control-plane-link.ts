@@ -36,10 +36,10 @@ export interface LinkOptions extends CredentialSource {
 export interface LinkHost {
   /** `artifact_hash` that traffic is served from; null if no artifact is loaded. */
   served(): string | null;
-  /** Serves it, in all workers; or rejects, and what was served before is served on. */
+  /** Serves it, in all workers; or rejects, and the previous artifact stays in service. */
   load(loaded: LoadedArchive, notice: Notice): Promise<void>;
   connected(to: { readonly dataPlaneId: string; readonly controlPlane: string }): void;
-  /** It was connected, or was refused for another reason than before, or could not connect for the first time. */
+  /** Called after a connection, after a refusal for another reason than before, or when the first connection fails. */
   disconnected(why: string, refused: CloseReason | null): void;
   refused(notice: Notice, error: UpdateError): void;
   /** The wanted artifact is served, or will not be for now; or the control plane wants no artifact. */
@@ -51,7 +51,7 @@ export interface LinkHost {
 const SLOW_SPREAD = 0.2;
 
 export class ControlPlaneLink {
-  /** By the control plane's account: what is served is not what is wanted. */
+  /** The control plane reports that the served artifact is not the wanted one. */
   drifted = false;
   readonly #options: LinkOptions;
   readonly #host: LinkHost;
@@ -100,7 +100,7 @@ export class ControlPlaneLink {
     this.#updates.retry();
   }
 
-  /** Resolves when nothing is under way: no connection, no download, no load. */
+  /** Resolves when all work has stopped: connection, download, load. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#session?.close();
@@ -119,7 +119,7 @@ export class ControlPlaneLink {
     }
   }
 
-  /** One connection, from its credentials to its end. */
+  /** Runs one connection, from its credentials to its end. */
   async #connect(signal: AbortSignal): Promise<SessionEnd> {
     let credentials: Credentials;
     try {
@@ -171,7 +171,7 @@ export class ControlPlaneLink {
     this.#host.drift(drifted, wanted);
   }
 
-  /** The same reason is said once, however often it is tried. */
+  /** Reports the same reason only once, however often the link tries again. */
   #left({ why, refused }: SessionEnd): void {
     if (this.#said === why) return;
     this.#said = why;

@@ -1,4 +1,6 @@
-/** Fetches the file of a notice by HTTP: in parts where a connection breaks, never more than it says, never elsewhere. */
+/**
+ * Fetches the file of a notice by HTTP: in parts if a connection breaks, and only within its announced size and place.
+ */
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Agent, type Dispatcher, request } from 'undici';
@@ -29,7 +31,7 @@ export class Download {
   readonly #notice: Notice;
   readonly #options: DownloadOptions;
   readonly #collected = new ByteCollector();
-  /** Strong, of what has come so far; null: the next try begins anew. */
+  /** Strong ETag of the received part; null: the next try begins anew. */
   #etag: string | null = null;
 
   /** Throws UpdateError if the notice is of a file that is not fetched. */
@@ -42,8 +44,9 @@ export class Download {
   }
 
   /**
-   * The file, whose size and sha256 are those of the notice. Rejects with UpdateError: `download-failed` where another
-   * try may succeed, `checksum` where the file is another one (the next try begins anew). Or with what aborted it.
+   * Resolves with the file, which has the size and sha256 of the notice. Rejects with UpdateError: `download-failed` if
+   * another try may succeed, `checksum` if the file is another one (the next try begins anew). Or with the reason of an
+   * abort.
    */
   async attempt(signal: AbortSignal): Promise<Uint8Array> {
     const credentials = await this.#credentials();
@@ -75,7 +78,7 @@ export class Download {
     }
   }
 
-  /** Asks for what is missing, and settles what the answer goes on from. */
+  /** Asks for the missing part, and determines the position at which the answer continues. */
   async #open(
     dispatcher: Dispatcher,
     { apiKey }: Credentials,
@@ -128,7 +131,7 @@ export class Download {
     return file;
   }
 
-  /** It is not the file of the notice: nothing of it is kept. */
+  /** The file is not that of the notice: all of it is dropped. */
   #another(message: string): UpdateError {
     this.#forget();
     return new UpdateError('checksum', message);

@@ -25,7 +25,7 @@ const shown = (maxLength: number, description: string) =>
 const id = (description: string) => shown(128, description);
 const UUID = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$';
 
-/** Why a data plane does not serve what it was offered. */
+/** Reasons for which a data plane does not serve an offered artifact. */
 export const REFUSALS = {
   'download-failed': 'the file could not be fetched so far; the data plane goes on trying',
   checksum: "the file's sha256 or size is not that of the notice, or its `artifact_hash` is another",
@@ -106,7 +106,7 @@ export const Status = Type.Object({
 export type Status = Static<typeof Status>;
 
 export const Heartbeat = Type.Object({ type: Type.Literal('heartbeat'), artifact_hash: served });
-/** The data plane is alive, and what it serves. The control plane answers each with one. */
+/** The data plane is alive, with the artifact that it serves. The control plane answers each with one. */
 export type Heartbeat = Static<typeof Heartbeat>;
 
 export const Welcome = Type.Object({
@@ -160,7 +160,7 @@ export const Goodbye = Type.Object({
 /** A close that is planned: close code 1001 follows. */
 export type Goodbye = Static<typeof Goodbye>;
 
-/** By `type`. */
+/** Messages by `type`. */
 export const TO_CONTROL = { hello: Hello, status: Status, heartbeat: Heartbeat } as const;
 export const TO_DATA_PLANE = {
   welcome: Welcome,

@@ -1,10 +1,10 @@
-/** Reads messages of the link: what came over the wire is nothing until its schema says so. */
+/** Reads messages of the link: bytes from the wire are untrusted until their schema accepts them. */
 import type { Static, TObject } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { get, isObject, type Obj } from '../spec/json.ts';
 import { MAX_MESSAGE_BYTES, TO_CONTROL, TO_DATA_PLANE, type ToControl, type ToDataPlane } from './messages.ts';
 
-/** The message says what is wrong, by member, and holds nothing of the message itself. */
+/** The message names the invalid member, and quotes nothing of the received one. */
 export class MalformedMessage extends Error {}
 
 type Reader<M> = (text: string) => M | null;

@@ -33,7 +33,7 @@ export interface SessionEvents {
 export interface SessionEnd {
   /** In words, for the log. */
   readonly why: string;
-  /** Where the control plane refused us; null if the connection just ended. */
+  /** The control plane's refusal; null if the connection just ended. */
   readonly refused: CloseReason | null;
   readonly retry: 'backoff' | 'slow';
   /** Milliseconds after which to reconnect; null if the control plane did not say. */
@@ -50,14 +50,14 @@ export class Session {
   readonly #hello: () => Hello;
   #welcomedAt: number | null = null;
   #heardAt = 0;
-  /** Until `welcome`, then of heartbeats. */
+  /** Runs until `welcome`, then between heartbeats. */
   #timer: NodeJS.Timeout;
   #why: string | null = null;
   #refused: CloseReason | null = null;
   #retry: SessionEnd['retry'] = 'backoff';
   #afterMs: number | null = null;
 
-  /** `hello`: asked for when the connection is open. `ca`: PEM, in place of what the system trusts. */
+  /** `hello`: called when the connection is open. `ca`: PEM, in place of the system's roots. */
   constructor(url: URL, hello: () => Hello, events: SessionEvents, ca?: string) {
     this.#hello = hello;
     this.#events = events;
@@ -89,7 +89,7 @@ export class Session {
     });
   }
 
-  /** Dropped where the connection is not there: what is reported is reported again in the next one. */
+  /** Dropped without a connection: reports are repeated in the next one. */
   report(status: Status): void {
     if (this.#welcomedAt !== null) this.#send(status);
   }
@@ -147,7 +147,7 @@ export class Session {
     if (welcome.artifact !== null) this.#events.wanted(welcome.artifact);
   }
 
-  /** `phase`: of the first interval, so that many that came at once do not go on in step. */
+  /** `phase`: part of the first interval, so that sessions begun at once do not beat in step. */
   #beat(everyMs: number, phase = 1): void {
     this.#timer = setTimeout(() => {
       if (performance.now() - this.#heardAt > MISSED * everyMs) {
@@ -166,7 +166,7 @@ export class Session {
   /** The upgrade was answered with something else than a WebSocket. */
   #answered(status: number): void {
     this.#why = `the control plane answered with HTTP ${status} instead of a WebSocket of ${SUBPROTOCOL}`;
-    // Proxies say 404 and 5xx while nothing is behind them.
+    // Proxies answer 404 and 5xx while no server is behind them.
     if (status === 400 || status === 426 || (status >= 300 && status < 400)) this.#retry = 'slow';
   }
 

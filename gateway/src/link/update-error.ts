@@ -22,7 +22,10 @@ const OF_ARTIFACTS: Readonly<Record<ArtifactErrorReason, RefusalReason>> = {
   signature: 'signature',
 };
 
-/** What reading or loading an artifact threw. Our errors name references and files, never a secret's value. */
+/**
+ * Converts an error of reading or loading an artifact. The gateway's errors name references and files, never a secret's
+ * value.
+ */
 export function updateError(error: unknown): UpdateError {
   if (error instanceof UpdateError) return error;
   const reason =

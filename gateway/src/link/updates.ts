@@ -1,4 +1,4 @@
-/** Brings about what the control plane wants: fetch, verify, serve, report. One at a time, and the newest wins. */
+/** Applies the control plane's wanted artifact: fetch, verify, serve, report. One at a time, and the newest wins. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { LoadedArchive } from '../artifact/index.ts';
 import { readArtifact } from '../artifact/index.ts';
@@ -12,7 +12,7 @@ export interface UpdateDeps extends DownloadOptions {
   readonly times: RetryTimes;
   /** `artifact_hash` that traffic is served from; null if no artifact is loaded. */
   served(): string | null;
-  /** Serves it, in all workers, or rejects and serves on what was served. */
+  /** Serves it, in all workers, or rejects and keeps the previous artifact in service. */
   load(loaded: LoadedArchive, notice: Notice): Promise<void>;
   report(status: Status): void;
   /** A notice will not be served, or cannot be fetched so far. */
@@ -37,7 +37,7 @@ export class Updates {
     this.#deps = deps;
   }
 
-  /** Takes the place of what was wanted before; the same again is reported again. */
+  /** Replaces the wanted artifact; an equal one is reported again. */
   want(notice: Notice): void {
     if (this.#wanted !== null && isSame(this.#wanted, notice)) {
       if (this.#outcome !== null) this.#deps.report(this.#outcome);
@@ -51,7 +51,7 @@ export class Updates {
     if (this.#wanted !== null && this.#outcome?.outcome === 'refused') this.#begin(this.#wanted);
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when all work has stopped. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#abort.abort();
@@ -68,7 +68,7 @@ export class Updates {
     });
   }
 
-  /** Until what is wanted is settled. */
+  /** Runs until the wanted artifact is settled. */
   async #run(): Promise<void> {
     while (!this.#stopped && this.#wanted !== null && this.#outcome === null) {
       const notice = this.#wanted;
@@ -97,7 +97,7 @@ export class Updates {
     await this.#deps.load({ archive, artifact }, notice);
   }
 
-  /** Until it is there, or is another file more than once. */
+  /** Fetches until the file is there, or is another file more than once. */
   async #fetch(notice: Notice, signal: AbortSignal): Promise<Uint8Array> {
     const download = new Download(notice, this.#deps);
     const backoff = new Backoff(this.#deps.times);

@@ -11,7 +11,7 @@ import { MCP_PATH } from './paths.ts';
 const WELL_KNOWN = '/.well-known/oauth-protected-resource';
 /** Seconds for which clients may keep the metadata. */
 const FRESH_SECONDS = 60;
-/** What `Host` may be to stand in a header of an answer (RFC 3986, section 3.2.2). */
+/** Form of a `Host` that may be repeated in a header of an answer (RFC 3986, section 3.2.2). */
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._~-]+)(:\d{1,5})?$/i;
 
 export class ProtectedResource {
@@ -53,13 +53,13 @@ export class ProtectedResource {
       bearer_methods_supported: ['header'],
       resource_name: this.#name,
     };
-    // It says what the client has called the gateway, which nobody else may be told.
+    // The answer repeats the client's name for the gateway, so it must not be shared.
     const caching = ['cache-control', `private, max-age=${FRESH_SECONDS}`];
     const headers = ['content-type', 'application/json', ...caching, ...corsHeaders(origin, false)];
     return { status: 200, headers, body: JSON.stringify(metadata) };
   }
 
-  /** A Bearer challenge with what a client needs to get a token for the tool; any other as it is. */
+  /** Adds to a Bearer challenge everything for getting a token for the tool; others stay unchanged. */
   challenge(x: Exchange, challenge: string, scopes: readonly string[]): string {
     const [, scheme, rest = ''] = /^(bearer)(?:\s+(.*))?$/is.exec(challenge) ?? [];
     const resource = this.#resourceOf(x);
@@ -70,7 +70,7 @@ export class ProtectedResource {
     return `${scheme} ${[...own, ...(rest === '' ? [] : [rest])].join(', ')}`;
   }
 
-  /** Returns null if `Host` is nothing that could stand in a URL. */
+  /** Returns null if `Host` cannot stand in a URL. */
   #resourceOf(x: Exchange): string | null {
     const { resource } = this.#authorization;
     if (resource !== undefined) return resource;

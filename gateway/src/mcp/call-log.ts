@@ -22,7 +22,7 @@ class LoggedCall implements RequestPart {
   readonly #key: string | null;
   tool: string;
   args: Obj | null = null;
-  /** `unknown`: there is no such tool. */
+  /** `unknown`: the tool does not exist. */
   outcome: ToolOutcome | 'unknown' = 'unknown';
   upstream: string | null = null;
   consumer: string | null = null;
@@ -33,7 +33,7 @@ class LoggedCall implements RequestPart {
     this.#key = key;
   }
 
-  /** Asked where the line is written, and nowhere else. */
+  /** Called only if the line is written. */
   get logged(): string {
     const members = {
       tool: this.tool,

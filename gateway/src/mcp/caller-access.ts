@@ -1,6 +1,6 @@
 /**
- * Which operations refuse a caller because of who it is (docs/mcp.md#only-permitted). The middlewares say so themselves:
- * those that authenticate, and then those that decide by who calls, run as for a call, without any arguments.
+ * Finds operations that refuse a caller because of its identity (docs/mcp.md#only-permitted). The middlewares decide:
+ * those that authenticate, and then those that decide by the caller, run as for a call, without any arguments.
  */
 import type { Operation } from '../artifact/format.ts';
 import type { AccessRule } from '../artifact/tools.ts';
@@ -29,13 +29,15 @@ interface Check {
   readonly decider: BoundPlugin;
 }
 
-/** Sets what the pipeline knows of a request from its head: headers that are admitted, address, identifiers. */
+/** Sets the pipeline's knowledge from a request's head: admitted headers, address, identifiers. */
 export type Admit = (x: Exchange, admission: Admission) => void;
 
 /** Milliseconds for all checks of one list: undecided tools are left to the call, as for unknown callers. */
 const PATIENCE_MS = 5_000;
 
-/** Those of one artifact. Operations with the same middlewares share their checks, so that each runs once for a caller. */
+/**
+ * Checks of one artifact. Operations with the same middlewares share their checks, so that each runs once for a caller.
+ */
 export class AccessChecks {
   readonly #byOperation: ReadonlyMap<number, readonly Check[]>;
 
@@ -56,7 +58,9 @@ export class AccessChecks {
     );
   }
 
-  /** Reports whether an operation, by its index, may be called by who sends `outer`, as far as who that is decides. */
+  /**
+   * Reports whether the sender of `outer` may call an operation, by its index, as far as the sender's identity decides.
+   */
   async permittedTo(outer: Exchange, admit: Admit): Promise<(operation: number) => boolean> {
     const caller = new Caller(outer, admit, this.#patienceMs);
     const refused = new Set<number>();
@@ -127,7 +131,7 @@ class Caller {
     return refused;
   }
 
-  /** Nothing of its requests is waited for any more. */
+  /** The client has left: its requests are no longer awaited. */
   leaves(): void {
     clearTimeout(this.#patience);
     this.#notClosing();

@@ -22,7 +22,7 @@ export class CallsUnderWay {
   }
 }
 
-/** Only who knows the session can name its calls, and 1 is not "1". */
+/** The session is part of the key, so that clients can name their own calls only; 1 is not "1". */
 function keyOf(session: string, id: RpcId): string {
   return `${session}\0${typeof id}\0${id}`;
 }

@@ -1,4 +1,4 @@
-/** The MCP endpoint (docs/mcp.md): which era a request belongs to, and what is refused before that is asked. */
+/** The MCP endpoint (docs/mcp.md): tells the era of a request, after checks that precede it. */
 import { type Answer, type Exchange, headerOf, Interrupted, joinedHeader } from '../exchange.ts';
 import { Admission } from '../headers/admission.ts';
 import { problem } from '../problems.ts';
@@ -15,7 +15,7 @@ import { type McpRequest, STREAMS } from './tool-methods.ts';
 
 export { STREAMS };
 
-/** Credentials are of any name: each tool's operation admits what it knows. */
+/** Credentials may have any name: each tool's operation admits its own. */
 export const MCP_ADMISSION = new Admission(['*']);
 const ACCEPT = new AcceptCheck(['application/json']);
 
@@ -36,7 +36,7 @@ export class McpEndpoint {
     this.#stateless.subscriptions.toolsChanged();
   }
 
-  /** `STREAMS` where a stream has begun, null if the client has gone. */
+  /** Returns `STREAMS` if a stream has begun, null if the client has gone. */
   async answer(request: McpRequest): Promise<Answer | null | typeof STREAMS> {
     const { x, toolbox } = request;
     const { allowed, origin } = originOf(x, toolbox.origins);

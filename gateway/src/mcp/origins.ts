@@ -1,7 +1,7 @@
 /**
- * Which web pages may call (docs/mcp.md#origins): those whose origin the document lists, and pages of this machine where
- * the gateway is asked on it. Comparing `Origin` with `Host` would let through a name that has been rebound to the
- * gateway's address.
+ * Web pages that may call (docs/mcp.md#origins): those whose origin the document lists, and pages of this machine if
+ * the gateway is called on it. Comparing `Origin` with `Host` would admit a name that has been rebound to the gateway's
+ * address.
  */
 import { type Exchange, headerOf } from '../exchange.ts';
 
@@ -23,7 +23,7 @@ function isLoopback(url: string): boolean {
   return URL.canParse(url) && LOOPBACK.test(new URL(url).hostname);
 }
 
-/** Headers that let a page read an answer, and send what MCP needs. */
+/** Returns headers that let a page read an answer, and send the headers of MCP. */
 export function corsHeaders(origin: string | null, preflight: boolean): string[] {
   if (origin === null) return [];
   const asks = 'content-type, accept, authorization, mcp-protocol-version, mcp-session-id, mcp-method, mcp-name';

@@ -6,8 +6,8 @@ import { traceparentOf } from '../telemetry/trace-context.ts';
 import type { ToolRequest } from './tool-request.ts';
 
 /**
- * Headers of the MCP request that are its own: what describes its body and connection, what negotiates its answer, and
- * what its client's browser says of it. All others are passed on, and the operation admits those that it declares.
+ * Headers of the MCP request that are its own: those that describe its body and connection, negotiate its answer, and
+ * come from its client's browser. All others are passed on, and the operation admits those that it declares.
  */
 const OWN = new Set([
   ...['content-type', 'content-length', 'content-encoding', 'transfer-encoding', 'expect', 'range', 'te', 'trailer'],
@@ -16,7 +16,7 @@ const OWN = new Set([
 ]);
 const OWN_PREFIXES = ['if-', 'mcp-', 'sec-', 'access-control-'];
 
-/** It has the address, the client certificate and the request id of `outer`. */
+/** Makes an exchange with the address, the client certificate and the request id of `outer`. */
 export function ownExchange(outer: Exchange, request: ToolRequest, response: CapturedResponse): Exchange {
   const x = new Exchange(response, {
     method: request.method,
@@ -52,7 +52,7 @@ function headersOf(outer: Exchange, { headers, cookies, body }: ToolRequest): He
   ];
 }
 
-/** Those of the client, but for those that arguments give. */
+/** Returns the client's cookies, except for those that arguments set. */
 function cookiesOf(sent: string | undefined, given: readonly string[]): string {
   if (sent === undefined) return given.join('; ');
   const nameOf = (pair: string) => pair.split('=', 1)[0]?.trim();

@@ -11,7 +11,7 @@ export interface Page {
 }
 
 export interface PageLimits {
-  /** Entries on one page; 0: as many as have 1 MB together. */
+  /** Entries on one page; 0: up to 1 MB of them. */
   readonly size: number;
   /** JSON of an entry. */
   readonly text: (key: string) => string;

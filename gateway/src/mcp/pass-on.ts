@@ -1,4 +1,7 @@
-/** Passes a client's request on to an upstream, and what that says back, in whichever eras the two are (docs/mcp.md#upstream-calls). */
+/**
+ * Passes a client's request on to an upstream, and its answer back, for any combination of eras
+ * (docs/mcp.md#upstream-calls).
+ */
 import type { Operation } from '../artifact/format.ts';
 import { HttpCallError } from '../egress/http-call-error.ts';
 import { type Answer, type HeaderList, headerOf } from '../exchange.ts';
@@ -28,10 +31,10 @@ import { MOST_ANSWER, type UpstreamServer } from './upstreams/upstream-server.ts
 import { UpstreamSessionEnded, UpstreamSessionsFull } from './upstreams/upstream-sessions.ts';
 
 const PREFIX = 'io.modelcontextprotocol/';
-/** Of what an upstream says in an error. */
+/** Characters of an upstream's error that are passed on. */
 const MOST_SAID = 4_096;
 const LATE = Symbol('late');
-/** Of the earlier revisions; later ones say INVALID_PARAMS. */
+/** Code of the earlier revisions; later ones use INVALID_PARAMS. */
 const RESOURCE_NOT_FOUND = -32_002;
 
 /** A request to pass on, and its upstream server. */
@@ -46,18 +49,18 @@ export interface Passed {
   readonly fault: (result: Obj) => string | null;
 }
 
-/** The side of the client: what differs between eras. */
+/** The client's side: the differences between eras. */
 export interface ClientSide {
   readonly era: Era;
-  /** Null in the era that has none. */
+  /** Null in the era without sessions. */
   readonly session: string | null;
-  /** The least level of log messages that it wants; null: as the server thinks best, or in the later era none. */
+  /** The least level of log messages that it wants; null: the server's default, or in the later era none at all. */
   readonly logLevel: string | null;
   /** The JSON-RPC message with that result. */
   render(result: Obj): string;
-  /** Is given what cancels the call, and returns what takes that back. */
+  /** Registers the function that cancels the call; returns one that removes it. */
   cancellable(cancel: () => void): () => void;
-  /** In place of an answer to what was cancelled. */
+  /** Takes the place of an answer to a cancelled request. */
   readonly cancelled: Answer | null;
 }
 
@@ -158,7 +161,7 @@ async function ask(
   }
 }
 
-/** As of any session that is not there: the client begins anew, and knows that nothing is kept. */
+/** Returns the error for a missing session: the client begins anew, and knows that its state is lost. */
 function sessionEnded(): RpcError {
   const message = 'The session had to end for other clients: begin a new one with "initialize".';
   return new RpcError(INVALID_REQUEST, message, { status: 404 });
@@ -169,7 +172,7 @@ function sessionsFull(): RpcError {
   return new RpcError(INTERNAL_ERROR, message, { status: 503 });
 }
 
-/** The server's own word; not on what the gateway itself has said to it. */
+/** Passes on the server's own error, but not one caused by the gateway's request. */
 function refusedByServer({ code: given, said, data }: McpRefusal, era: Era): Outcome {
   const code = given === RESOURCE_NOT_FOUND && era === 'stateless' ? INVALID_PARAMS : given;
   const own = code === null || (code <= -32_020 && code >= -32_099 && code !== MISSING_CAPABILITY);
@@ -179,7 +182,7 @@ function refusedByServer({ code: given, said, data }: McpRefusal, era: Era): Out
   return { counts: 'failed', error };
 }
 
-/** To a model a failure of a tool is a result; `cause` is for the log. */
+/** A tool's failure is a result for the model; `cause` is for the log. */
 function faulty(request: McpRequest, { server, question, about }: Passed, message: string, cause: string): Outcome {
   request.upstreamFailed(server.settings.name, about, cause);
   if (question.method === 'tools/call') return { counts: 'failed', result: { ...faultResult(message) } };
@@ -217,7 +220,7 @@ function metaOf(params: Obj, { era, logLevel }: ClientSide): Obj {
   return logLevel === null ? said : { ...said, [`${PREFIX}logLevel`]: logLevel };
 }
 
-/** Parameters, or a result, without what the protocol itself says in `_meta`: that is of one connection. */
+/** Returns parameters, or a result, without the protocol's own members in `_meta`: those belong to one connection. */
 export function withoutProtocolMeta(passed: Obj): Obj {
   const { _meta: meta, ...rest } = passed;
   if (!isObject(meta)) return rest;

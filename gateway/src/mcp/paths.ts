@@ -1,2 +1,2 @@
-/** Where the MCP endpoint is on the traffic port. */
+/** Paths of the MCP endpoint on the traffic port. */
 export const MCP_PATH = '/__gw/mcp';

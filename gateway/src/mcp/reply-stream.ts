@@ -1,4 +1,4 @@
-/** The answer to a request whose server says something before it: a stream from the first such message on, else JSON. */
+/** The answer to a request with earlier messages of the server: a stream from the first such message on, else JSON. */
 import { type Answer, type HeaderList, joinedHeader, type ResponseSink } from '../exchange.ts';
 import { type McpRequest, STREAMS } from './tool-methods.ts';
 
@@ -13,14 +13,17 @@ const HEADERS: HeaderList = [
 
 export class ReplyStream {
   readonly #request: McpRequest;
-  /** Undefined: nothing has been said yet. Null: the client has gone. */
+  /** Undefined before the first message. Null: the client has gone. */
   #sink: ResponseSink | null | undefined;
 
   constructor(request: McpRequest) {
     this.#request = request;
   }
 
-  /** Resolves when the client takes more, or `signal` says that the call has ended. False: it takes no streams, or has gone. */
+  /**
+   * Resolves when the client takes more, or `signal` reports the end of the call. Resolves with false if it takes no
+   * streams, or has gone.
+   */
   async say(message: object, signal: AbortSignal): Promise<boolean> {
     if (this.#sink === undefined) {
       if (!/(^|[,\s])text\/event-stream\b/i.test(joinedHeader(this.#request.x.headers, 'accept') ?? '')) return false;

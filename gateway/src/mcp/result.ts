@@ -48,7 +48,7 @@ function text(value: string): object {
   return { type: 'text', text: value };
 }
 
-/** With what is wrong with each argument: the tool's schema has told the client as much. */
+/** Returns the refusal with the faults of arguments: the tool's schema has told the client as much. */
 function refusalText(x: Exchange, response: CapturedResponse, media: string): string {
   const { status } = response;
   const line = `HTTP ${status}${STATUS_CODES[status] ? ` ${STATUS_CODES[status]}` : ''}`;
@@ -103,12 +103,12 @@ function otherResult(served: ServedTool, x: Exchange, response: CapturedResponse
   return checked(served, [{ type: 'resource', resource: { uri, mimeType, blob: data } }]);
 }
 
-/** A tool with an output schema cannot succeed without what it describes. */
+/** A tool with an output schema cannot succeed with another output. */
 function checked({ tool }: ServedTool, content: readonly object[]): ToolResult {
   return { content, ...(tool.output === undefined ? {} : { isError: true }) };
 }
 
-/** Where the operation can be asked without MCP. */
+/** Returns the operation's URL for a request without MCP. */
 function uriOf(x: Exchange): string {
   return `${x.scheme}://${headerOf(x.headers, 'host') ?? 'localhost'}${x.target}`;
 }

@@ -62,7 +62,7 @@ export function isSearch(called: string): boolean {
   return called === SEARCH || called === DESCRIBE;
 }
 
-/** Answers a tool that finds or describes others. `tells`: whether the caller is told of a tool. */
+/** Answers a search tool. `tells`: reports whether the caller may see a tool. */
 export function answerSearch(called: string, args: Obj, tools: SearchableTools, tells: Tells): ToolResult {
   return called === SEARCH ? search(args, tools, tells) : describe(args, tools, tells);
 }

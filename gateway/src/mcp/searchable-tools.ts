@@ -1,4 +1,6 @@
-/** What search mode finds: tools of operations and of upstreams, whose index is made anew when those offer others. */
+/**
+ * The tools of search mode: those of operations and of upstreams, whose index is rebuilt when upstreams change theirs.
+ */
 import { toolDefinition } from '../tools/definition.ts';
 import { type IndexedTool, indexedTool, ToolIndex } from '../tools/search.ts';
 import type { SchemaLookup } from '../tools/standalone-schema.ts';

@@ -34,7 +34,7 @@ const ACCEPTED: Answer = { status: 202, body: null };
 export class SessionEra {
   readonly #sessions: SessionStore;
   readonly #calls = new CallsUnderWay();
-  /** By session, of those that have said so. */
+  /** Levels by session, of those that have set one. */
   readonly #logLevels = new BoundedMap<string>(MOST_SESSIONS);
 
   constructor(sessions: SessionStore) {
@@ -150,7 +150,7 @@ export class SessionEra {
   }
 }
 
-/** A result of an upstream without what only the later revision has. */
+/** Returns an upstream's result without members that only the later revision has. */
 function resultOfSession(result: Obj): Obj {
   const { resultType: _, ttlMs: __, cacheScope: ___, structuredContent, ...rest } = withoutProtocolMeta(result);
   return isObject(structuredContent) ? { ...rest, structuredContent } : rest;

@@ -1,4 +1,4 @@
-/** Revision 2026-07-28: no sessions; each request says what it needs in `_meta`, and repeats it in headers. */
+/** Revision 2026-07-28: without sessions; each request has its needs in `_meta`, and repeats them in headers. */
 import { clientNetwork } from '../client-network.ts';
 import { type Answer, headerOf } from '../exchange.ts';
 import { get, isObject, type Obj } from '../spec/json.ts';
@@ -23,15 +23,15 @@ import { mustMatchArguments } from './upstreams/repeated-arguments.ts';
 
 const PREFIX = 'io.modelcontextprotocol/';
 const VERSION = 'mcp-protocol-version';
-/** Milliseconds for which clients may keep lists; those that subscribe are told of changes before. */
+/** Milliseconds for which clients may keep lists; subscribers are notified of changes before. */
 const FRESH_MS = 60_000;
 const CACHING = `"ttlMs":${FRESH_MS},"cacheScope":"public"`;
 const PRIVATE_CACHING = `"ttlMs":${FRESH_MS},"cacheScope":"private"`;
 const ACCEPTED: Answer = { status: 202, body: null };
 
 /**
- * Whether a message is one of this era: by `_meta`, or by headers that earlier ones do not have. A session decides its own
- * revision: clients of several revisions send headers of later ones in it.
+ * Reports whether a message is one of this era: by `_meta`, or by headers that earlier ones do not have. A session
+ * decides its own revision: clients of several revisions send headers of later ones in it.
  */
 export function isStateless({ x }: Pick<McpRequest, 'x'>, message: RpcMessage): boolean {
   if (message.kind !== 'response' && get(get(message.params, '_meta'), `${PREFIX}protocolVersion`) !== undefined)
@@ -47,7 +47,7 @@ export function isStateless({ x }: Pick<McpRequest, 'x'>, message: RpcMessage): 
 export class StatelessEra {
   readonly subscriptions = new Subscriptions();
 
-  /** `STREAMS` where a stream has begun, null if the client has gone. Throws RpcError. */
+  /** Returns `STREAMS` if a stream has begun, null if the client has gone. Throws RpcError. */
   async answer(request: McpRequest, message: RpcMessage): Promise<Answer | null | typeof STREAMS> {
     if (message.kind !== 'request') return ACCEPTED;
     checkMeta(request, message);
@@ -88,7 +88,7 @@ export class StatelessEra {
     if (typeof name === 'string') mustMatch(headers, 'Mcp-Name', name);
     const called = await calledTool(request, message);
     if ('upstream' in called) {
-      // Repeated by who calls the tool by its own name; search mode's arguments are others.
+      // Clients repeat arguments only when they call the tool by its own name, not through search mode.
       if (called.upstream.tool.name === name)
         mustMatchArguments(headers, called.upstream.tool.headers, called.args.exact);
       return callUpstreamTool(request, message, called, clientSide(request, message));
@@ -137,16 +137,16 @@ function cachingOf({ toolbox }: McpRequest): string {
   return toolbox.access === null ? CACHING : PRIVATE_CACHING;
 }
 
-/** A result of an upstream, in whose era there may be no types of results. */
+/** Writes a result of an upstream, whose era may have no types of results. */
 function rendered(request: McpRequest, { id, method }: RpcRequest, result: Obj): string {
-  // Nothing is known of who else may read it.
+  // It is unknown whether others may read it, so it is not shared.
   const caching = method === 'resources/read' && (get(result, 'resultType') ?? 'complete') === 'complete';
   const _meta = { ...(get(result, '_meta') as Obj | undefined), ...serverInfo(request) };
   const fresh = caching ? { ttlMs: 0, cacheScope: 'private' } : {};
   return resultText(id, JSON.stringify({ resultType: 'complete', ...fresh, ...result, _meta }));
 }
 
-/** Throws RpcError where what each request must say is missing, of another revision, or not that of the header. */
+/** Throws RpcError if a required member of `_meta` is missing, of another revision, or differs from the header. */
 function checkMeta({ x }: McpRequest, { params }: RpcRequest): void {
   const meta = get(params, '_meta');
   const version = get(meta, `${PREFIX}protocolVersion`);

@@ -1,4 +1,4 @@
-/** Streams of clients that want to be told when tools change (revision 2026-07-28, "Subscriptions"). */
+/** Streams for clients that want notifications when tools change (revision 2026-07-28, "Subscriptions"). */
 import { ByOwner } from '../by-owner.ts';
 import type { ResponseSink } from '../exchange.ts';
 import type { RpcId } from './protocol/json-rpc.ts';
@@ -36,7 +36,7 @@ export class Subscriptions {
     return this.#all.size;
   }
 
-  /** Says what is subscribed to, and all that follows, until `end` or until the sink closes. */
+  /** Sends the subscription's scope, and all later changes, until `end` or until the sink closes. */
   add(subscription: Subscription): void {
     if (this.#all.size >= this.#most) {
       const oldest = this.#byOwner.takeOldestOfBusiest();
@@ -58,7 +58,7 @@ export class Subscriptions {
     }
   }
 
-  /** The gateway's own wish: the client is told that it is no failure. */
+  /** Ends a subscription on the gateway's side: the client is told that it has not failed. */
   end(subscription: Subscription): void {
     if (!this.#drop(subscription)) return;
     const { id, ends, sink } = subscription;

@@ -1,4 +1,4 @@
-/** What both eras of the protocol have in common: listing tools and calling one. */
+/** Shared by both eras of the protocol: listing tools and calling one. */
 import { type Exchange, type HeaderList, headerOf, type ResponseSink } from '../exchange.ts';
 import { get, isObject, type Obj, objectOf } from '../spec/json.ts';
 import { CONSUMER } from '../telemetry/access-log.ts';
@@ -31,10 +31,10 @@ export interface McpRequest {
   stream(headers: HeaderList): ResponseSink | null;
 }
 
-/** In place of an answer: a stream has begun, or its client has gone. */
+/** Takes the place of an answer: a stream has begun, or its client has gone. */
 export const STREAMS: unique symbol = Symbol('streams');
 
-/** A result; a refusal in its place, since the caller is not known or may not do this; or nothing: it was cancelled. */
+/** A result; a refusal in its place, since the caller is unknown or not permitted; or null: the call was cancelled. */
 export type CallOutcome = { readonly result: ToolResult } | { readonly refusal: Refusal } | null;
 
 /** JSON members of the result of `tools/list`, without braces. Throws RpcError. */
@@ -48,7 +48,7 @@ export async function listTools(request: McpRequest, params: Obj, era: Era): Pro
   return `"tools":[${page.tools.join(',')}]${next}`;
 }
 
-/** A call of an operation's tool, or of an upstream's, or what one that finds them answers. */
+/** A call of an operation's tool, or of an upstream's, or the answer of a search tool. */
 export type Called = OwnCall | UpstreamCall;
 type OwnCall =
   | { readonly served: ServedTool; readonly args: Arguments }
@@ -60,7 +60,7 @@ export interface UpstreamCall {
 
 export interface Arguments {
   readonly values: Obj;
-  /** With numbers as they were written, to be sent so. */
+  /** Arguments with numbers as they were written, to be sent so. */
   readonly exact: Obj;
 }
 
@@ -110,7 +110,7 @@ function innerTool(toolbox: Toolbox, { values, exact }: Arguments): Called {
   return calledBy(toolbox, inner.name, args) ?? { name: CALL, result: unknownTool(inner.name) };
 }
 
-/** `cancellable`: is given what cancels the call, and returns what takes that back. Throws RpcError. */
+/** `cancellable`: registers the function that cancels the call; returns one that removes it. Throws RpcError. */
 export async function runTool(
   request: McpRequest,
   called: OwnCall,

@@ -11,7 +11,7 @@ export interface ToolRequest {
   readonly method: string;
   /** Path and query. */
   readonly target: string;
-  /** Of parameters, lower-case names. */
+  /** Headers from parameters, lower-case names. */
   readonly headers: HeaderList;
   /** `name=value`, in order. */
   readonly cookies: readonly string[];
@@ -46,7 +46,9 @@ export function toolRequest(tool: Tool, operation: Operation, given: Obj): ToolR
 
 const MOST_ARGUMENTS = 10_000;
 
-/** Of each argument that is given or has a default; null is no value of a parameter, and may be one of a body. */
+/**
+ * Returns each argument that is given or has a default; null cannot be a parameter's value, but may be one of a body.
+ */
 function valuesOf(tool: Tool, given: Obj): ReadonlyMap<string, unknown> {
   const { properties = {} } = tool.input;
   const known = new Set(Object.keys(properties as object));

@@ -25,9 +25,9 @@ export interface ServedTool {
 interface ToolboxDeps {
   readonly steps: StepBudget;
   readonly upstreams: UpstreamSet | null;
-  /** Default: as many as have 1 MB together. */
+  /** Default: up to 1 MB of entries. */
   readonly pageSize?: number;
-  /** Default: all clients are told of the same. */
+  /** Default: all clients see the same. */
   readonly access?: AccessChecks | null;
 }
 
@@ -37,12 +37,10 @@ export interface ToolPage {
   readonly nextCursor?: string;
 }
 
-/** Whether the caller may call an operation, by its index; null: all clients are told of the same. */
+/** Reports whether the caller may call an operation, by its index; null: all clients see the same. */
 export type Permits = ((operation: number) => boolean) | null;
 
-/**
- * Reports whether a client is told of what an upstream has: the operation that decides about calls would let it pass.
- */
+/** Reports whether a client sees an upstream's entries: the operation that decides about calls would admit it. */
 export function tellsOf({ settings: { authorize } }: UpstreamServer, permits: Permits): boolean {
   return authorize === undefined || (permits?.(authorize) ?? true);
 }
@@ -56,11 +54,11 @@ interface Output {
 interface Entry extends ServedTool {
   /** JSON of its definition, once a client has listed it. */
   readonly listed: Map<Era, string>;
-  /** Null: nothing is said of its answers. */
+  /** Null: its answers are not described. */
   output: Output | null | undefined;
 }
 
-/** An answer that takes longer is told as one that its description does not fit. */
+/** Limit of validating an answer; a slower one counts as contradicting its description. */
 const ANSWER_LIMIT: TimeLimit = { ms: 100, piece: 100_000_000 };
 
 export class Toolbox {
@@ -71,19 +69,19 @@ export class Toolbox {
   readonly origins: ReadonlySet<string>;
   /** Null if no issuer of tokens is known. */
   readonly resource: ProtectedResource | null;
-  /** Null if clients are told of all tools. */
+  /** Null if clients see all tools. */
   readonly search: SearchableTools | null;
   /** Null without upstreams. */
   readonly upstreams: UpstreamSet | null;
-  /** Entries on a page of a list; 0: as many as have 1 MB together. */
+  /** Entries on a page of a list; 0: up to 1 MB of them. */
   readonly pageSize: number;
-  /** Null if all clients are told of the same. */
+  /** Null if all clients see the same. */
   readonly access: AccessChecks | null;
   /** By name. */
   readonly #entries: ReadonlyMap<string, Entry>;
   readonly #operations: readonly Operation[];
   #names: readonly string[] = [];
-  /** What `#names` are of. */
+  /** The tools that `#names` were made from. */
   #namesOf: UpstreamSet['tools'] | null | undefined;
   readonly #lookup: SchemaLookup;
   readonly #steps: StepBudget;
@@ -125,7 +123,7 @@ export class Toolbox {
     this.search = search ? searchableTools([...this.#entries.values()], this.#lookup, upstreams) : null;
   }
 
-  /** By its index in the artifact. */
+  /** Returns an operation by its index in the artifact. */
   operation(index: number): Operation {
     return this.#operations[index] as Operation;
   }
@@ -146,7 +144,7 @@ export class Toolbox {
     return { tools: keys.map((name) => this.#listedBy(name, era)), ...next };
   }
 
-  /** Reports whether a client is told of the tool. */
+  /** Reports whether a client sees the tool. */
   tells(name: string, permits: Permits): boolean {
     const own = this.#entries.get(name);
     if (own) return permits?.(own.operation.index) ?? true;

@@ -9,14 +9,14 @@ import { type Toolbox, tellsOf } from './toolbox.ts';
 import type { UpstreamServer } from './upstreams/upstream-server.ts';
 import type { UpstreamSet } from './upstreams/upstream-set.ts';
 
-/** Lists of what upstreams have, by method. */
+/** Lists of upstreams' entries, by method. */
 const LISTS = {
   'prompts/list': { kind: 'prompts', member: 'prompts', capability: 'prompts' },
   'resources/list': { kind: 'resources', member: 'resources', capability: 'resources' },
   'resources/templates/list': { kind: 'templates', member: 'resourceTemplates', capability: 'resources' },
 } as const;
 
-/** Returns the capabilities beside tools, as clients of either era are told. */
+/** Returns the capabilities besides tools, for clients of either era. */
 export function upstreamCapabilities({ upstreams }: Toolbox): Readonly<Record<string, object>> {
   const names = ['prompts', 'resources', 'completions', 'logging'].filter((name) => upstreams?.offers(name));
   return Object.fromEntries(names.map((name) => [name, {}]));

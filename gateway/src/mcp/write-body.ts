@@ -38,7 +38,7 @@ function plainBody(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** Of base64, in either alphabet. */
+/** Decodes base64, in either alphabet. */
 function bytesOf(value: unknown, name: string): Buffer {
   if (typeof value === 'string' && /^[A-Za-z0-9+/_-]*={0,2}$/.test(value)) return Buffer.from(value, 'base64');
   throw new ToolFault(`"${name}" must be the base64 of bytes.`);
@@ -59,7 +59,7 @@ function formPairs(field: FormField, value: unknown): string[] {
 }
 
 function writeParts(value: Obj, fields: readonly FormField[], { binary = [] }: ToolBody): WrittenBody {
-  // Nobody can put the boundary into a part: it is made after the parts are known.
+  // The boundary is made after the parts are known, so that a part cannot contain it.
   const boundary = `gw-${randomBytes(18).toString('hex')}`;
   const parts = Object.entries(value).flatMap(([name, each]) => {
     const field = fieldOf(name, fields);

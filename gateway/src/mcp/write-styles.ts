@@ -1,4 +1,4 @@
-/** Writes values of parameters as OpenAPI's styles have them: what `validation/styles.ts` reads. */
+/** Writes values of parameters in OpenAPI's styles: the counterpart of `validation/styles.ts`. */
 import type { FormField, Parameter } from '../artifact/format.ts';
 import { isWrittenNumber, numberText } from '../json/exact-json.ts';
 import { isObject, type Obj } from '../spec/json.ts';
@@ -126,7 +126,9 @@ function listText(parameter: Styled, value: unknown, encode: Encode, delimiter: 
     : members.flat().join(delimiter);
 }
 
-/** Of an object that is written as its members: only those that the document declares could be told from other parameters. */
+/**
+ * Returns the members of an object that is written by members: only declared ones can be told from other parameters.
+ */
 function membersOf(parameter: Styled, value: object): [string, string][] {
   const known = parameter.property_types ?? {};
   return Object.entries(value).map(([key, each]) => {
@@ -142,13 +144,13 @@ function plainText({ name }: Styled, value: unknown): string {
   return textOf(value);
 }
 
-/** Of what has no structure. */
+/** Returns the text of an unstructured value. */
 export function textOf(value: unknown): string {
   if (isWrittenNumber(value)) return numberText(value);
   return value === null || value === undefined ? '' : String(value);
 }
 
-/** Of a parameter that is declared with a media type. */
+/** Returns the text of a parameter that is declared with a media type. */
 function contentText(type: string, value: unknown): string {
   return isJson(type) || value === null || isStructured(value) ? JSON.stringify(value) : textOf(value);
 }

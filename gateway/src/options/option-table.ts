@@ -68,7 +68,7 @@ export interface ChoiceOption extends Common {
 export interface TextOption extends Common {
   readonly type: 'text';
   readonly value: string;
-  /** A regular expression, and what is said where a value does not match it. */
+  /** A regular expression, with the message for values that do not match it. */
   readonly pattern?: string;
   readonly say?: string;
   readonly default?: string;

@@ -14,7 +14,7 @@ const LONGEST = 86_400;
 /** Seconds of the shortest limit: timers hold as closely as the event loop does (docs/decisions.md#timeouts-exact). */
 const SHORTEST = 0.05;
 
-/** Reasons for which an option is no field of `spec.serve`. */
+/** Reasons for which `spec.serve` has no field for an option. */
 const BY_OPERATOR = 'the operator sets it';
 const BY_LINK = 'the operator sets it, from `spec.controlPlane` or for its own link';
 const BY_TLS = 'from `spec.tls`';
@@ -472,7 +472,7 @@ export const SERVE_OPTIONS = {
   },
 } as const satisfies OptionTable;
 
-/** Where connections keep coming, a stopping gateway accepts them for at most so many times `drainDelay`. */
+/** If connections keep coming, a stopping gateway accepts them for at most so many times `drainDelay`. */
 const MOST_DELAYS = 4;
 
 /** Longest drain, in the unit of `drainDelay`: time to allow before `shutdownTimeout` when ending the process. */

@@ -7,13 +7,13 @@ import type { TracingOptions } from '../telemetry/tracing-options.ts';
 import type { ValuesOf } from './option-table.ts';
 import type { SERVE_OPTIONS } from './options.ts';
 
-/** Where artifacts come from in connected mode (docs/decisions.md#artifact-optional-when-connected). */
+/** The source of artifacts in connected mode (docs/decisions.md#artifact-optional-when-connected). */
 export interface ControlPlaneOptions {
   /** WebSocket URL, with the path `/ws/data-plane`. */
   readonly url: string;
   /** UUID. */
   readonly projectId: string;
-  /** Data-plane API key of the project, and what the control plane's certificate is checked by; never logged. */
+  /** Data-plane API key of the project, and the roots for the control plane's certificate; never logged. */
   readonly credentials: CredentialSource;
   /** Shown in the control plane. */
   readonly name: string;
@@ -21,8 +21,8 @@ export interface ControlPlaneOptions {
   /** Folder for the last good artifact; undefined: it is not kept. */
   readonly cacheDir?: string | undefined;
   /**
-   * Seconds at most that the gateway is not ready because the control plane has not said what is wanted, or that is not
-   * served yet; 0: it is ready with any artifact.
+   * Most seconds for which the gateway is not ready because the control plane has not named the wanted artifact, or
+   * that is not served yet; 0: it is ready with any artifact.
    */
   readonly waitSeconds: number;
 }
@@ -30,7 +30,7 @@ export interface ControlPlaneOptions {
 /** Values of the table of options, by name. */
 export type ServeFlags = ValuesOf<typeof SERVE_OPTIONS>;
 
-/** Options that `controlPlane` is made of. */
+/** Options that make up `controlPlane`. */
 export type ControlPlaneFlag =
   | 'controlPlane'
   | 'projectId'

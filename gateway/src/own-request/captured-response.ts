@@ -38,7 +38,7 @@ export class CapturedResponse implements Responder {
     return Buffer.concat(this.#kept);
   }
 
-  /** The body is longer than what is kept of it. */
+  /** The body is longer than the kept part. */
   get tooLong(): boolean {
     return this.bodyBytes > this.#options.most;
   }
@@ -66,7 +66,7 @@ export class CapturedResponse implements Responder {
       write: (chunk: Uint8Array, _, done) => {
         this.#take(chunk);
         done();
-        // It was answered, and has been read as far as it is wanted: nobody has left.
+        // It was answered, and read as far as needed: the client has not left.
         if (this.#options.cutsOff && this.bodyBytes > this.#options.most) this.#cut(x);
       },
       final: (done) => {

@@ -1,7 +1,9 @@
-/** Sets of characters as ranges of code points: what a class, an escape, or a choice of single characters admits. */
+/**
+ * Sets of characters as ranges of code points: those that a class, an escape, or a choice of single characters admits.
+ */
 import type { AST } from '@eslint-community/regexpp';
 
-/** From and to, both included; sorted, none touching the next. */
+/** From and to, both included; sorted, with a gap between neighbours. */
 export type Ranges = readonly (readonly [from: number, to: number])[];
 
 const LAST = 0x10ffff;
@@ -31,7 +33,7 @@ const LINE_END: Ranges = [
   [0x2028, 0x2029],
 ];
 
-/** Returns null for what is not one character, and for classes of Unicode's tables (`\p{…}`). */
+/** Returns null unless the node is one character, and for classes of Unicode's tables (`\p{…}`). */
 export function rangesOf(node: AST.Node): Ranges | null {
   switch (node.type) {
     case 'Character':

@@ -22,7 +22,7 @@ class CountedMatch {
   readonly #text: string;
   readonly #budget: StepBudget;
   readonly #registers: Int32Array;
-  /** Threes: where to go on, the position, and -1; or -1, a register, and its value before. */
+  /** Triples: the instruction to go on at, the position, and -1; or -1, a register, and its previous value. */
   #kept = new Int32Array(3 * 64);
   #height = 0;
   #steps = 0;
@@ -151,7 +151,7 @@ class CountedMatch {
     }
   }
 
-  /** Where the last way back leads from. */
+  /** Position of the last way back. */
   #position = 0;
 
   /** Undoes down to the last way back; returns its instruction, or -1 if `bottom` is reached. */
@@ -177,7 +177,7 @@ class CountedMatch {
     }
   }
 
-  /** Keeps only what registers held before. */
+  /** Keeps only the previous values of registers. */
   #dropWays(height: number): void {
     const kept = this.#kept;
     let to = height;
@@ -212,7 +212,7 @@ class CountedMatch {
   #repeated(register: number, at: number, forward: boolean, anyCase: boolean): number {
     const from = this.#registers[register] as number;
     const to = this.#registers[register + 1] as number;
-    // A group that has not matched, or has not ended, matches nothing.
+    // A group that has not matched, or has not ended, matches the empty text.
     if (from < 0 || to < 0) return at;
     const length = to - from;
     const start = forward ? at : at - length;

@@ -10,7 +10,7 @@ export const OP = {
   CHAR: 0,
   /** The same towards the beginning, in look-behind. */
   CHAR_BACK: 1,
-  /** Goes on at `a`, or at `b` where that fails. */
+  /** Goes on at `a`, or at `b` if that fails. */
   SPLIT: 2,
   JUMP: 3,
   /** Notes the position in register `a`. */
@@ -21,17 +21,17 @@ export const OP = {
   ZERO: 6,
   /** Adds 1 to register `a`. */
   COUNT: 7,
-  /** Goes to `c` where register `a` is at least `b`. */
+  /** Goes to `c` if register `a` is at least `b`. */
   IF_AT_LEAST: 8,
-  /** Fails where the position is what register `a` says. */
+  /** Fails if the position equals register `a`. */
   MOVED: 9,
   START: 10,
   END: 11,
   LINE_START: 12,
   LINE_END: 13,
-  /** A word boundary; `a` is 1 for none. */
+  /** A word boundary; `a` is 1 for its absence. */
   WORD: 14,
-  /** Goes over what registers `a` and `a + 1` enclose; `b` is 1 where case does not count. */
+  /** Matches the text between the positions in registers `a` and `a + 1`; `b` is 1 to ignore case. */
   BACK: 15,
   BACK_BACK: 16,
   /** Matches the following instructions up to DONE, and goes on at `a`; `b` is 1 if they must not match. */
@@ -42,14 +42,14 @@ export const OP = {
 /** Numbers of an instruction: the operation and three operands. */
 export const WIDTH = 4;
 
-/** Whether one character, given as a code point or UTF-16 unit, is meant. */
+/** Reports whether one character, given as a code point or UTF-16 unit, matches. */
 export type Tester = (point: number) => boolean;
 
 export interface Program {
   readonly code: Int32Array;
   readonly testers: readonly Tester[];
   readonly registers: number;
-  /** Of code points, not of UTF-16 units. */
+  /** Characters are code points, not UTF-16 units. */
   readonly unicode: boolean;
 }
 
@@ -57,7 +57,7 @@ export function countedProgram(pattern: ReadPattern): Program {
   return new Compiler(pattern).program;
 }
 
-/** What `(?ims-ims:…)` has set. */
+/** Flags set by `(?ims-ims:…)`. */
 interface Flags {
   readonly i: boolean;
   readonly m: boolean;
@@ -149,7 +149,7 @@ class Compiler {
   }
 
   #backReference(node: AST.Backreference, flags: Flags, back: boolean): void {
-    // Of groups of one name, in different alternatives, only one can have matched: the others match nothing.
+    // Of groups of one name, in different alternatives, only one can have matched: the others match the empty text.
     for (const group of [node.resolved].flat()) {
       this.#emit(back ? OP.BACK_BACK : OP.BACK, this.#groups.get(group), flags.i ? 1 : 0);
     }
@@ -175,7 +175,7 @@ class Compiler {
     }
   }
 
-  /** `min` rounds, then as many as are greedy or needed, none of which may match nothing. The element stands once. */
+  /** `min` rounds, then more, greedily or as needed, which must not be empty. The element is emitted once. */
   #repetition({ element, min, max, greedy }: AST.Quantifier, flags: Flags, back: boolean): void {
     if (max === 0) return;
     if (min === 1 && max === 1) return this.#element(element, flags, back);

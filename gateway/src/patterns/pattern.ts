@@ -14,21 +14,21 @@ import { classText, toRe2 } from './to-re2.ts';
 export interface Pattern {
   /** Throws StepsExceeded if the budget does not suffice. */
   test(text: string): boolean;
-  /** Its source: Ajv tells patterns apart by this, and would take all of an artifact for the first without it. */
+  /** Returns its source: Ajv identifies patterns by this, and would otherwise take all of an artifact for the first. */
   toString(): string;
 }
 
-/** `linear`: by an automaton. `counted`: by a machine that goes back, with what it is that needs it, in words. */
+/** `linear`: by an automaton. `counted`: by a backtracking machine, with the construct that needs it, in words. */
 export type PatternKind =
   | {
       readonly kind: 'linear';
-      /** Characters of the longest text that is matched on the event loop; what is longer goes to a helper process. */
+      /** Characters of the longest text that is matched on the event loop; longer ones go to a helper process. */
       readonly mostCharacters: number;
     }
   | { readonly kind: 'counted'; readonly constructs: readonly string[] }
   | { readonly kind: 'unreadable' };
 
-/** Units of a character and a state, where the engine leaves its fast path. */
+/** Units of a character and a state, when the engine leaves its fast path. */
 const UNITS_A_STATE = 40;
 /** Characters times states of an automaton that count as a step: those are far quicker than the other machine's. */
 const STATES_A_STEP = 8;
@@ -73,13 +73,13 @@ export function patternReader(budget: StepBudget) {
     patterns.set(source, pattern);
     return pattern;
   };
-  // Ajv writes this text into standalone code; we never make any.
+  // Ajv writes this text into standalone code, which is never made here.
   return Object.assign(read, { code: 'regExp' });
 }
 
 /**
- * By an automaton where that can be: as ECMA-262 reads it with the flag `u`, as RE2 does, as ECMA-262 does without the
- * flag. RE2 is not asked for what it would take for something else, such as `\k<name>`.
+ * Uses an automaton if possible: as ECMA-262 reads it with the flag `u`, as RE2 does, as ECMA-262 does without the
+ * flag. RE2 is not used for constructs that it reads differently, such as `\k<name>`.
  */
 function compile(source: string): Compiled {
   if (source.length > MOST_PATTERN) return { is: { kind: 'unreadable' }, test: null };
@@ -150,7 +150,7 @@ function charactersIn(text: string): number {
 
 const BEYOND_RE2 = 'what RE2 does not know, or only at too great a size,';
 
-/** What no automaton can do. */
+/** Returns the constructs that an automaton cannot match. */
 function constructsOf({ ast }: ReadPattern): readonly string[] {
   const found = new Set<string>();
   let level: readonly AST.Node[] = [ast];

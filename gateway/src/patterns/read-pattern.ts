@@ -9,7 +9,7 @@ export interface ReadPattern {
   readonly unicode: boolean;
 }
 
-/** Groups in groups; more than any pattern that was written by hand, and less than what exhausts a stack. */
+/** Most nested groups; more than any hand-written pattern has, and less than would exhaust a stack. */
 const MOST_DEPTH = 200;
 
 const parser = new RegExpParser({ ecmaVersion: 2025 });

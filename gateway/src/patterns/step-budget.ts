@@ -1,9 +1,9 @@
 /**
- * How much work matching and validating may be: the bound that no text, no pattern and no schema gets around
+ * The limit on the work of matching and validating, for any text, pattern and schema
  * (docs/decisions.md#patterns-bounded, docs/decisions.md#validation-in-helpers).
  *
- * Steps count what patterns do, against the option. Units, of about a nanosecond each, count all work: they decide when
- * to look at the clock, and the clock decides whether the work may go on here.
+ * Steps count the work of patterns, against the option. Units, of about a nanosecond each, count all work: they decide
+ * when to look at the clock, and the clock decides whether the work may go on here.
  */
 
 /** Steps for each byte that is matched, besides those of the option. */
@@ -48,7 +48,7 @@ export class TimeExceeded extends StepsExceeded {
 export class StepBudget {
   /** Units until the next look at the clock. Generated validators count it down, and call `look` below zero. */
   units = SLICE;
-  /** Another value is validated, or the same after a change: what was remembered of the last one no longer holds. */
+  /** Another value is validated, or the same after a change: results remembered for the last one are invalid. */
   round = 0;
   readonly #most: number;
   #given = 0;
@@ -63,8 +63,8 @@ export class StepBudget {
   }
 
   /**
-   * `used`: steps that the request has taken before; `bytes`: length of what is matched now; `limit`: how long the work
-   * may take here. Default: until its steps are used up.
+   * `used`: steps that the request has taken before; `bytes`: length of the text that is matched now; `limit`: time
+   * that the work may take here. Default: until its steps are used up.
    */
   begin(used: number, bytes: number, limit = NO_TIME_LIMIT): void {
     this.#given = this.#most + bytes * STEPS_A_BYTE;

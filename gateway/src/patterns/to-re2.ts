@@ -7,9 +7,9 @@ import { type Ranges, rangesOf } from './char-ranges.ts';
 import type { ReadPattern } from './read-pattern.ts';
 
 const MOST_REPEATS = 1000;
-/** States of what is written out: time and memory of a match grow with them. */
+/** States of the written-out pattern: time and memory of a match grow with them. */
 const MOST_STATES = 10_000;
-/** Characters of what is written out. */
+/** Characters of the written-out pattern. */
 const MOST_TEXT = 100_000;
 
 /** No expression of RE2, or too large a one. */
@@ -37,7 +37,7 @@ function checked(text: string, states: number): Written {
   return { text, states };
 }
 
-/** `allowed`: how often what stands in it may be repeated in all. */
+/** `allowed`: how often its content may be repeated in all. */
 function choice(alternatives: readonly AST.Alternative[], allowed: number): Written {
   const each = alternatives.map(({ elements }) => sequence(elements.map((element) => write(element, allowed))));
   return checked(each.map(({ text }) => text).join('|'), sum(each));
@@ -97,7 +97,7 @@ function repetition({ element, min, max }: AST.Quantifier, allowed: number): Wri
   return sequence(parts);
 }
 
-/** So many of it, in pieces that may be. */
+/** Yields so many repetitions, in pieces of an allowed size. */
 function* pieces(count: number, allowed: number, { text, states }: Written, of: (count: number) => string) {
   if (count * states > MOST_STATES) throw new Inexpressible();
   for (let left = count; left > 0; left -= allowed) {

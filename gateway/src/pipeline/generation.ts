@@ -46,11 +46,11 @@ export interface LoadedOperation {
   readonly admission: Admission;
   readonly parameters: ParameterValidator | null;
   readonly body: BodyValidator | null;
-  /** Null if the description leaves open what it answers with. */
+  /** Null if the description leaves the types of answers open. */
   readonly accept: AcceptCheck | null;
-  /** Null where responses are not validated. */
+  /** Null if responses are not validated. */
   readonly response: ResponseValidator | null;
-  /** Null where messages of its WebSockets are not validated. */
+  /** Null if messages of its WebSockets are not validated. */
   readonly messages: WebSocketMessages | null;
   readonly middlewares: readonly Step[];
   readonly dispatcher: BoundPlugin;
@@ -63,7 +63,7 @@ export interface LoadedOperation {
   readonly metrics: OperationMetrics;
   /** Some middleware has a response hook. */
   readonly responseHooks: boolean;
-  /** Where the time from dispatch to the response's head is counted, by upstream. */
+  /** Returns the counter of the time from dispatch to the response's head, by upstream. */
   dispatchTime(upstream: Upstream | null): Cell;
   /** `Deprecation` and `Sunset`; null if neither is sent. */
   readonly lifecycle: LifecycleHeaders | null;
@@ -73,11 +73,11 @@ export interface LoadedOperation {
 export class Generation {
   readonly artifact: Artifact;
   readonly router: Router<LoadedOperation>;
-  /** For requests that match nothing. */
+  /** Admission for unmatched requests. */
   readonly baseline = new Admission([]);
   readonly health: Health;
   readonly specs: SpecLibrary;
-  /** Null where MCP is not enabled. */
+  /** Null if MCP is not enabled. */
   readonly toolbox: Toolbox | null;
   inFlight = 0;
   #retired = false;
@@ -106,21 +106,21 @@ export class Generation {
 
 export interface GenerationDeps {
   readonly secrets: Secrets;
-  /** Operations whose secrets do not resolve answer with a problem; else the artifact is not loaded. */
+  /** Operations with unresolved secrets answer with a problem; else the artifact is not loaded. */
   readonly servesUnresolved: boolean;
-  /** Told of each of them. */
+  /** Called for each unresolved operation. */
   readonly unresolved: (details: Readonly<Record<string, string>>, message: string) => void;
   readonly metrics: Metrics;
   readonly upstreams: UpstreamOptions;
   readonly capabilities: OpenCapabilities;
   readonly mcpUpstreams: UpstreamPool;
-  /** Entries on a page of a list of MCP; 0: as many as have 1 MB together. */
+  /** Entries on a page of a list of MCP; 0: up to 1 MB of them. */
   readonly mcpPageSize: number;
   readonly limits: PluginLimits;
   readonly dev: boolean;
   /** Steps that matching patterns may take for a request (docs/decisions.md#patterns-bounded). */
   readonly maxPatternSteps: number;
-  /** Where values are validated that take long. */
+  /** Helpers that validate values for which that takes long. */
   readonly validation: ValidationHelpers;
   /** Bytes of a response that is held to be validated. */
   readonly maxHeldResponse: number;
@@ -267,7 +267,7 @@ class PluginBinder {
 interface OperationDeps {
   readonly binder: PluginBinder;
   readonly schemas: Schemas;
-  /** What `schemas` is made from. */
+  /** The table that `schemas` is made from. */
   readonly table: RoutesFile['schemas'];
   readonly admissions: Map<string, Admission>;
   readonly metrics: Metrics;
@@ -292,7 +292,7 @@ async function loadOperation(operation: Operation, deps: OperationDeps): Promise
   return withPlugins(operation, middlewares, await deps.binder.bind(operation.dispatch), deps);
 }
 
-/** Without its middlewares: nothing behind them is reached. */
+/** Loads an operation without its middlewares: they have nothing behind them. */
 function loadUnconfigured(operation: Operation, reason: string, deps: OperationDeps): LoadedOperation {
   const plugin = deps.binder.pluginOf(operation.dispatch);
   return withPlugins(operation, [], new UnconfiguredPlugin(plugin, reason), deps);

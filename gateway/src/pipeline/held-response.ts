@@ -25,12 +25,12 @@ export class HeldResponseBytes {
     return this.#held.take(bytes);
   }
 
-  /** They have gone on, and are no longer in memory. */
+  /** The bytes have been sent, and have left memory. */
   release(): void {
     this.#held.release();
   }
 
-  /** They are on their way: from now on it is the client that delays their end, and that may lose them to others. */
+  /** The bytes are on their way: from now on the client delays their end, and may lose them to others. */
   sent(): void {
     const sentAt = performance.now();
     const x = this.#x;
@@ -44,7 +44,7 @@ export class HeldResponseBytes {
   }
 }
 
-/** The answer in place of a response for which there is no room. */
+/** Returns the answer in place of a response that memory is lacking for. */
 export function noRoom(): Problem {
   return problem('overloaded', 'The gateway has reached its limit of responses in memory. Try again.');
 }
@@ -57,7 +57,7 @@ export interface Holding {
   whole(body: Buffer): Promise<void>;
   /** The body is over the limit. Returns the sink for it, from its first byte; null: it is dropped. */
   overflow(): Promise<ResponseSink | null>;
-  /** There is no room for it: it goes nowhere. */
+  /** There is no room for it: it is dropped. */
   refused(): Promise<void>;
   /** `whole` or `overflow` rejected. */
   failed(error: unknown): void;

@@ -1,10 +1,10 @@
-/** Runs the hooks of middlewares: each is timed for the metrics and, where the request is traced, has a span. */
+/** Runs the hooks of middlewares: each is timed for the metrics and, if the request is traced, has a span. */
 import { type Exchange, headerOf, problemOf } from '../exchange.ts';
 import type { Span } from '../spans/span.ts';
 import { ANSWERED, type Outcome } from '../wasm/call/plugin.ts';
 import type { LoadedOperation, Step } from './generation.ts';
 
-/** At once where the plugin waits for nothing. */
+/** Returns at once if the plugin does not wait. */
 export function runRequestHook(step: Step, x: Exchange): Outcome | Promise<Outcome> {
   const { name } = step.plugin;
   const span = x.trace?.step(`middleware ${name} request`, { 'gw.plugin': name, 'gw.phase': 'request' });
@@ -14,7 +14,7 @@ export function runRequestHook(step: Step, x: Exchange): Outcome | Promise<Outco
   return timed(x, step.requestTime, from, span, decided);
 }
 
-/** `Exchange.answer` is set where the hook puts another response in the place of the one at hand. */
+/** `Exchange.answer` is set if the hook replaces the response. */
 export async function runResponseHook(step: Step, x: Exchange): Promise<Outcome> {
   const { name } = step.plugin;
   const span = x.trace?.step(`middleware ${name} response`, { 'gw.plugin': name, 'gw.phase': 'response' });

@@ -51,7 +51,7 @@ export interface PipelineOptions extends ResponseOptions {
   readonly limits: RequestLimits;
   readonly reserved: ReservedOptions;
   readonly client: ClientAddress;
-  /** Of bodies of requests that are in memory. */
+  /** Budget of request bodies in memory. */
   readonly budget: BufferBudget;
   readonly arriving: ArrivingBodies;
   readonly mcp: McpEndpoint;
@@ -146,7 +146,10 @@ class RequestRun implements BodyReading {
     this.#response.crashed(error);
   }
 
-  /** Admits headers and takes what they say of the request: a header that has one value and came in several lines, or null. */
+  /**
+   * Admits headers and reads the request's properties from them; returns a single-valued header that came in several
+   * lines, or null.
+   */
   #admit(op: LoadedOperation | null): string | null {
     const x = this.#x;
     const admission = op?.admission ?? this.#otherAdmission();
@@ -187,7 +190,7 @@ class RequestRun implements BodyReading {
     if (answer !== STREAMS) await this.#response.answer(answer);
   }
 
-  /** No operation has this path, or none with this method: preflight, 404 or 405. */
+  /** No operation has this path, or this method for it: preflight, 404 or 405. */
   async #unrouted(allow: readonly string[]): Promise<void> {
     const x = this.#x;
     const { toolbox } = this.#gw;

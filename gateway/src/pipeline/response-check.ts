@@ -1,4 +1,4 @@
-/** Response validation in a request's life: what is held, what is reported, what is withheld. */
+/** Response validation in a request's life: holds, reports and withholds responses. */
 import type { Writable } from 'node:stream';
 import type { BufferBudget } from '../buffer-budget.ts';
 import { type Answer, changeHeader, type Exchange, type HeaderList, type ResponseSink } from '../exchange.ts';
@@ -14,7 +14,7 @@ export interface JudgedResponse {
   open(): ResponseSink | Promise<ResponseSink | null>;
   /** Reports whether the body is held, so that its end is not yet the response's. */
   holds(holding: boolean): void;
-  /** The body has gone to what `open` gave. */
+  /** The body has gone to the sink of `open`. */
   sent(bytes: number): void;
   withheld(answer: Problem): Promise<void>;
   failed(error: unknown): void;
@@ -44,7 +44,7 @@ export class ResponseCheck {
     changeHeader(x.headers, 'set', 'accept-encoding', 'identity');
   }
 
-  /** Of an answer that a dispatcher made itself: the problem to send in its place. */
+  /** Checks an answer that a dispatcher made itself; returns the problem to send in its place. */
   answer(x: Exchange, answer: Answer | null): Problem | null | Promise<Problem | null> {
     if (answer === null || 'problem' in answer || answer.body === null) return null;
     const headers = [...(answer.headers ?? [])];
@@ -108,7 +108,7 @@ export class ResponseCheck {
       const detail = 'The response does not match the API description, and is withheld.';
       return problem('response-invalid', detail, { errors });
     };
-    // The upstream decides what its response costs: it is nobody's request that has passed authentication.
+    // The upstream decides the cost of its response, so the request does not count as authenticated.
     const asker = { clientIp: x.clientIp, authenticated: false, wanted: () => !x.closed };
     this.#loop.enters(x, 'response');
     const errors = this.#validator.errors(status, headers, body, asker);

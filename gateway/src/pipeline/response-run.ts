@@ -44,7 +44,7 @@ const SWITCHING_PROTOCOLS = 101;
 export interface ResponseOptions {
   readonly recorder: Recorder;
   readonly loop: EventLoopWatch;
-  /** Of bodies of responses that are in memory. */
+  /** Budget of response bodies in memory. */
   readonly responseBudget: BufferBudget;
   /** Verbose problem documents. */
   readonly dev: boolean;
@@ -56,9 +56,9 @@ export interface ResponseOptions {
 export class ResponseRun implements ProxyEvents, EngineResponse {
   /** Null if no operation matched. */
   op: LoadedOperation | null = null;
-  /** Where the request is counted; null: not known yet. */
+  /** Metrics that count the request; null: not known yet. */
   place: OperationMetrics | null = null;
-  /** Middlewares whose request hook has run: their response hooks run in reverse. */
+  /** Number of middlewares whose request hook has run: their response hooks run in reverse. */
   ran = 0;
   readonly #x: Exchange;
   readonly #gw: Generation;
@@ -78,7 +78,7 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
     gw.inFlight++;
   }
 
-  /** Its operation's metrics, or those of all that matched none. */
+  /** Its operation's metrics, or those of unmatched requests. */
   get metrics(): OperationMetrics {
     this.place ??= this.#options.recorder.metrics.unmatched(this.#x.method);
     return this.place;
@@ -91,7 +91,7 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
     return this.answer({ problem: answer });
   }
 
-  /** A plugin's or ours. Null if the client has gone. */
+  /** Sends an answer of a plugin or of the gateway. Ignored if the client has gone. */
   async answer(answer: Answer | null): Promise<void> {
     const x = this.#x;
     if (x.closed) return this.record(CLIENT_CLOSED, 0);
@@ -172,7 +172,7 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
     return held ?? open();
   }
 
-  /** Where the body of a response that is valid goes. */
+  /** Returns the sink for the body of a valid response. */
   #open(op: LoadedOperation, status: number, headers: HeaderList): ResponseSink | Promise<ResponseSink | null> {
     const x = this.#x;
     x.responseStatus = status;
@@ -236,7 +236,10 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
 
   // --- an engine's answer without an end
 
-  /** It ends with the client, or when the gateway stops; it outlives its generation, unless plugins see its chunks. */
+  /**
+   * The response ends with the client, or when the gateway stops; it outlives its generation, unless plugins see its
+   * chunks.
+   */
   async endless(x: Exchange, headers: HeaderList, begins: (sink: ResponseSink) => void): Promise<boolean> {
     const op = this.op as LoadedOperation;
     if (op.buffersResponse) {
@@ -329,7 +332,10 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
     return relayed;
   }
 
-  /** Response hooks see the answer as one without a body; false if the client has gone, or got another answer. */
+  /**
+   * Response hooks see the answer as one without a body; resolves with false if the client has gone, or got another
+   * answer.
+   */
   async #switches(op: LoadedOperation, headers: HeaderList): Promise<boolean> {
     const x = this.#x;
     x.responseStatus = SWITCHING_PROTOCOLS;
@@ -353,7 +359,7 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
     if (!needsGeneration) this.#release();
   }
 
-  // --- what all of them come to
+  // --- the end of all of them
 
   /** Returns true if a hook put another answer in the response's place. */
   async #responseHooks(op: LoadedOperation): Promise<boolean> {
@@ -384,7 +390,7 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
     this.record(status, body === null ? 0 : body.length);
   }
 
-  /** A defect of ours: its request gets 500, and no other notices. */
+  /** A defect of the gateway: its request gets 500, and others are not affected. */
   crashed(error: unknown): void {
     const x = this.#x;
     this.#options.recorder.crashed(x, error);
@@ -409,7 +415,7 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
     this.#options.recorder.finished(this.#x, this.metrics, counted, responseBytes);
   }
 
-  /** It needs its generation no more: a WebSocket outlives many. */
+  /** Releases the generation: a WebSocket outlives many. */
   #release(): void {
     if (this.#released) return;
     this.#released = true;

@@ -21,7 +21,10 @@ export function transformedBody(x: Exchange, middlewares: readonly Ran[]): Trans
   return transform;
 }
 
-/** Where a response's body goes on its way to `sink`: through the hooks of plugins, and past what taps it in between. */
+/**
+ * Returns the sink for a response's body on its way to `sink`: through the hooks of plugins, and past the taps in
+ * between.
+ */
 export function responseBody(x: Exchange, ran: readonly Ran[], sink: ResponseSink): ResponseSink {
   const plugins = lastFirst(ran);
   if (x.parts === null) return hooked(x, plugins, sink);

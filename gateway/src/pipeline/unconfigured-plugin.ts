@@ -1,6 +1,6 @@
 /**
- * The dispatcher of an operation whose config does not resolve, in `gw dev` (docs/decisions.md#dev-secrets): the
- * operation answers with a problem, and everything else is served.
+ * The dispatcher of an operation with an unresolved config, in `gw dev` (docs/decisions.md#dev-secrets): the operation
+ * answers with a problem, and everything else is served.
  */
 import type { ArtifactPlugin } from '../artifact/format.ts';
 import type { Exchange } from '../exchange.ts';

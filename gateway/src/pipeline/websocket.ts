@@ -1,4 +1,4 @@
-/** A request that has become a WebSocket: its relay, and what the access log says of it. */
+/** A request that has become a WebSocket: its relay, and its line in the access log. */
 import type { BufferBudget, Holding } from '../buffer-budget.ts';
 import { RequestSlot } from '../capability/request-slot.ts';
 import { type AcceptedWebSocket, type Exchange, joinedHeader, type RequestPart } from '../exchange.ts';
@@ -41,13 +41,13 @@ export interface WebSocketDeps {
   readonly op: LoadedOperation;
   readonly recorder: Recorder;
   readonly loop: EventLoopWatch;
-  /** Of messages that are held until they are whole. */
+  /** Budget of messages that are held until they are whole. */
   readonly budget: BufferBudget;
 }
 
 /**
  * Accepts the client's handshake with the response headers at hand, and relays until both connections have ended; then
- * calls back with the bytes that the client was sent. False if the client has gone.
+ * calls back with the number of bytes sent to the client. Returns false if the client has gone.
  */
 export function relayWebSocket(
   x: Exchange,
@@ -83,7 +83,7 @@ export function relayWebSocket(
   return true;
 }
 
-/** Where an operation says what its messages are, they are held until they are whole, and checked. */
+/** If an operation describes its messages, they are held until they are whole, and checked. */
 function gatesOf(x: Exchange, { op, recorder, loop, budget }: WebSocketDeps, close: (closing: Closing) => void) {
   const { received = null, sent = null, enforces = false } = op.messages ?? {};
   const hold = holdFor(x, budget);
@@ -111,7 +111,7 @@ function gatesOf(x: Exchange, { op, recorder, loop, budget }: WebSocketDeps, clo
   return { client: received && gate(received, refuse), upstream: sent && gate(sent, report) };
 }
 
-/** The client that holds most gives way: of its messages that come in pieces, the slowest. */
+/** Holds messages: the client that holds most yields the slowest of those that come in pieces. */
 function holdFor({ clientIp }: Exchange, budget: BufferBudget) {
   return (cutOff: () => void): Holding => {
     const since = performance.now();
@@ -121,7 +121,7 @@ function holdFor({ clientIp }: Exchange, budget: BufferBudget) {
   };
 }
 
-/** 1007: not what its frames say that it is (RFC 6455, section 7.4.1); 1008: not what the description wants. */
+/** 1007: the content does not match its frames (RFC 6455, section 7.4.1); 1008: it does not match the description. */
 function closingFor(errors: readonly ProblemError[] | null): Closing | null {
   const [first] = errors ?? [];
   if (first === undefined) return null;

@@ -5,7 +5,7 @@ import { ArchiveError, isGzip, unpack } from './unpack.ts';
 /** `\0asm`: how a WebAssembly module begins. */
 const WASM_MAGIC = [0x00, 0x61, 0x73, 0x6d];
 
-/** Told apart by content. `name`: of a plugin without plugin.toml. Rejects with PluginPackageError. */
+/** Recognises the archive by content. `name`: of a plugin without plugin.toml. Rejects with PluginPackageError. */
 export async function readPluginArchive(bytes: Uint8Array, name: string): Promise<PluginPackage> {
   if (WASM_MAGIC.every((byte, index) => bytes[index] === byte)) return { wasm: bytes, name };
   if (!isGzip(bytes)) {
@@ -38,7 +38,7 @@ async function filesOf(bytes: Uint8Array): Promise<ReadonlyMap<string, Buffer>> 
   }
 }
 
-/** By their path or, where all lie in one folder, by that in the folder. */
+/** Returns files by their path or, if all lie in one folder, by that in the folder. */
 function withoutFolder(files: ReadonlyMap<string, Uint8Array>): ReadonlyMap<string, Uint8Array> {
   const tops = new Set([...files.keys()].map((file) => file.slice(0, file.indexOf('/') + 1)));
   const [top = ''] = tops;

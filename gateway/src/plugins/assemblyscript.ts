@@ -15,7 +15,7 @@ export const ASSEMBLYSCRIPT_OPTIONS = [
   '--initialMemory', '1', '--exportStart', '_initialize', '--use', 'abort=', '--enable', 'simd',
 ]; // biome-ignore format: one option after the other
 
-/** In the source tree, or beside the bundle that this file has become a part of. */
+/** In the source tree, or beside the bundle that contains this file. */
 const SDK = import.meta.filename.endsWith('.ts')
   ? join(import.meta.dirname, '..', '..', 'sdk')
   : join(import.meta.dirname, 'sdk');
@@ -79,7 +79,7 @@ export async function compileAssembly(folder: string): Promise<Uint8Array> {
   return module;
 }
 
-/** What AssemblyScript lacks of TypeScript and of browsers, by what the lines at fault hold. */
+/** Parts of TypeScript and of browsers that AssemblyScript lacks, by patterns of the lines at fault. */
 const HINTS: readonly { readonly line: RegExp; readonly says: string }[] = [
   { line: /\b(async|await|fetch|Promise|setTimeout)\b/, says: NOTHING_TO_AWAIT },
   { line: /\bnew Date\(\)/, says: CLOCK },
@@ -91,7 +91,7 @@ function hintsOf(says: string): readonly string[] {
   return HINTS.filter(({ line }) => lines.some((each) => line.test(each))).map((hint) => `hint: ${hint.says}`);
 }
 
-/** The plugin's own, else the one beside this gateway. */
+/** Loads the plugin's own compiler, else the one beside this gateway. */
 async function loadCompiler(folder: string): Promise<Compiler> {
   for (const start of [folder, import.meta.dirname]) {
     for (let at = start; ; at = dirname(at)) {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PluginPackageError, readPluginPackage } from './package.ts';
 import type { ProjectPlugin } from './project-plugin.ts';
 
-/** In the source tree, or beside the bundle that this file has become a part of. */
+/** In the source tree, or beside the bundle that contains this file. */
 const FOLDER = import.meta.filename.endsWith('.ts')
   ? join(import.meta.dirname, '..', '..', 'plugins')
   : join(import.meta.dirname, 'plugins');
@@ -24,7 +24,7 @@ export function builtinPlugins(): readonly string[] {
 
 let names: readonly string[] | undefined;
 
-/** As `builtinPlugins`, for hints: empty if the plugins are missing. */
+/** Returns `builtinPlugins()` for hints; empty if the plugins are missing. */
 export function builtinNames(): readonly string[] {
   names ??= existsSync(FOLDER) ? builtinPlugins() : [];
   return names;

@@ -8,8 +8,8 @@ const TARGET = 'wasm32-unknown-unknown';
 const MISSING = `install Rust (https://rustup.rs) and its target: rustup target add ${TARGET}`;
 
 /**
- * The module, from Cargo.toml of the plugin's folder. Cargo writes to `stderr`. Rejects with PluginPackageError where
- * there is no cargo, no target, or the code does not compile.
+ * Returns the module of the package in the plugin's folder. Cargo writes to `stderr`. Rejects with PluginPackageError
+ * if cargo or its target is missing, or the code does not compile.
  */
 export async function compileCargo(
   folder: string,

@@ -11,17 +11,17 @@ import { messageOf } from '../message-of.ts';
 
 export interface DownloadOptions {
   readonly guard: EgressGuard;
-  /** Whether `http:` will do, also after a redirect. */
+  /** Allows `http:`, also after a redirect. */
   readonly allowPlaintext: boolean;
   /** Called as bytes arrive, with how many there are. */
   readonly onProgress?: (bytes: number) => void;
-  /** Of the whole download, redirects included; default 120 s. */
+  /** Milliseconds for the whole download, redirects included; default 120 s. */
   readonly timeoutMs?: number;
   /** Default 64 MiB. */
   readonly maxBytes?: number;
 }
 
-/** It could not be fetched; the message says from where, and why. */
+/** The download failed; the message names the URL and the reason. */
 export class DownloadError extends Error {}
 
 const CONNECT_TIMEOUT_MS = 10_000;

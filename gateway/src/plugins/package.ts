@@ -64,7 +64,7 @@ export function readPluginManifest(toml: string): PluginManifest {
   return manifestFrom(parseToml(toml));
 }
 
-/** `root`: what plugin.toml holds, wherever it comes from. Throws PluginPackageError. */
+/** `root`: content of plugin.toml, from any source. Throws PluginPackageError. */
 export function manifestFrom(root: Obj): PluginManifest {
   const plugin = table(root, 'plugin');
   const capabilities = root['capabilities'] === undefined ? {} : table(root, 'capabilities');

@@ -1,8 +1,8 @@
-/** A plugin as a project has it, and what its `plugin.toml` says. */
+/** A plugin of a project, with the content of its `plugin.toml`. */
 import type { BodyAccess, JsonObject, PluginType } from '../artifact/format.ts';
 
 /**
- * What `plugin.toml` says (docs/reference/plugins.md#packages, docs/decisions.md#headers-plugins-read,
+ * Content of `plugin.toml` (docs/reference/plugins.md#packages, docs/decisions.md#headers-plugins-read,
  * docs/decisions.md#plugin-declarations).
  */
 export interface PluginManifest {
@@ -10,9 +10,12 @@ export interface PluginManifest {
   readonly version: string;
   readonly type: PluginType;
   readonly description?: string;
-  /** This middleware identifies the caller (E1057 goes by it). */
+  /** This middleware identifies the caller (used by E1057). */
   readonly authenticates?: boolean;
-  /** This middleware refuses callers by who they are, and by nothing else of a request but what conditions in its config read. */
+  /**
+   * This middleware refuses callers by their identity alone, and by the parts of a request that conditions in its
+   * config read.
+   */
   readonly authorizes?: boolean;
   /** This middleware answers CORS preflights and decorates early refusals (docs/decisions.md#cors-on-refusals). */
   readonly preflight?: boolean;
@@ -31,7 +34,7 @@ export interface ProjectPlugin {
   /** The name under which specs use it, such as `rate-limit`. */
   readonly name: string;
   /**
-   * Absent where a bare `.wasm` was bundled (E1071): then its type comes from its exports, and it has no capability
+   * Absent for a bare `.wasm` (E1071): then its type comes from its exports, and it has no capability
    * (docs/decisions.md#undeclared-gets-nothing).
    */
   readonly manifest?: PluginManifest;

@@ -21,13 +21,13 @@ export interface RemotePlugin {
 
 export interface RemotePluginsOptions {
   readonly guard: EgressGuard;
-  /** Whether `http:` will do. */
+  /** Allows `http:`. */
   readonly allowPlaintext: boolean;
-  /** Folder of the cache; absent for none. */
+  /** Folder of the cache; absent: no cache. */
   readonly cacheDir?: string;
-  /** False fetches what is there, too, and replaces it. */
+  /** False: fetches cached modules, too, and replaces them. */
   readonly useCache: boolean;
-  /** One line about a download that takes long, or a cache that cannot be written. */
+  /** Receives a line about a download that takes long, or a cache that cannot be written. */
   readonly report: (line: string) => void;
 }
 

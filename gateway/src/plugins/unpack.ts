@@ -11,7 +11,7 @@ const MAX_ENTRIES = 1000;
 /** The fault of an archive, in one line. */
 export class ArchiveError extends Error {}
 
-/** Told by what they begin with; of a tar, by its magic number. */
+/** Recognises files by their first bytes; a tar by its magic number. */
 export function isGzip(bytes: Uint8Array): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b;
 }
@@ -21,8 +21,8 @@ export function isTar(bytes: Uint8Array): boolean {
 }
 
 /**
- * A tar, gzipped or not: contents by name, without `./` before it. At most 64 MiB and 1,000 entries, none but plain
- * files and folders, no name twice. Names are as the archive has them. Rejects with ArchiveError.
+ * Unpacks a tar, gzipped or not: contents by name, without `./` before it. At most 64 MiB and 1,000 entries, only plain
+ * files and folders, and no name twice. Names are as the archive has them. Rejects with ArchiveError.
  */
 export async function unpack(bytes: Uint8Array): Promise<ReadonlyMap<string, Buffer>> {
   try {
@@ -34,7 +34,7 @@ export async function unpack(bytes: Uint8Array): Promise<ReadonlyMap<string, Buf
   }
 }
 
-/** The same files in a tar again, gzipped where `gzip` says so. */
+/** Packs the files in a tar again, gzipped if `gzip` is set. */
 export async function repack(files: ReadonlyMap<string, Uint8Array>, gzip: boolean): Promise<Buffer> {
   const tar = await writeTar([...files].map(([name, bytes]) => ({ name, bytes })));
   return gzip ? compress(tar) : tar;

@@ -1,4 +1,4 @@
-/** Whether a gateway would load a plugin, found out without a gateway around it: what a registry asks first. */
+/** Checks whether a gateway would load a plugin, without a gateway around it: the first check of a registry. */
 import { type Marks, marksOf } from '../artifact/config-marks.ts';
 import { type ConfigValidator, configValidator } from '../compiler/config-schema.ts';
 import { loadOnlyRuntime } from '../compiler/load-only-runtime.ts';

@@ -7,7 +7,7 @@ import { isData, isNameMap } from './spec-members.ts';
 /** Keywords of 3.0 with a schema, a list of them, or a map of them; `additionalProperties` may be a boolean. */
 const SCHEMA = new Set(['items', 'additionalProperties', 'not']);
 const SCHEMAS = new Set(['allOf', 'anyOf', 'oneOf']);
-/** Beside `$ref`, 3.0 ignores everything (its section "Reference Object"); in 3.1 these would say something. */
+/** 3.0 ignores all members beside `$ref` (its section "Reference Object"); in 3.1 these would have a meaning. */
 const ANNOTATIONS = new Set(['$ref', 'title', 'description', 'summary', 'deprecated', 'externalDocs']);
 
 export function schemasOf31(document: Obj): Obj {

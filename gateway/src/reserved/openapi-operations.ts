@@ -1,4 +1,4 @@
-/** The operations of an OpenAPI document, wherever they stand, and what the document says for all of them. Pure. */
+/** The operations of an OpenAPI document, at all places, and the document's settings for all of them. Pure. */
 import { isObject, type Obj, objectOf } from '../spec/json.ts';
 
 const METHODS = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query']);
@@ -49,14 +49,14 @@ export function operationIds(document: Obj): ReadonlySet<string> {
   return ids;
 }
 
-/** With what it requires of all callers on each operation instead: other documents require something else. */
+/** Moves the document's security requirements to each operation: other documents have other ones. */
 export function withOwnSecurity(document: Obj): Obj {
   const { security, ...rest } = document;
   if (security === undefined) return document;
   return withItems(rest, (item) => withOperations(item, (operation) => ({ security, ...operation })));
 }
 
-/** With its servers at each of its paths instead: other documents are served elsewhere. */
+/** Moves the document's servers to each of its paths: other documents are served elsewhere. */
 export function withOwnServers(document: Obj): Obj {
   const { servers, paths, ...rest } = document;
   if (servers === undefined || !isObject(paths)) return document;
@@ -64,7 +64,7 @@ export function withOwnServers(document: Obj): Obj {
   return { ...rest, ...moved };
 }
 
-/** With what the path items `at` say for all of their operations on each of those: another document shares the path. */
+/** Moves the shared members of the path items `at` to each of their operations: another document shares the path. */
 export function withOwnItems(document: Obj, at: ReadonlySet<string>): Obj {
   const { paths } = document;
   if (!isObject(paths) || at.size === 0) return document;

@@ -3,10 +3,13 @@ import { isObject, type Obj, objectOf } from '../spec/json.ts';
 import { operationIds } from './openapi-operations.ts';
 import { isData, isNameMap } from './spec-members.ts';
 
-/** Maps of named objects beside components: AsyncAPI's, and OpenAPI's webhooks. */
+/** Maps of named objects besides components: AsyncAPI's, and OpenAPI's webhooks. */
 const TOP_LEVEL = { asyncapi: ['channels', 'operations', 'servers'], openapi: ['webhooks'] };
 
-/** The document with those objects renamed whose names mean something else in `into`, or refer to what does. */
+/**
+ * Returns the document with those objects renamed whose names mean something else in `into`, or refer to such an
+ * object.
+ */
 export function renamed(document: Obj, into: Obj, slug: string): Obj {
   const taken = new Map(sectionsOf(into));
   const names = new Map<string, string>();

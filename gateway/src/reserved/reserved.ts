@@ -78,13 +78,13 @@ function nameOf(raw: string): string {
   }
 }
 
-/** Default yaml; undefined for what is neither. */
+/** Default yaml; returns undefined for other formats. */
 function formatOf(query: string | undefined): SpecFormat | undefined {
   const format = new URLSearchParams(query ?? '').get('format') ?? 'yaml';
   return format === 'json' || format === 'yaml' ? format : undefined;
 }
 
-/** With validators, so that who has it already need not get it again (RFC 9110, section 13). */
+/** Sends validators, so that clients need not fetch an unchanged spec again (RFC 9110, section 13). */
 function send(x: Exchange, { body, etag }: RenderedSpec, format: SpecFormat): Answer {
   const headers = ['etag', etag, 'cache-control', 'no-cache'];
   const known = headerOf(x.headers, 'if-none-match')

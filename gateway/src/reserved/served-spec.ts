@@ -81,7 +81,7 @@ function slugOf(name: string): string {
   return name.replace(/\.[^.]*$/, '').replace(/[^A-Za-z0-9]+/g, '_');
 }
 
-/** The newest of the documents' versions: each reads what older ones hold. */
+/** Returns the newest of the documents' versions: each can express the content of older ones. */
 function version(documents: readonly NamedDocument[]): Obj {
   const key = 'openapi' in (documents[0]?.document ?? {}) ? 'openapi' : 'asyncapi';
   const versions = documents.map(({ document }) => String(document[key]));

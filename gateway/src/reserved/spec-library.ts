@@ -12,7 +12,7 @@ export interface RenderedSpec {
   readonly etag: string;
 }
 
-/** In the source tree this file is TypeScript, in a bundle JavaScript; the worker lies beside it either way. */
+/** In the source tree this file is TypeScript, in a bundle JavaScript; the worker lies beside it in both cases. */
 const WORKER = new URL(import.meta.url.endsWith('.ts') ? './render-worker.ts' : './render-worker.js', import.meta.url);
 const TIMEOUT_MS = 60_000;
 const HEAP_MB = 1024;
@@ -20,7 +20,7 @@ const HEAP_MB = 1024;
 export class SpecLibrary {
   readonly #artifact: Artifact;
   readonly #rendered = new Map<string, Promise<RenderedSpec>>();
-  /** One at a time: each may need much memory. */
+  /** Renderings run one at a time, since each may need much memory. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(artifact: Artifact) {

@@ -7,7 +7,7 @@ const NAME_MAPS = new Set([
   ...['parameters', 'examples', 'requestBodies', 'securitySchemes', 'links', 'callbacks', 'pathItems', 'mediaTypes'],
   ...['messages', 'operations', 'channels', 'servers', 'mapping', 'scopes', 'variables', 'encoding'],
 ]);
-/** Below these keys is data of the API, which we do not touch. */
+/** Keys whose values are data of the API, which stay unchanged. */
 const DATA = new Set(['example', 'default', 'const', 'enum', 'value']);
 
 /** The keys of this member are names. */

@@ -1,10 +1,10 @@
 /**
- * Paths that mean one operation to us and might mean another one to an upstream: servers decode slashes, collapse
+ * Paths that lead to one operation here and might lead to another one at an upstream: servers decode slashes, collapse
  * double ones, drop `;…` and resolve dots, each in its own way (docs/decisions.md#matched-is-sent).
  */
 import type { Router } from './router.ts';
 
-/** Anything that a server may read in more ways than one. */
+/** Parts that servers may read in several ways. */
 const AMBIGUOUS = /%(?:2f|5c|25|2e)|\/\/|;|\/\./i;
 
 /** Readings of one path; one that has more is refused, so that looking at them costs no more. */
@@ -20,8 +20,8 @@ const steps: readonly ((path: string) => string)[] = [
 ];
 
 /**
- * Whether a reading of the path leads to an operation other than `operation`, which it has as it is, or there are too
- * many readings to tell.
+ * Reports whether a reading of the path leads to an operation other than `operation`, which it has as it is, or there
+ * are too many readings to tell.
  */
 export function readsAsAnother<T>(router: Router<T>, method: string, path: string, operation: T): boolean {
   if (!AMBIGUOUS.test(path)) return false;
@@ -48,7 +48,7 @@ function decodeOnce(path: string): string {
   return path.replaceAll(/%(2f|5c|25)/gi, (_, code: string) => (code === '25' ? '%' : '/'));
 }
 
-/** As often as there is something to decode: `%25252F` is a slash. */
+/** Decodes as often as the path changes: `%25252F` is a slash. */
 function decodeAll(path: string): string {
   return path.replaceAll(/%(?:25)*(2f|5c)/gi, '/').replaceAll(/%(?:25)+/g, '%');
 }

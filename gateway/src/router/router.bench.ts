@@ -1,4 +1,7 @@
-/** What finding a route among 1,000 costs, in nanoseconds: `node gateway/src/router/router.bench.ts`. Best of several rounds. */
+/**
+ * Measures finding a route among 1,000, in nanoseconds: `node gateway/src/router/router.bench.ts`. Best of several
+ * rounds.
+ */
 import { Router } from './router.ts';
 
 const ROUNDS = 1000;

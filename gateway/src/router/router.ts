@@ -1,8 +1,8 @@
 /**
- * Finds the operation for a method and a path: a tree of segments, built at load. Static segments win over
- * patterns, patterns over parameters, parameters over a greedy rest (docs/reference/gateway.md#routing); where the
- * first choice leads nowhere the next one is tried. Segments are compared percent-decoded, so `/%61` is `/a`, and an
- * encoded slash stays inside its segment.
+ * Finds the operation for a method and a path: a tree of segments, built at load. Static segments win over patterns,
+ * patterns over parameters, parameters over a greedy rest (docs/reference/gateway.md#routing); if the first choice
+ * leads nowhere the next one is tried. Segments are compared percent-decoded, so `/%61` is `/a`, and an encoded slash
+ * stays inside its segment.
  */
 import { readingsOf } from './segment-text.ts';
 import { mix, StaticChildren } from './static-children.ts';
@@ -16,7 +16,7 @@ interface Leaf<T> {
 
 interface Entry<T> {
   readonly method: string;
-  /** Of a template without parameters, which is the same for every request. */
+  /** The match of a template without parameters, which is the same for every request. */
   readonly match: Match<T>;
 }
 
@@ -54,7 +54,7 @@ export class Router<T> {
   /** One for all, since a search ends before the next begins. */
   readonly #search: Search = { method: '', path: '', params: [], allow: null };
 
-  /** Throws TemplateError for a malformed template, Error where path and method are taken. */
+  /** Throws TemplateError for a malformed template, Error if path and method are taken. */
   add(method: string, template: string, value: T): void {
     const { segments } = parseTemplate(template);
     const leaf = this.#leaf(segments);
@@ -92,7 +92,7 @@ export class Router<T> {
 interface Search {
   method: string;
   path: string;
-  /** Of the search that goes on; a match takes them with it. */
+  /** Parameters of the current search; a match takes them over. */
   params: string[];
   allow: Set<string> | null;
 }

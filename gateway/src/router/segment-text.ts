@@ -1,19 +1,22 @@
 /**
- * Readings of one segment of a path, in which the literals of a template are looked for: percent-encoding a literal
- * changes nothing, and what stands between two literals is taken as the client sent it.
+ * Readings of one segment of a path, in which the literals of a template are searched: percent-encoding a literal
+ * changes nothing, and the text between two literals is taken as the client sent it.
  */
 
 export interface SegmentText {
   readonly text: string;
   readonly raw: string;
-  /** Where in `raw` each character of `text` begins, and where the last one ends; null if they have the same places. */
+  /** Position in `raw` of each character of `text`, and the end of the last one; null if the positions are the same. */
   readonly starts: readonly number[] | null;
 }
 
 /** A half of a surrogate pair, which no literal has by itself. */
 const ESCAPED = '\ud800\ud800\ud800';
 
-/** First as it was sent, where what is encoded is no literal: it mostly is encoded for that. Then decoded. */
+/**
+ * First as it was sent, with encoded characters not counted as literals: that is mostly why they are encoded. Then
+ * decoded.
+ */
 export function readingsOf(raw: string): readonly SegmentText[] {
   if (!raw.includes('%')) return [{ text: raw, raw, starts: null }];
   return [{ text: raw.replaceAll(/%[0-9a-f]{2}/gi, ESCAPED), raw, starts: null }, decodedText(raw)];
@@ -42,7 +45,7 @@ function decodedText(raw: string): SegmentText {
   return { text, raw, starts };
 }
 
-/** Characters of one encoded character: `%C3%A9` has six. One if nothing is encoded there. */
+/** Returns the length of one encoded character: `%C3%A9` has six. One if it is not encoded. */
 function escapesAt(raw: string, at: number): number {
   const first = Number.parseInt(/^[0-9a-f]{2}/i.exec(raw.slice(at + 1, at + 3))?.[0] ?? '', 16);
   if (Number.isNaN(first)) return 1;

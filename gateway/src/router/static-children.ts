@@ -9,7 +9,7 @@ interface Child<N> {
   readonly node: N;
 }
 
-/** One more character code in the sum by which texts are found. */
+/** Adds a character code to the sum by which texts are found. */
 export function mix(sum: number, code: number): number {
   return (Math.imul(sum, 31) + code) | 0;
 }
@@ -20,7 +20,7 @@ function sumOf(text: string): number {
   return sum;
 }
 
-/** As `path.startsWith(text, start)`, without the call. */
+/** Like `path.startsWith(text, start)`, without the call. */
 function standsAt(text: string, path: string, start: number): boolean {
   for (let i = 0; i < text.length; i++) {
     if (text.charCodeAt(i) !== path.charCodeAt(start + i)) return false;
@@ -37,7 +37,7 @@ export class StaticChildren<N> {
     return this.find(text, 0, text.length, sumOf(text));
   }
 
-  /** Of the text that stands in `path` from `start`, `length` characters long, whose sum is `sum`. */
+  /** Returns the child of the text in `path` from `start`, `length` characters long, with the sum `sum`. */
   find(path: string, start: number, length: number, sum: number): N | null {
     const places = this.#places;
     const mask = places.length - 1;

@@ -71,7 +71,7 @@ function parseSegment(text: string, last: boolean): Segment {
   return { kind: 'pattern', pattern: { literals: literals.map(decodeSegment), names } };
 }
 
-/** Percent-decodes one segment; what is not valid UTF-8 stays as it is. */
+/** Percent-decodes one segment; returns malformed UTF-8 unchanged. */
 export function decodeSegment(text: string): string {
   if (!text.includes('%')) return text;
   try {
@@ -81,7 +81,10 @@ export function decodeSegment(text: string): string {
   }
 }
 
-/** The parameters' values where the segment fits, each as short as the literals allow and never empty; else undefined. */
+/**
+ * Returns the parameters' values if the segment matches, each as short as the literals allow and never empty; else
+ * undefined.
+ */
 export function matchPattern(pattern: SegmentPattern, readings: readonly SegmentText[]): string[] | undefined {
   for (const reading of readings) {
     const values = matchReading(pattern, reading);

@@ -3,11 +3,11 @@ import { opendir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pollForChange } from '../poll-for-change.ts';
 
-/** So many files, so deep: a directory that was named by mistake may be a whole disk. */
+/** Most files, and levels below: a directory that was named by mistake may be a whole disk. */
 const MOST_FILES = 1000;
 const MOST_DEPTH = 4;
 
-/** Files and where links lead, in the order of names; further ones than the most are not looked at. */
+/** Returns files and the targets of links, in the order of names; those past the limit are ignored. */
 async function files(dir: string, depth: number, found: string[]): Promise<string[]> {
   const names: string[] = [];
   for await (const entry of await opendir(dir)) {
@@ -17,7 +17,7 @@ async function files(dir: string, depth: number, found: string[]): Promise<strin
     if (found.length >= MOST_FILES) break;
     const path = join(dir, name);
     const kind = await stat(path).catch(() => null);
-    // A link that leads nowhere: its file has gone.
+    // A broken link: its file has gone.
     if (kind === null) found.push(path);
     else if (kind.isDirectory() && depth < MOST_DEPTH) await files(path, depth + 1, found);
     else if (kind.isFile()) found.push([path, kind.dev, kind.ino, kind.size, kind.mtimeMs].join());

@@ -107,7 +107,7 @@ export class ConnectedMode {
     this.#waiting = setTimeout(() => this.#settle(), this.#options.waitSeconds * 1000).unref();
   }
 
-  /** Readiness waits for the control plane's word, or for what it wants. */
+  /** Readiness waits for the control plane's notice, or for the wanted artifact. */
   get awaited(): boolean {
     return !this.#settled;
   }
@@ -120,7 +120,7 @@ export class ConnectedMode {
     return { connected: this.#link?.connected ?? false, drifted: this.drifted, updates: this.#updates };
   }
 
-  /** Tries again what was refused. */
+  /** Retries a refused artifact. */
   retry(): void {
     this.#link?.retry();
   }
@@ -157,7 +157,7 @@ export class ConnectedMode {
     else this.#deps.log.logger.info({ wanted }, 'drift resolved');
   }
 
-  /** That it is not kept is no reason not to serve it. */
+  /** Serving goes on even if storing fails. */
   async #keep(loaded: LoadedArchive): Promise<void> {
     try {
       await this.#cache?.store(loaded, this.#origin);

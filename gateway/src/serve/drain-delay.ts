@@ -1,7 +1,7 @@
 /** How long a stopping gateway accepts connections (docs/reference/gateway.md#drain, docs/decisions.md#drain-delay). */
 import { longestDrain } from '../options/options.ts';
 
-/** Milliseconds without a new connection after which no more is expected to come; `drainDelay` where that is shorter. */
+/** Milliseconds without a new connection after which no more are expected; `drainDelay` if that is shorter. */
 const QUIET_MS = 2000;
 
 /** Milliseconds by which a timer is late only if this process got no CPU, or had other work. */
@@ -12,7 +12,7 @@ const CATCH_UP_MS = 100;
 
 const timer = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** And until who came while this process stood still is accepted: timers come before them. */
+/** Waits also until connections are accepted that came while this process stood still: timers run before them. */
 async function sleep(ms: number): Promise<void> {
   for (let wait = ms; ; wait = CATCH_UP_MS) {
     const end = performance.now() + wait;
@@ -24,7 +24,7 @@ async function sleep(ms: number): Promise<void> {
 export interface Drained {
   /** Milliseconds beyond the delay; 0 if no connection extended it. */
   readonly extraMs: number;
-  /** Whether connections still came at the end. */
+  /** Connections still arrived at the end. */
   readonly routed: boolean;
 }
 

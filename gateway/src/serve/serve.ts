@@ -1,4 +1,4 @@
-/** A running gateway: what starts, in order, and stops in the reverse of it. */
+/** A running gateway: its parts start in order, and stop in the reverse order. */
 import type { AddressInfo } from 'node:net';
 import { serveAdmin } from '../admin/admin.ts';
 import { AdminCallers } from '../admin/caller.ts';
@@ -28,13 +28,13 @@ import { ServedArtifact } from './served-artifact.ts';
 export interface RunningGateway {
   readonly address: AddressInfo;
   readonly adminAddress: AddressInfo | null;
-  /** Loads the artifact and its secrets anew; keeps the old one where that fails, and rejects with the reason. */
+  /** Loads the artifact and its secrets anew; on failure keeps the old one, and rejects with the reason. */
   reload(): Promise<void>;
   /** Sets the level of logs, until the next change or the end. */
   setLogLevel(level: Level): Promise<void>;
   /**
    * Closes each connection with its next answer (`Connection: close`, GOAWAY), and goes on accepting and being ready:
-   * for who knows before the end that it comes.
+   * for callers that announce the end.
    */
   beginDrain(): void;
   /** Drains and stops; resolves when everything is closed. */
@@ -43,13 +43,13 @@ export interface RunningGateway {
 
 export interface ServeDeps {
   readonly log: Log;
-  /** What worker processes write to standard error. */
+  /** Receives the standard error of worker processes. */
   stderr(text: string): void;
 }
 
 /**
- * Rejects with what stopped it: ArtifactError, LinkAddressError, SecretError, PluginLoadError, UpstreamError, TlsFilesError, or
- * BindError.
+ * Rejects with the error that stopped it: ArtifactError, LinkAddressError, SecretError, PluginLoadError, UpstreamError,
+ * TlsFilesError, or BindError.
  */
 export async function startGateway(options: ServeOptions, deps: ServeDeps): Promise<RunningGateway> {
   const { log } = deps;
@@ -57,7 +57,7 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
   const startedAt = performance.now();
   // Started parts are stopped in the reverse order, also if the rest fails to start.
   await using started = new AsyncDisposableStack();
-  /** Milliseconds for requests under way; none while nothing is served yet. */
+  /** Milliseconds for requests under way; 0 before the gateway serves. */
   let patience = 0;
   let draining = false;
   let accepting = true;

@@ -1,4 +1,4 @@
-/** The artifact that a gateway serves: where its first one comes from, and what takes its place. */
+/** The artifact that a gateway serves: the source of its first one, and its replacements. */
 
 import type { LoadedArchive } from '../artifact/index.ts';
 import { type Artifact, ArtifactError, readArtifact, readSource } from '../artifact/index.ts';
@@ -16,7 +16,7 @@ export class ServedArtifact {
   readonly #log: Log;
   #loaded: LoadedArchive | null = null;
   #from: Source = 'file';
-  /** One load at a time, so that what comes last is what serves. */
+  /** Loads run one at a time, so that the last one is served. */
   #loading: Promise<unknown> = Promise.resolve();
 
   constructor(options: Options, log: Log) {
@@ -40,8 +40,8 @@ export class ServedArtifact {
   }
 
   /**
-   * As `readFile`, for the start. Where a control plane will send one there may be nothing to read: a volume whose
-   * ConfigMap is gone must not keep a gateway from what it has in its cache.
+   * Like `readFile`, for the start. With a control plane the file may be missing: a volume whose ConfigMap is gone must
+   * not keep a gateway from its cached artifact.
    */
   async readFirst(connected: boolean): Promise<LoadedArchive | null> {
     try {
@@ -53,7 +53,7 @@ export class ServedArtifact {
     }
   }
 
-  /** The last good artifact of the control plane, or else what is in `file`. Rejects as `Traffic.load`. */
+  /** Loads the last good artifact of the control plane, or else that in `file`. Rejects as `Traffic.load`. */
   async loadFirst(file: LoadedArchive | null, traffic: Traffic, connected: ConnectedMode | null): Promise<void> {
     const cached = await connected?.cached(file?.artifact.manifest.artifact_hash ?? null);
     if (cached) {
@@ -71,7 +71,10 @@ export class ServedArtifact {
     return this.#inTurn(() => this.#take(next, 'control plane', traffic));
   }
 
-  /** Secrets as they are now, of the file as it is now where that is what serves, or of what the control plane sent. */
+  /**
+   * Reloads current secrets, for the current file if the served artifact came from it, or for the control plane's
+   * artifact.
+   */
   reload(traffic: Traffic): Promise<void> {
     return this.#inTurn(async () => {
       const next = this.#from === 'file' ? await this.readFile() : this.#loaded;
@@ -95,7 +98,7 @@ export class ServedArtifact {
   }
 }
 
-/** Names the file in what does not load. */
+/** Names the file in errors of loading. */
 async function read(path: string, trustedKeys: readonly string[]): Promise<LoadedArchive> {
   try {
     const archive = await readSource(path);

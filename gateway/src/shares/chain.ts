@@ -1,6 +1,6 @@
 /**
- * A list whose links are in its nodes. A Map keeps an order, too, but one whose first keys are deleted all the time takes as
- * long to find its first key as it has had keys.
+ * A list whose links are in its nodes. A Map keeps an order, too, but finding the first key takes as long as the number
+ * of deleted keys before it.
  */
 export interface Link<N> {
   older: N | null;

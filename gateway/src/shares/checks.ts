@@ -10,9 +10,9 @@ import { SharedMap } from './shared-map.ts';
 const MOST_PROVEN = 10_000;
 
 export interface Check<T> {
-  /** Tells the credentials from all others, without saying what they are. */
+  /** Identifies the credentials, without revealing them. */
   readonly key: string;
-  /** Whose they are said to be. */
+  /** Claimed owner of the credentials. */
   readonly name: string;
   readonly owner: OwnerPath;
   run(signal: AbortSignal): Promise<T>;
@@ -37,7 +37,7 @@ export class Checks<T> {
     try {
       return await before;
     } catch (error) {
-      // It was refused for what another client holds.
+      // Another client's holding was the cause of the refusal.
       if (error instanceof Crowded) return this.#underWay.has(check.key) ? this.run(check) : this.#begin(check);
       throw error;
     }

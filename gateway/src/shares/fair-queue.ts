@@ -5,19 +5,22 @@
 import type { OwnerPath } from './owner-path.ts';
 import { type Entry, ShareTree } from './share-tree.ts';
 
-/** There is no room for this owner, which holds its share: the answer is 503 `overloaded`. */
+/** There is no room for this owner, which holds its share: answered with 503 `overloaded`. */
 export class Crowded extends Error {}
 
 export interface FairQueueLimits {
   readonly atOnce: number;
-  /** Past it, what came last of who has most waiting is refused. 0: nothing waits; work under way is ended instead. */
+  /**
+   * Past it, the newest job of the owner with most waiting is refused. 0: jobs do not wait; work under way is ended
+   * instead.
+   */
   readonly mostWaiting: number;
   /** Milliseconds that it may wait; Infinity: as long as it takes. */
   readonly mostMs: number;
 }
 
 interface Job {
-  /** It is its turn. */
+  /** Begins the job in its turn. */
   start(): void;
   refuse(error: Crowded): void;
 }
@@ -41,7 +44,7 @@ export class FairQueue {
     return this.#limits.mostWaiting === 0 ? 0 : this.#jobs.weight;
   }
 
-  /** Rejects as `work` does, and with Crowded. `work` ends early where the signal says so. */
+  /** Rejects as `work` does, and with Crowded. `work` ends early if the signal says so. */
   run<T>(owner: OwnerPath, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     return this.#limits.mostWaiting === 0 ? this.#runOrEnd(owner, work) : this.#runInTurn(owner, work);
   }
@@ -112,7 +115,7 @@ export class FairQueue {
 
 const NEVER = new AbortController().signal;
 
-/** Of the same owner: those that came before are nearer to their turn. */
+/** Returns the newest entry of the same owner: earlier ones are nearer to their turn. */
 function latestOf<T>(entry: Entry<T>): Entry<T> {
   return entry.owner.entries.newest ?? entry;
 }

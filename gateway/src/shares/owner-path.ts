@@ -1,4 +1,4 @@
-/** Whom something that clients share counts for. */
+/** The owner that something shared by clients counts for. */
 
 /** From the outermost owner to the innermost, such as a policy, a client's site, its network, a credential's name. */
 export type OwnerPath = readonly string[];

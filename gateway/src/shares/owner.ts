@@ -1,4 +1,7 @@
-/** Whom counts what is held or waits: owners are nested, so that neither many addresses nor many names are many owners. */
+/**
+ * Owners of things that are held or wait: they are nested, so that neither many addresses nor many names are many
+ * owners.
+ */
 import { clientNetwork, siteOf } from '../client-network.ts';
 import { type Exchange, headerOf } from '../exchange.ts';
 import type { OwnerPath } from './owner-path.ts';

@@ -13,7 +13,7 @@ export interface Entry<T> extends Link<Entry<T>> {
   readonly owner: Owner<T>;
 }
 
-/** An owner that holds entries itself, or whose children do. Linked with those that weigh about as much. */
+/** An owner that holds entries itself, or has children that do. Linked with owners of similar weight. */
 interface Owner<T> extends Link<Owner<T>> {
   readonly name: string;
   readonly parent: Owner<T> | null;
@@ -28,7 +28,7 @@ interface Owner<T> extends Link<Owner<T>> {
 export class ShareTree<T> {
   readonly #root: Owner<T> = newOwner<T>('', null);
 
-  /** Of all entries. */
+  /** Weight of all entries. */
   get weight(): number {
     return this.#root.weight;
   }
@@ -40,7 +40,7 @@ export class ShareTree<T> {
     return owner?.weight ?? 0;
   }
 
-  /** All paths of a tree end at the same kind of owner: one that holds entries has no children. */
+  /** Adds an entry. All paths of a tree end at the same kind of owner: one that holds entries has no children. */
   add(path: OwnerPath, value: T, weight = 1): Entry<T> {
     let owner = this.#root;
     for (const name of path) owner = childOf(owner, name);
@@ -55,7 +55,7 @@ export class ShareTree<T> {
     weigh(entry.owner, -entry.weight);
   }
 
-  /** Makes it the newest of its owner, and that the last to yield of those that hold as much. */
+  /** Makes it the newest of its owner, which becomes the last to yield among those that hold as much. */
   touch(entry: Entry<T>): void {
     entry.owner.entries.touch(entry);
     for (let each: Owner<T> = entry.owner; each.parent !== null; each = each.parent) {
@@ -73,8 +73,8 @@ export class ShareTree<T> {
   }
 
   /**
-   * The oldest entry of who holds most, if `path` would hold less with `weight` more. `ties`: also if it holds nothing yet,
-   * and would hold as much. Null: `path` is the one that holds most.
+   * Returns the oldest entry of the owner that holds most, if `path` would hold less with `weight` more. `ties`: also
+   * if it holds nothing yet, and would hold as much. Null: `path` is the one that holds most.
    */
   yielding(path: OwnerPath, weight = 1, { ties = false } = {}): Entry<T> | null {
     let owner = this.#root;
@@ -103,7 +103,7 @@ export class ShareTree<T> {
     return owner?.entries.oldest ?? null;
   }
 
-  /** The oldest entry of the owner whose turn it is, of those that `may`, by their outermost names; then it is the next one's. */
+  /** Returns the oldest entry of the next owner in turn, of those that `may`, by their outermost names. */
   inTurn(may: (name: string) => boolean = () => true): Entry<T> | null {
     let owner = this.#root;
     while (owner.children !== null) {

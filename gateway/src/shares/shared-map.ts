@@ -9,7 +9,7 @@ interface Kept<V> extends Link<Kept<V>> {
 }
 
 export interface SharedMapOptions<V> {
-  /** Of the weights of all values together. */
+  /** Most weight of all values together. */
   readonly most: number;
   /**
    * Returns a lighter value in place of one that has to go for another owner; null: it is dropped. `alone`: its owner
@@ -20,7 +20,7 @@ export interface SharedMapOptions<V> {
   readonly isSpent?: (value: V) => boolean;
   /** Reports whether it may go at all. Default: always. */
   readonly mayGo?: (value: V) => boolean;
-  /** Is told what has gone, or what remains of it, but not what was deleted. */
+  /** Called with evicted values, or their remains, but not with deleted ones. */
   readonly gone?: (key: string, value: V) => void;
 }
 
@@ -50,7 +50,7 @@ export class SharedMap<V> {
     return this.#entries.get(key)?.value.value;
   }
 
-  /** As `get`, and it is kept longer than what was not used since. */
+  /** Like `get`, and keeps the entry longer than those unused since. */
   use(key: string): V | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
@@ -60,8 +60,8 @@ export class SharedMap<V> {
   }
 
   /**
-   * A value that is there keeps its owner. False where `owner` holds more than its share, and has nothing that may be
-   * forgotten for it: then it is not kept, and a value that was there is.
+   * An existing value keeps its owner. Returns false if `owner` holds more than its share, and has no value that may be
+   * dropped for the new one: then the map is unchanged.
    */
   set(key: string, value: V, owner: OwnerPath, weight = 1): boolean {
     const known = this.#entries.get(key);

@@ -8,7 +8,7 @@ import { randomHex } from './random-hex.ts';
 import { CLIENT, INTERNAL, SERVER, Span, type SpanSink } from './span.ts';
 
 /**
- * Methods that are labels of what matches no operation; all others are `OTHER`, so that no client makes labels
+ * Methods that are labels of unmatched requests; all others are `OTHER`, so that clients cannot make labels
  * (docs/decisions.md#labels-closed).
  */
 export const KNOWN_METHODS: ReadonlySet<string> = new Set([
@@ -78,13 +78,13 @@ export class RequestTrace {
     this.#dispatch = this.step(`dispatch ${dispatcher}`, { 'gw.plugin': dispatcher });
   }
 
-  /** The dispatcher has answered or failed; nothing where that was said already. */
+  /** The dispatcher has answered or failed; ignored if that is noted already. */
   dispatched(outcome: string, problem: Problem | null): void {
     if (this.#dispatch !== null) this.ended(this.#dispatch, outcome, problem);
     this.#dispatch = null;
   }
 
-  /** Of the step under way. */
+  /** Span id of the current step. */
   get spanId(): string {
     return this.#current.context.spanId;
   }

@@ -2,7 +2,7 @@
 import type { Attributes, HrTime, SpanContext, SpanKind, SpanStatus } from '@opentelemetry/api';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 
-/** Kinds of spans; the numbers are those of `SpanKind`, whose module is loaded only where spans are exported. */
+/** Kinds of spans; the numbers are those of `SpanKind`, whose module is loaded only if spans are exported. */
 export const INTERNAL: SpanKind = 0;
 export const SERVER: SpanKind = 1;
 export const CLIENT: SpanKind = 2;
@@ -68,13 +68,13 @@ export class Span implements ReadableSpan {
     this.attributes['error.type'] = type;
   }
 
-  /** Of a call to another server: the status that came back (semantic conventions: from 400 on it is an error). */
+  /** Notes the status that another server answered with (semantic conventions: from 400 on it is an error). */
   received(status: number): void {
     this.attributes['http.response.status_code'] = status;
     if (status >= 400) this.failed(String(status));
   }
 
-  /** Hands it on; a second call does nothing. */
+  /** Ends the span and passes it on; later calls are ignored. */
   end(): void {
     if (this.#endedAt !== 0) return;
     this.#endedAt = performance.now();

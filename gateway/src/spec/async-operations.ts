@@ -16,7 +16,7 @@ import { pointerTokens } from './pointer.ts';
 import type { Spec } from './recognise.ts';
 import { withTraits } from './traits.ts';
 
-/** Of messages that name none, in a document that names none. */
+/** Type of messages without one, in a document without a default. */
 const DEFAULT_CONTENT_TYPE = 'application/json';
 
 export function asyncOperationsOf(spec: Spec, documents: Documents, diagnostics: Diagnostics): DeclaredOperation[] {

@@ -1,4 +1,4 @@
-/** How every door writes a diagnostic (docs/reference/gateway.md#diagnostics). */
+/** Formats diagnostics for every door (docs/reference/gateway.md#diagnostics). */
 
 /** The fields of a diagnostic that its line shows. */
 export interface WrittenDiagnostic {
@@ -11,19 +11,19 @@ export interface WrittenDiagnostic {
   readonly column?: number | undefined;
 }
 
-/** `specs/books.yaml:12:5: `, or empty if the diagnostic has no file. */
+/** Returns `specs/books.yaml:12:5: `, or an empty text if the diagnostic has no file. */
 export function diagnosticPlace({ file, line, column }: Pick<WrittenDiagnostic, 'file' | 'line' | 'column'>): string {
   if (file === undefined) return '';
   return `${file}${line === undefined ? '' : `:${line}:${column ?? 1}`}: `;
 }
 
-/** `file:line:column: severity CODE message`. */
+/** Returns `file:line:column: severity CODE message`. */
 export function diagnosticHead(diagnostic: WrittenDiagnostic): string {
   const { code, severity, message } = diagnostic;
   return `${diagnosticPlace(diagnostic)}${severity} ${code} ${message}`;
 }
 
-/** The same with its hint, in one line. */
+/** Returns the head and the hint, in one line. */
 export function diagnosticLine(diagnostic: WrittenDiagnostic): string {
   const head = diagnosticHead(diagnostic);
   if (!diagnostic.hint) return head;

@@ -10,7 +10,7 @@ export interface Diagnostic {
   readonly severity: Severity;
   /** The fault, in one line. */
   readonly message: string;
-  /** What to do. */
+  /** The remedy. */
   readonly hint: string;
   /** Name in the project; absent if no file is at fault. */
   readonly file?: string;
@@ -41,16 +41,16 @@ export interface FoundError extends Partial<Place> {
   readonly code: Code;
   readonly message: string;
   readonly hint?: string;
-  /** Keys of the operations during whose compilation it was found. */
+  /** Keys of the operations in whose compilation it was found. */
   readonly operations: ReadonlySet<string>;
 }
 
-/** Past it the rest is counted, not kept. */
+/** Most findings that are kept; the rest is counted. */
 const MAX_FINDINGS = 5_000;
 
 export class Diagnostics {
   readonly #findings: Finding[] = [];
-  /** By what tells findings apart: the operations that they were found in. */
+  /** Operations of each finding, by its identity. */
   readonly #seen = new Map<string, Set<string>>();
   readonly #production: boolean;
   #operation: string | null = null;
@@ -71,13 +71,13 @@ export class Diagnostics {
     this.#add({ code, message, ...place, ...(hint === undefined ? {} : { hint }) });
   }
 
-  /** One that was found before. */
+  /** Adds a fault that was found before. */
   addFound({ code, file, pointer, message, hint }: FoundError): void {
     const place = file === undefined || pointer === undefined ? {} : { file, pointer };
     this.#add({ code, message, ...place, ...(hint === undefined ? {} : { hint }) });
   }
 
-  /** One that is an error in production builds, unlike others of its code. */
+  /** Adds a diagnostic that is an error in production builds, unlike others of its code. */
   addStrict(code: Code, place: Place | null, message: string, hint: string): void {
     this.#add({ code, message, hint, ...place, ...(this.#production ? { severity: 'error' } : {}) });
   }
@@ -87,7 +87,7 @@ export class Diagnostics {
     this.#add({ code, message, hint, file, ...position });
   }
 
-  /** What `work` finds is of this operation. */
+  /** Attributes findings of `work` to this operation. */
   within<T>(operation: string, work: () => T): T {
     this.#operation = operation;
     try {
@@ -114,7 +114,7 @@ export class Diagnostics {
     );
   }
 
-  /** Whether each error is among `errors`: past a limit they are only counted. */
+  /** Reports whether each error is among `errors`: past a limit they are only counted. */
   get isComplete(): boolean {
     return this.#errors <= MAX_FINDINGS;
   }

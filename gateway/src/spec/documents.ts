@@ -1,5 +1,5 @@
 /**
- * The files of a project as documents, and what a `$ref` in one of them leads to: other files of the project
+ * The files of a project as documents, and the targets of their `$ref`s: other files of the project
  * (docs/decisions.md#references-stay-inside).
  */
 import { messageOf } from '../message-of.ts';
@@ -27,7 +27,7 @@ export interface Located {
 
 export type Resolution =
   | { readonly ok: true; readonly target: Located }
-  /** `hint`: what to do. */
+  /** `hint`: how to correct the fault. */
   | { readonly ok: false; readonly why: string; readonly hint: string };
 
 /** Parsed contents of files, by name. */
@@ -52,8 +52,8 @@ export class Documents {
   #crossing = 0;
 
   /**
-   * `missing` is told of files that references lead to, and that are not there. `parsed`: what the files hold, by name,
-   * for several readings of them.
+   * `missing` is called with files that references lead to, and that do not exist. `parsed`: contents of the files, by
+   * name, for several readings of them.
    */
   constructor(
     files: ReadonlyMap<string, { readonly bytes: Uint8Array }>,
@@ -165,7 +165,7 @@ export class Documents {
     return target ? { ok: true, target } : resolution;
   }
 
-  /** The end of a pointer that goes through references, as in a document whose `components` stand in other files. */
+  /** Returns the target of a pointer that passes references, as in a document with `components` in other files. */
   #through({ document, pointer }: Resource, fragment: string): Located | null {
     let at: Located = { document, pointer, value: valueAt(document.value, pointer) };
     if (this.#crossing > MAX_HOPS) return null;
@@ -187,7 +187,7 @@ export class Documents {
     return at;
   }
 
-  /** Among all files of the project, also those that nothing refers to by name. */
+  /** Searches all files of the project, also those not referenced by name. */
   #search(uri: string): Resource | undefined {
     if (!this.#searched) {
       this.#searched = true;
@@ -198,7 +198,7 @@ export class Documents {
     return this.#named.get(uri);
   }
 
-  /** Says nothing of a file that does not parse: it may have nothing to do with the specs. */
+  /** Registers the resources of a file; ignores one that does not parse: it may be unrelated to the specs. */
   #register(file: string): void {
     let parsed: ReturnType<typeof parseText>;
     try {
@@ -267,7 +267,7 @@ function no(why: string, hint: string): Resolution {
 
 const ENCODE = 'Write a percent sign as %25.';
 
-/** The reference with the name that is probably meant, or what to add. */
+/** Returns the reference with the name that is probably meant, or advice to add the target. */
 function targetHint({ value }: Document, root: string, fragment: string, ref: string): string {
   const tokens = pointerTokens(fragment) ?? [];
   const depth = tokens.findIndex((_, i) => valueAt(value, root + pointerOf(tokens.slice(0, i + 1))) === undefined);
@@ -323,7 +323,7 @@ function resolveFile(from: string, ref: string): string | { readonly why: string
   return parts.join('/');
 }
 
-/** One item, member or element of a located value. */
+/** Returns an item, member or element of a located value. */
 export function member(located: Located, key: string | number): Located {
   const origin = located.origins?.get(String(key));
   if (origin) return origin;
@@ -335,7 +335,7 @@ export function member(located: Located, key: string | number): Located {
   return { document: located.document, pointer, value };
 }
 
-/** Where a located value stands. */
+/** Returns the place of a located value. */
 export function placeOf({ document, pointer }: Located): { readonly file: string; readonly pointer: string } {
   return { file: document.file, pointer };
 }

@@ -12,9 +12,9 @@ export interface ErrorCode {
   /** An error in production builds, whatever its severity (docs/decisions.md#production-builds). */
   readonly production?: true;
   readonly title: string;
-  /** What to do next; a diagnostic may carry a more exact one. */
+  /** The next step; a diagnostic may carry a more exact one. */
   readonly hint: string;
-  /** The fault has many forms: each diagnostic says itself what is wanted in its place. */
+  /** The fault has many forms, so each diagnostic has its own hint. */
   readonly hasOwnHints?: true;
 }
 
@@ -308,7 +308,7 @@ export const ERROR_CODES = {
 
 export type Code = keyof typeof ERROR_CODES;
 
-/** Codes whose diagnostics say themselves what to do. */
+/** Codes whose diagnostics have their own hints. */
 export type CodeWithOwnHints = {
   [C in Code]: (typeof ERROR_CODES)[C] extends { readonly hasOwnHints: true } ? C : never;
 }[Code];

@@ -50,7 +50,7 @@ export function isOperation(within: readonly string[], root: unknown): boolean {
   );
 }
 
-/** Where an extension stands. */
+/** The place of an extension. */
 export interface ExtensionPlace {
   /** Keys that lead to its object. */
   readonly within: readonly string[];
@@ -77,7 +77,10 @@ export function misplaced(name: string, { within, root, onOperation }: Extension
   return `${name} belongs at the root of a document, on path items or on operations; here it has no effect`;
 }
 
-/** The root of a document, or a path item, which may be a file of its own; callbacks and webhooks inherit nothing. */
+/**
+ * Reports whether it is the root of a document, or a path item, which may be a file of its own; callbacks and webhooks
+ * do not inherit.
+ */
 function isAround(within: readonly string[], root: unknown): boolean {
   if (within.length === 0) {
     return ['openapi', 'asyncapi', ...METHODS].some((name) => get(root, name) !== undefined);
@@ -96,7 +99,7 @@ export function dispatchAt(at: Located, diagnostics: Diagnostics): DeclaredUse |
   return use(at, name, ['name', 'config'], diagnostics);
 }
 
-/** Those that `holder` has itself. */
+/** Returns middlewares that `holder` has itself. */
 export function middlewaresAt(holder: Located, diagnostics: Diagnostics): DeclaredMiddleware[] {
   const list = member(holder, 'x-gw-middlewares');
   if (list.value === undefined) return [];
@@ -136,7 +139,7 @@ function middlewareAt(at: Located, index: number, diagnostics: Diagnostics): Dec
 
 function use(at: Located, name: string, fields: readonly string[], diagnostics: Diagnostics): DeclaredUse | null {
   const config = member(at, 'config');
-  // `config:` with nothing after it is null in YAML.
+  // `config:` without a value is null in YAML.
   if (config.value !== undefined && config.value !== null && !isObject(config.value)) {
     diagnostics.add(
       'E1012',

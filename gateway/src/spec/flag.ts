@@ -2,7 +2,7 @@ import type { Diagnostics } from './diagnostic.ts';
 import { type Located, member, placeOf } from './documents.ts';
 import { kindOf } from './json.ts';
 
-/** A member that is true or false; undefined if it is absent, or neither (E1004): `"true"` would say nothing. */
+/** Returns a member that is true or false; undefined if it is absent, or neither (E1004), such as `"true"`. */
 export function flagOf(owner: Located, name: string, diagnostics: Diagnostics): boolean | undefined {
   const at = member(owner, name);
   if (at.value === undefined || typeof at.value === 'boolean') return at.value;

@@ -64,7 +64,7 @@ export function checkReference(declared: Located, diagnostics: Diagnostics): voi
   );
 }
 
-/** Annotations beside a reference say nothing that is enforced. */
+/** Annotations: ignoring them beside a reference loses no constraint. */
 const ANNOTATIONS = new Set(['$ref', 'summary', 'description', 'title']);
 
 function warnOfMembersBeside(declared: Located, diagnostics: Diagnostics): void {

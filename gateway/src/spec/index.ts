@@ -1,4 +1,4 @@
-/** Reading documents, for those who edit them. */
+/** Reading documents, for programs that edit them. */
 export { JsonScanner } from './json-position.ts';
 export { type Parsed, parseText } from './parse.ts';
 export { pointerTokens, valueAt } from './pointer.ts';

@@ -28,7 +28,7 @@ export function dispatchOf(layers: Layers, diagnostics: Diagnostics): InheritedU
   return use && { ...use, isInherited: nearest.isInherited };
 }
 
-/** From the outside in. */
+/** Returns middlewares from the outside in. */
 export function middlewaresOf({ middlewares }: Layers, diagnostics: Diagnostics): InheritedUse[] {
   const operation = middlewares.at(-1);
   const merged = middlewares.reduce<readonly Entry[]>((outer, layer) => {
@@ -70,7 +70,7 @@ function merge(outer: readonly Entry[], inner: readonly Entry[], diagnostics: Di
   return [...merged.filter((each) => each !== null), ...added];
 }
 
-/** Its `id`, else its name if no other entry of the two lists has it. */
+/** Returns its `id`, else its name if no other entry of the two lists has it. */
 function idOf({ id, name }: Entry, outer: readonly Entry[], inner: readonly Entry[]): string | undefined {
   if (id !== undefined || name === undefined) return id;
   const isUnique = (list: readonly Entry[]) => list.filter((each) => each.name === name).length <= 1;

@@ -1,4 +1,4 @@
-/** One pass over JSON that notes where wanted pointers stand and builds nothing: documents have megabytes. */
+/** One pass over JSON that notes the positions of wanted pointers and builds nothing: documents have megabytes. */
 import { child, pointerTokens } from './pointer.ts';
 
 /** The wanted pointers as a tree; null prototypes, since tokens are data. */
@@ -114,7 +114,7 @@ export class JsonScanner {
     return true;
   }
 
-  /** Past one value, without recursion: depth is the author's choice. */
+  /** Skips one value, without recursion: depth is the author's choice. */
   #skip(): boolean {
     let depth = 0;
     do {

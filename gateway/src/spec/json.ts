@@ -1,4 +1,4 @@
-/** JSON as types, and narrowing what was parsed. */
+/** JSON as types, and narrowing of parsed values. */
 export type Obj = { readonly [key: string]: unknown };
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };
@@ -11,7 +11,7 @@ export function isList(value: Json | undefined): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/** The member where the object has it itself: names such as `constructor` are data here. */
+/** Returns the object's own member: names such as `constructor` are data here. */
 export function get(object: unknown, key: string): unknown {
   return isObject(object) && Object.hasOwn(object, key) ? object[key] : undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * References with members beside them that count: of operations (docs/decisions.md#operation-references) and of path
- * items. Members beside a `$ref` replace those of its target whole.
+ * References whose neighbours count: of operations (docs/decisions.md#operation-references) and of path items. Members
+ * beside a `$ref` replace those of its target whole.
  */
 import type { Diagnostics } from './diagnostic.ts';
 import { type Documents, type Located, member, placeOf } from './documents.ts';
@@ -15,7 +15,7 @@ export interface MergedObject {
   readonly at: Located;
   /** The object as declared, then the target of each reference in turn. */
   readonly chain: readonly [Located, ...Located[]];
-  /** Names that stand both beside a reference and in its target. */
+  /** Names both beside a reference and in its target. */
   readonly replaced: readonly string[];
 }
 
@@ -61,8 +61,8 @@ export function followMerged(
 }
 
 /**
- * A map of schemas such as `properties`, whose `$ref` is no name but leads to further members, as documents in several
- * files have it. Members beside it replace those of the target.
+ * Returns a map of schemas such as `properties`, whose `$ref` is not a name but leads to further members, as in
+ * documents of several files. Members beside it replace those of the target.
  */
 export function schemaMapAt(declared: Located, documents: Documents): Located {
   if (typeof get(declared.value, '$ref') !== 'string') return declared;

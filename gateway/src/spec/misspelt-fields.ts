@@ -1,4 +1,4 @@
-/** Fields and keywords that a document probably misspells (E1078): they would have no effect, and nothing would say so. */
+/** Finds fields and keywords that a document probably misspells (E1078), since they would silently have no effect. */
 import type { Diagnostics } from './diagnostic.ts';
 import { type Located, member, placeOf } from './documents.ts';
 import { isObject } from './json.ts';
@@ -51,10 +51,10 @@ export const SECURITY_SCHEME = fields(
   '$ref type description name in scheme bearerFormat flows openIdConnectUrl oauth2MetadataUrl deprecated',
 );
 
-/** Misspelt names are looked for among so many unknown ones of an object: others decide how many it has. */
+/** Unknown names of an object that are compared; a limit, since documents are untrusted. */
 const MOST_UNKNOWN = 100;
 
-/** Warns of members whose names are near that of a field, which the object does not have. */
+/** Warns of members whose names are near that of a field which the object lacks. */
 export function warnOfMisspelt(at: Located, { what, names }: KnownFields, diagnostics: Diagnostics): void {
   if (!isObject(at.value)) return;
   const given = at.value;

@@ -1,11 +1,11 @@
-/** The known name that a misspelt one most likely means, for hints. */
+/** Finds the known name that a misspelt one most likely means, for hints. */
 
-/** Characters; longer names are not compared. */
+/** Longest name that is compared, in characters. */
 const LONGEST = 64;
-/** Known names that are compared with one; more would cost time that documents of others decide about. */
+/** Known names that are compared with one; a limit, since documents are untrusted. */
 const MOST_KNOWN = 2_000;
 
-/** Null if no known name is near. Case, `-` and `_` do not count as differences of their own. */
+/** Returns null if no known name is near. Differences in case, `-` and `_` do not count. */
 export function nearestName(name: string, known: Iterable<string>): string | null {
   if (name.length < 2 || name.length > LONGEST) return null;
   const given = plain(name);
@@ -22,7 +22,7 @@ export function nearestName(name: string, known: Iterable<string>): string | nul
   return nearest;
 }
 
-/** `Did you mean "url"?`, or null if no known name is near. */
+/** Returns `Did you mean "url"?`, or null if no known name is near. */
 export function didYouMean(name: string, known: Iterable<string>): string | null {
   const nearest = nearestName(name, known);
   return nearest === null ? null : `Did you mean "${nearest}"?`;
@@ -36,7 +36,10 @@ function mostEdits({ length }: string): number {
   return length < 5 ? 1 : length < 12 ? 2 : 3;
 }
 
-/** Edits (one character added, removed or replaced, two neighbours exchanged) that turn one text into the other. */
+/**
+ * Counts the edits that turn one text into the other: a character added, removed or replaced, or two neighbours
+ * exchanged.
+ */
 function distance(a: string, b: string, most: number): number {
   if (Math.abs(a.length - b.length) >= most) return most;
   let [before, last]: [number[], number[]] = [[], Array.from({ length: b.length + 1 }, (_, j) => j)];

@@ -1,4 +1,4 @@
-/** The operations of an OpenAPI document, with their references followed; what is wrong with one is reported (E1004). */
+/** The operations of an OpenAPI document, with their references followed; faults are reported (E1004). */
 import type { Diagnostics, Place } from './diagnostic.ts';
 import { type Documents, type Located, member, placeOf } from './documents.ts';
 import { followedPart, followObject } from './follow-object.ts';
@@ -35,13 +35,13 @@ export interface DeclaredChannel {
   readonly action: 'send' | 'receive';
   /** The channel itself. */
   readonly at: Located;
-  /** Of the same channel, in the same document: all others of the other action. */
+  /** The operations of the same channel, in the same document, with the other action. */
   readonly others: readonly DeclaredOther[];
 }
 
 /** An AsyncAPI operation on the other side of a channel. */
 export interface DeclaredOther {
-  /** Of its dispatcher, as it is declared; undefined if it has none. */
+  /** Its declared dispatcher; undefined if it has none. */
   readonly dispatcher: unknown;
   readonly messages: readonly DeclaredMessage[];
 }
@@ -50,19 +50,19 @@ export interface DeclaredOther {
 export interface DeclaredOperation {
   readonly spec: Spec;
   readonly at: Located;
-  /** Where its extensions may stand. */
+  /** Places of its extensions. */
   readonly layers: Layers;
   readonly path: string;
-  /** Where the path is written. */
+  /** Place of the path. */
   readonly pathAt: Place;
   /** Upper case. */
   readonly method: string;
   readonly operationId?: string;
-  /** Of the path and of the operation, merged; the objects themselves. */
+  /** Parameters of the path and of the operation, merged; the objects themselves. */
   readonly parameters: readonly Located[];
   /** The object itself. */
   readonly requestBody?: Located;
-  /** Of AsyncAPI operations. */
+  /** Channel of AsyncAPI operations. */
   readonly channel?: DeclaredChannel;
   /** Security requirements that apply: the operation's, else the document's; in AsyncAPI schemes themselves. */
   readonly security: readonly Located[];
@@ -88,11 +88,11 @@ interface FoundOperation {
   readonly path: string;
   readonly pathAt: Place;
   readonly method: string;
-  /** With its references followed. */
+  /** The object with its references followed. */
   readonly merged: MergedObject;
   /** The path item. */
   readonly item: Located;
-  /** Its parameters. */
+  /** Parameters of the path item. */
   readonly shared: readonly Located[];
 }
 
@@ -150,7 +150,7 @@ class OperationReader {
     });
   }
 
-  /** Members beside its `$ref` count, too: those of a path item may stand in either place. */
+  /** Reads a path item with the members beside its `$ref`: they may be in either place. */
   #pathItem(declared: Located): Located | null {
     const merged = followMerged(declared, 'a path item', this.#documents, this.#diagnostics);
     for (const name of merged?.replaced ?? []) {
@@ -188,7 +188,7 @@ class OperationReader {
     };
   }
 
-  /** Without the `operationId` of a reference's target that is used more than once; says that there is a reference. */
+  /** Removes the `operationId` of a reference's target that is used more than once; reports the reference. */
   #withOwnId({ at, chain: [declared, ...targets] }: MergedObject, uses: ReadonlyMap<string, number>): Located {
     if (targets.length === 0) return at;
     const id = get(at.value, 'operationId');

@@ -27,7 +27,7 @@ export type Parsed =
   | {
       readonly ok: false;
       readonly message: string;
-      /** What to do. */
+      /** How to correct the fault. */
       readonly hint: string;
       readonly position: Position | null;
       readonly text: string;
@@ -56,7 +56,7 @@ function jsonOf(source: string): string | null {
   return `${sign === '-' ? '-' : ''}${digits}${fraction === '' ? '' : `.${fraction}`}${exponent}`;
 }
 
-/** JSON where the text begins with `{`, else YAML 1.2 (which takes JSON, too). */
+/** Parses JSON if the text begins with `{`, else YAML 1.2 (which includes JSON). */
 export function parseText(bytes: Uint8Array): Parsed {
   const refuse = (message: string, hint: string, text: string, position: Position | null = null): Parsed => ({
     ok: false,
@@ -100,7 +100,7 @@ function positionOf(text: string, pattern: RegExp): Position | null {
 
 const SPLIT = 'Split the document into files that refer to each other with $ref, or write out fewer aliases.';
 
-/** By what js-yaml says, how to correct it. */
+/** Hints by the reason that js-yaml reports. */
 const SYNTAX_HINTS: readonly (readonly [reason: RegExp, hint: string])[] = [
   [/\btab/, 'Indent with spaces: YAML allows no tabs there.'],
   [/indentation/, 'Begin the keys of one object in the same column: compare this line with the lines above it.'],

@@ -47,7 +47,7 @@ function yamlPositions(text: string, pointers: readonly string[]): ReadonlyMap<s
   );
 }
 
-/** Of the key in a mapping, of the item in a list. */
+/** Returns the offset of the key in a mapping, or of the item in a list. */
 function offsetOf(root: unknown, tokens: readonly string[]): number {
   let node: unknown = root;
   let offset = startOf(node) ?? 0;

@@ -1,4 +1,4 @@
-/** What kind of document this is (E1001), and what every kind must have (E1004). */
+/** The kind of a document (E1001), and the members that every kind requires (E1004). */
 import type { Diagnostics } from './diagnostic.ts';
 import { type Document, member, placeOf } from './documents.ts';
 import { get, isObject, kindOf, objectOf } from './json.ts';
@@ -12,15 +12,15 @@ export type Dialect = '3.0' | 'draft-07' | '2020-12';
 export interface Spec {
   readonly document: Document;
   readonly type: SpecType;
-  /** Of the specification, such as `3.1.0`. */
+  /** Version of the specification, such as `3.1.0`. */
   readonly version: string;
   readonly dialect: Dialect;
   readonly title: string;
-  /** Of the API. */
+  /** Version of the API. */
   readonly apiVersion: string;
 }
 
-/** Null, and a diagnostic, where the document is neither OpenAPI 3.x nor AsyncAPI 3.x. */
+/** Returns null, with a diagnostic, unless the document is OpenAPI 3.x or AsyncAPI 3.x. */
 export function recognise(document: Document, diagnostics: Diagnostics): Spec | null {
   const root = document.value;
   const found = versionOf(root);

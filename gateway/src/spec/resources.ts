@@ -1,15 +1,15 @@
 /**
- * What `$id`, `$self` and anchors name in a document: its schema resources (JSON Schema 2020-12, section 8.2;
- * OpenAPI 3.2, section 4.1.2). A reference is relative to the resource that it stands in.
+ * Schema resources of a document, named by `$id`, `$self` and anchors (JSON Schema 2020-12, section 8.2; OpenAPI 3.2,
+ * section 4.1.2). A reference is relative to the resource that contains it.
  */
 import type { Document } from './documents.ts';
 import { walk } from './walk.ts';
 
 export interface Resource {
   readonly document: Document;
-  /** Of its root. */
+  /** Pointer of its root. */
   readonly pointer: string;
-  /** Absolute; undefined if an `$id` is no URI reference. */
+  /** Absolute; undefined if an `$id` is not a URI reference. */
   readonly uri: string | undefined;
   /** `$anchor`s and `$dynamicAnchor`s, to pointers. */
   readonly anchors: ReadonlyMap<string, string>;
@@ -22,7 +22,7 @@ interface Found extends Resource {
 }
 
 export class Resources {
-  /** By pointer; the document's own has the empty one. */
+  /** Resources by pointer; the document's own has the empty one. */
   readonly #found = new Map<string, Found>();
 
   constructor(document: Document) {
@@ -66,7 +66,7 @@ export class Resources {
     return this.#found.get('') as Found;
   }
 
-  /** Those that a document gives a name of their own. */
+  /** Resources with a name of their own. */
   get named(): readonly Resource[] {
     return [...this.#found.values()].filter(({ pointer, uri, document }) => {
       return pointer !== '' || uri !== fileUri(document.file);
@@ -74,7 +74,7 @@ export class Resources {
   }
 }
 
-/** Files have URIs, so that relative ones in them can be resolved; nobody else uses this scheme. */
+/** Returns a URI for a file, so that relative references in it can be resolved; the scheme is used here only. */
 function fileUri(file: string): string {
   return `project:///${file.split('/').map(encodeURIComponent).join('/')}`;
 }

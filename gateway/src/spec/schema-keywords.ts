@@ -9,14 +9,14 @@ interface Keyword {
   readonly kind: KeywordKind;
   /** Returns why the value is not valid; null if it is. */
   readonly check: (value: unknown) => string | null;
-  /** What to write instead. */
+  /** The text to write instead. */
   readonly hint: (name: string, value: unknown) => string;
 }
 
 const mustBe = (fits: boolean, what: string, value: unknown): string | null =>
   fits ? null : `is ${shownValue(value)}: it must be ${what}`;
 
-/** Small values as they are written, others by their kind. */
+/** Returns small values as they are written, and the kind of others. */
 function shownValue(value: unknown): string {
   if (Array.isArray(value) && value.length === 0) return 'an empty list';
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
@@ -143,14 +143,14 @@ const keywords: Readonly<Record<string, Keyword>> = {
   },
   enum: {
     kind: 'plain',
-    // An empty one admits nothing, which JSON Schema discourages and allows.
+    // An empty list admits nothing, which JSON Schema discourages but allows.
     check: (value) => mustBe(Array.isArray(value), 'a list of values', value),
     hint: write('[small, large]'),
   },
   const: { kind: 'plain', check: () => null, hint: write('small') },
 };
 
-/** Keywords that only describe, of JSON Schema in any draft and of OpenAPI. */
+/** Keywords that only describe: those of JSON Schema in any draft, and of OpenAPI. */
 const ANNOTATIONS = [
   ...['$anchor', '$comment', '$defs', '$dynamicAnchor', '$dynamicRef', '$id', '$recursiveAnchor', '$recursiveRef'],
   ...['$ref', '$schema', '$vocabulary', 'additionalItems', 'contentEncoding', 'contentMediaType', 'contentSchema'],
@@ -168,7 +168,7 @@ export function keywordOf(name: string): Keyword | undefined {
   return Object.hasOwn(keywords, name) ? keywords[name] : undefined;
 }
 
-/** Of the vocabulary "validation": says something of the value itself. */
+/** Reports whether the keyword is of the vocabulary "validation", which constrains the value itself. */
 export function isAssertion({ kind }: Keyword): boolean {
   return kind === 'plain' || kind === 'pattern';
 }

@@ -5,7 +5,7 @@ import { followedPart, followObject } from './follow-object.ts';
 import { isObject, kindOf } from './json.ts';
 
 export interface Traited {
-  /** The object with its traits merged in: what it says itself stands. Extensions and plain values only hold across files. */
+  /** The object with its traits merged in: its own members win. Extensions and plain values only hold across files. */
   readonly merged: Located;
   /** The object and its traits, the one that decides first: for members with references, which belong to their file. */
   readonly sources: readonly Located[];

@@ -2,7 +2,7 @@
 import { isObject } from './json.ts';
 import { child } from './pointer.ts';
 
-/** Of addresses that a gateway calls, or sends its clients to. */
+/** Schemes of addresses that a gateway calls, or sends its clients to. */
 const SCHEMES = /^[\s\0-\x20]*(?:https?|wss?|nats|tls|ldaps?):/i;
 
 /** Reports whether a text is as a whole a URL with a user name or a password. */
@@ -24,11 +24,11 @@ export interface CredentialPlace {
   readonly message: string;
 }
 
-/** What to write instead. */
+/** The remedy. */
 export const CREDENTIALS_HINT =
   'Leave user name and password out of the URL: send them by a header or an authentication property, as a reference such as env://NAME.';
 
-/** The same JSON, in which such URLs are as they may be shown: of what was stored before they were refused. */
+/** Returns the same JSON with credentials in URLs hidden: for values stored before they were refused. */
 export function hideCredentials<T extends object>(value: T): T {
   if (credentialPlaces(value).length === 0) return value;
   const shown: T = structuredClone(value);

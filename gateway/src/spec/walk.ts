@@ -1,4 +1,4 @@
-/** One walk over a document for what may stand anywhere in it: `$ref`s and `x-gw-*` extensions. */
+/** One walk over a document for things that may be anywhere in it: `$ref`s and `x-gw-*` extensions. */
 import type { Document } from './documents.ts';
 import { isObject } from './json.ts';
 import { child } from './pointer.ts';
@@ -10,13 +10,13 @@ export interface Visitor {
   textRef?(pointer: string): void;
   /** `within`: as of `ref`. */
   extension?(name: string, pointer: string, within: readonly string[]): void;
-  /** Objects whose keys are keywords, before what is in them. */
+  /** Objects with keywords as keys, before their content. */
   object?(value: object, pointer: string): void;
 }
 
-/** Their members are data, in which `$ref` means nothing. */
+/** Keywords whose members are data, in which `$ref` has no meaning. */
 const DATA = new Set(['example', 'examples', 'default', 'enum', 'const']);
-/** Texts, in whose place some tools take a reference to a file of text. */
+/** Texts that some tools replace by a reference to a text file. */
 const TEXTS = new Set(['description', 'summary', 'title']);
 /** The keys of their members are names, whatever they look like. */
 const NAMED = new Set([

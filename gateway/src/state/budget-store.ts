@@ -9,9 +9,9 @@
 import type { OwnerPath } from '../shares/owner-path.ts';
 
 export interface BudgetReservation {
-  /** Whom the bucket counts for, if it is new: who has most of them gets no more. Default: nobody. */
+  /** Owner that a new bucket counts for: the one with most gets no more. Default: nobody. */
   readonly owner?: OwnerPath;
-  /** Of a length that its caller bounds. */
+  /** Name, of a length that its caller bounds. */
   readonly bucket: string;
   /** Unique. */
   readonly id: string;
@@ -28,7 +28,7 @@ export interface BudgetResult {
   readonly allowed: boolean;
   /** Rest of the window's quota. */
   readonly remaining: number;
-  /** Unix time in seconds at which the whole quota is there again, if nothing is spent until then. */
+  /** Unix time in seconds at which the whole quota is available again, without further spending. */
   readonly resetAt: number;
   /** Seconds until as much would be left, if all reservations are spent; 0 if this one was allowed. */
   readonly retryAfter: number;
@@ -50,15 +50,18 @@ export interface BudgetRenewal {
 }
 
 /**
- * Times of what was spent are kept to this part of the window, and count until the latest that they may mean: never is
- * more than the quota spent in any window.
+ * Times of spending are kept to this part of the window, and count until the latest possible time: so the quota is
+ * never exceeded in any window.
  */
 export const GRAINS = 1024;
-/** Seconds after which to try again where only what is reserved is in the way. */
+/** Seconds after which to retry if only reservations exhaust the quota. */
 export const RETRY_RESERVED = 1;
 
 export interface BudgetStore {
-  /** All or nothing, exactly, however many ask at once. Rejects with StateUnavailable, as do the others. */
+  /**
+   * Reserves all or nothing, exactly, for any number of concurrent calls. Rejects with StateUnavailable, as do the
+   * others.
+   */
   reserve(reservation: BudgetReservation): BudgetResult | Promise<BudgetResult>;
   /** Once: false if the reservation is unknown, or was settled, or its lease was up. */
   settle(settlement: BudgetSettlement): boolean | Promise<boolean>;

@@ -8,8 +8,8 @@ export interface CacheStore {
   /** Returns null if the key is absent, or has expired. Rejects with StateUnavailable. */
   get(key: string): Uint8Array | null | Promise<Uint8Array | null>;
   /**
-   * Kept for so many seconds, or less where room is needed: the oldest of `owner` goes first, where that has most. Default:
-   * nobody. Rejects with StateUnavailable.
+   * Keeps the value for so many seconds, or less when room runs out: the oldest of `owner` goes first, if that has
+   * most. Default: nobody. Rejects with StateUnavailable.
    */
   set(key: string, value: Uint8Array, ttlSeconds: number, owner?: OwnerPath): void | Promise<void>;
   delete(key: string): void | Promise<void>;

@@ -13,15 +13,15 @@ import {
 
 export interface MemoryBudgetOptions {
   /**
-   * Buckets kept at once. Past it the oldest of the owner that has most is closed until its window has passed, but none with
-   * something reserved; that owner gets no further one (`allowed` is false). Default 100,000.
+   * Most buckets. Past it the oldest of the owner that has most is closed until its window has passed, except those
+   * with reservations; that owner gets no further one (`allowed` is false). Default 100,000.
    */
   readonly maxBuckets?: number;
   /** Milliseconds since the epoch, never going back. Default: the system's, on the monotonic clock. */
   readonly now?: () => number;
 }
 
-/** Weights of a bucket, and of what is left of one that is closed. */
+/** Weights of a bucket, and of a closed one. */
 const OPEN = 4;
 const CLOSED = 1;
 
@@ -46,7 +46,7 @@ export class MemoryBudgetStore implements BudgetStore {
     return this.#budgets.size;
   }
 
-  /** Never waits, so nothing comes between reading a budget and taking from it. */
+  /** Never waits, so reading a budget and taking from it is one step. */
   reserve(reservation: BudgetReservation): BudgetResult {
     const now = this.#now();
     const { bucket, windowSeconds, owner = NOBODY } = reservation;
@@ -74,7 +74,7 @@ export class MemoryBudgetStore implements BudgetStore {
     return budget?.renew(id, now + leaseSeconds * 1000) ?? false;
   }
 
-  /** Drops what has run out, two a reservation, so that it keeps up with what is added. */
+  /** Drops expired buckets, two a reservation, so that it keeps up with new ones. */
   #forget(now: number): void {
     let looked = 0;
     for (const [name, budget] of this.#budgets) {
@@ -109,7 +109,9 @@ class Budget {
   /** When a budget that keeps no more than that is over; null: it is open. */
   #closedUntil: number | null = null;
 
-  /** Reduces the bucket to its end: until then it allows nothing. Returns false if that has passed. */
+  /**
+   * Closes the bucket, which then keeps only its end: until then it allows nothing. Returns false if that has passed.
+   */
   close(now: number): boolean {
     this.#closedUntil = this.emptyAt;
     this.#grains.length = 0;
@@ -126,14 +128,14 @@ class Budget {
     return this.#held.size > 0;
   }
 
-  /** When nothing of it is left. */
+  /** Time at which the bucket is empty. */
   get emptyAt(): number {
     if (this.#closedUntil !== null) return this.#closedUntil;
     const last = this.#grains.at(-1);
     return this.isReserved ? Number.POSITIVE_INFINITY : last === undefined ? 0 : last.at + this.#lasts;
   }
 
-  /** Drops what has left the window, and counts as spent what was reserved by those who are gone. */
+  /** Drops spending that has left the window, and counts reservations of dead processes as spent. */
   advance(now: number, windowSeconds: number): void {
     this.#grain = (windowSeconds * 1000) / GRAINS;
     this.#lasts = windowSeconds * 1000 + this.#grain;

@@ -1,4 +1,4 @@
-/** A cache in the process: bounded in bytes, least recently used of who has most first out. */
+/** A cache in the process: bounded in bytes; the least recently used entry of the owner with most goes first. */
 import { NOBODY, type OwnerPath } from '../shares/owner-path.ts';
 import { SharedMap } from '../shares/shared-map.ts';
 import type { CacheStore } from './cache-store.ts';

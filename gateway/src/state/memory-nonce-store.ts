@@ -84,12 +84,12 @@ class CredentialNonces {
     return true;
   }
 
-  /** Drops those whose signatures hold no longer. */
+  /** Drops nonces of expired signatures. */
   expire(now: number): void {
     for (const second of this.#bySecond.keys()) if (second < now - this.#keepSeconds) this.#drop(second);
   }
 
-  /** All of the oldest second; how many they were. */
+  /** Drops all nonces of the oldest second; returns their number. */
   forgetOldest(): number {
     const before = this.size;
     let oldest = Number.POSITIVE_INFINITY;
@@ -105,7 +105,7 @@ class CredentialNonces {
   }
 }
 
-/** Nonces may be long, and what stands for them is not. */
+/** Returns a digest, since nonces may be long. */
 function digestOf(nonce: string): string {
   return hash('sha256', nonce, 'base64').slice(0, 22);
 }

@@ -13,7 +13,7 @@ export interface MemoryRateLimitOptions {
   readonly now?: () => number;
 }
 
-/** Weights of a bucket, and of what is left of one that is closed. */
+/** Weights of a bucket, and of a closed one. */
 const OPEN = 4;
 const CLOSED = 1;
 /** Seconds after which to try again if there is no room for another bucket. */
@@ -31,7 +31,7 @@ export class MemoryRateLimitStore implements RateLimitStore {
     this.#buckets = new SharedMap({
       most: maxBuckets * OPEN,
       isSpent: (bucket) => bucket.emptyAt <= this.#now(),
-      // A quota that would be whole again is worth a flood to its owner; to who has one bucket it is not.
+      // For the owner of one bucket a fresh quota is not worth a flood, so its last one may be dropped whole.
       remains: (bucket, alone) => (alone || !bucket.close(this.#now()) ? null : { value: bucket, weight: CLOSED }),
     });
   }
@@ -41,7 +41,7 @@ export class MemoryRateLimitStore implements RateLimitStore {
     return this.#buckets.size;
   }
 
-  /** Never waits, so nothing comes between reading a window and taking from it. */
+  /** Never waits, so reading a window and taking from it is one step. */
   take(name: string, quota: number, windowSeconds: number, owner: OwnerPath = NOBODY): RateLimitResult {
     const now = this.#now();
     this.#forget(now);
@@ -53,7 +53,7 @@ export class MemoryRateLimitStore implements RateLimitStore {
     return bucket.take(now, quota, windowSeconds * 1000);
   }
 
-  /** Drops what has run out, two a request, so that it keeps up with what is added. */
+  /** Drops expired buckets, two a request, so that it keeps up with new ones. */
   #forget(now: number): void {
     let looked = 0;
     for (const [name, bucket] of this.#buckets) {
@@ -74,10 +74,12 @@ class Bucket {
   #length = 0;
   #total = 0;
   #isClosed = false;
-  /** When nothing of it is left, in milliseconds since the epoch. */
+  /** Time at which the bucket is empty, in milliseconds since the epoch. */
   emptyAt = 0;
 
-  /** Reduces the bucket to its end: until then it allows nothing. Returns false if that has passed. */
+  /**
+   * Closes the bucket, which then keeps only its end: until then it allows nothing. Returns false if that has passed.
+   */
   close(now: number): boolean {
     this.#isClosed = true;
     this.#times = NO_TIMES;

@@ -13,7 +13,7 @@ export interface MemoryReservationOptions {
 interface Entry {
   readonly token: string;
   readonly mark: string;
-  /** Null: nothing is recorded yet; undefined: it had to go. */
+  /** Null: not recorded yet; undefined: dropped. */
   readonly value: string | null | undefined;
   readonly until: number;
 }
@@ -61,7 +61,7 @@ export class MemoryReservationStore implements ReservationStore {
     const known = this.#entries.get(key);
     if (known?.token !== token || known.until <= this.#now()) return false;
     const until = this.#now() + keepSeconds * 1000;
-    // The owner of what is there stays. A value that is too long for the room is not there for repeats, which are refused.
+    // The reservation keeps its owner. A value too long for the room is lost for repeats, which are refused.
     const isKept = this.#set(key, { token, mark: known.mark, value, until });
     if (!isKept) this.#entries.set(key, forgotten(until), NOBODY, FORGOTTEN_BYTES);
     return true;

@@ -1,4 +1,4 @@
-/** Sessions in the process: past their number the oldest of who has most ends, and its client is told. */
+/** Sessions in the process: past the limit the oldest of the owner with most ends, and its client is told. */
 import { SharedMap } from '../shares/shared-map.ts';
 import { MOST_SESSIONS, type OpenedSession, SESSION_SECONDS, type SessionStore } from './session-store.ts';
 

@@ -1,13 +1,13 @@
 /** The port behind which nonces of signatures are kept: in the process, shared between workers, or in Redis. */
 
 /**
- * `new`: it was not there, and is now; `used`: it was there; `forgotten`: whether it was cannot be told, since the
- * signature is older than what the store remembers of its credential.
+ * `new`: it was unknown, and is noted now; `used`: it was known; `forgotten`: unknown, since the signature is older
+ * than the store's memory of its credential.
  */
 export type NonceVerdict = 'new' | 'used' | 'forgotten';
 
 export interface SignedNonce {
-  /** Whose signature it is; verified before. */
+  /** The signature's verified credential. */
   readonly credential: string;
   readonly nonce: string;
   /** When it was signed, as the signature says: Unix time, whole seconds. */

@@ -22,8 +22,9 @@ export interface RateLimitStore {
   /** `take` never answers with a promise, so that a plugin that asks need not be made to wait. */
   readonly immediate?: boolean;
   /**
-   * Takes one from the bucket's sliding window of `windowSeconds`, exactly, however many ask at once. `owner`: whom the bucket
-   * counts for, if it is new: who has most of them gets no more, and nobody's is forgotten for it. Default: nobody.
+   * Takes one from the bucket's sliding window of `windowSeconds`, exactly, for any number of concurrent calls.
+   * `owner`: owner that a new bucket counts for: the one with most gets no more, and others' buckets are kept. Default:
+   * nobody.
    */
   take(
     bucket: string,

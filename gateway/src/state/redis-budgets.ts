@@ -2,16 +2,16 @@
  * The budgets of `MemoryBudgetStore` as scripts on the server, so that one round trip decides and no two pods can both
  * have the last of one. Times are the server's: the clocks of pods do not matter.
  *
- * KEYS: a sorted set of what was spent, by time in milliseconds; a hash with the amount of each of its entries, what was
- * spent in all, and what is reserved in all; a hash of what is reserved, by id; a sorted set of ids, by the end of their
- * lease. Of a bucket that had to make room for others' (docs/decisions.md#shared-limits) a text is left instead of the first,
- * which refuses until its window has passed. ARGV: the id, the window and the lease in milliseconds, the amount, the quota;
- * what the keys of all buckets begin with, the owner, the bucket, and the most buckets.
+ * KEYS: a sorted set of spent entries, by time in milliseconds; a hash with the amount of each of its entries, the
+ * total spent, and the total reserved; a hash of reservations, by id; a sorted set of ids, by the end of their lease. A
+ * bucket that had to make room for others (docs/decisions.md#shared-limits) leaves a text instead of the first, which
+ * refuses until its window has passed. ARGV: the id, the window and the lease in milliseconds, the amount, the quota;
+ * the prefix of all buckets' keys, the owner, the bucket, and the most buckets.
  */
 import { GRAINS, RETRY_RESERVED } from './budget-store.ts';
 import { NOW, SHARES } from './redis-shares.ts';
 
-/** What all scripts begin with. */
+/** Common beginning of the scripts. */
 const BEGIN = `
 local id, window, lease = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local p, owner, bucket, most = ARGV[6], ARGV[7], ARGV[8], tonumber(ARGV[9])
@@ -65,7 +65,9 @@ if #gone > 0 then redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - lasts) e
 end
 `;
 
-/** Answers with: allowed, what is left, when all is there again, and in how long as much would be; milliseconds. */
+/**
+ * Answers with: allowed, the rest, when the whole quota is there again, and in how long as much would be; milliseconds.
+ */
 export const RESERVE_BUDGET_SCRIPT = `${BEGIN}
 if isClosed then
   local left = redis.call('PTTL', KEYS[1])

@@ -1,10 +1,10 @@
-/** Cached values on a server, each behind its owner and a zero byte: the oldest of who has most goes first. */
+/** Cached values on a server, each behind its owner and a zero byte: the oldest of the owner with most goes first. */
 import { NOW, SHARES } from './redis-shares.ts';
 
 /** Cost of an entry besides its key and value, including its shares, in bytes. */
 export const CACHED_ENTRY_BYTES = 512;
 
-/** What both scripts begin with. ARGV: what keys begin with, the key without that. */
+/** Common beginning of both scripts. ARGV: the prefix of keys, the key without it. */
 const BEGIN = `
 local p, id = ARGV[1], ARGV[2]
 ${NOW}

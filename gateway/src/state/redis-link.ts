@@ -6,11 +6,14 @@ export interface RedisLinkOptions {
   /** Said once when the server goes away, and once when it is back. The reason names no credentials. */
   away(reason: string): void;
   back(): void;
-  /** It answers, and refuses what it is asked, such as for want of memory: said once a minute at most. */
+  /** The server answers, but refuses commands, such as for lack of memory: reported once a minute at most. */
   refuses(reason: string): void;
 }
 
-/** After a failure nothing is asked for so long, so that a server that hangs costs a request its time-out only now and then. */
+/**
+ * Milliseconds after a failure without commands, so that a server that hangs costs a request its time-out only now and
+ * then.
+ */
 const REST_MS = 1_000;
 const REFUSAL_MS = 60_000;
 
@@ -46,7 +49,7 @@ export class RedisLink {
         this.#failures++;
         throw new StateUnavailable('the state server is unavailable');
       }
-      // One asks, and the others need not wait for what it hears.
+      // One request probes, and the others need not wait for its result.
       this.#restUntil = now + REST_MS;
     }
     try {
@@ -80,9 +83,9 @@ export class RedisLink {
   }
 
   /**
-   * Gives up a connection that failed a command while the server was away already. Where answers were lost, each later
-   * one is taken for that of an earlier command, every command times out, and what arrives keeps the connection from its
-   * own time-out.
+   * Gives up a connection that failed a command while the server was unavailable already. If answers were lost, each
+   * later one is taken for that of an earlier command, every command times out, and incoming data keeps the connection
+   * from its own time-out.
    */
   #reconnect(): void {
     if (this.#redis.status === 'ready') this.#redis.disconnect(true);
@@ -95,14 +98,14 @@ export class RedisLink {
   }
 }
 
-/** Servers that start, or may not write, are as good as away. */
+/** Servers that start, or may not write, count as unavailable. */
 const AWAY = /^(LOADING|MASTERDOWN|READONLY|NOAUTH|WRONGPASS|CLUSTERDOWN|MISCONF|NOREPLICAS)\b/;
 
 function isRefusal(error: unknown): boolean {
   return error instanceof Error && error.name === 'ReplyError' && !AWAY.test(error.message);
 }
 
-/** Servers repeat in their errors what they were asked, so only the kind of an error is said. */
+/** Returns only the kind of an error: servers repeat commands in their errors. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'it failed';
   if ('code' in error && typeof error.code === 'string') return error.code;

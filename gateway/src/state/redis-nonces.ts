@@ -4,14 +4,14 @@
  */
 import { MAX_NONCES } from './nonce-store.ts';
 
-/** KEYS: where the beginning is kept. */
+/** KEYS: key of the beginning. */
 export const BEGIN_SCRIPT = `
 return redis.call('SET', KEYS[1], redis.call('TIME')[1], 'NX')
 `;
 
 /**
- * KEYS: the beginning; the credential's nonces by the time of their signatures; and since when they are all there, where
- * some were forgotten. ARGV: the nonce, the time of its signature and for how long it may hold, in seconds.
+ * KEYS: the beginning; the credential's nonces by the time of their signatures; and the time since which they are
+ * complete, if some were dropped. ARGV: the nonce, the time of its signature and its longest validity, in seconds.
  */
 export const ENTER_SCRIPT = `
 local created, keep = tonumber(ARGV[2]), tonumber(ARGV[3])

@@ -3,14 +3,14 @@
  * pods can both have the last one. Times are the server's: the clocks of pods do not matter.
  *
  * KEYS: a sorted set of entries by time in milliseconds, and a hash with the count of each entry that stands for more
- * than one request. Of a bucket that had to make room for others' (docs/decisions.md#shared-limits) a text is left instead of
- * the set, which refuses until its window has passed. ARGV: quota, window in milliseconds, an id that no other call has; what
- * the keys of all buckets begin with, the owner, the bucket, and the most buckets.
+ * than one request. A bucket that had to make room for others (docs/decisions.md#shared-limits) leaves a text instead
+ * of the set, which refuses until its window has passed. ARGV: quota, window in milliseconds, an id that no other call
+ * has; the prefix of all buckets' keys, the owner, the bucket, and the most buckets.
  */
 import { EXACT_QUOTA } from './rate-limit-store.ts';
 import { NOW, SHARES } from './redis-shares.ts';
 
-/** When to try again if there is no room for another bucket. */
+/** Milliseconds after which to retry if there is no room for another bucket. */
 const RETRY_CROWDED_MS = 1_000;
 
 export const TAKE_SCRIPT = `

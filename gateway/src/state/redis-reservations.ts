@@ -22,9 +22,7 @@ end
 ${SHARES}
 `;
 
-/**
- * ARGV: also token, mark, milliseconds, and the most reservations. Answers with a list: a state, and what belongs to it.
- */
+/** ARGV: also token, mark, milliseconds, and the most reservations. Answers with a list: a state, and its values. */
 export const RESERVE_SCRIPT = `${BEGIN}
 local known = redis.call('HMGET', KEYS[1], 'mark', 'value', 'gone')
 if known[3] then return {'forgotten'} end

@@ -8,14 +8,14 @@ import { TAKE_SCRIPT } from './redis-rate-limit.ts';
 import { RECORD_SCRIPT, RELEASE_SCRIPT, RESERVE_SCRIPT, type ReserveReply } from './redis-reservations.ts';
 import { END_SESSION_SCRIPT, OPEN_SESSION_SCRIPT, USE_SESSION_SCRIPT } from './redis-sessions.ts';
 
-/** Four keys; id, window, lease, amount, quota; what keys begin with, owner, bucket, most buckets. */
+/** Four keys; id, window, lease, amount, quota; prefix of keys, owner, bucket, most buckets. */
 type BudgetArguments = [
   ...[string, string, string, string],
   ...[id: string, windowMs: number, leaseMs: number, amount: number, quota: number],
   ...[base: string, owner: string, bucket: string, most: number],
 ];
 
-/** The key of a reservation; what keys begin with, owner, key without that. */
+/** The key of a reservation; prefix of keys, owner, key without it. */
 type ReservedArguments = [key: string, base: string, owner: string, id: string];
 
 export interface Scripted {

@@ -1,7 +1,7 @@
 /** Sessions on a server, as `MemorySessionStore` has them: each a text of revision and owner with the time that is left to it. */
 import { NOW, SHARES } from './redis-shares.ts';
 
-/** What all scripts begin with. ARGV: what keys begin with, the id, milliseconds for which it lasts. */
+/** Common beginning of the scripts. ARGV: the prefix of keys, the id, milliseconds for which it lasts. */
 const BEGIN = `
 local p, id, lasts = ARGV[1], ARGV[2], tonumber(ARGV[3])
 ${NOW}

@@ -1,10 +1,10 @@
 /**
- * Shares by owner on a server, as `SharedMap` has them in a process (docs/decisions.md#shared-limits): what scripts begin with
- * that keep something. An owner is one level here: a policy with a client's site, or a consumer.
+ * Shares by owner on a server, as `SharedMap` has them in a process (docs/decisions.md#shared-limits): the first part of
+ * scripts that keep something. An owner is one level here: a policy with a client's site, or a consumer.
  *
- * Scripts define before: `p`, what the keys of the kind begin with; `now`, milliseconds; and `drop(id)`, which deletes an
- * entry, or leaves what refuses it. Kept by kind: `owners`, a sorted set of owners by what they hold; `of:OWNER`, their
- * entries by the time at which they end; `due`, owners by the end of their last entry; `weights` of those that are not 1;
+ * Scripts define before: `p`, prefix of the kind's keys; `now`, milliseconds; and `drop(id)`, which deletes an entry, or
+ * leaves one that refuses it. Kept by kind: `owners`, a sorted set of owners by the weight that they hold; `of:OWNER`,
+ * their entries by the time at which they end; `due`, owners by the end of their last entry; `weights` other than 1;
  * `total`.
  */
 import { hash } from 'node:crypto';
@@ -92,7 +92,7 @@ local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + tonumber(time[2]) / 1000
 `;
 
-/** How much of each kind the server keeps, and what the cache may take, in bytes. */
+/** Most entries of each kind on the server, and the cache's bytes. */
 export interface RedisRoom {
   readonly buckets: number;
   readonly sessions: number;
@@ -100,7 +100,7 @@ export interface RedisRoom {
   readonly cacheBytes: number;
 }
 
-/** Where the server has no limit of its own. */
+/** Used if the server has no limit of its own. */
 export const ROOM: RedisRoom = {
   buckets: 1_000_000,
   sessions: 500_000,
@@ -108,12 +108,12 @@ export const ROOM: RedisRoom = {
   cacheBytes: Number.MAX_SAFE_INTEGER,
 };
 
-/** Bytes of an entry, with what its shares take. */
+/** Bytes of an entry, including its shares. */
 const BUCKET_BYTES = 640;
 const SESSION_BYTES = 640;
 const RESERVATION_BYTES = 1_024;
 
-/** Parts of the server's memory: what is left is for nonces, budgets, and the server itself. */
+/** Parts of the server's memory: the rest is for nonces, budgets, and the server itself. */
 const PARTS = { buckets: 0.3, sessions: 0.15, reservations: 0.1, cache: 0.25 };
 
 /** `maxMemory`: bytes; 0: the server has no limit. */

@@ -18,18 +18,18 @@ import { SESSION_SECONDS, type SessionStore } from './session-store.ts';
 import { type State, StateUnavailable } from './state.ts';
 
 export interface RedisStateOptions {
-  /** `redis://`, `rediss://`, `valkey://` or `valkeys://`, with user and password where the server wants them. */
+  /** `redis://`, `rediss://`, `valkey://` or `valkeys://`, with user and password if the server requires them. */
   readonly url: string;
-  /** What all keys begin with, before a colon. */
+  /** Prefix of all keys, before a colon. */
   readonly prefix: string;
   /** Milliseconds that a command may take. */
   readonly timeoutMs: number;
   /** Said once when the server goes away, and once when it is back. The reason names no credentials. */
   away(reason: string): void;
   back(): void;
-  /** Something of the server limits what it is good for, and what to do about it. */
+  /** Reports a property of the server that limits its use, with the remedy. */
   warn?(message: string): void;
-  /** How much it keeps. Default: by the server's memory. */
+  /** Limit of stored data. Default: the server's memory. */
   readonly room?: RedisRoom;
 }
 
@@ -46,7 +46,7 @@ export class RedisState implements State {
   readonly sessions: SessionStore;
   /** Counts for this process alone, while the server is away or full. */
   readonly localRateLimits = new MemoryRateLimitStore();
-  /** Counters, which are small: what delays them is the server. */
+  /** Counters, which are small: only the server delays them. */
   readonly #redis: Redis & Scripted;
   readonly #link: RedisLink;
   /** Cached values, which may be large, and sessions. */
@@ -81,7 +81,7 @@ export class RedisState implements State {
     const losesValues = (reason: string) => warn(`the state server keeps no cached values and sessions (${reason})`);
     this.#valueLink = new RedisLink(this.#values, { away: losesValues, back: () => {}, refuses: losesValues });
     this.#redis.on('ready', () => {
-      // Before the first nonce comes: what is signed from now on can be told.
+      // Before the first nonce comes, so that later signatures can be judged.
       this.#redis.gwBegin(`${this.#prefix}{nonces}:began`).catch((error: unknown) => this.#link.failed(error));
       void this.#measure();
     });
@@ -100,10 +100,10 @@ export class RedisState implements State {
       new Redis(this.#options.url, {
         connectTimeout: timeoutMs * 4,
         commandTimeout: timeoutMs,
-        // A connection that has gone silent is given up, and made again.
+        // A silent connection is given up, and made again.
         socketTimeout: timeoutMs * 4,
         lazyConnect: true,
-        // What waited or is sent again would be counted late or twice.
+        // Queued or resent commands would be counted late or twice.
         enableOfflineQueue: false,
         maxRetriesPerRequest: 0,
         autoResendUnfulfilledCommands: false,
@@ -115,13 +115,13 @@ export class RedisState implements State {
     );
   }
 
-  /** How much of the server's memory there is for what, and whether it drops what must not be dropped. */
+  /** Reads the server's memory for each use, and whether it evicts entries that must be kept. */
   async #measure(): Promise<void> {
     let info: string;
     try {
       info = await this.#redis.info('memory');
     } catch {
-      // Not every server says so, or to everyone.
+      // Some servers do not report it, or not to every client.
       return;
     }
     const most = Number(/^maxmemory:(\d+)/m.exec(info)?.[1] ?? 0);

@@ -10,9 +10,9 @@ export interface ReservationRequest {
   readonly owner?: OwnerPath;
   /** Identifies the action; of a length that its caller bounds. */
   readonly key: string;
-  /** Whose reservation it is; unique. */
+  /** Identifies the holder of the reservation; unique. */
   readonly token: string;
-  /** What exactly is to be done, so that who asks for something else under the same key can be told. */
+  /** Digest of the action, which detects other actions under the same key. */
   readonly mark: string;
   /** Seconds after which it ends if nothing is recorded. */
   readonly holdSeconds: number;
@@ -21,12 +21,12 @@ export interface ReservationRequest {
 export type Reservation =
   /** It belongs to the caller. */
   | { readonly state: 'reserved' }
-  /** Somebody else's, who has recorded nothing yet. */
+  /** Another caller's, who has recorded nothing yet. */
   | { readonly state: 'held'; readonly mark: string; readonly secondsLeft: number }
   | { readonly state: 'recorded'; readonly mark: string; readonly value: string }
   /** There is no room for it: its owner has more than its share. */
   | { readonly state: 'full' }
-  /** It was recorded, and what was had to make room for others: it must not be done again. */
+  /** It was recorded, and the record was dropped for others: it must not be done again. */
   | { readonly state: 'forgotten' };
 
 export interface RecordRequest {
@@ -42,6 +42,6 @@ export interface ReservationStore {
   reserve(request: ReservationRequest): Reservation | Promise<Reservation>;
   /** Returns false if the reservation has ended, and may be another's. */
   record(request: RecordRequest): boolean | Promise<boolean>;
-  /** Nothing was done: somebody else may. */
+  /** Nothing was done, so another caller may act. */
   release(key: string, token: string): void | Promise<void>;
 }

@@ -19,10 +19,10 @@ export interface State {
   readonly reservations: ReservationStore;
   readonly budgets: BudgetStore;
   readonly sessions: SessionStore;
-  /** Of a server; undefined if the state is in this process or its parent. */
+  /** Figures of a server; undefined if the state is in this process or its parent. */
   readonly figures?: StateFigures;
   close(): Promise<void>;
 }
 
-/** The store is away, or does not answer in time. Who asked decides what that means for the request. */
+/** The store is unavailable, or does not answer in time. The caller decides how to answer the request. */
 export class StateUnavailable extends Error {}

@@ -7,12 +7,12 @@ import { type EndedRequest, type Exchange, headerOf } from '../exchange.ts';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what JSON must escape
 const ESCAPED = /["\\\u0000-\u001f\u007f-\uffff]/;
 
-/** As a string of JSON. */
+/** Returns the text as a JSON string. */
 export function text(value: string): string {
   return ESCAPED.test(value) ? JSON.stringify(value) : `"${value}"`;
 }
 
-/** Set by plugins that identify who calls; clients cannot. */
+/** Set by plugins that identify the caller; clients cannot set it. */
 export const CONSUMER = 'x-auth-consumer';
 
 let second = 0;
@@ -28,7 +28,7 @@ export function timestamp(now: number): string {
   return `${prefix}${String(now % 1000).padStart(3, '0')}Z`;
 }
 
-/** Only what is there: most requests have nothing that a capability logs, and an answer of their upstream. */
+/** Returns members only if present: most requests have no logged state, and an answer of their upstream. */
 function decisions({ parts, decidedBy, decision }: Exchange): string {
   let logged = '';
   if (parts !== null) for (const part of parts) logged += part?.logged ?? '';

@@ -1,4 +1,4 @@
-/** Where the observations of a histogram are counted: typed arrays, whose places are found at load. */
+/** Counts the observations of a histogram: in typed arrays, at places found at load. */
 
 export type Labels = Record<string, string>;
 export interface Sample {

@@ -1,4 +1,4 @@
-/** What other parts count themselves, and metrics show. */
+/** Figures that other parts count themselves, and metrics show. */
 
 /** Figures of a state server. */
 export interface StateFigures {
@@ -7,11 +7,11 @@ export interface StateFigures {
   readonly failures: number;
 }
 
-/** Of the instances of plugins. */
+/** Figures of plugin instances. */
 export interface PluginFigures {
-  /** That exist, idle ones too. */
+  /** Existing instances, with idle ones. */
   readonly instances: number;
-  /** That run a call, or wait in one. */
+  /** Instances that run a call, or wait in one. */
   readonly busy: number;
   /** Calls that wait for an instance. */
   readonly waiting: number;
@@ -21,6 +21,6 @@ export interface PluginFigures {
 export interface McpUpstreamFigures {
   readonly upstream: string;
   readonly offered: number;
-  /** Tools that are allowed, and not offered all the same. */
+  /** Tools that are allowed, but not offered. */
   readonly held: number;
 }

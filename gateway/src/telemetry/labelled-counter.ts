@@ -1,4 +1,4 @@
-/** A counter with labels, whose values are closed sets. */
+/** A counter with labels of closed sets of values. */
 export class LabelledCounter {
   readonly #labels: readonly string[];
   readonly #samples = new Map<string, { readonly labels: Record<string, string>; value: number }>();
@@ -7,7 +7,7 @@ export class LabelledCounter {
     this.#labels = labels;
   }
 
-  /** One more of these values of the labels, in their order. */
+  /** Counts one more for these values of the labels, in their order. */
   count(...values: string[]): void {
     this.add(1, ...values);
   }
@@ -22,7 +22,7 @@ export class LabelledCounter {
     sample.value += amount;
   }
 
-  /** As they are now. */
+  /** Current values. */
   get samples() {
     return [...this.#samples.values()];
   }

@@ -1,4 +1,4 @@
-/** A histogram with labels, whose values are closed sets. */
+/** A histogram with labels of closed sets of values. */
 import { Cell, type Labels, type Sample } from './cell.ts';
 import { labelled } from './labelled-counter.ts';
 
@@ -23,7 +23,7 @@ export class LabelledHistogram {
     found.cell.observe(value);
   }
 
-  /** As they are now. */
+  /** Returns the current values. */
   samples(name: string): Sample[] {
     return [...this.#cells.values()].flatMap(({ labels, cell }) => cell.samples(name, labels));
   }

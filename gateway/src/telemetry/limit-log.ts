@@ -21,7 +21,7 @@ export class LimitLog {
     this.#log = log;
   }
 
-  /** `address`: of whose was refused or ended. The first at once; those that follow with the next line. */
+  /** `address`: of the refused or ended owner. The first is logged at once; later ones with the next line. */
   yielded(limit: CountedLimit, outcome: LimitOutcome, address: string): void {
     const told = this.#limits.get(limit) ?? { refused: 0, ended: 0, toldAt: Number.NEGATIVE_INFINITY };
     this.#limits.set(limit, told);

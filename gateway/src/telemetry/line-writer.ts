@@ -10,7 +10,9 @@ const BATCH = 64 << 10;
 const EVERY_MS = 100;
 /** Characters that may wait behind a reader that is slow; past it lines are dropped and counted, and traffic goes on. */
 const MOST = 16 << 20;
-/** From here on the lines of each client may take as much as is left free: nobody looks at whose a line is before. */
+/**
+ * From here on the lines of each client may take as much as is left free: below it, owners of lines are not determined.
+ */
 const CONTENDED = MOST / 2;
 
 export class LineWriter {
@@ -18,7 +20,7 @@ export class LineWriter {
   #text = '';
   #writing = false;
   #dropped = 0;
-  /** Characters since it is contended, by whose they are. */
+  /** Characters held since contention began, by owner. */
   readonly #held = new Map<string, number>();
   #timer: NodeJS.Timeout | null = null;
   #waiting: (() => void)[] = [];
@@ -51,7 +53,7 @@ export class LineWriter {
     return true;
   }
 
-  /** Resolves when everything so far is written, or nobody reads any more. */
+  /** Resolves when everything so far is written, or the reader is gone. */
   flush(): Promise<void> {
     this.#next();
     if (!this.#writing) return Promise.resolve();
@@ -84,7 +86,7 @@ export class LineWriter {
   }
 }
 
-/** The client's network that a line of the access log speaks of; what speaks of no client is the gateway's own. */
+/** Returns the client's network of a line of the access log; other lines belong to the gateway. */
 function ownerOf(line: string): string {
   const address = /"client_ip":"([^"]*)"/.exec(line)?.[1];
   return address === undefined ? '' : siteOf(clientNetwork(address));

@@ -1,4 +1,4 @@
-/** Metrics of connected mode: of the process that holds the link, beside those of the workers. */
+/** Metrics of connected mode: those of the process with the link, besides those of the workers. */
 import { Registry } from 'prom-client';
 import { METRICS, type MetricName } from './metric-table.ts';
 
@@ -11,7 +11,7 @@ export interface LinkFigures {
   readonly updates: Readonly<Record<UpdateResult, number>>;
 }
 
-/** `figures`: as they are now; null without a control plane, where the metrics have no values. */
+/** `figures`: returns current figures; null without a control plane: the metrics then have no values. */
 export function linkRegistry(figures: () => LinkFigures | null): Registry {
   const registry = new Registry();
   const register = (

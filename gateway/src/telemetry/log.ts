@@ -16,7 +16,7 @@ export interface Log {
   readonly configuredLevel: Level;
   /** Lines at level info are written: the access log is wanted. */
   readonly informs: boolean;
-  /** From now on; until the process ends. */
+  /** Sets the level from now on, until the process ends. */
   setLevel(level: Level): void;
   /** Writes one finished line; the access log builds its own. */
   line(text: string): void;

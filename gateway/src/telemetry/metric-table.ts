@@ -11,7 +11,7 @@ export const SIZE_BUCKETS = [0, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 
 export const EXECUTION_BUCKETS = [1e-6, 2.5e-6, 5e-6, 1e-5, 2.5e-5, 5e-5, 1e-4, 2.5e-4, 1e-3, 5e-3, 2.5e-2];
 
 /**
- * Why a request was refused before its middlewares or its dispatcher: the closed set of `reason`
+ * Reasons for refusing a request before its middlewares or its dispatcher: the closed set of `reason`
  * (docs/decisions.md#labels-closed).
  */
 export const VALIDATION_REASONS = [
@@ -25,7 +25,7 @@ export type ValidationReason = (typeof VALIDATION_REASONS)[number];
 
 /**
  * Outcome of a tool call: a result, a result that is an error, arguments that made no request, a 401 or 403 of a
- * middleware, or nothing, since its client left or cancelled it.
+ * middleware, or no result, since its client left or cancelled it.
  */
 export const TOOL_OUTCOMES = ['succeeded', 'failed', 'invalid', 'refused', 'cancelled'] as const;
 export type ToolOutcome = (typeof TOOL_OUTCOMES)[number];
@@ -48,7 +48,7 @@ export type CountedLimit = (typeof COUNTED_LIMITS)[number];
 
 const REQUEST = ['method', 'path', 'status', 'api'] as const;
 
-/** Labels, and what their values are. */
+/** Labels, with the meaning of their values. */
 export const LABELS = {
   api: "slug of the spec's title; empty if no operation matched",
   direction: '`received` from clients, or `sent` to them',
@@ -77,7 +77,7 @@ export const LABELS = {
 /** A counter that a capability brings. */
 export interface CounterInfo {
   readonly help: string;
-  /** By name, in the order in which they are counted: what the label's values are, a closed set. */
+  /** Labels by name, in the order of counting, with the meaning of their values, a closed set. */
   readonly labels: Readonly<Record<string, string>>;
 }
 
@@ -87,7 +87,7 @@ export interface HistogramInfo extends CounterInfo {
   readonly buckets: readonly number[];
 }
 
-/** A metric whose values a capability keeps itself, and is asked for when it is scraped. */
+/** A metric with values that a capability keeps itself, and returns when scraped. */
 export interface SampledInfo extends CounterInfo {
   readonly type: 'counter' | 'gauge';
 }

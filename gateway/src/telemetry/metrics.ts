@@ -1,6 +1,6 @@
 /**
- * The metrics of docs/reference/gateway.md#metrics. Counted in typed arrays whose places are found at load, because
- * counting through prom-client costs a third of the throughput; prom-client renders them when they are scraped.
+ * The metrics of docs/reference/gateway.md#metrics. Counted in typed arrays at places found at load, because counting
+ * through prom-client costs a third of the throughput; prom-client renders them when they are scraped.
  */
 
 import { Registry } from 'prom-client';
@@ -30,7 +30,7 @@ import {
   type ValidationReason,
 } from './metric-table.ts';
 
-/** Of one MCP upstream; more are counted together. */
+/** Most tools of one MCP upstream; more are counted together. */
 const MOST_UPSTREAM_TOOLS = 1_000;
 
 /** Counter and histograms of one operation and status. */
@@ -74,11 +74,11 @@ export class Metrics {
   readonly #helperVerdicts = new LabelledCounter(['verdict']);
   readonly #passedOn = new LabelledCounter(['mcp_upstream', 'tool', 'outcome']);
   readonly #upstreamLists = new LabelledCounter(['mcp_upstream', 'outcome']);
-  /** By upstream: names of tools that are labels. */
+  /** Names of tools that are labels, by upstream. */
   readonly #upstreamTools = new Map<string, Set<string>>();
   /** Null until there are any. */
   mcpUpstreams: { readonly figures: readonly McpUpstreamFigures[] } | null = null;
-  /** Of the artifacts that serve, and of those whose last requests end. */
+  /** Runtimes of the served artifacts, and of those with requests that have not ended. */
   readonly runtimes = new Set<{ readonly figures: PluginFigures }>();
   /** Null if the state is in the process. */
   state: { readonly figures?: StateFigures } | null = null;
@@ -163,7 +163,7 @@ export class Metrics {
     ];
   }
 
-  /** The same place for the same labels, also over reloads. */
+  /** Returns the same metrics for the same labels, also over reloads. */
   operation(method: string, path: string, api: string): OperationMetrics {
     const key = `${method}\0${path}\0${api}`;
     let found = this.#operations.get(key);
@@ -206,7 +206,7 @@ export class Metrics {
     this.#toolCalls.count(tool, outcome);
   }
 
-  /** An upstream names its tools itself, others after each reload: of each, so many are told apart. */
+  /** Counts a call. An upstream names its tools itself, others after each reload: so many of each are told apart. */
   passedOn(upstream: string, tool: string, outcome: ToolOutcome): void {
     const known = this.#upstreamTools.get(upstream) ?? new Set();
     this.#upstreamTools.set(upstream, known);

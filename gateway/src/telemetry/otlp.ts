@@ -1,4 +1,4 @@
-/** Sends spans to a collector by OTLP. Loaded only where traces are exported. */
+/** Sends spans to a collector by OTLP. Loaded only if traces are exported. */
 import { randomUUID } from 'node:crypto';
 import { OTLPTraceExporter as GrpcExporter } from '@opentelemetry/exporter-trace-otlp-grpc';
 import { OTLPTraceExporter as HttpExporter } from '@opentelemetry/exporter-trace-otlp-proto';
@@ -20,7 +20,7 @@ const EVERY_MS = 1000;
 const REPORT_EVERY_MS = 60_000;
 
 export interface Exporter extends SpanSink {
-  /** Exports what waits, for at most that long. */
+  /** Exports waiting spans, for at most that long. */
   close(withinMs: number): Promise<void>;
 }
 
@@ -73,7 +73,7 @@ class OtlpExporter implements Exporter {
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, withinMs);
     });
-    // It rejects with what `#noted` has logged.
+    // It rejects with an error that `#noted` has logged.
     await Promise.race([this.#processor.shutdown().catch(() => {}), late]);
     clearTimeout(timer);
     this.#dropped += this.#waiting;
@@ -94,13 +94,13 @@ class OtlpExporter implements Exporter {
     };
   }
 
-  /** One line when exporting begins to fail, and one when it works again. */
+  /** Logs a line when exporting begins to fail, and another when it works again. */
   #noted({ code, error }: Result, spans: number): void {
     if (code !== 0) {
       this.#dropped += spans;
       if (this.#away) return;
       this.#away = true;
-      // Where a name has several addresses, the error that stands for all of theirs has a code alone.
+      // If a name has several addresses, the combined error has only a code.
       const reason = messageOf(error) || (error && 'code' in error ? String(error.code) : 'no reason given');
       this.#logger.warn({ ...this.#target, reason }, 'cannot export traces: requests are served without them');
       return;

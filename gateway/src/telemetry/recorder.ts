@@ -40,7 +40,7 @@ export class Recorder {
     const ended = { x, method, route, api, status, seconds, requestBytes, responseBytes };
     if (x.parts !== null) for (const part of x.parts) part?.finished(ended);
     if (!this.#log.informs || x.parts?.some((part) => part?.unlogged?.(ended)) === true) return;
-    // Probes ask all the time, and it is no news that all is well.
+    // Probes ask all the time, and success is not worth a line.
     if (x.path === HEALTH && status === 200 && !this.#log.logger.isLevelEnabled('debug')) return;
     this.#log.line(accessLine(ended));
   }
@@ -72,7 +72,7 @@ export class Recorder {
     this.#log.logger.warn({ request_id: x.requestId, trace_id: x.traceId, ...details }, 'MCP upstream failed');
   }
 
-  /** `errors` say where and why; they name no value of the response. */
+  /** `errors` have place and reason; they name no value of the response. */
   responseInvalid(
     x: Exchange,
     found: { readonly status: number; readonly errors: readonly ProblemError[]; readonly withheld: boolean },

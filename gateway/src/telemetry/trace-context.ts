@@ -1,4 +1,4 @@
-/** W3C Trace Context (https://www.w3.org/TR/trace-context/): what comes in, and what goes on to the next hop. */
+/** W3C Trace Context (https://www.w3.org/TR/trace-context/): reads it from requests, and writes it for the next hop. */
 import { changeHeader, type Exchange, headerOf, joinedHeader } from '../exchange.ts';
 import { randomHex } from '../spans/random-hex.ts';
 
@@ -16,7 +16,7 @@ const KNOWN_FLAGS = 3;
 /** The part of an exchange that says which trace it belongs to. */
 export type Traced = Pick<Exchange, 'headers' | 'traceId' | 'parentSpanId' | 'traceFlags'>;
 
-/** Takes the trace from the request, or begins one that nobody has decided about. */
+/** Takes the trace from the request, or begins an undecided one. */
 export function takeTraceContext(x: Traced): void {
   const text = joinedHeader(x.headers, 'traceparent');
   const found = text === undefined ? null : TRACEPARENT.exec(text);

@@ -1,4 +1,4 @@
-/** Where traces go, from options and OpenTelemetry's variables. */
+/** The destination of traces, from options and OpenTelemetry's variables. */
 
 export const OTLP_PROTOCOLS = ['http/protobuf', 'grpc'] as const;
 export type OtlpProtocol = (typeof OTLP_PROTOCOLS)[number];
@@ -10,11 +10,11 @@ export interface TracingOptions {
   readonly protocol: OtlpProtocol;
   /** Share of the traces begun here that is recorded, above 0, at most 1. */
   readonly sampling: number;
-  /** Of the resource that all spans belong to: `service.name` and what OTEL_RESOURCE_ATTRIBUTES adds. */
+  /** Resource attributes of all spans: `service.name` and those of OTEL_RESOURCE_ATTRIBUTES. */
   readonly resource: Readonly<Record<string, string>>;
 }
 
-/** An option or variable that cannot be used; the message says which and what to give. */
+/** An option or variable that cannot be used; the message names it and the expected value. */
 export class TracingOptionsError extends Error {}
 
 type Env = Readonly<Record<string, string | undefined>>;

@@ -1,4 +1,4 @@
-/** Traces of requests (docs/reference/gateway.md#traces): which are recorded, and where their spans go. */
+/** Traces of requests (docs/reference/gateway.md#traces): chooses those to record, and exports their spans. */
 import type { TraceState } from '@opentelemetry/api';
 import { type Exchange, joinedHeader } from '../exchange.ts';
 import { randomHex } from '../spans/random-hex.ts';
@@ -11,7 +11,7 @@ import type { TracingOptions } from './tracing-options.ts';
 export class Tracing {
   readonly #exporter: Exporter;
   readonly #parseTraceState: (text: string) => TraceState;
-  /** Traces whose last 32 bits are below it are recorded. */
+  /** Traces with last 32 bits below it are recorded. */
   readonly #below: number;
 
   constructor(exporter: Exporter, sampling: number, parseTraceState: (text: string) => TraceState) {
@@ -34,7 +34,7 @@ export class Tracing {
     return new RequestTrace(this.#exporter, x, this.#traceState(x));
   }
 
-  /** Exports what is left, for at most that long; then nothing is exported any more. */
+  /** Exports remaining spans, for at most that long; then export stops. */
   close(withinMs: number): Promise<void> {
     return this.#exporter.close(withinMs);
   }

@@ -1,4 +1,4 @@
-/** A tool as clients are told of it (Model Context Protocol, "Tool"). */
+/** A tool in its form for clients (Model Context Protocol, "Tool"). */
 import type { Artifact } from '../artifact/read.ts';
 import type { Tool, ToolAnnotations } from '../artifact/tools.ts';
 import { isObject, type Json, type JsonObject } from '../spec/json.ts';

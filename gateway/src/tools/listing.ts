@@ -1,24 +1,24 @@
-/** The tools of an artifact, and what they cost a model's context (docs/mcp.md). */
+/** The tools of an artifact, and their cost in a model's context (docs/mcp.md). */
 import type { Artifact } from '../artifact/read.ts';
 import { schemasOfTools, type ToolDefinition, toolDefinition } from './definition.ts';
 import { tokensOf } from './tokens.ts';
 
 export interface ArtifactTool {
   readonly definition: ToolDefinition;
-  /** Of its operation. */
+  /** Method of its operation. */
   readonly method: string;
   readonly path: string;
   /** An estimate. */
   readonly tokens: number;
 }
 
-/** How many tools some clients take at most: others are dropped without a word. */
+/** Numbers of tools that some clients accept: they silently drop others. */
 const CLIENT_LIMITS = [
   { tools: 128, client: 'Visual Studio Code with Copilot' },
   { tools: 40, client: 'Cursor' },
 ] as const;
 
-/** None where MCP is not enabled; those of MCP upstreams are known to a running gateway only. */
+/** Returns an empty list if MCP is not enabled; tools of MCP upstreams are known to a running gateway only. */
 export function toolsOfArtifact(artifact: Artifact): readonly ArtifactTool[] {
   const lookup = schemasOfTools(artifact);
   return (artifact.tools?.tools ?? []).map((tool) => {
@@ -28,13 +28,13 @@ export function toolsOfArtifact(artifact: Artifact): readonly ArtifactTool[] {
   });
 }
 
-/** Tools, with what is to be said of all of them. */
+/** Tools, with warnings about them as a whole. */
 export function listingOf<T extends { readonly tokens: number }>(tools: readonly T[], upstreams: readonly string[]) {
   const tokens = tools.reduce((sum, each) => sum + each.tokens, 0);
   return { tools, count: tools.length, tokens, upstreams, warnings: warningsOf(tools.length) };
 }
 
-/** Names of the MCP upstreams whose tools are offered, too. */
+/** Returns the names of the MCP upstreams with tools that are offered, too. */
 export function upstreamsOfArtifact({ tools }: Pick<Artifact, 'tools'>): readonly string[] {
   return (tools?.upstreams ?? []).map(({ name }) => name);
 }

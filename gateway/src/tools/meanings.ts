@@ -13,7 +13,7 @@ const DEEDS: Readonly<Record<Deed, string>> = {
     'update change edit modify rename set replace patch move adjust configure put enable disable close reopen resize',
   delete: 'delete remove destroy drop erase purge revoke kick unset unlink detach unassign',
 };
-/** By stem. */
+/** Actions by stem of a word. */
 export const DEED_OF: ReadonlyMap<string, Deed> = new Map(
   (Object.keys(DEEDS) as Deed[]).flatMap((deed) => terms(DEEDS[deed]).map((word): [string, Deed] => [word, deed])),
 );
@@ -34,7 +34,7 @@ const USUAL: Readonly<Record<Deed, readonly string[]>> = {
   delete: ['delet', 'remov', 'destroy'],
 };
 
-/** Of an HTTP method at a path: `POST` to one thing changes it, to a list it adds to it. */
+/** Returns the action of an HTTP method at a path: `POST` to one thing changes it, to a list it adds to it. */
 export function deedOf(method: string, path: string): Deed | undefined {
   if (method !== 'POST') return OF_METHODS[method];
   return path.endsWith('}') ? 'update' : 'create';
@@ -86,7 +86,7 @@ const ALIKE = `
   vote rating
   star stargazer`;
 
-/** By stem: words that mean the same in another API. */
+/** Synonyms in other APIs, by stem. */
 export const ALSO: ReadonlyMap<string, readonly string[]> = (() => {
   const also = new Map<string, Set<string>>();
   for (const line of ALIKE.trim().split('\n')) {

@@ -1,6 +1,6 @@
 /**
- * Finds tools by what a model wants of them in plain words (docs/mcp.md#search): BM25F over names, titles, paths, groups,
- * descriptions and arguments; then by how much of what a tool is called was asked for, and whether it does what was asked.
+ * Finds tools by a model's question in plain words (docs/mcp.md#search): BM25F over names, titles, paths, groups,
+ * descriptions and arguments; then by the share of a tool's name that the question asks for, and by its action.
  */
 import type { Operation } from '../artifact/format.ts';
 import type { Tool } from '../artifact/tools.ts';
@@ -8,7 +8,7 @@ import type { JsonObject } from '../spec/json.ts';
 import { ALSO, DEED_OF, type Deed, deedOf, wordsOf } from './meanings.ts';
 import { questionTerms, terms } from './words.ts';
 
-/** By field: how often a term counts that stands there once, and how much long fields count less (BM25F's b). */
+/** Weights by field: of a term that occurs there once, and the discount of long fields (BM25F's b). */
 const FIELDS = {
   name: { weight: 3, b: 0.5 },
   title: { weight: 4, b: 0.6 },
@@ -20,7 +20,7 @@ const FIELDS = {
 } as const;
 type Field = keyof typeof FIELDS;
 const FIELD_NAMES = Object.keys(FIELDS) as Field[];
-/** Characters of a description that say what a tool is for, and up to which details follow. */
+/** Characters of a description that state a tool's purpose, and up to which details follow. */
 const [DESCRIPTION, DETAILS] = [400, 2_000];
 /** Saturation of repeated terms (BM25's k1). */
 const K1 = 1.2;
@@ -30,7 +30,9 @@ const DEED_MEANT = 0.5;
 const BEGUN = 0.3;
 const LEAST_BEGUN = 4;
 const MOST_BEGUN = 8;
-/** Share of the score that remains for a tool that matches by its action alone, and for one with another action. */
+/**
+ * Least share of the score, for a tool whose name the question does not ask for; factor for a tool with another action.
+ */
 const UNSPECIFIC = 0.3;
 const OTHER_DEED = 0.55;
 
@@ -63,7 +65,7 @@ interface Entry {
 export class ToolIndex {
   readonly #count: number;
   readonly #entries: readonly Entry[];
-  /** By term: places of tools, each followed by its weight there. */
+  /** Places of tools by term, each followed by its weight there. */
   readonly #postings = new Map<string, number[]>();
   /** All terms, in order. */
   readonly #vocabulary: readonly string[];
@@ -84,7 +86,7 @@ export class ToolIndex {
     for (const field of FIELD_NAMES) {
       const { weight, b } = FIELDS[field];
       const norm = 1 - b + (b * fields[field].length) / averages[field];
-      // Once each: what a path or an id repeats makes it no more about that.
+      // Once each: a repetition in a path or an id does not make it more relevant.
       for (const term of fields[field]) weights.set(term, (weights.get(term) ?? 0) + weight / norm);
     }
     for (const [term, weight] of weights) {
@@ -94,7 +96,7 @@ export class ToolIndex {
     }
   }
 
-  /** Names of the tools that fit best, the best first, of those that the caller is told of. */
+  /** Returns names of the best tools, the best first, among those that the caller may see. */
   search(query: string, most: number, tells: (name: string) => boolean = () => true): readonly string[] {
     const question = questionTerms(query);
     const concepts = new Map(question.map((term) => [term, this.#meantBy(term)]));
@@ -139,14 +141,14 @@ export class ToolIndex {
     return this.#rarityOf((this.#postings.get(term)?.length ?? 0) / 2);
   }
 
-  /** Of what so many tools have. */
+  /** Returns the rarity of a term that so many tools have. */
   #rarityOf(found: number): number {
     return Math.log(1 + (this.#count - found + 0.5) / (found + 0.5));
   }
 
   /**
-   * The best of the terms of a concept counts: a tool that has several is no more about it. Other words for it are as rare
-   * as all of them together: what one tool happens to say otherwise means no more.
+   * The best of the terms of a concept counts: several of them do not make a tool more relevant. Synonyms are as rare
+   * as all of them together: a rare synonym in one tool means no more.
    */
   #score(term: string, concept: ReadonlyMap<string, number>, scores: Map<number, number>): void {
     const places = new Set<number>();
@@ -167,7 +169,9 @@ export class ToolIndex {
     for (const [place, gain] of gains) scores.set(place, (scores.get(place) ?? 0) + gain);
   }
 
-  /** How much of what a tool is called was asked for, rare words first, and whether it does what was asked. */
+  /**
+   * Returns the fit: the share of the tool's name that was asked for, by rarity, and whether its action was asked for.
+   */
   #fit({ called, rarity: all, deeds }: Entry, wanted: ReadonlyMap<string, number>, deed: Deed | undefined): number {
     let asked = 0;
     for (const [term, rarity] of called) asked += rarity * (wanted.get(term) ?? 0);

@@ -8,7 +8,7 @@ import { keywordOf } from '../spec/schema-keywords.ts';
 const PREFIX = 'gw:';
 /** Schemas that have no name in a document have this in the table. */
 const UNNAMED = 'inline-';
-/** Said of values, and not demanded: what stands beside a reference replaces what its target says. */
+/** Annotations, not constraints: beside a reference they replace those of its target. */
 const ANNOTATIONS = new Set([
   ...['title', 'description', 'default', 'examples', 'deprecated', 'readOnly', 'writeOnly'],
 ]);
@@ -41,7 +41,7 @@ class Standalone {
   readonly #lookup: SchemaLookup;
   readonly #uses = new Map<string, number>();
   readonly #recursive = new Set<string>();
-  /** By id, in the order of their first use. */
+  /** Names by id, in the order of their first use. */
   readonly #names = new Map<string, string>();
   readonly #taken = new Set<string>();
 
@@ -58,7 +58,7 @@ class Standalone {
     return defs.length === 0 ? written : { ...written, $defs: Object.fromEntries(defs) };
   }
 
-  /** `above`: what is being counted, so that who refers to it refers to itself. */
+  /** `above`: schemas being counted, which recognises recursion. */
   #count(schema: Json, above: ReadonlySet<string>): void {
     const id = this.#referred(schema);
     if (id !== null) {
@@ -145,7 +145,7 @@ function parts(schema: Json): readonly Json[] {
   });
 }
 
-/** Reports whether what stands beside a reference can stand in its target. */
+/** Reports whether the members beside a reference can be merged into its target. */
 function joins(beside: JsonObject, target: Json): boolean {
   if (!isObject(target)) return target === true;
   return Object.entries(beside).every(

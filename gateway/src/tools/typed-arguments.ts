@@ -36,7 +36,7 @@ function argumentValue(name: string, texts: readonly string[], schema: unknown):
   return typed(name, text, types);
 }
 
-/** Where a text is allowed, it is taken as it stands. */
+/** If a text is allowed, it is taken unchanged. */
 function typed(name: string, text: string, types: Types): unknown {
   if (types.has('string')) return text;
   const wanted = [...types].join(' or ');
@@ -82,7 +82,7 @@ export function typesOf(variants: readonly unknown[]): Types {
   );
 }
 
-/** The schema, what it refers to, and their alternatives: each once, since a server's schemas may lead in circles. */
+/** Returns the schema, its references, and their alternatives: each once, since a server's schemas may be circular. */
 export function variantsOf(schema: unknown, root: unknown): readonly unknown[] {
   const found = new Set<unknown>();
   const left = [schema];

@@ -24,7 +24,7 @@ const PHRASES: readonly (readonly [RegExp, string])[] = [
 /** Characters of a word by which it is told from others. */
 const LONGEST_WORD = 48;
 
-/** Words in small letters, without what words are inflected by; names such as `listBooks` are two. */
+/** Returns words in lower case, without inflection; names such as `listBooks` are two. */
 export function terms(text: string): readonly string[] {
   const words = text.replaceAll(/(\p{Ll}|\d)(\p{Lu})/gu, '$1 $2').replaceAll(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2');
   return (words.toLowerCase().match(/[\p{L}\d]+/gu) ?? [])
@@ -38,7 +38,7 @@ export function questionTerms(question: string): readonly string[] {
   return [...new Set(terms(said))];
 }
 
-/** Plural and tense, as English has them; what is left need be no word, but the same for all forms of one. */
+/** Removes plural and tense, as in English; the rest need not be a word, but is the same for all forms of one. */
 export function stem(word: string): string {
   let left = word;
   if (left.length > 4 && left.endsWith('ies')) left = `${left.slice(0, -3)}y`;

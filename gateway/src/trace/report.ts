@@ -5,12 +5,12 @@ export interface TraceStage {
   readonly stage: string;
   /** How it decided: `passed`, `refused`, `matched`, `continue`, `answered`, `valid`, a status, … */
   readonly outcome: string;
-  /** Why, or what it did: names of headers and context keys, never values. */
+  /** Reason or effect: names of headers and context keys, never values. */
   readonly detail?: string;
   /** Milliseconds since the request began; absent for stages that are not timed. */
   readonly at_ms?: number;
   readonly duration_ms?: number;
-  /** 0 for the stages of a request's life, 1 for what happens within one; of a request within the request, 1 more. */
+  /** 0 for the stages of a request's life, 1 for steps within one; of a request within the request, 1 more. */
   readonly depth: number;
 }
 
@@ -21,14 +21,14 @@ export interface TraceReport {
   /** Null if no operation matched. */
   readonly operation: { readonly path: string; readonly operation_id: string | null; readonly api: string } | null;
   readonly stages: readonly TraceStage[];
-  /** As the client would have got it. */
+  /** The response that the client would have received. */
   readonly response: {
     readonly status: number;
     readonly headers: readonly (readonly [name: string, value: string])[];
     /** Its first bytes, as text. */
     readonly body: string;
     readonly body_bytes: number;
-    /** The body went on when the time was up, or was longer than what is shown. */
+    /** The body went on when the time was up, or was longer than the shown part. */
     readonly truncated: boolean;
   };
   readonly duration_ms: number;

@@ -38,7 +38,7 @@ export type TraceRequest = Static<typeof schema>;
 
 const check = Compile(schema);
 
-/** What `/trace` was sent is no request; the message says what is wrong, by JSON pointer. */
+/** The body of `/trace` is not a valid request; the message names the fault, by JSON pointer. */
 export class TraceRequestError extends Error {}
 
 /** Throws TraceRequestError. */

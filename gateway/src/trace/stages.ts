@@ -1,4 +1,4 @@
-/** Makes stages of a request's spans, each with what it changed. */
+/** Makes stages of a request's spans, each with its changes. */
 import type { Exchange, HeaderList } from '../exchange.ts';
 import { CLIENT, SERVER, type Span, type SpanSink } from '../spans/span.ts';
 import type { TraceStage } from './report.ts';
@@ -56,7 +56,7 @@ export class StageRecorder implements SpanSink {
     return this.#root ? milliseconds(this.#root.startTime) : undefined;
   }
 
-  /** `from`: what times count from, in milliseconds since 1970. Default: the beginning of the request. */
+  /** `from`: start of times, in milliseconds since 1970. Default: the beginning of the request. */
   stages(from = this.beganAt ?? 0): readonly TraceStage[] {
     const root = this.#root;
     const timed = this.#spans.map(({ span, detail }): TraceStage => {
@@ -111,7 +111,7 @@ function changes(before: Snapshot, after: Snapshot): string {
   };
   say('request headers:', changedHeaders(before.headers, after.headers));
   if (before.query !== after.query) parts.push('query changed');
-  // A body that was read is no change; one that is another is.
+  // Reading a body does not change it; replacing it does.
   if (before.body !== null && before.body !== after.body) parts.push('body replaced');
   say(
     'context:',

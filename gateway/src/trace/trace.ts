@@ -1,4 +1,4 @@
-/** Sends one request through the pipeline, as a client would, and reports what each stage decided. */
+/** Sends one request through the pipeline, as a client would, and reports the decision of each stage. */
 import { Exchange } from '../exchange.ts';
 import { CapturedResponse } from '../own-request/captured-response.ts';
 import { GivenBody } from '../own-request/given-body.ts';
@@ -13,7 +13,7 @@ import { rounded, StageRecorder } from './stages.ts';
 export interface TraceSettings {
   readonly generation: Generation;
   readonly pipeline: PipelineOptions;
-  /** Where the request comes from: what asked for the trace, so that nobody can speak for another address. */
+  /** Address of the request's client: that of the trace's caller, which cannot claim another one. */
   readonly peer: string;
   readonly scheme: string;
 }
@@ -55,7 +55,7 @@ export async function traceRequest(request: TraceRequest, settings: TraceSetting
   serve(x, generation, { ...pipeline, tracing });
   await ended.promise;
   clearTimeout(timer);
-  // A stream of events would go on.
+  // A stream of events would not end by itself.
   if (!x.closed) response.abort(x);
   const { operation } = x;
   return {

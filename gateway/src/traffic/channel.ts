@@ -37,7 +37,7 @@ interface Pending {
   reject(error: Error): void;
 }
 
-/** `Remote`: what the other side answers; `Local`: what this one does. */
+/** `Remote`: methods of the other side; `Local`: methods of this side. */
 export class Channel<Remote extends Methods<Remote>, Local extends Methods<Local>> {
   readonly #port: ChannelPort;
   readonly #methods: Local;
@@ -54,7 +54,7 @@ export class Channel<Remote extends Methods<Remote>, Local extends Methods<Local
     });
   }
 
-  /** Rejects with RemoteError, and where the other side ends. */
+  /** Rejects with RemoteError, also if the other side ends. */
   call<K extends keyof Remote & string>(
     method: K,
     ...[argument]: Parameters<Remote[K]>
@@ -67,14 +67,14 @@ export class Channel<Remote extends Methods<Remote>, Local extends Methods<Local
     });
   }
 
-  /** The other side has ended: what waits for it is rejected. */
+  /** The other side has ended: rejects pending calls. */
   close(): void {
     this.#closed = true;
     for (const { reject } of this.#pending.values()) reject(new RemoteError('Error', 'the other process has ended'));
     this.#pending.clear();
   }
 
-  /** Sends what waited for the end of the turn. */
+  /** Sends messages that waited for the end of the turn. */
   #flush(): void {
     const frames = this.#queue;
     this.#queue = [];

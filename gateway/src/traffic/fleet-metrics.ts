@@ -7,10 +7,10 @@ import type { WorkerProcess } from './worker-process.ts';
 const ANSWER_MS = 2_000;
 
 export class FleetMetrics {
-  /** Of those that have gone. */
+  /** Snapshots of ended workers. */
   readonly #departed: MetricsSnapshot[] = [];
 
-  /** Keeps what it had counted when it was last asked. Gauges go with it. */
+  /** Keeps the last known counts of an ended worker, without its gauges. */
   departed({ snapshot }: WorkerProcess): void {
     const counts = snapshot.filter((metric) => 'type' in metric && metric.type !== 'gauge');
     if (counts.length > 0) this.#departed.push(counts);

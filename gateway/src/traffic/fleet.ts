@@ -28,7 +28,7 @@ import { WorkerProcess } from './worker-process.ts';
 export interface FleetDeps {
   readonly log: Log;
   readonly keyPair: KeyPair | null;
-  /** Of all workers. */
+  /** Slots of all workers. */
   readonly slots: LocalConnectionSlots;
   /** Receives the workers' standard error. */
   stderr(text: string): void;
@@ -37,7 +37,7 @@ export interface FleetDeps {
 /** A worker that does not come up is tried again after this, then after twice as long, up to the most. */
 const RETRY_MS = 250;
 const MOST_RETRY_MS = 30_000;
-/** What closing may take beyond the time that requests in flight are given. */
+/** Milliseconds for closing beyond the time for requests in flight. */
 const CLOSE_GRACE_MS = 5_000;
 
 export class Fleet implements Traffic {
@@ -50,13 +50,13 @@ export class Fleet implements Traffic {
   #keyPair: KeyPair | null;
   /** Null until one is loaded. */
   #archive: Uint8Array | null = null;
-  /** That all workers bind. */
+  /** Port that all workers bind. */
   #port = 0;
-  /** All workers are there, or are being replaced. */
+  /** All workers exist, or are being replaced. */
   #started = false;
   #ending = false;
   #retryMs = RETRY_MS;
-  /** One change at a time: each worker has what all of them have. */
+  /** Changes run one at a time, so that all workers have the same state. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: ServeOptions, deps: FleetDeps) {
@@ -97,7 +97,7 @@ export class Fleet implements Traffic {
     return this.#metrics.render([...this.#workers]);
   }
 
-  /** By one of the workers: they are alike. */
+  /** Traces in any one of the workers: they are alike. */
   async trace(request: TraceRequest, peer: string): Promise<TraceReport | null> {
     const worker = [...this.#workers].find(({ serving }) => serving);
     return worker === undefined ? null : worker.channel.call('trace', { request, peer });
@@ -140,7 +140,7 @@ export class Fleet implements Traffic {
     return null;
   }
 
-  /** The first alone, so that what is wrong is said once. */
+  /** Starts the first worker alone, so that faults are reported once. */
   async #startAll(archive: Uint8Array | null): Promise<void> {
     this.#archive = archive;
     try {
@@ -157,7 +157,7 @@ export class Fleet implements Traffic {
     }
   }
 
-  /** Loads what all serve, if there is anything yet; rejects with what its load rejected with. */
+  /** Loads the artifact that all serve, if there is one; rejects with the error of its load. */
   async #start(): Promise<WorkerProcess> {
     const { log, stderr, slots } = this.#deps;
     const held = new HeldConnections();
@@ -165,7 +165,7 @@ export class Fleet implements Traffic {
       takeConnection: async (owner) => {
         const taken = await slots.take(owner);
         if (!taken) return false;
-        // It has died while a place was made.
+        // The worker died while a place was made.
         if (held.ended) slots.release(owner);
         else held.add(owner);
         return true;

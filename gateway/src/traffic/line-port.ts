@@ -1,6 +1,6 @@
 /**
- * Messages as lines of JSON over a stream. For what is asked on the way of a request: a message of Node.js's own
- * channel costs several times as much.
+ * Messages as lines of JSON over a stream. For calls during a request: a message of Node.js's own channel costs several
+ * times as much.
  */
 import type { Duplex } from 'node:stream';
 import type { ChannelPort } from './channel.ts';

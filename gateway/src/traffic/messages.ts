@@ -29,9 +29,9 @@ export type MetricsSnapshot = readonly object[];
 export interface WorkerMethods {
   /** First of all. */
   configure(settings: WorkerSettings): Promise<void>;
-  /** Loads an artifact beside the one that serves. */
+  /** Loads an artifact beside the served one. */
   prepare(archive: Uint8Array): Promise<void>;
-  /** Serves what was prepared, or drops it. */
+  /** Serves the prepared artifact, or drops it. */
   commit(): void;
   discard(): void;
   /** After the first commit; all workers bind the same port. */
@@ -69,7 +69,7 @@ export interface CacheArguments {
  * (docs/decisions.md#counted-over-workers).
  */
 export interface SharedState {
-  /** By their owners: the network of the client, or null if that is a trusted proxy. */
+  /** Takes a place by its owner: the network of the client, or null if that is a trusted proxy. */
   takeConnection(owner: string | null): boolean | Promise<boolean>;
   releaseConnections(owners: readonly (string | null)[]): void;
   takeRateLimit(take: TakeArguments): RateLimitResult | Promise<RateLimitResult>;

@@ -4,7 +4,7 @@ import { MemoryState } from '../state/memory-state.ts';
 import type { State } from '../state/state.ts';
 import type { Log } from '../telemetry/log.ts';
 
-/** A server that is away is no error: it is logged, and asked again. */
+/** An unavailable server is not an error: it is logged, and tried again. */
 export async function openState({ state, statePrefix, stateTimeoutMs }: ServeOptions, { logger }: Log): Promise<State> {
   if (state === undefined) return new MemoryState();
   const { RedisState } = await import('../state/redis-state.ts');

@@ -31,7 +31,7 @@ class Worker implements WorkerMethods {
 
   async prepare(archive: Uint8Array): Promise<void> {
     this.discard();
-    // The parent has checked who signed it.
+    // The parent has checked the signature.
     this.#prepared = await this.#running.prepare(await readArtifact(archive));
   }
 
@@ -96,7 +96,7 @@ class Worker implements WorkerMethods {
 new Channel<Record<never, never>, WorkerMethods>(
   {
     send: (message) => {
-      // A parent that has gone takes its workers with it.
+      // Workers end with their parent.
       process.send?.(message, undefined, undefined, () => {});
     },
     receive: (listener) => void process.on('message', listener),
@@ -113,7 +113,7 @@ const sharedSlots: ConnectionSlots = {
     atEndOfTick(() => {
       const owners = released;
       released = [];
-      // Where the parent has gone, nobody counts any more.
+      // If the parent has gone, the count is pointless.
       parent.call('releaseConnections', owners).catch(() => {});
     });
   },

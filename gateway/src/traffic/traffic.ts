@@ -44,8 +44,8 @@ import { DEFAULT_LIMITS } from '../wasm/call/plugin.ts';
 
 export interface Traffic {
   /**
-   * Loads plugins and secrets, then serves every new request from it; what served before serves on where that fails.
-   * Rejects with ArtifactError, SecretError, PluginLoadError or UpstreamError.
+   * Loads plugins and secrets, then serves every new request from it; if that fails, the previous artifact stays in
+   * service. Rejects with ArtifactError, SecretError, PluginLoadError or UpstreamError.
    */
   load(loaded: LoadedArchive): Promise<void>;
   /** Binds the port; call it once. Until an artifact has been loaded, requests get 503. Rejects with BindError. */
@@ -65,7 +65,7 @@ export interface Traffic {
   beginDrain(): void;
   /** Each connection that is open now closes so with an answer after a moment of its own within that time. */
   closeKept(withinMs: number): void;
-  /** Stops accepting, waits for what is in flight up to the time, then cuts the rest. */
+  /** Stops accepting, waits for requests in flight up to the time, then cuts the rest. */
   close(timeoutMs: number): Promise<void>;
 }
 
@@ -73,15 +73,18 @@ export interface Traffic {
 const PING_INTERVAL_MS = 20_000;
 /** Milliseconds at most between looks at bodies that arrive. */
 const SWEEP_MS = 250;
-/** Milliseconds that the last spans, and what plugins have left to deliver, each get, whatever is left of the time for closing. */
+/**
+ * Milliseconds each for the last spans, and for remaining deliveries of plugins, whatever is left of the time for
+ * closing.
+ */
 const FLUSH_MS = { least: 500, most: 5_000 };
 
-/** Heap of a validation helper, in MiB: what it needs itself, and for the values in the longest body. */
+/** Returns the heap of a validation helper, in MiB: for itself, and for the values in the longest body. */
 function helperHeapMb(maxBodySize: number): number {
   return 128 + Math.ceil((maxBodySize * 32) / (1 << 20));
 }
 
-/** Bytes of all headers of a request: by default, as many as their number and their size admit. */
+/** Returns the bytes of all headers of a request: by default, as many as their number and their size admit. */
 export function headerBytesOf({ maxHeaderBytes, maxHeaders, maxHeaderSize }: ServeOptions): number {
   return maxHeaderBytes ?? maxHeaders * maxHeaderSize;
 }
@@ -216,7 +219,7 @@ export class LocalTraffic implements Traffic {
     (await this.prepare(artifact)).commit();
   }
 
-  /** As `load`, in two steps, so that several processes take an artifact together or not at all. */
+  /** Like `load`, in two steps, so that several processes take an artifact together or not at all. */
   async prepare(artifact: Artifact): Promise<PreparedLoad> {
     const next = await loadGeneration(artifact, this.#generationDeps());
     return {

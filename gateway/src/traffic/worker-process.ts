@@ -8,7 +8,7 @@ import { Channel } from './channel.ts';
 import { linePort } from './line-port.ts';
 import { type MetricsSnapshot, type SharedState, STATE_FD, type WorkerMethods } from './messages.ts';
 
-/** In the source tree this file is TypeScript, in a bundle JavaScript; the worker's lies beside it either way. */
+/** In the source tree this file is TypeScript, in a bundle JavaScript; the worker's lies beside it in both cases. */
 const ENTRY = new URL(import.meta.url.endsWith('.ts') ? './serve-worker.ts' : './serve-worker.js', import.meta.url);
 
 /** Standard streams, the channel of calls, and at STATE_FD the stream for shared state. */
@@ -32,7 +32,7 @@ export interface WorkerExit {
 export class WorkerProcess {
   readonly channel: Channel<WorkerMethods, Record<never, never>>;
   readonly exited: Promise<WorkerExit>;
-  /** Counts of the last time that it was asked; what remains of a worker that dies. */
+  /** Last known counts, which remain if the worker dies. */
   snapshot: MetricsSnapshot = [];
   /** True once it has taken connections. */
   serving = false;
@@ -42,7 +42,7 @@ export class WorkerProcess {
     cluster.setupPrimary({ exec: fileURLToPath(ENTRY), args: [], serialization: 'advanced', stdio: STDIO });
     const worker = cluster.fork();
     this.#worker = worker;
-    // A message to a worker that has just died goes nowhere; its end is seen by `exited`.
+    // A message to a worker that has just died is lost; its end is seen by `exited`.
     worker.on('error', () => {});
     const { stdout, stdio } = worker.process;
     if (stdout) createInterface({ input: stdout }).on('line', (text) => line(`${text}\n`));

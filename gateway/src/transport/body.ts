@@ -6,7 +6,7 @@ import type { BodyCopy } from '../exchange.ts';
 import { streamed } from '../streamed-bytes.ts';
 import type { StallDetector, WatchedClient } from './stall-detector.ts';
 
-/** The body grew past `--max-body-size`, or past what a plugin allows, while it streamed. */
+/** The body grew past `--max-body-size`, or past a plugin's limit, while it streamed. */
 export class BodyTooLarge extends Error {
   readonly received: number;
   /** A plugin's limit; null if it is that of `--max-body-size`. */
@@ -20,7 +20,7 @@ export class BodyTooLarge extends Error {
 
 /** The bytes of a body: an HTTP/1.1 message, or an HTTP/2 stream. */
 export interface BodySource extends Readable {
-  /** Of an HTTP/1.1 message: all of it has arrived, even if not all of it has been read. */
+  /** For an HTTP/1.1 message: all of it has arrived, even if not all of it has been read. */
   readonly complete?: boolean;
 }
 

@@ -23,7 +23,7 @@ export function clientAuthOptions(mode: ClientAuth) {
 
 const known = new WeakMap<Socket, ClientCertificate | null>();
 
-/** Returns null if the client has shown none, or one that was not verified. Read once for each connection. */
+/** Returns null if the client has shown no verified certificate. Read once for each connection. */
 export function clientCertificateOf(socket: Socket): ClientCertificate | null {
   let certificate = known.get(socket);
   if (certificate === undefined) {
@@ -62,7 +62,7 @@ interface AlternativeName {
   readonly value: string;
 }
 
-/** Node.js quotes what holds a comma as JSON; what cannot be read is no name, nor is anything beside it. */
+/** Parses names; Node.js quotes those with a comma as JSON, and malformed ones are ignored with their neighbours. */
 export function alternativeNames(text: string): readonly AlternativeName[] {
   const names: AlternativeName[] = [];
   const one = /([A-Za-z ]+):("(?:[^"\\]|\\.)*"|[^",]*)(?:, |$)/y;

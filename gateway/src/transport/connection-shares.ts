@@ -15,11 +15,11 @@ const MOST_ASKED = 16;
 export interface Eviction {
   readonly sites: readonly string[];
   readonly busy: boolean;
-  /** Also one that has just come, and may be about to speak. */
+  /** Also allows a new connection, which may be about to send its first bytes. */
   readonly young: boolean;
 }
 
-/** There is a free place; there is no place; or one is made. */
+/** A place is free; or there is no place; or one can be made. */
 export type Verdict = 'free' | 'refused' | Eviction;
 
 export class ConnectionShares {
@@ -40,7 +40,7 @@ export class ConnectionShares {
     return this.#held.get(site) ?? 0;
   }
 
-  /** Null: of nobody. */
+  /** Null: without an owner. */
   add(site: string | null): void {
     this.#taken++;
     if (site !== null) this.#count(site, 1);
@@ -51,7 +51,7 @@ export class ConnectionShares {
     if (site !== null) this.#count(site, -1);
   }
 
-  /** Reports whether others hardly find a place beside it. */
+  /** Reports whether the site leaves others hardly any place. */
   crowds(site: string): boolean {
     return this.heldBy(site) > CROWD * this.#most;
   }
@@ -71,7 +71,7 @@ export class ConnectionShares {
     return { sites: asked, young: true, busy: this.#highest > share && this.#highest > own + 1 };
   }
 
-  /** Those that are asked now are asked last the next time. */
+  /** Returns the sites that hold most; each call returns the others first. */
   #holdingMost(): string[] {
     const top = this.#byCount.get(this.#highest) ?? new Set();
     const asked: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * How many client connections there may be at once (`GW_MAX_CONNECTIONS`, docs/reference/gateway.md#limits,
- * docs/decisions.md#counted-over-workers), and whose they are (docs/decisions.md#connection-shares).
+ * Limits the client connections at a time (`GW_MAX_CONNECTIONS`, docs/reference/gateway.md#limits,
+ * docs/decisions.md#counted-over-workers), and counts them by owner (docs/decisions.md#connection-shares).
  */
 import { siteOf } from '../client-network.ts';
 import { ConnectionShares, type Eviction } from './connection-shares.ts';
@@ -18,7 +18,7 @@ export interface ConnectionSlots {
 export type EndOneOf = (eviction: Eviction) => string | null | Promise<string | null>;
 
 export interface SlotEvents {
-  /** One client holds nearly all connections: another one sees it soon. */
+  /** One client holds nearly all connections; other clients soon notice. */
   crowded(owner: string, held: number): void;
 }
 

@@ -1,6 +1,8 @@
-/** Which connections end with their next answer: all where the gateway ends, or those that clients have kept long. */
+/**
+ * Chooses connections that end with their next answer: all if the gateway ends, or those that clients have kept long.
+ */
 
-/** Those that were open at a time, spread over the milliseconds after it. */
+/** Connections open at a time, closed over the milliseconds after it. */
 interface Closing {
   readonly openedBefore: number;
   readonly withinMs: number;
@@ -30,7 +32,7 @@ export class Drain {
     if (this.#kept === null) return false;
     const { openedBefore, withinMs } = this.#kept;
     if (openedAt >= openedBefore) return false;
-    // Below a microsecond the time of opening is chance: as good as a random number that is kept.
+    // Below a microsecond the time of opening is random: it serves as a stored random number.
     const moment = ((openedAt * 1000) % 1) * withinMs;
     return performance.now() >= openedBefore + moment;
   }

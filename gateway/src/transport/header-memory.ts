@@ -1,6 +1,6 @@
 /**
  * Decoded header bytes that open requests hold (`--max-held-header-bytes`, docs/decisions.md#shared-limits). HTTP/2
- * clients make a thousand bytes of one, so the bytes on the wire say nothing about what a request costs.
+ * clients make a thousand bytes of one, so the bytes on the wire do not measure a request's cost.
  */
 import { BufferBudget, type Evictable, type Holding } from '../buffer-budget.ts';
 import type { Exchange, HeaderList } from '../exchange.ts';
@@ -116,7 +116,7 @@ class HeldHeaders implements Evictable {
       x.close(refusal.status);
       holder.refuse(refusal);
     }
-    // Its client may read the answer late, or not at all.
+    // The client may read the answer late, or never.
     x.forgetHeaders();
   }
 }

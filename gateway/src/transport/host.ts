@@ -1,4 +1,4 @@
-/** The Host header, and what stands in its place in HTTP/2 (RFC 9112, section 3.2; RFC 3986, section 3.2). */
+/** The Host header, and its counterpart in HTTP/2 (RFC 9112, section 3.2; RFC 3986, section 3.2). */
 
 /** `uri-host [ ":" port ]`: a registered name or IPv4 address, or an IP literal in brackets; no user information. */
 const HOST = /^(?:\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._~!$&'()*+,;=%-]*)(?::\d{0,5})?$/;

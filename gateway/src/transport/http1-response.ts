@@ -1,4 +1,4 @@
-/** Writes what the pipeline answers to one HTTP/1.1 request. */
+/** Writes the pipeline's answer to one HTTP/1.1 request. */
 import { type IncomingMessage, ServerResponse, STATUS_CODES, validateHeaderName, validateHeaderValue } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -16,11 +16,11 @@ import type { UpgradedConnections } from './upgraded.ts';
 /** Bytes of a body up to which it is copied behind the head, so that both are one write. */
 export const ONE_PIECE = 4096;
 
-/** State of a connection. It keeps nothing of a request whose response has closed. */
+/** State of a connection. It drops all of a request when its response has closed. */
 export interface Http1Connection {
   /** When it had its first request, in monotonic milliseconds. */
   readonly openedAt: number;
-  /** To the newest request; null if it has closed. */
+  /** Response to the newest request; null if it has closed. */
   last: Http1Response | null;
   readonly reader: SlicedReader;
 }
@@ -32,7 +32,7 @@ export class Http1Response extends ServerResponse implements Responder, BodyOwne
   /** The headers of its request, while it is open. */
   heldHeaders: Holding | null = null;
   waitsForContinue = false;
-  /** What came behind a request that asks for another protocol; null if the connection stays HTTP. */
+  /** Bytes behind a request that asks for another protocol; null if the connection stays HTTP. */
   afterRequest: Buffer | null = null;
   upgradedConnections: UpgradedConnections | null = null;
   #upgraded: Duplex | null = null;
@@ -54,7 +54,7 @@ export class Http1Response extends ServerResponse implements Responder, BodyOwne
     return this;
   }
 
-  /** Ends with a body that is whole: a short one goes out in one piece with the head. Nothing is written before. */
+  /** Ends with a whole body: a short one goes out in one piece with the head. Call it before any write. */
   endWith(body: Uint8Array | string): void {
     const bytes = typeof body === 'string' ? Buffer.from(body) : body;
     const short = bytes.length <= ONE_PIECE;
@@ -67,7 +67,7 @@ export class Http1Response extends ServerResponse implements Responder, BodyOwne
   }
 
   inform(_x: Exchange, status: number, headers: HeaderList, received: () => void): void {
-    // HTTP/1.0 knows none (RFC 9110, section 15.2).
+    // HTTP/1.0 has no informational responses (RFC 9110, section 15.2).
     if (this.headersSent || this.socket === null || this.req.httpVersionMinor === 0) return received();
     this.writeInformation(status, headers);
     this.socket.write('', received);
@@ -97,7 +97,10 @@ export class Http1Response extends ServerResponse implements Responder, BodyOwne
     this.addTrailers(pairs);
   }
 
-  /** Its listener for `close`: a closure would keep what else it can see, such as the response before, and that the one before. */
+  /**
+   * Its listener for `close`: a closure would keep everything in its scope, such as the previous response, and that the
+   * one before.
+   */
   release(this: Http1Response): void {
     const { http1, exchange, heldHeaders } = this;
     if (http1?.last === this) http1.last = null;
@@ -162,8 +165,8 @@ export class Http1Response extends ServerResponse implements Responder, BodyOwne
   #head(status: number, headers: HeaderList): void {
     const x = this.exchange;
     const body = x?.bodyStream;
-    // A body that nobody read to its end stands in the way of the next request: the connection ends instead. So it
-    // does behind a malformed request: others may see another end of it.
+    // An unread body would precede the next request, so the connection ends instead. It also ends behind a malformed
+    // request: others may see another end of it.
     const unread = body && !body.readableEnded;
     if (this.drain?.ends(this.http1?.openedAt ?? 0) || unread || x?.fault) this.shouldKeepAlive = false;
     if (unread && this.socket) closeInStages(this.socket, this.req);
@@ -172,7 +175,7 @@ export class Http1Response extends ServerResponse implements Responder, BodyOwne
   }
 }
 
-/** An answer that says `Connection: Upgrade` says nothing else by itself. */
+/** Adds `close`, which `Connection: Upgrade` does not imply. */
 function alsoCloses(headers: HeaderList): void {
   for (let i = 0; i < headers.length; i += 2) if (headers[i] === 'connection') headers[i + 1] += ', close';
 }
@@ -189,11 +192,11 @@ function headOfUpgrade({ upgrade }: Exchange, headers: HeaderList): string {
 }
 
 /**
- * A client that still sends its body gets to read the answer: closing at once would reset the connection, and what the
- * client has not read yet would be lost (RFC 9112, section 9.6).
+ * Lets a client that still sends its body read the answer: closing at once would reset the connection, and discard the
+ * unread part (RFC 9112, section 9.6).
  */
 function closeInStages(socket: Socket, request: IncomingMessage): void {
-  // What node:http calls behind the last response of a connection.
+  // node:http calls this behind the last response of a connection.
   socket.destroySoon = () => {
     request.removeAllListeners('data').resume();
     socket.end();

@@ -1,6 +1,6 @@
 /**
- * Requests that ask to go on as a WebSocket (RFC 9110, section 7.8). node:http gives up their connection before anyone
- * has decided: the answer is written on it by a response that does for itself what node:http does for others.
+ * Requests that ask to go on as a WebSocket (RFC 9110, section 7.8). node:http gives up their connection before a
+ * decision: the answer is written on it by a response that replaces node:http's work.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -20,11 +20,11 @@ export function asksForWebSocket({ method, httpVersionMinor, rawHeaders }: Incom
   return asks;
 }
 
-/** A response on a connection that node:http has given up. `head`: what came behind the request. */
+/** Returns a response on a connection that node:http has given up. `head`: bytes behind the request. */
 export function responseOnUpgrade(request: IncomingMessage, socket: Socket, head: Buffer): Http1Response {
   const response = new Http1Response(request);
   response.afterRequest = head;
-  // What came behind the request is not HTTP.
+  // Bytes behind the request are not HTTP.
   response.shouldKeepAlive = false;
   response.assignSocket(socket);
   const writable = () => {
@@ -45,7 +45,7 @@ export function responseOnUpgrade(request: IncomingMessage, socket: Socket, head
   return response;
 }
 
-/** Ends the connection where the client has sent all that it ever will; returns the function that takes this back. */
+/** Ends the connection when the client has sent everything; returns the function that cancels this. */
 function leaveWithClient(socket: Socket): () => void {
   const look = () => {
     if (socket.readableLength === 0) socket.read();

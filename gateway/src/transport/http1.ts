@@ -1,4 +1,4 @@
-/** HTTP/1.1 on node:http and node:https: makes an Exchange of each request, and writes what the pipeline answers. */
+/** HTTP/1.1 on node:http and node:https: makes an Exchange of each request, and writes the pipeline's answer. */
 import { createServer, type Server as HttpServer, type IncomingMessage } from 'node:http';
 import { createServer as createSecureServer, type Server as HttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
@@ -15,8 +15,8 @@ import type { TlsVersion } from './tls.ts';
 import type { TlsSettings, TransportLimits, TransportState } from './transport.ts';
 
 /**
- * The parser's own limit lies above all of ours together, so that refusals are ours
- * (docs/decisions.md#refusals-are-ours), and little above them: until it is reached, a head that arrives is held.
+ * Returns the parser's limit, which lies above all of the gateway's together, so that the gateway refuses first
+ * (docs/decisions.md#refusals-are-ours), and little above them: until it is reached, an arriving head is held.
  */
 export function parserLimit({ maxHeaderBytes, maxUriLength }: TransportLimits): number {
   return Math.min(maxHeaderBytes + maxUriLength + 65536, 64 << 20);
@@ -73,7 +73,7 @@ export function createHttp1Server(
   };
 
   const readers = new WeakMap<Socket, SlicedReader>();
-  /** Those that have had a request. */
+  /** State of connections that have had a request. */
   const connections = new WeakMap<Socket, Http1Connection>();
   const broken = new WeakSet<Socket>();
 
@@ -125,7 +125,7 @@ export function createHttp1Server(
     response.waitsForContinue = waitsForContinue;
     response.upgradedConnections = upgraded;
     response.on('close', response.release);
-    // Node's parser loses what came in one piece behind an upgrade that nobody takes.
+    // Node's parser loses bytes that came in one piece behind an unsupported upgrade.
     if (upgrade) response.shouldKeepAlive = false;
     const previous = underWay(request.socket);
     const connection = connectionOf(request.socket);
@@ -149,8 +149,7 @@ export function createHttp1Server(
     connection.reader.waiting++;
     previous.once('close', () => {
       if (--connection.reader.waiting === 0) socket.resume();
-      // Its body was not validly framed, and it was answered so.
-      // Or it has given way to others, which says nothing of it.
+      // 400: its body was not validly framed. Otherwise it yielded to others, which is not the request's fault.
       const reason = x.closedWith === 400 ? 'malformed' : null;
       if (x.closed && x.closedWith !== 0) events.refused({ x, status: x.closedWith, reason, bytes: 0 });
       if (previous.shouldKeepAlive && !x.closed) serve(x, response);
@@ -164,7 +163,7 @@ export function createHttp1Server(
     if (refused !== null) events.refused(refused);
   }
 
-  /** The parser takes no further byte of the connection: answers what can still be answered, then ends it. */
+  /** The parser takes no further byte of the connection: completes open answers, then ends it. */
   function unreadable(error: ParserError, socket: Socket): void {
     const last = underWay(socket);
     if (last === null || GONE.has(error.code ?? '')) {
@@ -197,7 +196,7 @@ export function createHttp1Server(
   const server = secure ?? createServer(options, onRequest);
   server.maxHeadersCount = 0;
   server.on('checkContinue', (request, response) => accept(request, response as Http1Response, true));
-  // An expectation that we do not know is ignored (RFC 9110, section 10.1.1).
+  // Unknown expectations are ignored (RFC 9110, section 10.1.1).
   server.on('checkExpectation', (request, response) => accept(request, response as Http1Response, false));
   server.on('connect', ({ method = '', url = '', rawHeaders }, socket) => {
     refuseOn(socket as Socket, new Error('CONNECT is not served'), { method, target: url, headers: rawHeaders });
@@ -208,7 +207,7 @@ export function createHttp1Server(
   });
   server.on('clientError', (error: ParserError, socket) => unreadable(error, socket as Socket));
   if (secure) {
-    // What failed its handshake cannot be answered in HTTP.
+    // A failed handshake cannot be answered in HTTP.
     secure.removeAllListeners('tlsClientError');
     secure.on('tlsClientError', (_error, socket) => socket.destroy());
   }

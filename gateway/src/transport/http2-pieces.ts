@@ -24,8 +24,8 @@ export class TinyFrames {
 }
 
 /**
- * Calls `tooMany` when a stream has had more tiny frames than `frames` admits. The stream is destroyed then: what is
- * left of its body must not look whole.
+ * Calls `tooMany` when a stream has had more tiny frames than `frames` admits. The stream is destroyed then: the rest
+ * of its body must not look whole.
  */
 export function countTinyFrames(stream: Readable, frames: TinyFrames, tooMany: () => void): void {
   const push = stream.push;

@@ -1,12 +1,12 @@
-/** The head of an HTTP/2 request as the pipeline knows it, and what RFC 9113 forbids and nghttp2 lets through. */
+/** Reads the head of an HTTP/2 request for the pipeline, and checks rules of RFC 9113 that nghttp2 does not. */
 import type { HeaderList } from '../exchange.ts';
 import { isHost } from './host.ts';
 
 export interface Http2Request {
-  /** Of an extended CONNECT for a protocol that is spoken here, the one that it stands for: GET. */
+  /** For an extended CONNECT with a supported protocol, its counterpart: GET. */
   readonly method: string;
   readonly target: string;
-  /** With `host` from `:authority`, and one `cookie` (section 8.2.3). */
+  /** Headers with `host` from `:authority`, and one `cookie` (section 8.2.3). */
   readonly headers: HeaderList;
   /** Bytes of all fields, names and values. */
   readonly headerBytes: number;
@@ -23,7 +23,7 @@ const NOT_IN_TARGET = /[\u0000-\u0020\u007f-\uffff]/;
 
 export const WEB_SOCKET = 'websocket';
 
-/** From names and values in turn, pseudo headers first. */
+/** Reads names and values in turn, pseudo headers first. */
 export function requestOf(raw: readonly string[]): Http2Request {
   let method = '';
   let target = '';

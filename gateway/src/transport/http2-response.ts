@@ -1,4 +1,4 @@
-/** Writes what the pipeline answers to one HTTP/2 stream. */
+/** Writes the pipeline's answer to one HTTP/2 stream. */
 import { validateHeaderValue } from 'node:http';
 import type { ServerHttp2Stream } from 'node:http2';
 import { type Duplex, Writable } from 'node:stream';
@@ -11,12 +11,12 @@ import type { WatchedClient } from './stall-detector.ts';
 import { takesTrailers } from './takes-trailers.ts';
 import type { UpgradedConnections } from './upgraded.ts';
 
-/** They speak of an HTTP/1.1 connection (RFC 9113, section 8.2.2). */
+/** Headers of HTTP/1.1 connections (RFC 9113, section 8.2.2). */
 const CONNECTION_SPECIFIC = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade']);
-/** Statuses whose answers have no body. */
+/** Statuses without a body. */
 const BODILESS = new Set([204, 205, 304]);
 
-/** Of the connection. */
+/** State of an ending connection. */
 export interface EndingConnection {
   /** Resolves when the client knows that the connection ends; null if it goes on. */
   readonly clientKnows: Promise<void> | null;
@@ -72,7 +72,7 @@ export class Http2Response implements Responder, BodyOwner, WatchedClient {
     this.#stream.additionalHeaders(Object.assign(fieldsOf(headers), { ':status': status }));
   }
 
-  /** With 200 (RFC 8441, section 5.1). */
+  /** Answers with 200 (RFC 8441, section 5.1). */
   upgrade(_x: Exchange, headers: HeaderList, stopping: () => void): Duplex | null {
     if (!this.#head(200, headers, false)) return null;
     this.#noteProgress();
@@ -168,8 +168,8 @@ export class Http2Response implements Responder, BodyOwner, WatchedClient {
   }
 
   /**
-   * A body that nobody reads to its end: the client need not send the rest (section 8.1). Resets with NO_ERROR;
-   * close() would wait for a reader of what has arrived, and the connection with it.
+   * Drops an unread body: the client need not send the rest (section 8.1). Resets with NO_ERROR; close() would wait for
+   * a reader of the received part, and the connection with it.
    */
   #dropUnread(): void {
     if (!this.#stream.readableEnded) this.#stream.destroy();
@@ -188,7 +188,7 @@ function fieldsOf(headers: HeaderList): Record<string, string | string[]> {
   return fields;
 }
 
-/** Where the body of an answer without one goes. */
+/** Returns the sink for the body of an answer without one. */
 function nowhere(): Writable {
   return new Writable({ write: (_chunk, _encoding, done) => done() });
 }

@@ -93,7 +93,8 @@ export class Http2Connections {
       streamResetBurst: limits.http2MaxResets,
       streamResetRate: STREAM_RESET_RATE,
       strictSingleValueFields: false,
-      // Else nghttp2 drops fields with white space at an end of their value, and serves the rest: they are refused here.
+      // Otherwise nghttp2 drops fields with white space at an end of their value, and serves the rest: they are refused
+      // here.
       strictFieldWhitespaceValidation: false,
       settings: {
         maxConcurrentStreams: limits.http2MaxStreams,
@@ -198,7 +199,7 @@ export class Http2Connections {
     });
   }
 
-  /** nghttp2 resets streams with more header fields or bytes than the parser's limits, and tells nobody. */
+  /** Counts streams that nghttp2 resets unreported, for more header fields or bytes than the parser's limits. */
   #countUnseen(connection: Connection): void {
     const opened = ((connection.session.state.lastProcStreamID ?? 0) + 1) >> 1;
     const unseen = Math.max(0, opened - connection.seen);
@@ -222,7 +223,7 @@ export class Http2Connections {
         if (!session.destroyed) session.close();
       };
       const late = setTimeout(finish, READS_GOAWAY_MS);
-      // Pings overtake what is written in the same turn.
+      // Pings overtake data written in the same turn.
       setImmediate(() => {
         if (session.destroyed) return;
         session.ping(() => {
@@ -243,7 +244,7 @@ export class Http2Connections {
     }
   }
 
-  /** Pings, and closes what is idle for the keep-alive time or answers no ping. */
+  /** Pings connections, and closes those idle for the keep-alive time or without an answer to a ping. */
   sweep(now: number): void {
     const { keepAliveTimeoutMs, pingIntervalMs } = this.#state.limits;
     for (const connection of this.#connections) {
@@ -268,8 +269,8 @@ export class Http2Connections {
   }
 
   /**
-   * Ends each connection when its streams have ended; one that has none soon, and long before the process: who is gone
-   * with the last byte cannot say so again where that was lost.
+   * Ends each connection when its streams have ended; one without streams soon, and long before the process: a
+   * connection that ends with the last byte cannot repeat it if it was lost.
    */
   beginDrain(): void {
     for (const connection of this.#connections) this.#announceEnd(connection);

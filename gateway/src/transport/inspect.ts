@@ -1,4 +1,6 @@
-/** What Node's parser lets through and RFC 9110 and 9112 forbid; whether a body follows, and a request behind it. */
+/**
+ * Checks rules of RFC 9110 and 9112 that Node's parser does not; tells whether a body follows, and a request behind it.
+ */
 import { isHost } from './host.ts';
 import { fromAbsolute } from './request-target.ts';
 
@@ -68,7 +70,7 @@ export function inspect({ url, rawHeaders: raw, httpVersionMajor, httpVersionMin
   return { target, hasBody, headerBytes, upgrade, fault };
 }
 
-/** In HTTP/1.0 there may be no Host. */
+/** Compares the two; HTTP/1.0 requests may lack Host. */
 function isSameHost(authority: string, host: string | undefined): boolean {
   if (host === undefined) return authority !== '' && isHost(authority);
   return authority !== '' && authority.toLowerCase() === host.toLowerCase();

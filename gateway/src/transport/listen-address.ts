@@ -1,4 +1,4 @@
-/** Addresses that are listened on, and what is said of those that cannot be. */
+/** Listening addresses, and error messages for unusable ones. */
 import { type AddressInfo, isIP } from 'node:net';
 import { parseAddress } from '../headers/client-ip.ts';
 import { messageOf } from '../message-of.ts';

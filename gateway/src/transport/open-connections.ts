@@ -13,7 +13,7 @@ const YOUNG_MS = 1000;
 export interface ConnectionUse {
   /** A request is under way, or the connection has left HTTP. */
   readonly busy: boolean;
-  /** Ends it: what is under way is lost. */
+  /** Ends it: requests under way are lost. */
   close(): void;
 }
 
@@ -21,9 +21,9 @@ export class OpenConnection {
   /** Network of the client; null: a trusted proxy, which owns no share. */
   readonly owner: string | null;
   readonly #socket: Socket;
-  /** Null while it has said nothing yet, or not enough. */
+  /** Null until it has sent enough to tell. */
   use: ConnectionUse | null = null;
-  /** Its place is another's already. */
+  /** Its place is already given to another. */
   gaveWay = false;
   readonly #openedAt = performance.now();
 
@@ -44,9 +44,9 @@ export class OpenConnection {
 }
 
 export class OpenConnections {
-  /** By site and then by network; who came first is first, but for those that were looked at. */
+  /** Connections by site and then by network, in the order of arrival, except those that were examined. */
   readonly #sites = new Map<string, Map<string, Set<OpenConnection>>>();
-  /** By their ends: TLS puts another socket over the one that was accepted. */
+  /** Connections by their ends: TLS puts another socket over the accepted one. */
   readonly #bySocket = new Map<string, OpenConnection>();
 
   open(owner: string | null, socket: Socket): OpenConnection {
@@ -64,7 +64,7 @@ export class OpenConnections {
     return connection;
   }
 
-  /** Says what a connection is used for, once that is known. */
+  /** Notes the use of a connection, once that is known. */
   used(socket: Socket, use: ConnectionUse): void {
     const connection = this.#bySocket.get(endsOf(socket));
     if (connection) connection.use = use;
@@ -109,7 +109,7 @@ function firstOf<T>(sites: readonly string[], look: (site: string) => T | null):
   return null;
 }
 
-/** Those that were looked at and are busy are looked at again last. */
+/** Returns an idle connection; busy ones that were examined are examined again last. */
 function idleOf(held: Set<OpenConnection>, young: boolean): OpenConnection | null {
   let idle: OpenConnection | null = null;
   let looked = 0;

@@ -1,4 +1,4 @@
-/** Whose a connection, or a request on it, is where limits are shared (docs/decisions.md#shared-limits). */
+/** The owner of a connection, or of a request on it, for shared limits (docs/decisions.md#shared-limits). */
 import type { HeaderList } from '../exchange.ts';
 import type { ClientAddress } from '../headers/client-ip.ts';
 

@@ -4,7 +4,7 @@
  */
 import type { Socket } from 'node:net';
 
-/** How every HTTP/2 connection begins, and no HTTP/1.1 request: RFC 9113 section 3.4 reserves the method. */
+/** The first bytes of every HTTP/2 connection, and of no HTTP/1.1 request: RFC 9113 section 3.4 reserves the method. */
 const PREFACE = Buffer.from('PRI');
 
 /** Connections that have not yet sent enough to tell. */
@@ -12,12 +12,12 @@ export class ProtocolDetector {
   readonly #timeoutMs: number;
   readonly #sockets = new Set<Socket>();
 
-  /** Milliseconds after which a connection that has said nothing is closed. */
+  /** Closes silent connections after so many milliseconds. */
   constructor(timeoutMs: number) {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Calls back once with the first bytes, in the turn in which they came; never where the connection ends before. */
+  /** Calls back once with the first bytes, in the turn in which they came; never if the connection ends before. */
   decide(socket: Socket, decided: (isHttp2: boolean, first: Buffer) => void): void {
     this.#sockets.add(socket);
     let held: Buffer | null = null;
@@ -50,7 +50,7 @@ export class ProtocolDetector {
     socket.on('timeout', gone);
   }
 
-  /** Closes them all: nothing of theirs is in flight. */
+  /** Closes all waiting connections: they have no requests in flight. */
   cut(): void {
     for (const socket of this.#sockets) socket.destroy();
   }

@@ -1,6 +1,7 @@
 /**
- * Gives node:http's parser what a connection reads in slices. The parser takes all that one read brings: 64 KiB of short
- * pipelined requests become 2,000 requests in memory, and the bytes of ten such connections are one turn of the event loop.
+ * Passes a connection's data to node:http's parser in slices. The parser processes a whole read at once: 64 KiB of
+ * short pipelined requests become 2,000 requests in memory, and the bytes of ten such connections are one turn of the
+ * event loop.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -17,7 +18,7 @@ const TURN_MS = 2;
 
 const NOTHING = Buffer.alloc(0);
 
-/** Bytes of a head that count nowhere until it is whole. */
+/** Bytes of a head that are not counted before it is whole. */
 const SHORT_HEAD = 8 << 10;
 
 type Parse = (chunk: Buffer) => void;
@@ -34,7 +35,7 @@ export class SlicedReader {
   /** Requests that wait behind another one: no more is parsed meanwhile. */
   waiting = 0;
   readonly #parse: Parse;
-  /** Bytes that belong to a body whose length is known. */
+  /** Bytes of a body of known length. */
   #bodyLeft = 0;
   #slice = 0;
   /** The bytes after the slice that is parsed. */
@@ -47,7 +48,7 @@ export class SlicedReader {
   #headBytes = 0;
   #head: ArrivingHead | null = null;
 
-  /** `socket`: one that node:http has just begun to read. `arriving`: where long heads count. Default: nowhere. */
+  /** `socket`: one that node:http has just begun to read. `arriving`: counter of long heads. Default: not counted. */
   constructor(socket: Socket, arriving: (() => ArrivingHead) | null = null) {
     this.#arriving = arriving;
     if (arriving !== null) socket.once('close', () => this.#head?.release());
@@ -64,7 +65,7 @@ export class SlicedReader {
     this.#request = request;
     this.#hasBegun = true;
     this.#headBytes = 0;
-    // From here on it counts as the request's.
+    // The request's headers count from here on.
     this.#head?.release();
     this.#head = null;
     this.#bodyLeft = Math.max(0, Number(request.headers['content-length'] ?? 0) - this.#slice);

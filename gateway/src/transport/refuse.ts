@@ -1,5 +1,5 @@
 /**
- * Answers of the transport's own: to bytes that Node's parser refused (docs/decisions.md#refusals-are-ours), and to
+ * The transport's own answers: to bytes that Node's parser refused (docs/decisions.md#refusals-are-ours), and to
  * clients that are too slow.
  */
 
@@ -33,7 +33,7 @@ function verdictOf(error: ParserError, { firstLineEnds, maxUriLength }: RefusedC
       return { reason: 'header-size', answer: problem('header-too-large', detail) };
     }
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      // Slowness is no verdict on a request.
+      // A slow request is not a malformed one.
       return { reason: null, answer: problem('request-timeout', 'The request did not arrive in time.') };
     default:
       return { reason: 'malformed', answer: problem('malformed-request', 'The request is not valid HTTP/1.1.') };
@@ -122,32 +122,32 @@ export interface Refusal {
   readonly body: string;
 }
 
-/** To a request whose body does not go on. */
+/** Refuses a request whose body has stopped. */
 export function tooSlow(x: Exchange): Refusal {
   return refusalOf(x, problem('request-timeout', 'The request body did not arrive in time.'));
 }
 
-/** Status of a request for whose headers there is no room. */
+/** Status of a request whose headers find no room. */
 export const NO_HEADER_ROOM = 429;
 
-/** To such a request. */
+/** Refuses such a request. */
 export function noHeaderRoom(x: Exchange): Refusal {
   const detail =
     'Requests of this client hold as many bytes of headers as the gateway admits. Try again when they end.';
   return refusalOf(x, problem('rate-limited', detail));
 }
 
-/** To a request whose memory others need. */
+/** Refuses a request whose memory others need. */
 export function gaveWay(x: Exchange): Refusal {
   return refusalOf(x, problem('overloaded', GAVE_WAY));
 }
 
-/** To an extended CONNECT for another protocol than WebSocket (RFC 9220, section 3). */
+/** Refuses an extended CONNECT for another protocol than WebSocket (RFC 9220, section 3). */
 export function unknownProtocol(x: Exchange): Refusal {
   return refusalOf(x, problem('not-implemented', 'The :protocol of the request is not spoken here.'));
 }
 
-/** To a request whose body is not validly framed. */
+/** Refuses a request whose body is not validly framed. */
 export function unreadable(x: Exchange): Refusal {
   return refusalOf(x, problem('malformed-request', 'The request body is not validly framed.'));
 }
@@ -156,7 +156,7 @@ const IDENTIFIERS: ReadonlySet<string> = new Set(['x-request-id', 'traceparent',
 
 function refusalOf(x: Exchange, refusal: Problem): Refusal {
   if (x.requestId === '') {
-    // The pipeline has not seen it, and nothing else of what it says is believed.
+    // The pipeline has not seen it, so only its identifiers are used.
     x.headers = x.rawHeaders.flatMap((name, i) =>
       i % 2 === 0 && IDENTIFIERS.has(name.toLowerCase()) ? [name.toLowerCase(), x.rawHeaders[i + 1] as string] : [],
     );

@@ -1,12 +1,12 @@
 /** The port that several processes are about to share: looked at before any of them binds it. */
 import { type AddressInfo, createServer } from 'node:net';
 
-/** Whether processes may bind one port together, so that each has a queue of its own (SO_REUSEPORT, balanced). */
+/** Processes can bind one port together, so that each has a queue of its own (SO_REUSEPORT, balanced). */
 export const SHARES_PORTS: boolean = process.platform === 'linux';
 
 /**
- * Binds the port alone for a moment. Resolves to its number, which for port 0 the system chooses; rejects where others
- * listen there, whom processes that share ports would not notice.
+ * Binds the port alone for a moment. Resolves to its number, which for port 0 the system chooses; rejects if other
+ * programs listen there, which processes that share ports would not notice.
  */
 export function reservePort(host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {

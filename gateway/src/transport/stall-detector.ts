@@ -1,12 +1,12 @@
 /** Finds clients that send or read too slowly: one look at all of them now and then, instead of a timer each. */
 
-/** One body that a client sends, or what it has to read. */
+/** One body that a client sends, or the data that it has to read. */
 export interface WatchedClient {
-  /** It is the client that is waited for: bytes of its request are to come, or bytes of responses to be read. */
+  /** The client is the one that delays: bytes of its request are to come, or bytes of responses to be read. */
   readonly waitsForClient: boolean;
-  /** On the monotonic clock, when bytes last came or left, or when the last look found that nothing waited. */
+  /** Time of the last progress on the monotonic clock: bytes came or left, or the last look found nothing waiting. */
   progressAt: number;
-  /** Ends what the client delays. */
+  /** Ends the delayed body or response. */
   cutOff(): void;
 }
 

@@ -1,4 +1,4 @@
-/** Whether a client says that it takes trailer fields (RFC 9110, section 10.1.4). */
+/** Reports whether a client accepts trailer fields (RFC 9110, section 10.1.4). */
 import type { Exchange } from '../exchange.ts';
 
 export function takesTrailers({ rawHeaders }: Exchange): boolean {

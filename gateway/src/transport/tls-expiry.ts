@@ -18,7 +18,7 @@ export interface ExpiryWarning {
 }
 
 export interface ExpiryWatch {
-  /** From now on this pair is presented. */
+  /** Watches this pair from now on. */
   use(pair: KeyPair): void;
   stop(): void;
 }

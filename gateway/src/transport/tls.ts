@@ -13,7 +13,7 @@ export interface KeyPair {
   readonly cert: Buffer;
   /** PEM. */
   readonly key: Buffer;
-  /** PEM: who may have signed clients' certificates. */
+  /** PEM: issuers of clients' certificates. */
   readonly clientCa?: Buffer;
 }
 
@@ -26,7 +26,7 @@ export interface KeyPairPaths {
   readonly clientCa?: string;
 }
 
-/** The files cannot be read, or are no pair; the message names the file and what to do. */
+/** The files are unreadable, or do not match; the message names the file and the remedy. */
 export class TlsFilesError extends Error {}
 
 /** Milliseconds between looks at the files. Links are followed, so a swap of a Kubernetes volume is seen as well. */
@@ -54,7 +54,7 @@ function sameFiles(one: KeyPair, other: KeyPair): boolean {
   );
 }
 
-/** Node.js takes a file without a certificate for no roots at all, by which nobody could be verified. */
+/** Node.js reads a file without a certificate as an empty list of roots, which verifies no client. */
 function checkRoots(pem: Buffer, path: string): void {
   const blocks = pem.toString('latin1').match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
   try {
@@ -123,7 +123,7 @@ export function watchKeyPair(paths: KeyPairPaths, current: KeyPair, events: KeyP
       refused = '';
     } catch (error) {
       const reason = messageOf(error);
-      // Two files are not replaced at once: what is wrong now may be right at the next look.
+      // The two files are not replaced at once: a fault may be gone at the next look.
       if (!stopped && reason === failed && reason !== refused) {
         refused = reason;
         events.refused(reason);

@@ -60,7 +60,7 @@ export interface TransportEvents {
   connectionClosed(): void;
   /** A limit that clients share was reached. */
   yielded(limit: CountedLimit, outcome: LimitOutcome, owner: string): void;
-  /** The bytes were no request that is served: 400, 408 or 431, which the transport has sent. */
+  /** The bytes were not a servable request: 400, 408 or 431, which the transport has sent. */
   refused(refused: Refused): void;
 }
 
@@ -84,7 +84,7 @@ export interface Transport {
   beginDrain(): void;
   /** Each connection that is open now ends so with an answer after a moment of its own within that time. */
   closeKept(withinMs: number): void;
-  /** Stops accepting, waits for what is in flight up to the time, then cuts the rest. */
+  /** Stops accepting, waits for requests in flight up to the time, then cuts the rest. */
   close(timeoutMs: number): Promise<void>;
 }
 
@@ -102,7 +102,7 @@ export interface TransportState {
   readonly headerMemory: HeaderMemory;
   readonly slowSenders: StallDetector;
   readonly slowReaders: StallDetector;
-  /** Plaintext connections whose first bytes held the end of a line. */
+  /** Plaintext connections whose first bytes held a complete line. */
   readonly begunLines: WeakSet<Socket>;
   /** Connections that have left HTTP. */
   readonly upgraded: UpgradedConnections;
@@ -150,7 +150,7 @@ export function createTransport(
 
   let roots = tls?.keyPair.clientCa;
 
-  /** A certificate that other roots have verified identifies nobody any more: kept connections end. */
+  /** A certificate verified by other roots no longer identifies its client: kept connections end. */
   function endVerifiedBefore(): void {
     drain.closeKept(0);
     http2.beginDrain();

@@ -17,7 +17,7 @@ export class UpgradedConnections {
     if (this.#stopping) setImmediate(stopping);
   }
 
-  /** Of a response that would go on; returns the function that takes it back. */
+  /** Registers a listener of an endless response; returns the function that removes it. */
   whenStopping(listener: () => void): () => void {
     this.#responses.add(listener);
     if (this.#stopping) setImmediate(() => this.#responses.has(listener) && listener());

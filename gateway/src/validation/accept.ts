@@ -1,4 +1,4 @@
-/** Whether what a client accepts is among what an operation's description says it answers with (RFC 9110, 12.5.1). */
+/** Checks a client's `Accept` against the content types that an operation's description declares (RFC 9110, 12.5.1). */
 import { type Problem, problem } from '../problems.ts';
 import { covers, mediaTypeOf } from './media-type.ts';
 

@@ -9,7 +9,7 @@ import { type Problem, problem } from '../problems.ts';
 const WINDOW = 10;
 const SECOND_MS = 1000;
 
-/** Why a body is read no further. */
+/** The reason for which a body is not read further. */
 export class BodyRefused extends Error {
   readonly problem: Problem;
   constructor(detail: string) {
@@ -40,12 +40,12 @@ export class ArrivingBodies {
     return body;
   }
 
-  /** It has come, or comes no more. */
+  /** The body has arrived, or has stopped. */
   delete(body: ArrivingBody): void {
     this.#bodies.delete(body);
   }
 
-  /** To be called every second at least; `now` is on the monotonic clock. */
+  /** Call it every second at least; `now` is on the monotonic clock. */
   sweep(now: number): void {
     for (const body of this.#bodies) {
       const refusal = body.judge(now, this.#limits);
@@ -61,7 +61,7 @@ export class ArrivingBody implements Evictable {
   readonly #startedAt: number;
   /** Bytes that came in each of the last seconds in which the client was waited for, oldest first. */
   readonly #seconds: number[] = [];
-  /** Where the second under way began, and how much had come then. */
+  /** Start of the current second, and the bytes received by then. */
   #secondAt: number;
   #before = 0;
 

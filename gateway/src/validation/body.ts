@@ -30,7 +30,7 @@ export class BodyValidator {
     return { reads: true };
   }
 
-  /** Of the body that `head` wanted read. `usedSteps`: steps that the request has taken before. */
+  /** Validates the body that `head` wanted read. `usedSteps`: steps that the request has taken before. */
   validate(contentType: string | undefined, body: Uint8Array, asker: Asker, usedSteps = 0): Verdict | Promise<Verdict> {
     return this.#check.verdict(contentType ?? '', body, asker, usedSteps);
   }

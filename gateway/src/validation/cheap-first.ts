@@ -1,7 +1,7 @@
 /**
  * Puts the properties of a schema that cost little to check (`const`, `enum`, `type` and the like) before the others.
- * Branches of a union often differ in one of them, such as `op`: the wrong branch then ends before it goes through what
- * is below. Tables of schemas are sorted by name, so that the order of the document is not known here.
+ * Branches of a union often differ in one of them, such as `op`: the wrong branch then ends before it visits the rest.
+ * Tables of schemas are sorted by name, so the order of the document is not known here.
  */
 import type { Json, RoutesFile } from '../artifact/format.ts';
 import { isList, isObject } from '../spec/json.ts';
@@ -11,14 +11,14 @@ import { DATA } from './wide-objects.ts';
 
 type Table = RoutesFile['schemas'];
 
-/** Returns the same schema in that order; `table` has what it refers to. */
+/** Returns the same schema in that order; `table` has the targets of its references. */
 export function withCheapFirst(schema: Json, table: Table): Json {
   if (isList(schema)) return schema.map((each) => withCheapFirst(each, table));
   if (!isObject(schema)) return schema;
   const members = Object.entries(schema as { readonly [name: string]: Json }).map(([name, value]) => {
     if (DATA.has(name)) return [name, value] as const;
     const inner = withCheapFirst(value, table);
-    // Of a property with this name, it is the keywords that move, which means nothing.
+    // A property of this name is reordered harmlessly: its keywords move.
     return [name, name === 'properties' ? cheapFirst(inner, table) : inner] as const;
   });
   return Object.fromEntries(members);
@@ -35,7 +35,7 @@ function cheapFirst(schemas: Json, table: Table): Json {
 /** References that are followed. */
 const MOST_REFERENCES = 4;
 
-/** Reports whether a schema, or what it is a reference to, looks at the value and at nothing within it. */
+/** Reports whether a schema, or its reference's target, looks at the value and at nothing within it. */
 export function isCheap(schema: Json, table: Table): boolean {
   let next: Json | undefined = schema;
   for (let i = 0; i < MOST_REFERENCES; i++) {

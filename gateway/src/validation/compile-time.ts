@@ -1,7 +1,7 @@
-/** How long Ajv takes to compile a schema, estimated from its shape. */
+/** Estimates how long Ajv takes to compile a schema, from its shape. */
 import type { Json, RoutesFile, SchemaRef } from '../artifact/format.ts';
 
-/** Milliseconds: what takes longer to compile is compiled and validated in a helper only. */
+/** Milliseconds: schemas that take longer to compile are compiled and used in a helper only. */
 export const MOST_COMPILE_MS = 250;
 /** Prefix of schema names in references. */
 export const PREFIX = 'gw:';

@@ -18,7 +18,7 @@ export class ContentCheck {
   readonly #steps: StepBudget;
   readonly #pace = new InlinePace();
 
-  /** `repeats`: what counts if an object of a JSON text has a member twice (docs/decisions.md#one-reading). */
+  /** `repeats`: treatment of objects with a repeated member in JSON texts (docs/decisions.md#one-reading). */
   constructor(content: Content, schemas: Schemas, repeats: Repeats) {
     this.rules = new ContentRules(content, schemas, repeats);
     this.#content = content;
@@ -43,7 +43,7 @@ export class ContentCheck {
     return verdict?.kind === 'deadline' && helpers !== null ? inHelper() : verdict;
   }
 
-  /** As `verdict`, for callers that cannot wait: work past the event loop's limit is refused. */
+  /** Like `verdict`, for callers that cannot wait: work past the event loop's limit is refused. */
   verdictNow(contentType: string, body: Uint8Array, usedSteps = 0): Verdict {
     this.#steps.begin(usedSteps, body.length, this.#pace.limit);
     try {

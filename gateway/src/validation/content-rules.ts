@@ -20,7 +20,7 @@ interface MediaRule {
   readonly types: readonly string[] | null;
 }
 
-/** Units of a character of JSON whose tokens are read one by one. */
+/** Units of a character of JSON that is read token by token. */
 const UNITS_A_CHARACTER = 300;
 
 const isDeep = ({ style, content_type }: FormField) => style === 'deepObject' && content_type === undefined;
@@ -32,7 +32,7 @@ export class ContentRules {
   readonly #admit: Admit;
   readonly #schemas: Schemas;
 
-  /** `repeats`: what counts if an object of a JSON text has a member twice (docs/decisions.md#one-reading). */
+  /** `repeats`: treatment of objects with a repeated member in JSON texts (docs/decisions.md#one-reading). */
   constructor(content: Content, schemas: Schemas, repeats: Repeats = 'refused') {
     this.#lastCounts = repeats === 'last';
     this.#admit = (characters) => schemas.steps.admit(characters * UNITS_A_CHARACTER);
@@ -98,7 +98,7 @@ export class ContentRules {
     return this.#rules.find(({ range }) => covers(range, media));
   }
 
-  /** How a body of this type becomes a value; null where we do not read such bodies. */
+  /** Returns the reader of bodies of this type; null if the type is unsupported. */
   #readerOf({ fields, types }: MediaRule, media: string) {
     if (isJson(media)) return (_: string, body: Uint8Array) => this.#readJson(body);
     if (media === 'application/x-www-form-urlencoded' && fields) {

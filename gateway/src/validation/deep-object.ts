@@ -1,6 +1,6 @@
 /**
  * Reads `deepObject` of any depth: `p[a]=1`, `p[a][b]=2`, lists as `p[a]=1&p[a]=2`, `p[a][]=1` or `p[a][0]=1`. OpenAPI
- * defines one level with plain values; the rest is what clients commonly write and servers commonly read.
+ * defines one level with plain values; the rest is common among clients and servers.
  */
 
 /** A name and its text, decoded. */
@@ -26,7 +26,7 @@ export function readDeep(parameter: string, entries: readonly Entry[]): Value | 
     if (keys === null) return null;
     let at = root;
     for (const [i, key] of keys.entries()) {
-      // An item without a number is one more; only at the end, since what follows could belong to any.
+      // An item without a number is one more; only at the end, since later keys could belong to any.
       if (key === '' && i < keys.length - 1) return null;
       if (key === '') {
         at.isList = true;

@@ -1,6 +1,6 @@
 /**
  * `format: email`: a Mailbox of RFC 5321, section 4.1.2, within the lengths of its section 4.5.3.1; `idn-email` with
- * what RFC 6531, section 3.3, adds.
+ * the additions of RFC 6531, section 3.3.
  */
 import { isIPv4, isIPv6 } from 'node:net';
 import { isIdnHostname } from './hostname.ts';
@@ -43,6 +43,6 @@ function isDomain(text: string): boolean {
 }
 
 function isAddress(text: string): boolean {
-  // A zone is no part of an address on the wire.
+  // A zone does not belong to an address on the wire.
   return IPV6.test(text) ? isIPv6(text.slice(5)) && !text.includes('%') : isIPv4(text);
 }

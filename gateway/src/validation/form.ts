@@ -69,7 +69,7 @@ function readByContent(field: FormField, pairs: Pairs, admit: Admit | undefined)
 function several({ types }: FormField, values: readonly unknown[]): unknown {
   if (values.includes(MALFORMED)) return MALFORMED;
   if (types.includes('array')) return values;
-  // A schema that does not say what it admits gets what was sent.
+  // A schema without types gets the values as sent.
   if (values.length > 1) return types.length === 0 ? values : MALFORMED;
   return values[0];
 }

@@ -55,7 +55,7 @@ export function addStandardFormats(ajv: Ajv2020): void {
 
 function integerTest(least: bigint, most: bigint): (value: number) => boolean {
   const [low, high] = [decimalOfInteger(least), decimalOfInteger(most)];
-  // Of safe integers, those bounds that binary64 cannot hold leave out none.
+  // Bounds that binary64 cannot represent exclude no safe integer.
   const [first, last] = [Number(least), Number(most)];
   return (value) => {
     if (Number.isSafeInteger(value)) return value >= first && value <= last;

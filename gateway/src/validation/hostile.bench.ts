@@ -42,7 +42,7 @@ function measure(table: JsonObject, given: Json): number | null {
   }
   const validate = schemas.validator(root);
   let best = Number.POSITIVE_INFINITY;
-  // The first ones also compile what is compiled late, and are no measure.
+  // The first runs also compile lazily, and are not measured.
   for (let i = 0; i < 5; i++) {
     const parsed: Json = JSON.parse(text);
     steps.begin(0, text.length, LIMIT);

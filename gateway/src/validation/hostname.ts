@@ -28,6 +28,6 @@ export function isIdnHostname(text: string): boolean {
 function isLabel(label: string): boolean {
   if (!LABEL.test(label)) return false;
   if (label.slice(2, 4) !== '--') return true;
-  // Of these, only encoded names are registered.
+  // Of labels with such hyphens, only encoded names are registered.
   return /^xn--/i.test(label) && isEncodedLabel(label);
 }

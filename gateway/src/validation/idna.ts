@@ -4,7 +4,7 @@
  */
 import { domainToASCII, domainToUnicode } from 'node:url';
 
-/** RFC 5892, section 2.6: what the rules by property would decide otherwise. */
+/** RFC 5892, section 2.6: exceptions to the rules by property. */
 const ALLOWED = '\u00df\u03c2\u06fd\u06fe\u0f0b\u3007';
 const IN_CONTEXT = '\u00b7\u0375\u05f3\u05f4\u30fb\u0660-\u0669\u06f0-\u06f9\u200c\u200d';
 const REFUSED = /[\u0640\u07fa\u302e\u302f\u3031-\u3035\u303b]/u;
@@ -14,7 +14,7 @@ const REGULAR =
   '\u1100-\u11ff\ua960-\ua97f\ud7b0-\ud7ff\u20d0-\u20ff\u{1d100}-\u{1d24f}]]';
 /** One class, so that a character is tried in one way. */
 const CHARACTERS = new RegExp(`^[${ALLOWED}${IN_CONTEXT}${REGULAR}]+$`, 'v');
-/** RFC 5892, appendix A: a character whose neighbours are wrong. */
+/** RFC 5892, appendix A: characters with wrong neighbours. */
 const WRONG_CONTEXT = [
   /(?<!l)\u00b7|\u00b7(?!l)/u,
   /\u0375(?!\p{Script=Greek})/u,
@@ -25,7 +25,7 @@ const WRONG_CONTEXT = [
 const JOINERS = /[\u200c\u200d]/;
 const BEGINS_WITH_MARK = /^\p{M}/u;
 
-/** Blocks whose letters are written from right to left. */
+/** Blocks of right-to-left letters. */
 const RIGHT = '\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}';
 const RIGHT_TO_LEFT = new RegExp(`[[${RIGHT}]--[\\p{Mn}\u06f0-\u06f9]]`, 'v');
 const ARABIC_DIGITS = /[\u0660-\u0669\u{10d30}-\u{10d39}]/u;
@@ -62,14 +62,14 @@ function isShort(encoded: string): boolean {
   return encoded.length > 0 && encoded.length <= 63;
 }
 
-/** Node.js judges the first joiner of a name: each is judged by itself, with what stands between it and the next. */
+/** Checks each joiner by itself, with the text up to the next: Node.js checks the first one of a name. */
 function isJoined(label: string): boolean {
   if (!JOINERS.test(label)) return true;
   const parts = label.split(/([\u200c\u200d])/);
   for (let i = 1; i < parts.length; i += 2) {
     const before = parts[i - 1] ?? '';
     if (before === '') return false;
-    // A name cannot begin with a mark; this letter joins nothing.
+    // A name cannot begin with a mark; this letter does not join.
     const start = BEGINS_WITH_MARK.test(before) ? `${isRightToLeft(label) ? '\u0627' : 'a'}${before}` : before;
     if (domainToASCII(`${start}${parts[i]}${parts[i + 1]}`) === '') return false;
   }

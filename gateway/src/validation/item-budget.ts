@@ -1,4 +1,4 @@
-/** Bounds what a text may be split into: an item costs a hundred times what its delimiter does. */
+/** Limits the parts that a text may be split into: an item costs a hundred times as much as its delimiter. */
 
 /** Items of the lists and objects of one form, or of one parameter. */
 export const MOST_ITEMS = 10_000;

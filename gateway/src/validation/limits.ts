@@ -25,8 +25,8 @@ function refusal(reason: ValidationReason, detail: string): Refusal {
 }
 
 /**
- * `.` and `..`, also percent-encoded, with parameters (`..;a`), and between encoded slashes: a path that climbs means one thing to us and another
- * to an upstream that decodes it first.
+ * `.` and `..`, also percent-encoded, with parameters (`..;a`), and between encoded slashes: an upstream that decodes
+ * the path first could read it differently.
  */
 const DOT_SEGMENT = /(?:\/|%2f|%5c)(?:\.|%2e){1,2}(?:;|\/|%2f|%5c|$)/i;
 
@@ -72,8 +72,8 @@ function tooLarge(detail: string): Refusal {
 }
 
 /**
- * The problem for a header of one value that came in several lines: readers behind us could take any of them
- * (docs/decisions.md#one-reading).
+ * Returns the problem for a single-valued header that came in several lines: readers behind the gateway could take any
+ * of them (docs/decisions.md#one-reading).
  */
 export function repeatedHeader(name: string): Problem {
   return problem('malformed-request', `There is more than one ${name} header.`);

@@ -25,7 +25,7 @@ export class MessageRules {
     return isUtf8(message) ? this.#from(0, null, message, asker) : [NOT_UTF8];
   }
 
-  /** As `errors`, for callers that cannot wait: a message that takes too long is refused. */
+  /** Like `errors`, for callers that cannot wait: a message that takes too long is refused. */
   errorsNow(message: Uint8Array): Errors {
     if (!isUtf8(message)) return [NOT_UTF8];
     let errors: Errors = null;
@@ -37,7 +37,7 @@ export class MessageRules {
     return errors;
   }
 
-  /** Tries the content types from this one on. `first`: what the first of all refused. */
+  /** Tries the content types from this one on. `first`: errors of the first of all. */
   #from(at: number, first: Errors, message: Uint8Array, asker: Asker): Errors | Promise<Errors> {
     let errors = first;
     for (const [i, range] of this.#ranges.entries()) {
@@ -55,11 +55,11 @@ export class MessageRules {
   }
 }
 
-/** Of both directions of an operation's WebSockets. */
+/** Rules for both directions of an operation's WebSockets. */
 export interface WebSocketMessages {
-  /** From clients; null if any may come. */
+  /** Rules for messages from clients; null if any may come. */
   readonly received: MessageRules | null;
-  /** To clients; null if any may go. */
+  /** Rules for messages to clients; null if any may pass. */
   readonly sent: MessageRules | null;
   /** Others than those that are described are not sent; else they are only reported. */
   readonly enforces: boolean;

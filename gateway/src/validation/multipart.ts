@@ -1,14 +1,14 @@
 /**
- * Reads `multipart/form-data` that is whole in memory (RFC 7578, RFC 2046 section 5.1). Strict where readers differ
- * (text before the first boundary, boundaries that begin others, repeated or folded headers, transfer encodings), so
- * that an upstream finds the same parts as we have validated.
+ * Reads `multipart/form-data` that is whole in memory (RFC 7578, RFC 2046 section 5.1). Strict about differences
+ * between readers (text before the first boundary, boundaries that begin others, repeated or folded headers, transfer
+ * encodings), so that an upstream finds the validated parts.
  */
 import { mediaTypeOf, parametersOf } from './media-type.ts';
 
 export interface Part {
   readonly name: string;
   readonly filename: string | undefined;
-  /** Lower case, without parameters; undefined if the part has none. */
+  /** Lower case, without parameters; undefined if the part has no type. */
   readonly type: string | undefined;
   readonly body: Buffer;
 }

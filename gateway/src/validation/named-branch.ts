@@ -1,4 +1,4 @@
-/** Tells which names a discriminator knows, where a value has another one or none. */
+/** Reports the names that a discriminator knows, if a value has another one or lacks it. */
 import { _, type Ajv2020, type KeywordCxt } from 'ajv/dist/2020.js';
 import { isObject } from '../spec/json.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Keywords that compare numbers (JSON Schema 2020-12, sections 6.1.3 and 6.2), by decimal value. Ours, since Ajv's
- * compare in binary, where 19.99 is no multiple of 0.01 (docs/decisions.md#numbers-are-decimal).
+ * Keywords that compare numbers (JSON Schema 2020-12, sections 6.1.3 and 6.2), by decimal value. They replace Ajv's,
+ * which compare in binary: 19.99 would not be a multiple of 0.01 (docs/decisions.md#numbers-are-decimal).
  */
 import { _, type Ajv2020, type Code, type KeywordCxt } from 'ajv/dist/2020.js';
 import { compareDecimals, type Decimal, isDecimalMultiple, readDecimal } from '../json/decimal.ts';

@@ -1,4 +1,4 @@
-/** Validates the parameters of one operation; made at load, so that a request pays only for what is declared. */
+/** Validates the parameters of one operation; made at load, so that a request pays only for declared ones. */
 import type { Parameter } from '../artifact/format.ts';
 import { type Exchange, joinedHeader } from '../exchange.ts';
 import { forgetStandIns } from '../json/stand-ins.ts';
@@ -15,7 +15,7 @@ import { decode } from './text.ts';
 
 const URLENCODED = 'application/x-www-form-urlencoded';
 
-/** Where and why; the first `in` is the metric's reason. */
+/** Places and reasons; the first `in` is the metric's reason. */
 export type ParameterErrors = readonly ProblemError[];
 
 /** The source of parameters. */
@@ -73,7 +73,7 @@ export class ParameterValidator {
     this.#isHeavy = parameters.some(({ schema }) => schema !== undefined && schemas.isHeavy(schema));
   }
 
-  /** Path parameters as the router has split them, or another split where that one is valid and theirs is not. */
+  /** Returns path parameters as the router has split them, or another split if only that one is valid. */
   split(rawParams: readonly string[]): readonly string[] {
     if (this.#splits === null) return rawParams;
     this.#steps.begin(0, 0, this.#pace.limit);
@@ -100,7 +100,7 @@ export class ParameterValidator {
     return errors;
   }
 
-  /** Returns null if all parameters of the request are valid; what takes long goes on in a helper process. */
+  /** Returns null if all parameters of the request are valid; slow validation goes on in a helper process. */
   verdict(x: Exchange, rawParams: readonly string[], all: boolean): Verdict | Promise<Verdict> {
     const { helpers } = this.#schemas;
     if (this.#isHeavy && helpers !== null) return this.#inHelper(helpers, x, rawParams, all);

@@ -1,16 +1,16 @@
 /**
  * Segments with several parameters, such as `{lat}.{format}`, fit a path in several ways: `71.441.json` is 71 and
- * `441.json`, or 71.441 and `json`. The first way whose values are valid counts, each value as short as that allows.
+ * `441.json`, or 71.441 and `json`. The first way with valid values counts, each value as short as that allows.
  */
 import { readingsOf, type SegmentText, sentSlice } from '../router/segment-text.ts';
 import { parseTemplate, type SegmentPattern } from '../router/template.ts';
 
-/** Values that are tried for one segment; what has no valid split among them is refused as the router split it. */
+/** Most splits tried for one segment; without a valid one among them, the router's split is refused. */
 const MOST_TRIES = 64;
 
 interface Splittable {
   readonly pattern: SegmentPattern;
-  /** Of its first parameter, among those of the template. */
+  /** Index of its first parameter, among those of the template. */
   readonly index: number;
 }
 
@@ -51,7 +51,7 @@ export class PathSplits {
 }
 
 function validSplit(pattern: SegmentPattern, first: readonly string[], holds: Holds): string[] | null {
-  // The segment without what stands before its first parameter and behind its last one.
+  // The segment without the text before its first parameter and behind its last one.
   const raw = first.reduce((before, value, i) => before + encodedPercent(pattern.literals[i] as string) + value);
   for (const reading of readingsOf(raw)) {
     const values = splitOf(reading, pattern, first.length, holds);
@@ -60,7 +60,7 @@ function validSplit(pattern: SegmentPattern, first: readonly string[], holds: Ho
   return null;
 }
 
-/** In what is still encoded, a percent sign is the beginning of something. */
+/** In encoded text, a percent sign begins an escape. */
 function encodedPercent(literal: string): string {
   return literal.replaceAll('%', '%25');
 }

@@ -17,7 +17,7 @@ import { invalid, notPrepared, pastDeadline, tooManySteps, validationOverloaded 
 
 export interface BodyReading {
   readonly validator: BodyValidator | null;
-  /** Of bytes of bodies that the process holds in memory at once. */
+  /** Budget of bodies in memory, over the process. */
   readonly budget: BufferBudget;
   readonly arriving: ArrivingBodies;
   readonly maxBodySize: number;
@@ -108,7 +108,7 @@ async function read(x: Exchange, reading: BodyReading): Promise<Uint8Array> {
     }
     throw new Interrupted('the body did not arrive', { cause: error });
   } finally {
-    // From now on it is not the client that delays its end.
+    // From now on the client does not delay its end.
     reading.arriving.delete(arriving);
     holding.evictable = whole;
   }
@@ -132,8 +132,8 @@ async function read(x: Exchange, reading: BodyReading): Promise<Uint8Array> {
 class NoMemory extends Error {}
 
 /**
- * Calls `take` with each chunk, and reads no further where that says so: NoMemory. Rejects if the body does not come to
- * its end. An iterator of the stream would do, and costs half as much as all else that is done with a short body.
+ * Calls `take` with each chunk, and stops reading if that fails: NoMemory. Rejects if the body does not come to its
+ * end. An iterator of the stream would do, but costs half as much as all other work on a short body.
  */
 function eachChunk(stream: BodyStream, take: (chunk: Uint8Array) => boolean): Promise<void> {
   if (stream.destroyed) return Promise.reject(stream.errored ?? new Error('the body has broken off'));
@@ -155,10 +155,10 @@ export function pastLimit(actual: number, limit: number): Problem {
   return problem('payload-too-large', `The request body has ${actual} bytes or more; the limit is ${limit} bytes.`);
 }
 
-/** Reports whether a plugin limits the body, nobody has read it, and it may be longer than the limit. */
+/** Reports whether a plugin limits the body, it has not been read, and it may be longer than the limit. */
 export function mustBeRead(x: Exchange, body: BodyStream): boolean {
   if (body.limit === Number.POSITIVE_INFINITY || body.readableDidRead) return false;
-  // What HTTP frames by Content-Length is no longer than that.
+  // A body framed by Content-Length is not longer than that.
   return !(Number(headerOf(x.headers, 'content-length') ?? Number.NaN) <= body.limit);
 }
 

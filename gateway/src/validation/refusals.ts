@@ -32,7 +32,7 @@ export function validationOverloaded(): Problem {
   return problem('overloaded', 'Too many requests wait to be validated. Try again.');
 }
 
-/** The problem for a request whose schema takes too long to prepare: the log says which. */
+/** Returns the problem for a request whose schema takes too long to prepare: the log names the schema. */
 export function notPrepared(): Problem {
   return problem('internal-error', 'The API description cannot be validated against.');
 }

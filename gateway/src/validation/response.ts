@@ -1,5 +1,5 @@
 /**
- * Validates responses against the API description, where an operation asks for it
+ * Validates responses against the API description, if an operation asks for it
  * (docs/reference/gateway.md#response-validation).
  */
 import type { Content, Operation, ResponseValidation } from '../artifact/format.ts';
@@ -10,7 +10,7 @@ import { type Asker, errorsOf } from './helpers/validation-helpers.ts';
 import { isJson, isUtf8, mediaTypeOf } from './media-type.ts';
 import type { Schemas } from './schemas.ts';
 
-/** Statuses whose responses have no whole representation of their own. */
+/** Statuses without a whole representation in the response. */
 const WITHOUT_BODY = new Set([204, 205, 206, 304]);
 
 export class ResponseValidator {
@@ -34,7 +34,7 @@ export class ResponseValidator {
     return mode && responses ? new ResponseValidator(mode, responses, schemas, limit) : null;
   }
 
-  /** Whether a response that does not match is kept from the client. */
+  /** Reports whether a response that does not match is kept from the client. */
   get withholds(): boolean {
     return this.mode !== 'log';
   }
@@ -63,7 +63,7 @@ export class ResponseValidator {
     return Number(headerOf(headers, 'content-length') ?? 0) > this.#limit ? 'its body is too large to be held' : null;
   }
 
-  /** Of a response that is not skipped; null if it is valid. */
+  /** Validates a response that is not skipped; returns null if it is valid. */
   errors(
     status: number,
     headers: HeaderList,

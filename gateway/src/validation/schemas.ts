@@ -30,9 +30,9 @@ export class Schemas {
   readonly #ready = new Map<string, Json>();
   readonly #verbose: boolean;
   #exhaustive: Schemas | undefined;
-  /** What matching patterns may take. */
+  /** Limit of matching patterns. */
   readonly steps: StepBudget;
-  /** Where values are validated that take long here; null: they are validated here all the same. */
+  /** Helpers for values that take long to validate; null: they are validated here all the same. */
   readonly helpers: TableHelpers | null;
   readonly #heavy = new Map<string, boolean>();
 
@@ -70,7 +70,7 @@ export class Schemas {
     addUnevaluated(this.#ajv, (ref) => this.#prepared(ref), read, steps);
   }
 
-  /** Of values that have text for leaves (see typed.ts). */
+  /** Returns a validator of values with texts as leaves (see typed.ts). */
   typedValidator(ref: SchemaRef): Validator {
     this.#exhaustive ??= this.#verbose ? this : new Schemas(this.#table, true, this.steps);
     const validate = this.#exhaustive.validator(ref);
@@ -127,7 +127,7 @@ export class Schemas {
     }
   }
 
-  /** A schema of the table as Ajv gets it; undefined if the table has none of this name. */
+  /** Returns a schema of the table, prepared for Ajv; undefined if the table lacks it. */
   #prepared(ref: string): Json | undefined {
     const known = this.#ready.get(ref);
     if (known !== undefined) return known;

@@ -28,7 +28,7 @@ export function splitQuery(query: string): Pairs {
   for (let at = 0; at < query.length; ) {
     let end = query.indexOf('&', at);
     if (end < 0) end = query.length;
-    // Looked for once, however many parts have none.
+    // Searched once, however many parts lack one.
     if (mark < at) mark = query.indexOf('=', at);
     if (mark < 0) mark = query.length;
     const name = end === at ? undefined : decode(query.slice(at, Math.min(mark, end)), true);
@@ -57,8 +57,8 @@ export function splitCookies(header: string): Pairs {
 }
 
 /**
- * Query and cookie parameters: form, spaceDelimited, pipeDelimited, deepObject, cookie. `items`: what the lists of one
- * form have together.
+ * Query and cookie parameters: form, spaceDelimited, pipeDelimited, deepObject, cookie. `items`: shared by all lists of
+ * one form.
  */
 export function readPairs(parameter: Parameter, pairs: Pairs, plus: boolean, items = new ItemBudget()): Value {
   const text = parameter.style === 'cookie' ? asIs : (raw: string) => decode(raw, plus);
@@ -120,7 +120,7 @@ function readMatrix(parameter: Parameter, raw: string, text: Text): Value {
   return delimitedOrPlain(parameter, own[0] as string, ',', text);
 }
 
-/** Names decoded, values not yet; a name that cannot be decoded is no property's. Null if there are too many. */
+/** Decodes names, but not values yet; a malformed name belongs to no property. Returns null if there are too many. */
 function splitPairs(raw: string, delimiter: string, text: Text): Pairs | null {
   const parts = raw === '' ? [''] : new ItemBudget().split(raw, delimiter);
   if (parts === null) return null;
@@ -158,7 +158,7 @@ function delimited(parameter: Parameter, parts: readonly string[] | null, text: 
   return onceEach(entries);
 }
 
-/** An object, whose members stand in it once. */
+/** Returns an object, unless a member is repeated. */
 function onceEach(entries: readonly (readonly [string, Value])[]): Value {
   return new Set(entries.map(([name]) => name)).size === entries.length ? Object.fromEntries(entries) : MALFORMED;
 }
@@ -186,7 +186,7 @@ function readDeepObject(parameter: Parameter, pairs: Pairs, text: Text): Value {
     if (isPlain) plain = value;
     else entries.push([name, value]);
   }
-  // Where a schema admits more than objects, the rest of it is written without brackets.
+  // If a schema admits more than objects, other values are written without brackets.
   if (plain !== undefined) return entries.length > 0 ? MALFORMED : readAs(plain, parameter.types);
   const value = readDeep(parameter.name, entries);
   return value === null ? MALFORMED : value;

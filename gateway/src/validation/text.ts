@@ -4,7 +4,7 @@ import { numberOf } from '../json/stand-ins.ts';
 /** A JSON number, as RFC 8259 writes it. */
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** The value in the first type that fits; text that fits none stays a string, for the schema to refuse. */
+/** Returns the value in the first type that fits; other text stays a string, for the schema to refuse. */
 export function readAs(text: string, types: readonly string[]): unknown {
   for (const type of types) {
     switch (type) {
@@ -28,7 +28,7 @@ export function readAs(text: string, types: readonly string[]): unknown {
 const LONG = 256;
 const [PLUS, SPACE] = [0x2b, 0x20];
 
-/** `+` as spaces. Replacing each costs 100 ns, which of a megabyte is as long as many requests. */
+/** Decodes `+` as spaces. Replacing each costs 100 ns, which for a megabyte is as long as many requests. */
 function withSpaces(text: string): string {
   if (text.length < LONG) return text.replaceAll('+', ' ');
   const units = Buffer.from(text, 'utf16le');
@@ -36,7 +36,7 @@ function withSpaces(text: string): string {
   return units.toString('utf16le');
 }
 
-/** Percent-decodes; `undefined` for what is not valid UTF-8. `plus`: `+` is a space, as in forms. */
+/** Percent-decodes a text; returns undefined if it is not valid UTF-8. `plus`: `+` is a space, as in forms. */
 export function decode(text: string, plus: boolean): string | undefined {
   const spaced = plus && text.includes('+') ? withSpaces(text) : text;
   if (!spaced.includes('%')) return spaced;

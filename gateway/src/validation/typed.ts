@@ -1,6 +1,6 @@
 /**
- * Validates a value whose leaves are text: one that its schema refuses as text is read as what the schema asks for.
- * For forms and `deepObject`, whose types cannot be known before a branch of the schema is chosen.
+ * Validates a value with texts as leaves: one that its schema refuses as text is read as the type that the schema
+ * requires. For forms and `deepObject`, whose types cannot be known before a branch of the schema is chosen.
  */
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import { pointerTokens } from '../spec/pointer.ts';

@@ -48,7 +48,7 @@ class Planner {
   readonly #plans = new Map<JsonObject, Plan>();
   readonly #held = new Map<Json, Holds>();
   #round = 0;
-  /** Verdicts on the value at hand: values in values, each asked twice, would be asked exponentially often. */
+  /** Verdicts on the current value: nested values, each checked twice, would be checked exponentially often. */
   #verdicts = new Map<Holds, WeakMap<object, boolean>>();
 
   constructor(
@@ -63,14 +63,14 @@ class Planner {
     this.#steps = steps;
   }
 
-  /** Of a schema that has one of the two keywords itself. */
+  /** Returns the plan of a schema that has one of the two keywords itself. */
   planOf(schema: JsonObject): Plan {
     const plan = newPlan();
     this.#fill(plan, schema);
     return plan;
   }
 
-  /** Of schemas that others apply to the same value; those that evaluate nothing are left out. */
+  /** Returns plans of schemas that others apply to the same value; those that evaluate nothing are left out. */
   #plansOf(...schemas: readonly (Json | undefined)[]): readonly Plan[] {
     return schemas.filter(isSchema).flatMap((schema) => {
       const known = this.#plans.get(schema);
@@ -180,13 +180,13 @@ function evaluatesItem(plans: readonly Plan[], index: number, item: unknown, ste
   return plans.some(({ count, contains }) => index < count || contains.some((holds) => holds(item)));
 }
 
-/** A function as Ajv wants it: what is wrong stands beside it. */
+/** A function in Ajv's form, with its errors as a member. */
 interface Verdict {
   (value: object): boolean;
   errors?: Partial<ErrorObject>[];
 }
 
-/** The first property or item that `schema` refuses and nothing else has evaluated. */
+/** Finds the first property or item that `schema` refuses and no other schema has evaluated. */
 type Find = (
   value: object,
   plans: readonly Plan[],
@@ -208,7 +208,7 @@ const findItem: Find = (value, plans, admits, steps) => {
   return index < 0 ? undefined : index;
 };
 
-/** Puts both keywords in place of Ajv's. `schemaOf`: what the references in schemas lead to. */
+/** Replaces both keywords of Ajv. `schemaOf`: returns the target of a reference. */
 export function addUnevaluated(
   ajv: Ajv2020,
   schemaOf: (ref: string) => Json | undefined,

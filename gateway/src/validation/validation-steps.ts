@@ -1,7 +1,7 @@
 /**
- * Meters what validating a value takes (docs/decisions.md#validation-bounded): each schema says what entering it costs,
- * and generated code counts it. A schema that refers to itself in several branches is tried in all of them at each
- * level, which doubles the work with each.
+ * Meters the validation of a value (docs/decisions.md#validation-bounded): each schema has a cost of entry, which
+ * generated code counts. A schema that refers to itself in several branches is tried in all of them at each level,
+ * which doubles the work with each.
  */
 import { _, type Ajv2020, type KeywordCxt } from 'ajv/dist/2020.js';
 import type { Json, JsonObject } from '../artifact/format.ts';
@@ -81,7 +81,7 @@ export function addSteps(ajv: Ajv2020, steps: StepBudget): void {
   });
 }
 
-/** A schema of the table, whose subschemas say what they cost. */
+/** Returns a schema of the table with the costs of its subschemas. */
 export function withSteps(schema: Json): Json {
   return counted(schema, false);
 }
@@ -109,7 +109,7 @@ const LIGHT: ReadonlySet<string> = new Set([
   ...(['writeOnly', 'minLength', 'maxLength', '$comment', '$ref'] as const),
 ]);
 
-/** Reports whether a schema looks at no more than the value itself, what it refers to apart. */
+/** Reports whether a schema looks at no more than the value itself, apart from its references. */
 export function isLight(schema: JsonObject): boolean {
   return Object.keys(schema).every((name) => LIGHT.has(name)) && !hasData(schema);
 }

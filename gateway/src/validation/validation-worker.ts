@@ -1,6 +1,6 @@
 /**
- * A process that validates what may take long (docs/decisions.md#validation-in-helpers). It knows schemas and one value
- * at a time, and no secret; its parent ends it if it takes too long.
+ * A process for validation that may take long (docs/decisions.md#validation-in-helpers). It knows schemas and one value
+ * at a time, without secrets; its parent ends it if it takes too long.
  */
 
 import { StepBudget, StepsExceeded, type TimeLimit } from '../patterns/step-budget.ts';
@@ -17,7 +17,7 @@ import type {
 import { ParameterValidator } from './parameters.ts';
 import { Schemas } from './schemas.ts';
 
-/** A helper whose parent has been killed ends by itself. Pieces of work are as long as they are. */
+/** A helper whose parent has been killed ends by itself. Pieces of work may have any length. */
 const LIMIT: TimeLimit = { ms: 10_000, piece: Number.POSITIVE_INFINITY };
 /** Rules that are kept for each artifact. */
 const MOST_KEPT = 256;

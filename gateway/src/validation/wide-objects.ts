@@ -7,7 +7,7 @@ import { isList, isObject } from '../spec/json.ts';
 
 /** Properties in one block of code. */
 const MOST = 400;
-/** Keywords whose values are no schemas. */
+/** Keywords with values that are not schemas. */
 export const DATA: ReadonlySet<string> = new Set(['const', 'enum', 'examples', 'default']);
 
 /**
@@ -29,7 +29,7 @@ export function withoutWideObjects(schema: Json): Json {
   }));
   return {
     ...read,
-    // `additionalProperties` goes by these names.
+    // `additionalProperties` depends on these names.
     properties: Object.fromEntries(all.map(([name]) => [name, true])),
     allOf: [...(isList(allOf) ? allOf : []), ...parts],
   };

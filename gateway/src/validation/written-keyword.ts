@@ -1,6 +1,6 @@
 /**
- * Values of keywords as their document has written them: a schema of the table has them beside the keyword, as JSON,
- * where JavaScript cannot hold a number in them.
+ * Values of keywords as their document has written them: a schema of the table has them beside the keyword, as JSON, if
+ * JavaScript cannot represent a number in them.
  */
 import { readWithStandIns } from '../json/stand-ins.ts';
 import { isObject } from '../spec/json.ts';
@@ -14,7 +14,7 @@ export function writtenText(schema: unknown, keyword: string): string | undefine
   return typeof text === 'string' ? text : undefined;
 }
 
-/** With stand-ins; undefined if the keyword has no number that needs one. */
+/** Returns the value with stand-ins; undefined if the keyword has no number that needs one. */
 export function writtenValue(schema: unknown, keyword: string): unknown {
   const text = writtenText(schema, keyword);
   return text === undefined ? undefined : readWithStandIns(text, true);

@@ -9,7 +9,7 @@ import { describeForeignImports } from './foreign-imports.ts';
 import { ABI_MODULE, type HostFunctionTable } from './host/host-functions.ts';
 import { NOTHING_TO_AWAIT } from './instead.ts';
 
-/** Optional: what the toolchain wants to run before anything else, such as initialisers of global variables. */
+/** Optional: code of the toolchain that runs first, such as initialisers of global variables. */
 export const INITIALIZE = '_initialize';
 
 const middlewareHooks: readonly Hook[] = [

@@ -1,4 +1,4 @@
-/** A module bound to one config: what the pipeline calls. */
+/** A module bound to one config, for calls of the pipeline. */
 import type { ArtifactPlugin } from '../artifact/format.ts';
 import { type Exchange, headerOf, Interrupted } from '../exchange.ts';
 import type { Upstream } from '../hand-off.ts';
@@ -22,7 +22,7 @@ import type { Instance } from './instance.ts';
 import type { ModulePool } from './pool.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** What one config makes of a module; shared by all that are bound to equal configs. */
+/** A module's state for one config; shared by all bindings to equal configs. */
 export interface Configured {
   readonly config: ConfigView;
   readonly upstreams: ReadonlyMap<string, Upstream>;
@@ -190,7 +190,7 @@ export class ModuleBinding implements BoundPlugin {
     return this.#runOn(instance, hook, x);
   }
 
-  /** There is no instance for the call: the client has gone, or the process is at its limits. */
+  /** The call gets no instance: the client has gone, or the process is at its limits. */
   #refused(hook: Hook, x: Exchange, error: unknown): Outcome {
     if (error instanceof Interrupted) {
       x.answer ??= { status: 499, body: null };

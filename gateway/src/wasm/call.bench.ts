@@ -49,7 +49,7 @@ interface Call {
   readonly body?: string;
 }
 
-/** As requests are, so that no call sees what another has changed. */
+/** Resets the request, so that no call sees changes of another. */
 function refresh(x: Exchange, body: string | undefined): void {
   x.staged = null;
   x.answer = null;
@@ -133,12 +133,12 @@ async function measure({ label, folder, config, hook, body }: Call): Promise<voi
   process.stdout.write(`${label.padEnd(40)} ${figures}\n`);
 }
 
-/** Calls whose instances are dropped: fewer of them, so that memory is given back meanwhile. */
+/** Calls whose instances are dropped: fewer of them, so that memory is freed meanwhile. */
 const GROWING_CALLS = 300;
-/** Pages of memory come slowly on some machines, and as many as there may be can take more than a call has. */
+/** Pages of memory come slowly on some machines, and the largest number of them can exceed a call's time. */
 const GROWING_CPU_MS = 50;
 
-/** Of a hook that does nothing, and of the same that grows its memory of one page: how many times the first it takes. */
+/** Measures an empty hook, and the same with growth of its memory by one page: prints the ratio. */
 async function measureGrowth(): Promise<void> {
   const growing = createPluginRuntime(services, { cpuMs: GROWING_CPU_MS });
   let still = 0;

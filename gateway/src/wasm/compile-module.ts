@@ -8,9 +8,9 @@ const LONG_MS = 2 ** 30;
 let compiling = 0;
 
 /**
- * Every function is compiled now: at its first call, as is usual, a long one holds the event loop for 100 ms a
- * megabyte. The engine reads the flag at some time while it compiles, on one of its threads, so the flag stays set until
- * no module is being compiled; what others of the process compile meanwhile is compiled whole, too.
+ * Compiles every function now: at its first call, as is usual, a long one holds the event loop for 100 ms a megabyte.
+ * The engine reads the flag at some time while it compiles, on one of its threads, so the flag stays set until no
+ * module is being compiled; other modules compiled meanwhile are compiled whole, too.
  */
 export async function compileModule(bytes: Uint8Array): Promise<WebAssembly.Module> {
   const alive = setInterval(() => {}, LONG_MS);

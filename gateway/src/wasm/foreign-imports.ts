@@ -11,7 +11,10 @@ interface Hint {
   readonly says: string;
 }
 
-/** Whose imports they are, and what to build for instead. Their runtimes import more than a plugin's own code asks for. */
+/**
+ * Toolchains by their imports, with the target to build for instead. Their runtimes import more than a plugin's own
+ * code needs.
+ */
 const TARGETS: readonly Hint[] = [
   {
     imports: /^wasi_/,
@@ -59,7 +62,7 @@ const NEEDS: readonly Hint[] = [
 
 const MOST_NAMED = 4;
 
-/** What to say of imports, by `module.name`, that are not the gateway's. */
+/** Returns advice on imports, by `module.name`, that the gateway does not offer. */
 export function describeForeignImports(names: readonly string[]): string {
   const isTelling = (name: string) => NEEDS.some(({ imports }) => imports.test(name));
   const sorted = [...names.filter(isTelling), ...names.filter((name) => !isTelling(name))];

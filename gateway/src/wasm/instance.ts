@@ -22,11 +22,11 @@ export interface ModuleCode {
   readonly mutableGlobals: readonly MutableGlobal[];
 }
 
-/** Where an instance goes when its call is over. */
+/** Receives an instance when its call is over. */
 export interface InstanceOwner extends Holder {
-  /** It may serve another call. */
+  /** The instance may serve another call. */
   release(instance: Instance): void;
-  /** It may not. */
+  /** The instance may not serve another call. */
   drop(instance: Instance): void;
 }
 
@@ -117,7 +117,7 @@ export class Instance {
     return result;
   }
 
-  /** Runs a hook for a request, then goes back to its owner. Ends always, at once where the instance is a direct one. */
+  /** Runs a hook for a request, then returns to its owner. Always ends, at once if the instance is a direct one. */
   run(binding: Binding, from: Snapshot, hook: Hook, x: Exchange, observe: Observer): Outcome | Promise<Outcome> {
     this.#observe = observe;
     try {
@@ -183,7 +183,7 @@ export class Instance {
     }
   }
 
-  /** However the call ended, memory and globals can be put back; only growth of memory cannot. */
+  /** Restores memory and globals, however the call ended; only growth of memory cannot be undone. */
   #finish(): void {
     this.#observe(this.call.clock.stop() / 1000);
     this.call.end();

@@ -11,9 +11,9 @@ import { Instance, type InstanceOwner, type ModuleCode } from './instance.ts';
 import { Shares } from './shares.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** How long a call waits for an instance, in milliseconds. */
+/** Milliseconds that a call waits for an instance. */
 const WAIT_MS = 10_000;
-/** Part of the instances that only who is below its share may take. */
+/** Part of the instances for calls of clients and modules below their share. */
 const RESERVE = 1 / 10;
 /** Calls after which a module that has never used up a slice of CPU time is called directly. */
 const QUICK_CALLS = 100;
@@ -47,12 +47,12 @@ export class InstanceCap {
   readonly #heldMemory = new Map<Call, Entry<Call>>();
   #live = 0;
   #inUse = 0;
-  /** Of who is below its share, or has another give up an instance for it; and of all others. */
+  /** Calls below their share, or with an instance that another gives up for them; and all others. */
   readonly #queues: readonly [Waiter[], Waiter[]] = [[], []];
-  /** Those that wait, by module and client: past the limit the newest of who has most gives way. */
+  /** Waiting calls, by module and client: past the limit the newest of the owner with most is refused. */
   readonly #waiting = new ShareTree<Waiter>();
 
-  /** `memoryLimit`: bytes of all instances whose calls wait. */
+  /** `memoryLimit`: bytes of all instances with waiting calls. */
   constructor(limit: number, queueLimit: number, memoryLimit: number) {
     this.#memoryLimit = memoryLimit;
     this.#limit = limit;
@@ -78,7 +78,7 @@ export class InstanceCap {
     this.#pools.delete(pool);
   }
 
-  /** Drops instances that nothing has needed for a while. */
+  /** Drops instances that have not been needed for a while. */
   trim(): void {
     for (const pool of this.#pools) pool.trim();
   }
@@ -144,7 +144,7 @@ export class InstanceCap {
   wait(pool: ModulePool, snapshot: Snapshot, x: Exchange): Promise<Instance> {
     const above = this.#shares.mostAbove(pool, x);
     const path = [pool.name, ...networkOf(x)];
-    // One that gets the instance of another call takes nobody's place in the queue.
+    // A call that gets another one's instance takes no place in the queue.
     if (above === undefined && this.#waiting.weight >= this.#queueLimit) {
       const other = this.#waiting.yielding(path);
       const crowded = new Overloaded(`${this.#waiting.weight} calls wait for a plugin instance`);
@@ -182,7 +182,7 @@ export class InstanceCap {
     });
   }
 
-  /** Gives what has become free to those who wait, in their order. */
+  /** Gives free instances to waiting calls, in their order. */
   serve(): void {
     const [first, others] = this.#queues;
     for (const queue of this.#queues) {
@@ -220,12 +220,12 @@ export class ModulePool implements InstanceOwner {
   #unused = 0;
   #open = false;
   #mayBeDirect: boolean;
-  /** Calls until hooks are called directly; as soon as one uses up a slice, each can be suspended, for good. */
+  /** Calls until hooks are called directly; as soon as one uses up a slice, each can be suspended, permanently. */
   #untilDirect = QUICK_CALLS;
   /** The last call took about a slice, or more. */
   #long = false;
 
-  /** `direct`: the module imports nothing that waits. */
+  /** `direct`: the module has no import that waits. */
   constructor(code: ModuleCode, binding: Binding, cap: InstanceCap, direct: boolean) {
     this.#mayBeDirect = direct;
     this.#code = code;
@@ -283,7 +283,7 @@ export class ModulePool implements InstanceOwner {
     }
   }
 
-  /** The same, waiting for its turn, and where the cap is reached. Rejects with Overloaded or Interrupted. */
+  /** Takes an instance in turn, also if the cap is reached. Rejects with Overloaded or Interrupted. */
   async takeLater(snapshot: Snapshot, x: Exchange): Promise<Instance> {
     if (this.mustWait) await nextTurn();
     return this.take(snapshot, x) ?? this.#cap.wait(this, snapshot, x);
@@ -307,8 +307,8 @@ export class ModulePool implements InstanceOwner {
 
   drop(instance: Instance): void {
     this.#note(instance);
-    // V8 does not count WebAssembly memories when it decides to collect, and would let gigabytes of dead ones pile
-    // up. Buffers it does count, and as nothing writes to this one it costs no memory itself.
+    // V8 ignores WebAssembly memories when it decides to collect, and would let gigabytes of dead ones pile up. It
+    // counts buffers, and this one costs no memory itself, since it is never written to.
     new ArrayBuffer(instance.size);
     this.#cap.returned();
     this.#cap.freed();
@@ -330,7 +330,7 @@ export class ModulePool implements InstanceOwner {
     return true;
   }
 
-  /** Drops half of the instances that nothing has needed since the last time, and keeps one. */
+  /** Drops half of the instances that have not been needed since the last time, and keeps one. */
   trim(): void {
     for (let count = Math.ceil(this.#unused / 2); count > 0 && this.#idle.length > 1; count--) this.evict();
     this.#unused = this.#idle.length;

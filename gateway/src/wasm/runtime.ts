@@ -32,7 +32,7 @@ import type { Snapshot } from './snapshot.ts';
 const INIT_CPU_MS = 1_000;
 /** A direct call holds up everything else: it may do so, the first time that it runs long, for no more than this. */
 const MOST_DIRECT_MS = 50;
-/** How often instances that nothing needs are dropped, in milliseconds. */
+/** Milliseconds between removals of unused instances. */
 const TRIM_MS = 10_000;
 
 /** Makes the runtime of a process; `limits`: those that differ from the defaults. */
@@ -89,7 +89,7 @@ class Runtime implements PluginRuntime {
   }
 }
 
-/** Puts the plugin's name before what is wrong with it. */
+/** Puts the plugin's name before error messages. */
 async function named<T>(plugin: ArtifactPlugin, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -146,7 +146,7 @@ class Module implements LoadedModule {
   readonly #services: PluginServices;
   readonly #functions: RuntimeFunctions;
   readonly #cpuMs: number;
-  /** By digest of the config. */
+  /** Configured plugins by digest of the config. */
   readonly #configured = new Map<string, Promise<Configured>>();
   #users = 0;
 
@@ -204,7 +204,7 @@ class Module implements LoadedModule {
   }
 }
 
-/** Opens the upstream of every property marked as one. Throws what `openUpstream` throws, with the property named. */
+/** Opens the upstream of every property marked as one. Throws the errors of `openUpstream`, with the property named. */
 function openUpstreams(
   plugin: ArtifactPlugin,
   config: JsonObject,

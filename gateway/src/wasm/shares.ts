@@ -3,7 +3,7 @@ import { clientNetwork } from '../client-network.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Call } from './call/call.ts';
 
-/** A module: what shares are kept for is compared by identity. */
+/** A module: shares compare it by identity. */
 type Module = object;
 
 export class Shares {
@@ -33,8 +33,8 @@ export class Shares {
   }
 
   /**
-   * Reports whether module and client hold less than their part of all, where all that hold some, or want one, have
-   * equal parts.
+   * Reports whether module and client hold less than their part of all, if all that hold some, or want one, have equal
+   * parts.
    */
   isBelow(module: Module, x: Exchange): boolean {
     return this.#hasLess(this.#modules, module) && this.#hasLess(this.#clients, clientNetwork(x.clientIp));
@@ -68,7 +68,7 @@ export class Shares {
     return (held.get(wanting) ?? 0) < this.#share(held, wanting);
   }
 
-  /** Of each, where `wanting` is one of them. */
+  /** Returns the share of each, if `wanting` is one of them. */
   #share<K>(held: ReadonlyMap<K, number>, wanting: K): number {
     return Math.max(1, this.#limit / (held.size + (held.has(wanting) ? 0 : 1)));
   }

@@ -5,7 +5,7 @@ import type { Closing } from '../web-socket-closing.ts';
 const FIN_CLOSE = 0x88;
 const MASK = 0x80;
 
-/** `masked`: it goes to a server, whose clients mask what they send. */
+/** `masked`: for servers, since clients must mask their frames. */
 export function closeFrame({ code, reason }: Closing, masked: boolean): Buffer {
   const payload = Buffer.alloc(2 + Buffer.byteLength(reason));
   payload.writeUInt16BE(code);
@@ -19,7 +19,7 @@ export function closeFrame({ code, reason }: Closing, masked: boolean): Buffer {
 /** Bytes of a reason at most (section 5.5). */
 const MOST = 123;
 
-/** The text, or as much of it as a close frame holds. */
+/** Returns the text, cut to the length that a close frame holds. */
 export function closeReason(text: string): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= MOST) return text;

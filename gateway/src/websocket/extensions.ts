@@ -1,16 +1,16 @@
 /**
- * `Sec-WebSocket-Extensions` (RFC 6455, section 9.1). Frames are followed without knowing what extensions make of them:
- * the one that passes is `permessage-deflate` (RFC 7692), which changes no frame's head but for RSV1.
+ * `Sec-WebSocket-Extensions` (RFC 6455, section 9.1). Frames pass without knowledge of their extensions: the only one
+ * allowed is `permessage-deflate` (RFC 7692), which changes only RSV1 in a frame's head.
  */
 
 const DEFLATE = 'permessage-deflate';
 
-/** Of what a client offers, what an upstream is offered; empty for nothing. */
+/** Returns the offer for an upstream from a client's offer; empty for nothing. */
 export function offeredExtensions(value: string | undefined): string {
   return elements(value).filter(isDeflate).join(', ');
 }
 
-/** Reports whether an upstream may have agreed to this, where that was offered. */
+/** Reports whether an upstream may have agreed to this after such an offer. */
 export function mayAgree(agreed: string | undefined, offered: string): boolean {
   const chosen = elements(agreed);
   return chosen.length === 0 || (chosen.length === 1 && chosen.every(isDeflate) && offered !== '');
@@ -25,7 +25,7 @@ function isDeflate(element: string): boolean {
   return element.split(';', 1)[0]?.trim().toLowerCase() === DEFLATE;
 }
 
-/** Those of a list; commas within quotes part none. */
+/** Returns the elements of a list; commas within quotes do not separate. */
 function elements(value = ''): string[] {
   return (value.match(/(?:"[^"]*"|[^,"])+/g) ?? []).map((each) => each.trim()).filter((each) => each !== '');
 }

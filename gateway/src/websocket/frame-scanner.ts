@@ -10,7 +10,7 @@ import { CLOSE, FIN, headSize, MASK, payloadLength } from './frame-head.ts';
 export interface FrameRules {
   /** Frames of clients are masked, those of servers are not (section 5.1). */
   readonly masked: boolean;
-  /** `permessage-deflate` was agreed on, whose messages have RSV1 set (RFC 7692, section 6). */
+  /** `permessage-deflate` was agreed on, which sets RSV1 of messages (RFC 7692, section 6). */
   readonly deflate: boolean;
   /** Bytes of a message as it travels, in all its frames. */
   readonly maxMessageBytes: number;
@@ -18,7 +18,7 @@ export interface FrameRules {
   readonly held?: boolean;
 }
 
-/** What of a chunk goes on: `lead` first, where the chunk completes a head that was held back. */
+/** The part of a chunk that goes on: `lead` first, if the chunk completes a head that was held back. */
 export interface Passed {
   readonly lead: Buffer | null;
   readonly body: Buffer;
@@ -45,20 +45,20 @@ export class FrameScanner {
   closeCode: number | null = null;
   /** That close frame has passed. */
   closePassed = false;
-  /** Set at the first frame that is refused; nothing passes from there on. */
+  /** Set at the first refused frame; later bytes do not pass. */
   violation: Closing | null = null;
   readonly #head = Buffer.alloc(MAX_HEAD);
   /** Bytes in `#head`, which have not passed. */
   #held = 0;
-  /** Bytes of payload that are to come of the frame at hand. */
+  /** Bytes of payload left of the current frame. */
   #left = 0;
   #opcode = 0;
   #final = true;
-  /** A message has begun, whose last frame is to come. */
+  /** A message has begun, and its last frame is yet to come. */
   #fragmented = false;
   #messageBytes = 0;
   #messageFrames = 0;
-  /** Of the close frame at hand: bytes of its code that have come. */
+  /** Received bytes of the current close frame's code. */
   #codeBytes = 0;
   #code = 0;
   readonly #mask = Buffer.alloc(4);
@@ -75,7 +75,7 @@ export class FrameScanner {
     return this.#left === 0 || !this.#passing;
   }
 
-  /** No frame passes that has not begun yet; what comes is looked at all the same, for a close frame. */
+  /** Stops frames that have not begun yet; later bytes are still scanned for a close frame. */
   stop(): void {
     this.#stopping = true;
     if (this.#left === 0) this.#passing = false;
@@ -119,7 +119,7 @@ export class FrameScanner {
     return this.closeCode !== null || this.violation !== null;
   }
 
-  /** Takes bytes of the head that is held, until it is whole: where the chunk goes on. */
+  /** Takes bytes of the held head, until it is whole; returns the position at which the chunk goes on. */
   #completeHead(chunk: Buffer): number {
     let at = 0;
     while (at < chunk.length && this.#held < headSize(this.#head, 0, this.#held)) {

@@ -43,7 +43,7 @@ export class UpstreamHandshake {
   readonly #extensions: string;
   readonly #protocols: readonly string[];
 
-  /** `plain`: messages are to be read, so that none may be compressed. */
+  /** `plain`: messages must be readable, so compression is not offered. */
   constructor({ headers }: Pick<Exchange, 'headers'>, plain: boolean) {
     this.#extensions = plain ? '' : offeredExtensions(joinedHeader(headers, EXTENSIONS));
     this.#protocols = (joinedHeader(headers, PROTOCOL) ?? '').split(',').map((each) => each.trim());

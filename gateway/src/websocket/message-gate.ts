@@ -10,11 +10,11 @@ import { CLOSE, FIN, headSize, MASK, payloadLength } from './frame-head.ts';
 const NO_ROOM: Closing = { code: 1013, reason: 'the gateway has no room for the message: try again later' };
 
 export interface MessageGateOptions {
-  /** Why the message ends the WebSocket; null if it may pass. A promise if that takes long. */
+  /** Returns why the message ends the WebSocket; null if it may pass. A promise if that takes long. */
   check(message: Buffer): Closing | null | Promise<Closing | null>;
   /** Makes room for a message that comes in pieces. `cutOff`: the room is needed for others. */
   hold(cutOff: () => void): Holding;
-  /** It had to give way. */
+  /** The message had to be dropped for others. */
   cutOff(closing: Closing): void;
 }
 
@@ -25,23 +25,23 @@ export class MessageGate {
   /** Came behind the message that is being checked. */
   #rest: Buffer[] = [];
   #released = false;
-  /** Why nothing more passes. */
+  /** Reason for which no more frames pass. */
   violation: Closing | null = null;
   /** A close frame has passed. */
   closePassed = false;
-  /** Of the message at hand: its frames as they came, and its payload as it is meant. */
+  /** The current message: its frames as they came, and its unmasked payload. */
   #frames: Buffer[] = [];
   #payload: Buffer[] = [];
   #held: Holding | null = null;
-  /** Of the control frame at hand. */
+  /** Pieces of the current control frame. */
   #control: Buffer[] = [];
-  /** Of the frame at hand. */
+  /** Opcode of the current frame. */
   #opcode = 0;
   #final = true;
   #left = 0;
   #mask: Buffer | null = null;
   #maskAt = 0;
-  /** Payload of the bytes at hand, and the part of it that has not been kept yet. */
+  /** Payload of the current bytes, and the part of it that has not been kept yet. */
   #plain: Buffer | null = null;
   #plainFrom = 0;
   #plainEnd = 0;
@@ -56,7 +56,7 @@ export class MessageGate {
     this.#plain = null;
     let kept = 0;
     let at = 0;
-    /** Where the frames of the message at hand begin that have not been kept yet. */
+    /** Start of the current message's frames that have not been kept yet. */
     let run = 0;
     while (at < bytes.length && this.violation === null && this.checking === null) {
       const from = at;
@@ -94,7 +94,7 @@ export class MessageGate {
     this.#forget();
   }
 
-  /** The message at hand is done with. */
+  /** Drops the current message. */
   #forget(): void {
     this.#held?.release();
     this.#held = null;
@@ -115,7 +115,7 @@ export class MessageGate {
     return size;
   }
 
-  /** Puts payload behind what came of it before in these bytes: frames of one byte are not a buffer each. */
+  /** Appends payload to the earlier part of these bytes: otherwise each frame of one byte would be a buffer. */
   #unmask(bytes: Buffer, from: number, end: number): void {
     if (end === from) return;
     if (this.#plain === null) {
@@ -164,7 +164,7 @@ export class MessageGate {
   #checked(violation: Closing | null): readonly Buffer[] {
     const passed: Buffer[] = [];
     this.checking = null;
-    // It had to give way meanwhile, or its connection was lost.
+    // It was dropped for others meanwhile, or its connection was lost.
     if (this.#released || this.violation !== null) return passed;
     this.#decide(violation, passed);
     const rest = this.#rest;
@@ -173,7 +173,7 @@ export class MessageGate {
     return passed;
   }
 
-  /** Room for what waits for the rest of its message; frames and payload are both kept. */
+  /** Takes room for the incomplete message; frames and payload are both kept. */
   #take(bytes: number): boolean {
     this.#held ??= this.#options.hold(() => {
       this.violation = NO_ROOM;

@@ -1,6 +1,7 @@
 /**
- * Carries a WebSocket between a client and an upstream (docs/reference/plugins.md#ws-upstream): bytes pass as they come,
- * with back-pressure, and frames are followed so that each side is told in a close frame of its own why it ends.
+ * Carries a WebSocket between a client and an upstream (docs/reference/plugins.md#ws-upstream): bytes pass as they
+ * come, with back-pressure, and frames are followed so that each side gets a close frame of its own with the reason of
+ * the end.
  */
 import type { Duplex } from 'node:stream';
 import { readInTurns, SLICE } from '../read-in-turns.ts';
@@ -11,16 +12,16 @@ import { Side, type SideName } from './side.ts';
 
 /** Milliseconds from the first close frame, or the loss of a side, to the end of both connections (RFC 6455, section 7.1.2). */
 const CLOSING_MS = 10_000;
-/** Milliseconds for the same where the gateway ends the WebSocket, or the client is lost. */
+/** Milliseconds for the same if the gateway ends the WebSocket, or the client is lost. */
 const GRACE_MS = 2_000;
-/** Milliseconds that an upstream gets to say its last, where its client is to be refused. */
+/** Milliseconds for an upstream's last messages, if its client is to be refused. */
 const HEAR_OUT_MS = 1_000;
 /** Never sent: the connection was lost (RFC 6455, section 7.1.5). */
 const LOST = 1006;
 
 const CLIENT_GONE: Closing = { code: 1001, reason: 'the client has gone' };
 const UPSTREAM_GONE: Closing = { code: 1011, reason: 'the upstream has gone' };
-/** A side broke the protocol: what the other one is told. */
+/** Close frames for the other side when one violates the protocol. */
 const BROKEN: Readonly<Record<SideName, Closing>> = {
   client: { code: 1001, reason: 'the client broke the protocol' },
   upstream: { code: 1011, reason: 'the upstream broke the protocol' },
@@ -41,19 +42,19 @@ export interface RelayOptions {
   readonly maxMessageBytes: number;
   /** The same of those that are held until they are whole. */
   readonly maxHeldMessageBytes: number;
-  /** Of what each side sends; null where messages pass without being looked at. */
+  /** Gates for each side's messages; null if they pass unchecked. */
   readonly gates: { readonly client: MessageGate | null; readonly upstream: MessageGate | null };
   /** Milliseconds without a byte from either side; 0: no limit. */
   readonly idleTimeoutMs: number;
   readonly figures: WebSocketFigures;
-  /** Gets what has passed of the upstream's frames, whose heads are never cut. Default: nobody reads them. */
+  /** Receives the passed frames of the upstream, whose heads are never cut. Default: they are not read. */
   readonly read?: ((frames: readonly Buffer[]) => void) | undefined;
   /** Both connections have ended. */
   ended(end: RelayEnd): void;
 }
 
 export interface RelayEnd {
-  /** Who ended it first. */
+  /** The side that ended it first. */
   readonly by: SideName | 'gateway';
   readonly code: number;
   readonly reason: string;
@@ -66,7 +67,7 @@ export class Relay {
   readonly #options: RelayOptions;
   readonly #client: Side;
   readonly #upstream: Side;
-  /** Who ended it first, and with what; null while it goes on. */
+  /** The side that ended it first, with code and reason; null while it goes on. */
   #end: Pick<RelayEnd, 'by' | 'code' | 'reason'> | null = null;
   #activeAt = performance.now();
   #idle: NodeJS.Timeout | null = null;
@@ -94,7 +95,7 @@ export class Relay {
     this.#join(this.#upstream, this.#client, figures.sent);
   }
 
-  /** The gateway ends it: both sides are told, and get a moment to answer. */
+  /** The gateway ends the WebSocket: both sides get close frames, and a moment to answer. */
   close(closing: Closing): void {
     this.#note('gateway', closing);
     this.#client.dismiss(closing, this.#upstream);
@@ -106,7 +107,7 @@ export class Relay {
     const { stream } = from;
     const left = () => this.#left(from, to);
     readInTurns(stream, {
-      // Bytes that pass as they come are left together: they go on in one write.
+      // Unchecked bytes are not sliced: they go on in one write.
       ...(from.isChecked ? { sliceBytes: SLICE } : {}),
       read: (slice) => this.#pass(from, to, figures, slice),
       readOn: () => this.#readOn(from, to),
@@ -153,14 +154,14 @@ export class Relay {
     this.#settle(CLOSING_MS);
   }
 
-  /** A message has been checked: what is behind it is read again. */
+  /** A message has been checked: reading goes on. */
   #checked(from: Side, to: Side, passed: readonly Buffer[]): void {
     this.#activeAt = performance.now();
     this.#passOn(from, to, passed);
     this.#readOn(from, to);
   }
 
-  /** `others`: what the other side is told, by which side it is that is refused. */
+  /** `others`: close frames for the other side, by the refused side. */
   #refuse(from: Side, closing: Closing, others: Readonly<Record<SideName, Closing>>): void {
     if (from === this.#client) this.#refuseClient(closing, others.client);
     else this.#refuseUpstream(closing, others.upstream);
@@ -185,7 +186,7 @@ export class Relay {
     this.#settle(GRACE_MS);
   }
 
-  /** A side sends no more: the other is told, unless they have parted already. */
+  /** A side has stopped sending: the other is notified, unless they have parted already. */
   #left(from: Side, to: Side): void {
     if (from.gone) return;
     from.gone = true;
@@ -196,9 +197,9 @@ export class Relay {
     }
     to.tell(from);
     from.end();
-    // Nobody is left for whom it would have to wait.
+    // The other side is gone, so waiting is pointless.
     if (to.checking === null) to.stream.resume();
-    // A client may have yet to read what the upstream sent last.
+    // A client may have yet to read the upstream's last messages.
     this.#settle(from === this.#client ? GRACE_MS : CLOSING_MS);
   }
 
@@ -206,7 +207,7 @@ export class Relay {
     this.#end ??= { by, code, reason };
   }
 
-  /** Ends the connections whose closing handshake is over; all of it may take this long. */
+  /** Ends the connections with a finished closing handshake; all of it may take this long. */
   #settle(withinMs: number): void {
     const sides = [this.#client, this.#upstream];
     for (const side of sides) if (side.done) side.end();

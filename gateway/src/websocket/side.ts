@@ -13,7 +13,7 @@ export type SideName = 'client' | 'upstream';
 export class Side {
   readonly name: SideName;
   readonly stream: Duplex;
-  /** Of what it sends. */
+  /** Scans its frames. */
   readonly scanner: FrameScanner;
   /** Checks its messages; null if they pass unchecked. */
   readonly #gate: MessageGate | null;
@@ -23,9 +23,9 @@ export class Side {
   gone = false;
   /** The close frame for it, if the gateway ends the WebSocket. */
   #closing: Closing | null = null;
-  /** It is told so only when the other side has nothing more to say. */
+  /** The close frame is sent only when the other side has nothing more to send. */
   #hearsOut = false;
-  /** A close frame has gone to it: the gateway's, or the other side's. */
+  /** A close frame has been sent to it: the gateway's, or the other side's. */
   #told = false;
   #ended = false;
   #linger: NodeJS.Timeout | null = null;
@@ -37,18 +37,18 @@ export class Side {
     this.#gate = gate;
   }
 
-  /** Whether its closing handshake is over, or cannot be. */
+  /** Reports whether its closing handshake is over, or cannot be. */
   get done(): boolean {
     const { closeCode, violation } = this.scanner;
     return this.gone || (this.#told && (closeCode !== null || violation !== null));
   }
 
-  /** Why a message of its own may not pass; null while all may. */
+  /** Returns why a message of its own may not pass; null while all may. */
   get refusal(): Closing | null {
     return this.#gate?.violation ?? null;
   }
 
-  /** A message of its own is being checked; resolves with what goes on to the other side then. */
+  /** A message of its own is being checked; resolves with the bytes that go on to the other side then. */
   get checking(): Promise<readonly Buffer[]> | null {
     return this.#gate?.checking ?? null;
   }
@@ -58,7 +58,7 @@ export class Side {
     return this.#gate !== null;
   }
 
-  /** Of valid frames, what goes on to the other side. */
+  /** Returns the bytes that go on to the other side, from valid frames. */
   pass({ lead, body }: Passed): readonly Buffer[] {
     const gate = this.#gate;
     if (gate === null) return lead === null ? [body] : [lead, body];
@@ -75,12 +75,12 @@ export class Side {
     return this.#gate !== null || this.scanner.atFrameEnd;
   }
 
-  /** It sends no frame any more that matters. */
+  /** It sends no more frames that matter. */
   get #silent(): boolean {
     return this.gone || this.scanner.closeCode !== null || this.scanner.violation !== null;
   }
 
-  /** It is to be told why the WebSocket ends, once what `other` has sent stands at the end of a frame. */
+  /** Sends it a close frame, once the bytes from `other` have reached the end of a frame. */
   dismiss(closing: Closing, other: Side): void {
     if (this.#told || this.gone) return;
     this.#closing ??= closing;
@@ -122,7 +122,7 @@ export class Side {
     return !stream.writableNeedDrain;
   }
 
-  /** Ends the connection behind what has been written. */
+  /** Ends the connection after the bytes written so far. */
   end(): void {
     if (this.#ended || this.stream.destroyed) return;
     this.#ended = true;

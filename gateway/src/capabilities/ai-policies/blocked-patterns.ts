@@ -6,12 +6,12 @@ import { DEFAULT_STEPS, StepBudget, StepsExceeded, type TimeLimit } from '../../
 /** The index of the matching pattern; `steps` if the search took too many steps. */
 export type Finding = { readonly pattern: number } | 'steps';
 
-/** Nothing else goes on while one pattern is matched: at worst, off the engine's fast path, a quarter of a second. */
+/** Matching one pattern blocks everything else: at worst, off the engine's fast path, for a quarter of a second. */
 const ONE_PATTERN: TimeLimit = { ms: 1_000, piece: 250_000_000 };
 
 interface Blocked {
   readonly pattern: Pattern;
-  /** Its steps grow with the text; those of one that goes back do not, as each takes longer. */
+  /** Its steps grow with the text; those of a backtracking one do not, as each takes longer. */
   readonly isLinear: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** How a policy decides on a request: with its body, and with an answer that clients of the AI gateway understand. */
+/** Decides on a request by a policy: with its body, and with an answer that clients of the AI gateway understand. */
 import { type Exchange, Interrupted } from '../../exchange.ts';
 import type { Call } from '../../wasm/call/call.ts';
 import { answerWith } from '../../wasm/host/response.ts';
@@ -19,7 +19,7 @@ export type Rule = (x: Exchange) => Decision | Promise<Decision>;
 
 /** Decisions of a policy by kind of request. */
 export interface Rules {
-  /** With a body, which has been read. */
+  /** Requests with a body, which has been read. */
   readonly body: Rule;
   /** Files and batches, whose body is not read. */
   readonly files: FilesRule;

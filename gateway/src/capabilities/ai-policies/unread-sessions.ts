@@ -1,4 +1,4 @@
-/** Whether realtime sessions pass although no policy reads their messages (docs/decisions.md#ai-realtime). */
+/** Decides whether realtime sessions pass although no policy reads their messages (docs/decisions.md#ai-realtime). */
 import type { JsonObject } from '../../artifact/format.ts';
 import type { Exchange } from '../../exchange.ts';
 import { type AiRefused, refused } from '../ai/conversation/refusal.ts';

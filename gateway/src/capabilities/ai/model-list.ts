@@ -53,7 +53,7 @@ function detailOf(status: number): string {
   return status === 502 ? 'The provider could not be reached, or its answer was not valid.' : `It answered ${status}.`;
 }
 
-/** Its endpoints have the same models: the first that answers within the time says which. */
+/** Returns a target's models: its endpoints have the same ones, so the first to answer in time is used. */
 async function modelsOf(
   x: Exchange,
   { provider, endpoints }: Target,

@@ -110,7 +110,7 @@ export class ProviderAttempt {
     };
   }
 
-  /** The client is told so in the form of its surface. */
+  /** Passes the refusal to the client in the form of its surface. */
   #refused({ status, headers }: HttpAnswer | HttpStream, body: Uint8Array): Promise<void> {
     return this.#attempt.refused(status, headers, body, this.#translation.error(parsedBody(body), status));
   }

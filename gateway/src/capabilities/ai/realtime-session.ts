@@ -1,6 +1,6 @@
 /**
- * A realtime session, which costs by the response: each is counted when the provider says that it is over, and policies
- * that have asked for it are told then (docs/decisions.md#ai-realtime).
+ * A realtime session, which costs by the response: each is counted when the provider reports its end, and policies that
+ * have asked for it are notified then (docs/decisions.md#ai-realtime).
  */
 import { RequestSlot } from '../../capability/request-slot.ts';
 import type { Exchange, RequestPart } from '../../exchange.ts';
@@ -23,9 +23,9 @@ const slot = new RequestSlot<RealtimeSession>();
 /** Listeners that count usage besides the policies. */
 export interface SessionEvents {
   counted(usage: RealtimeUsage): void;
-  /** Why an event or a response was not: for the log. */
+  /** Logs why an event or a response was not counted. */
   uncounted(why: string): void;
-  /** A policy that was told of a response has a defect. */
+  /** A policy that was notified of a response has a defect. */
   failed(error: unknown): void;
 }
 
@@ -88,7 +88,7 @@ export class RealtimeSession implements RequestPart {
     for (const each of frames) this.#reader.read(each);
   }
 
-  /** Policies have been told of all responses that are over. */
+  /** Resolves when policies have been notified of all finished responses. */
   get settled(): Promise<void> {
     return this.#settling;
   }
@@ -128,7 +128,7 @@ export class RealtimeSession implements RequestPart {
     this.#underWay = Math.max(0, this.#underWay - 1);
   }
 
-  /** It counts as the end of a response, which only such an event can hide. */
+  /** Counts as the end of a response, which only such an event can hide. */
   #unread(why: string): void {
     this.#isOver();
     this.#uncounted(why);

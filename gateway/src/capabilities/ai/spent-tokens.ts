@@ -11,7 +11,7 @@ export interface SpentTokens {
   readonly model: string;
   readonly prompt: number;
   readonly completion: number;
-  /** Those of the prompt that the provider had in its cache. */
+  /** Prompt tokens that the provider had in its cache. */
   readonly cached: number;
   /** Prompt tokens that it has written to its cache, and of these the ones that it keeps for an hour. Default: 0. */
   readonly written?: number;

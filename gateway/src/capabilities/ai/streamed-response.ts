@@ -1,4 +1,4 @@
-/** A provider's stream on its way to the client, event by event: nothing of it is held but an event that is not whole. */
+/** A provider's stream on its way to the client, event by event: only an incomplete event is held. */
 import type { HttpStream } from '../../egress/http-client.ts';
 import type { ResponseSink } from '../../exchange.ts';
 import { Turns } from '../../in-turns.ts';
@@ -14,7 +14,7 @@ import { written } from './written.ts';
 
 /** Bytes of one event: the last one of a response has all of its text. */
 const MAX_EVENT = 4 << 20;
-/** Bytes of events of which the client gets nothing: two of the longest ones, and as many again in half a minute. */
+/** Most bytes of events that the client does not get: two of the longest ones, and as many again in half a minute. */
 const MAX_SILENT = 8 << 20;
 const SILENT_PER_MS = 256;
 /** Least size that an event counts as, in bytes, since each is work. */
@@ -39,7 +39,7 @@ export class StreamedResponse {
   #sink: ResponseSink | null | undefined;
   #bytes = 0;
   readonly #from = performance.now();
-  /** Bytes of which the client got nothing lately, and until when that is. */
+  /** Bytes that the client did not get lately, and the time of that count. */
   #silent = 0;
   #silentAt = this.#from;
 
@@ -131,7 +131,7 @@ export class StreamedResponse {
     return response.head(x, 200, [...headers, 'cache-control', 'no-cache']);
   }
 
-  /** Behind the head, the stream ends with an error in the form of its surface. */
+  /** After the head, the stream ends with an error in the form of its surface. */
   async #broken(error: unknown, provider: HttpStream): Promise<void> {
     const { x } = this.#asked;
     if (this.#answer.begun && this.#pieces.length > 0) await this.#write(provider);

@@ -46,7 +46,7 @@ export class TokenCount implements RequestPart {
 
   finished(): void {}
 
-  /** It has no answer, or refuses. */
+  /** The provider does not answer, or refuses. */
   failed(): void {
     this.outcome = 'failed';
   }
@@ -56,7 +56,7 @@ export class TokenCount implements RequestPart {
     this.outcome = 'complete';
   }
 
-  /** One of several responses to one request is over. */
+  /** Adds the usage of one of several responses to one request, once it is over. */
   add({ prompt, completion, cached, reasoning }: Usage): void {
     const before = this.usage ?? UNCOUNTED;
     this.succeeded({

@@ -1,7 +1,7 @@
 /** Bytes of an answer on their way to a client, as fast as it takes them. */
 import type { Exchange, ResponseSink } from '../../exchange.ts';
 
-/** Resolves when the client takes more, or nothing any more. */
+/** Resolves when the client takes more, or has left. */
 export async function written(sink: ResponseSink, x: Exchange, bytes: Uint8Array): Promise<void> {
   if (x.closed || sink.write(bytes)) return;
   await new Promise<void>((resolve) => {

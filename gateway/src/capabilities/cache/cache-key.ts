@@ -80,8 +80,8 @@ export function variantDigest(names: readonly string[], request: HeaderList): st
 }
 
 /**
- * Spaces around commas say nothing in headers that are known to be lists, and content codings are in no order (RFC 9111,
- * section 4.1). In any other header they may be part of a name.
+ * Normalises lists: spaces around commas have no meaning in headers that are known to be lists, and content codings
+ * have no order (RFC 9111, section 4.1). In any other header they may be part of a name.
  */
 function variantValue(headers: HeaderList, name: string): string | undefined {
   const value = joinedHeader(headers, name);

@@ -2,7 +2,7 @@
 import { isObject, type Obj } from '../../spec/json.ts';
 
 export interface CacheRules {
-  /** Seconds for which a success is fresh that says nothing about it; 0: it is not stored. */
+  /** Seconds for which a success without freshness information is fresh; 0: it is not stored. */
   readonly defaultTtl: number;
   /** The same for 4xx and 5xx. */
   readonly negativeTtl: number;
@@ -31,7 +31,7 @@ export interface CacheRules {
   readonly staleIfError: number;
   /** Seconds for which a request waits for another that fetches the same. */
   readonly lockTimeout: number;
-  /** Whether answers carry `Cache-Status` (RFC 9211). */
+  /** Answers carry `Cache-Status` (RFC 9211). */
   readonly statusHeader: boolean;
   /** Unsafe methods invalidate the stored responses of their path. */
   readonly invalidate: boolean;

@@ -5,7 +5,7 @@ import { SharedMap } from '../../shares/shared-map.ts';
 
 /** The outcome of a fetch. */
 export type Landing =
-  /** It is in the store. */
+  /** The response is in the store. */
   | 'stored'
   /** Its response is for its client alone, or could not be stored. */
   | 'unstorable'

@@ -7,7 +7,7 @@ import type { CacheRules } from './cache-rules.ts';
 export interface Freshness {
   /** For which it is fresh, counted from when the origin made it. */
   readonly lifetime: number;
-  /** How old it was when it arrived. */
+  /** Age at its arrival. */
   readonly initialAge: number;
   /** After `lifetime`, for which others may have it while one validates it. */
   readonly whileRevalidating: number;
@@ -47,7 +47,7 @@ export function mustRevalidate(directives: Directives): boolean {
   return ['no-cache', 'must-revalidate', 'proxy-revalidate', 's-maxage'].some((name) => directives.has(name));
 }
 
-/** Returns null if the response says nothing (RFC 9111, section 4.2.1); no heuristics. */
+/** Returns null if the response has no explicit lifetime (RFC 9111, section 4.2.1); no heuristics. */
 function explicitLifetime(headers: HeaderList, directives: Directives, receivedAt: number): number | null {
   const said = secondsOf(directives, 's-maxage') ?? secondsOf(directives, 'max-age');
   if (said !== null) return said;

@@ -161,7 +161,10 @@ export class ResponseCache {
     return this.#decide(x, transaction, found, waits + 1);
   }
 
-  /** Lets the request go on to the upstream, as the key has it, and with a question of ours in the place of the client's. */
+  /**
+   * Passes the request on to the upstream, in the form of the key, with the cache's conditions in place of the
+   * client's.
+   */
   #fetch(x: Exchange, transaction: Transaction): void {
     transaction.fetches = true;
     transaction.sentAt = this.#now();

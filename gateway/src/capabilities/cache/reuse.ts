@@ -1,4 +1,4 @@
-/** Whether a stored response may be used without asking (RFC 9111, sections 4.2 and 5.2.1). */
+/** Decides whether a stored response may be used without asking (RFC 9111, sections 4.2 and 5.2.1). */
 import { type HeaderList, headerOf } from '../../exchange.ts';
 import { type Directives, directivesOf, secondsOf } from './cache-control.ts';
 import type { CacheRules } from './cache-rules.ts';

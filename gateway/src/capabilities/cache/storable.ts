@@ -17,7 +17,7 @@ export interface Candidate {
   readonly partitioned: boolean;
 }
 
-/** More names in `Vary` say that hardly two requests are alike. */
+/** Most names in `Vary`: with more, hardly two requests are alike. */
 const MOST_VARY = 16;
 /** Any of them allows it although the request was authenticated (RFC 9111, section 3.5). */
 const FOR_EVERYONE = ['public', 's-maxage', 'must-revalidate'];

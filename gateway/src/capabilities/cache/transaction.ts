@@ -21,14 +21,14 @@ export interface Found {
   readonly varies: boolean;
 }
 
-/** Why a request goes on to the upstream (RFC 9211, section 2.2). */
+/** Reasons for which a request goes on to the upstream (RFC 9211, section 2.2). */
 export type Forward = 'bypass' | 'method' | 'uri-miss' | 'vary-miss' | 'stale' | 'request';
-/** How a cache handled a request, for the access log and the metrics. */
+/** Results of the cache for a request, for the access log and the metrics. */
 export type CacheResult = 'hit' | Forward;
 
 /** The cache that the transaction belongs to. */
 export interface TransactionCache {
-  /** One more request had this result. */
+  /** Counts one more request with this result. */
   count(result: CacheResult): void;
 }
 
@@ -53,7 +53,7 @@ export class Transaction implements RequestPart {
   forward: Forward = 'bypass';
   /** Answered from the store, without the upstream. */
   hit = false;
-  /** A token for `Cache-Status`; empty: nothing. */
+  /** A token for `Cache-Status`; empty: no token. */
   detail = '';
   /** Another request's fetch was waited for. */
   collapsed = false;

@@ -1,5 +1,5 @@
 /**
- * What evaluating a condition takes: a plain one, one that goes through a body, and the worst that MOST_STEPS allows,
+ * Measures evaluating a condition: a plain one, one that goes through a body, and the worst that MOST_STEPS allows,
  * during which nothing else runs. Best of several rounds.
  *
  *     node gateway/src/capabilities/cel/expression.bench.ts

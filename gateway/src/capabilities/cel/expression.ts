@@ -15,7 +15,7 @@ export interface Evaluation {
   readonly error: string | null;
   /** Steps that it took, of at most `MOST_STEPS`. */
   readonly steps: number;
-  /** It would have taken more. */
+  /** The evaluation would have taken more steps. */
   readonly isTooLong: boolean;
 }
 

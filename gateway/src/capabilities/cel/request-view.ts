@@ -134,7 +134,7 @@ function decodedName(name: string): string {
   }
 }
 
-/** Every value of every parameter: one that is given twice hides nothing. */
+/** Returns every value of every parameter, so that a repetition hides no value. */
 function queryOf(query: string): ReadonlyMap<string, CelInput> {
   const values = new Map<string, string[]>();
   for (const [name, value] of new URLSearchParams(query)) {

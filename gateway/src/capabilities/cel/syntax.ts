@@ -23,7 +23,7 @@ export class ExpressionError extends Error {
   }
 }
 
-/** Thrown with the node's id, until the text is at hand. */
+/** Thrown with the node's id, until the text is available. */
 class NodeError extends Error {
   readonly id: bigint;
   constructor(id: bigint, message: string) {

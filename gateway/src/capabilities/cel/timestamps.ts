@@ -14,7 +14,7 @@ const FIXED = /^([+-]?)(\d\d):(\d\d)$/;
 const MOST_FORMATS = 100;
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** Each part of a date whose UTC is the time on the clock in question. */
+/** Each part of a date, read from a date whose UTC is the time of the wanted clock. */
 const PARTS: Readonly<Record<string, (clock: Date) => number>> = {
   getFullYear: (clock) => clock.getUTCFullYear(),
   getMonth: (clock) => clock.getUTCMonth(),

@@ -38,7 +38,7 @@ export class CredentialTable {
   find(value: string): number {
     const found = this.#entries.get(digest(hash('sha256', value, 'hex')));
     if (found !== undefined) return found;
-    // HTTP header values reach us as Latin-1; a credential beyond ASCII is found by its UTF-8 bytes too.
+    // HTTP header values arrive as Latin-1; a credential beyond ASCII is found by its UTF-8 bytes too.
     if (!BEYOND_ASCII.test(value)) return -1;
     return this.#entries.get(digest(hash('sha256', Buffer.from(value, 'latin1'), 'hex'))) ?? -1;
   }

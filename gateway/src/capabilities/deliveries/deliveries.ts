@@ -3,7 +3,7 @@ import { InFlight } from '../../capability/in-flight.ts';
 import { DeliveryQueue, type QueueServices, type QueueSettings } from './delivery-queue.ts';
 import { DeliveryFigures } from './figures.ts';
 
-/** In the memory of a process, for all targets; each may hold as much as is left free. */
+/** Limits for all targets of a process; each may hold as much as is left free. */
 const LIMITS = { messages: 100_000, bytes: 64 << 20 };
 
 export interface Opening<T> extends Pick<QueueServices<T>, 'deliver' | 'overflows'> {

@@ -7,7 +7,9 @@ import type { Delivered, PluginDeliveries } from './figures.ts';
 import { Room } from './room.ts';
 
 export interface QueueSettings {
-  /** A batch is sent when it has as many entries or bytes, or when its first entry has waited as long. */
+  /**
+   * Most entries of a batch, which is sent once it has so many entries or bytes, or its first entry has waited as long.
+   */
   readonly maxEntries: number;
   readonly maxBytes: number;
   readonly maxDelayMs: number;
@@ -24,7 +26,7 @@ export interface QueueServices<T> {
   deliver(batch: readonly T[], signal: AbortSignal): Promise<Delivered>;
   /** Entries are dropped; once until the queue is empty again. */
   overflows(): void;
-  /** It was closed, and nothing of it is left. */
+  /** The queue was closed, and is empty. */
   ended(): void;
 }
 

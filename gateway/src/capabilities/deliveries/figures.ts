@@ -22,7 +22,7 @@ export const QUEUED: SampledInfo = {
 };
 export const QUEUED_BYTES: SampledInfo = { type: 'gauge', help: 'Their bytes', labels: { plugin: PLUGIN } };
 
-/** Those of one plugin, over all its configs and artifacts. */
+/** Figures of one plugin, over all its configs and artifacts. */
 export class PluginDeliveries {
   readonly outcomes: Record<Delivered, number> = { sent: 0, dropped: 0, failed: 0 };
   queued = 0;

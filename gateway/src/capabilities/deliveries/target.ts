@@ -17,7 +17,7 @@ export interface TargetSettings {
   readonly retryForMs: number;
 }
 
-/** The answer says nothing to us but its status; a connection with more behind it is closed. */
+/** Only the status of the answer is used; a connection with more behind it is closed. */
 export const MAX_ANSWER = 64 << 10;
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 15_000;

@@ -54,7 +54,7 @@ export class DirectoryConnection {
         return socket;
       },
     });
-    // Until the client has its own.
+    // Replaced by the client's own listener.
     socket.on('error', () => {});
     socket.on('data', (chunk: Buffer) => {
       this.#answered += chunk.length;
@@ -113,7 +113,7 @@ export class DirectoryConnection {
 
   close(): void {
     this.#client.unbind().catch(() => {});
-    // A server that takes nothing more would keep it.
+    // A server that reads no more would keep the connection open.
     this.#socket.destroySoon();
   }
 }

@@ -32,7 +32,7 @@ export interface DirectorySettings {
   readonly groupNameFromDn: boolean;
   /** Milliseconds an operation. */
   readonly timeoutMs: number;
-  /** 0: nothing is kept. */
+  /** 0: results are not kept. */
   readonly cacheTtlSeconds: number;
   /**
    * Path of a PEM file of further roots, confined as `file://` secrets are (docs/decisions.md#secrets-resolved);

@@ -47,7 +47,7 @@ export class Directory {
     this.#deps = deps;
     this.#service = new ServiceConnection(settings, deps);
     const { bindPassword, cacheTtlSeconds } = settings;
-    // Without a secret of their own, gateways share nothing.
+    // Without a common secret, gateways cannot share results.
     const secret = bindPassword === '' ? randomBytes(32) : bindPassword;
     const scope = JSON.stringify({ ...settings, bindPassword: '' });
     this.#verified = new VerifiedCredentials(deps.cache, cacheTtlSeconds, secret, scope);

@@ -20,7 +20,7 @@ export class ServiceConnection {
     try {
       return await (await this.#connection()).search(base, options);
     } catch (error) {
-      // It had been there for a while, and the server has closed it meanwhile.
+      // The kept connection was closed by the server meanwhile.
       if (!reused || !(error instanceof DirectoryUnavailable && error.connectionLost)) throw error;
       return (await this.#connection()).search(base, options);
     }

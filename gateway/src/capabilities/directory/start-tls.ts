@@ -14,7 +14,7 @@ const SEQUENCE = 0x30;
 const INTEGER = 0x02;
 const ENUMERATED = 0x0a;
 const EXTENDED_RESPONSE = 0x78;
-/** More than any server says. */
+/** More than any server sends. */
 const MOST_BYTES = 4096;
 
 /** Resolves when the server is ready for a TLS handshake; rejects if it refuses, or sends anything else. */
@@ -45,7 +45,7 @@ export function startTls(socket: Socket, deadline: AbortSignal): Promise<void> {
   });
 }
 
-/** Result code of the one message that is there, and nothing behind it. */
+/** Returns the result code of the only message. */
 function resultOf(bytes: Buffer): number | 'partial' | 'malformed' {
   const message = element(bytes, SEQUENCE);
   if (typeof message === 'string') return bytes.length > MOST_BYTES ? 'malformed' : message;

@@ -18,7 +18,7 @@ export class VerifiedCredentials {
   readonly #digestKey: Uint8Array;
   readonly #sealKey: Uint8Array;
 
-  /** `secret`: what gateways that share verdicts share; `scope`: the settings that the verdicts come from. */
+  /** `secret`: the secret of the gateways that share verdicts; `scope`: the settings that the verdicts come from. */
   constructor(cache: CacheStore, ttlSeconds: number, secret: string | Uint8Array, scope: string) {
     this.#cache = cache;
     this.#ttlSeconds = ttlSeconds;

@@ -29,7 +29,7 @@ interface Bound {
   checker: GraphQLChecker | null;
 }
 
-/** Why the last request of the call was refused. */
+/** The reason for which the last request of the call was refused. */
 class LastRefusal implements CallState {
   refusal: Refusal | null = null;
 
@@ -38,7 +38,7 @@ class LastRefusal implements CallState {
   }
 }
 
-/** By their numbers in sdk/ABI.md. */
+/** Parts by their numbers in sdk/ABI.md. */
 const PARTS: readonly ((refusal: Refusal) => string)[] = [({ code }) => code, ({ detail }) => detail];
 
 export const graphql = capability({

@@ -24,7 +24,7 @@ export interface CostSettings {
   readonly most: number;
   /** For fields that are not listed. */
   readonly otherwise: FieldCost;
-  /** By the name of the field, on whatever type. */
+  /** Costs by the name of the field, on any type. */
   readonly fields: ReadonlyMap<string, FieldCost>;
   /** Arguments that say how many elements a list has. */
   readonly listArguments: ReadonlySet<string>;
@@ -110,7 +110,9 @@ class Costing {
   }
 }
 
-/** Text that is a number counts as one: some servers take it so. Finite, since nothing of infinitely many is NaN. */
+/**
+ * Returns a count; numeric text counts as a number, as some servers read it. Finite, since zero times infinity is NaN.
+ */
 function countOf(given: unknown): number {
   const number = typeof given === 'string' ? Number(given) : given;
   return typeof number === 'number' && number > 0 ? Math.min(Math.ceil(number), Number.MAX_SAFE_INTEGER) : 0;

@@ -15,7 +15,7 @@ import { type GraphQLSettings, GraphQLSettingsError, readGraphQLSettings } from 
 /** The result of checking a document: its operations, or the refusal of all of them. */
 export type Verdict = readonly CheckedOperation[] | Refusal;
 
-/** By config and hash of the document; weights are bytes, about. */
+/** Verdicts by config and hash of the document; weights are bytes, about. */
 export type Verdicts = SharedMap<Verdict>;
 
 /** Bytes of an entry besides those that depend on the document. */

@@ -19,7 +19,7 @@ export interface BodyLimits {
 export interface SentRequests {
   readonly requests: readonly GraphQLRequest[];
   readonly isBatch: boolean;
-  /** It came in the URL. */
+  /** The request came in the URL. */
   readonly byGet: boolean;
 }
 

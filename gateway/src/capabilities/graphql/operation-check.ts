@@ -1,4 +1,4 @@
-/** Whether an operation may be sent, by the config; all but costs that depend on variables is decided once. */
+/** Decides whether an operation may be sent, by the config; all but costs that depend on variables is decided once. */
 import { type OperationDefinitionNode, OperationTypeNode } from 'graphql/language';
 import type { Obj } from '../../spec/json.ts';
 import { type CostSettings, costOf } from './cost.ts';
@@ -62,7 +62,7 @@ const LIMITS = [
 
 type LimitName = (typeof LIMITS)[number]['property'];
 
-/** By the properties of the config. */
+/** Limits by the properties of the config. */
 export type OperationLimits = Readonly<Record<LimitName, number>>;
 
 export interface OperationRules {

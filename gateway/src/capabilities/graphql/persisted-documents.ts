@@ -51,7 +51,7 @@ export class PersistedDocuments {
     return text;
   }
 
-  /** By these messages clients of automatic persisted queries know to send the document. */
+  /** Returns the refusal whose message tells clients of automatic persisted queries to send the document. */
   #automatic(): Refused {
     if (this.#byId.size > 0) return new Refused('PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound');
     return new Refused('PERSISTED_QUERY_NOT_SUPPORTED', 'PersistedQueryNotSupported');

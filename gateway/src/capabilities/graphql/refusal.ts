@@ -1,4 +1,4 @@
-/** Why a GraphQL request is refused; texts for its client, codes as GraphQL servers use them. */
+/** Reasons for refusing a GraphQL request; texts for its client, codes as GraphQL servers use them. */
 
 export type RefusalStatus = 400 | 405 | 413 | 415;
 

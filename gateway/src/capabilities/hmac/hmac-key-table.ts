@@ -7,7 +7,7 @@ export interface HmacKeyEntry {
   readonly secret: string;
 }
 
-/** The secret cannot be used; the message says why, and nothing of it. */
+/** The secret cannot be used; the message says why, without quoting it. */
 export class HmacKeyError extends Error {}
 
 /** Less is guessed, given one message and its code. */

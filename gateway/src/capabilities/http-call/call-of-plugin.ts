@@ -14,7 +14,7 @@ import type { Breakers } from './breakers.ts';
 /** State of this capability in an instance. */
 export type HttpCallOwn = Own<HttpCaller, Breakers, CallOfPlugin>;
 
-/** Why a body is not read as JSON, which may be valid. */
+/** Reasons for not reading a body as JSON, which may be valid. */
 export type Unread = 'no-room' | 'too-costly';
 
 export class CallOfPlugin implements CallState {

@@ -23,7 +23,7 @@ const FAILURES: Readonly<Record<HttpCallFailure, number>> = {
   'no-room': -5,
 };
 const CIRCUIT_OPEN = -6;
-/** They say that the server is ill; the rest that it answers, or was not asked. */
+/** Failures of the server; after the others it answers, or was not asked. */
 const COUNTED: readonly HttpCallFailure[] = ['failed', 'timeout'];
 const MAX_TIMEOUT_MS = 300_000;
 /** Milliseconds of waiting beyond the call's own time limit, so that the plugin gets the time-out as an answer. */

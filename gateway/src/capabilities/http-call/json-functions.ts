@@ -8,7 +8,7 @@ import type { CallOfPlugin, HttpCallOwn } from './call-of-plugin.ts';
 
 type JsonFunction = CapabilityFunction<HttpCallOwn, HttpCaller>;
 
-/** By their numbers in sdk/ABI.md. */
+/** Codes by their numbers in sdk/ABI.md. */
 const UNREAD = { 'no-room': -2, 'too-costly': -3 };
 const TYPES = ['null', 'boolean', 'number', 'string', 'array', 'object'];
 

@@ -206,7 +206,7 @@ function acknowledgedOf({ acknowledged }: LastPublication<KafkaAcknowledgement>)
   return acknowledged;
 }
 
-/** As brokers want it. */
+/** Names of topics that brokers accept. */
 const TOPIC = /^(?!\.\.?$)[a-zA-Z0-9._-]{1,249}$/;
 
 function topicOf(text: string): string {

@@ -4,7 +4,7 @@ import { gunzip, zstdDecompress } from 'node:zlib';
 import lz4 from 'lz4js';
 import snappy from 'snappyjs';
 
-/** Bytes of a batch that is not compressed any more: a small one may stand for gigabytes. */
+/** Bytes of a decompressed batch: a small one may stand for gigabytes. */
 const MOST = 64 << 20;
 /** How Java's clients frame Snappy: this, two version numbers, then blocks with their lengths before them. */
 const FRAMED_SNAPPY = Buffer.from([0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0x00]);

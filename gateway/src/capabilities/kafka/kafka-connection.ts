@@ -102,7 +102,7 @@ export class KafkaConnection implements Connection {
       return true;
     } catch (error) {
       if (!isRefusal(error)) {
-        // Its numbers may be taken: another batch with them would be taken for this one, and dropped.
+        // Its numbers may be used up: brokers would take another batch with them for this one, and drop it.
         this.#retire();
         batch.fail(error);
         return false;

@@ -19,7 +19,7 @@ export interface KafkaSasl {
   readonly password: string;
 }
 
-/** Those of the connection: equal ones share it. */
+/** Settings of the connection: equal ones share it. */
 export interface KafkaBrokers {
   /** `host:port` of those that name the others. */
   readonly brokers: readonly string[];

@@ -15,7 +15,7 @@ export interface NatsMessage {
   readonly id: string | null;
 }
 
-/** Nothing is known of an acknowledged message but that it is there. */
+/** An acknowledgement only confirms that the message has arrived. */
 export type NatsAcknowledgement = { readonly acknowledged: true };
 const ACKNOWLEDGED: NatsAcknowledgement = { acknowledged: true };
 

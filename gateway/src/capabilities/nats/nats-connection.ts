@@ -18,7 +18,7 @@ import { failureOf, noStream } from './nats-failures.ts';
 import type { NatsServers } from './nats-settings.ts';
 import { openClient } from './vetted-client.ts';
 
-/** How long it is remembered whether a stream listens on a subject. */
+/** Milliseconds for which the connection remembers whether a stream listens on a subject. */
 const STREAM_MS = { listens: 60_000, none: 10_000 };
 const LOOKUP_TIMEOUT_MS = 2_000;
 const MOST_SUBJECTS = 1_000;
@@ -87,7 +87,7 @@ export class NatsConnection implements Connection {
         this.#streams.publish(subject, payload, { timeout: timeoutMs, ...(headers ? { headers } : {}) }),
       );
     } catch (error) {
-      // It may have been deleted: the next message looks again.
+      // The stream may have been deleted: the next message looks it up again.
       this.#lookups.delete(subject);
       if (acknowledgement === 'auto' && noStream(error)) return;
       throw error;
@@ -107,7 +107,7 @@ export class NatsConnection implements Connection {
     if (pending.refusal) throw pending.refusal;
   }
 
-  /** One ping for all that is published in a turn. */
+  /** Sends one ping for all messages that are published in a turn. */
   #flushed(): Promise<void> {
     this.#flush ??= new Promise<void>((resolve, reject) => {
       setImmediate(() => {

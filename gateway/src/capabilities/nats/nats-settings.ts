@@ -24,7 +24,7 @@ export type NatsCredentials =
 export const ACKNOWLEDGEMENTS = ['auto', 'stream', 'none'] as const;
 export type Acknowledgement = (typeof ACKNOWLEDGEMENTS)[number];
 
-/** Those of the connection: equal ones share it. */
+/** Settings of the connection: equal ones share it. */
 export interface NatsServers {
   /** `host:port` of each. */
   readonly servers: readonly string[];

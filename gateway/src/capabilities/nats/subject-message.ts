@@ -14,7 +14,7 @@ export function messageOf({ subject, data, headers }: Msg): StreamMessage {
   };
 }
 
-/** From a stream. */
+/** Converts a message of a stream. */
 export function streamMessageOf({ subject, data, headers, seq, time }: JsMsg): StreamMessage {
   return {
     partition: 0,

@@ -31,7 +31,7 @@ export function keyPath(key: string): string | null {
   return escaped(key).replaceAll('%2F', '/');
 }
 
-/** As SigV4 encodes (`UriEncode`): all but unreserved characters, in upper case. */
+/** Encodes a text as SigV4 does (`UriEncode`): all but unreserved characters, in upper case. */
 export function escaped(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`);
 }

@@ -8,7 +8,7 @@ import { NO_QUERY, type StoreQuery, storeQuery } from './store-query.ts';
 import { type StoreAddress, storeRequest } from './store-request.ts';
 import { awsStore, isHostLabel, type StoreSettings, storeSettings } from './store-settings.ts';
 
-/** By their numbers in sdk/ABI.md. */
+/** Results by their numbers in sdk/ABI.md. */
 const NO_BUCKET = -1;
 const NO_KEY = -2;
 const BAD_QUERY = -3;

@@ -10,7 +10,7 @@ export interface ToSign {
   /** As it is sent, without the query. */
   readonly path: string;
   readonly query: StoreQuery;
-  /** Those that are signed, `host` among them. */
+  /** The signed headers, `host` among them. */
   readonly headers: HeaderList;
 }
 
@@ -22,7 +22,7 @@ export interface Signed {
   readonly signature: string;
 }
 
-/** SHA-256 of nothing, which stands for the headers that a chunk does not have. */
+/** SHA-256 of nothing, in place of the headers that a chunk lacks. */
 const OF_NOTHING = sha256Hex(new Uint8Array(0));
 
 export class Signer {

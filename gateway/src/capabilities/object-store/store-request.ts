@@ -121,7 +121,7 @@ function inChunks(body: Readable, signer: Signer, { signature, signedAt }: Signe
   chunks.on('close', () => {
     if (!body.readableEnded) body.destroy();
   });
-  // An early error may occur while no listener is attached.
+  // The sender may have left the stream before the client breaks off.
   chunks.on('error', () => {});
   return body.on('error', (error) => chunks.destroy(error)).pipe(chunks);
 }

@@ -10,7 +10,7 @@ export interface LabelValues {
   of(value: string | undefined): string;
 }
 
-/** Those that a config lists. */
+/** Values that a config lists. */
 export class ListedValues implements LabelValues {
   readonly #values: ReadonlySet<string>;
 

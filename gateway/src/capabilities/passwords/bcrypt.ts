@@ -2,7 +2,7 @@
 import { Worker } from 'node:worker_threads';
 import type { BcryptJob, BcryptReply } from './bcrypt-worker.ts';
 
-/** In the source tree this file is TypeScript, in a bundle JavaScript; the worker lies beside it either way. */
+/** In the source tree this file is TypeScript, in a bundle JavaScript; the worker lies beside it in both cases. */
 const WORKER = new URL(import.meta.url.endsWith('.ts') ? './bcrypt-worker.ts' : './bcrypt-worker.js', import.meta.url);
 
 interface Waiting {

@@ -7,7 +7,7 @@ import { verifyBcrypt } from './bcrypt.ts';
 
 /** A password to compare with. */
 export interface PasswordHash {
-  /** It takes time and memory, elsewhere than on the event loop; else `matches` answers at once. */
+  /** Verification takes time and memory, off the event loop; else `matches` answers at once. */
   readonly slow: boolean;
   matches(password: string): boolean | Promise<boolean>;
 }

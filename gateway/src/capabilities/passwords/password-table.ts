@@ -37,7 +37,7 @@ export class PasswordTable {
   readonly #key = randomBytes(32).toString('base64');
   readonly #hashes: readonly PasswordHash[];
   readonly #byName = new Map<string, number>();
-  /** By digest of name and password. */
+  /** Verified users by digest of name and password. */
   readonly #remembered = new SharedMap<{ readonly index: number; readonly until: number }>({ most: MOST_REMEMBERED });
 
   /** Names must be unique. */

@@ -45,7 +45,7 @@ export interface MessageParts {
 
 const HEADER = 'idempotency-key';
 const PRINTABLE = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
-/** They differ from one attempt to the next. */
+/** Headers that differ from one attempt to the next. */
 const OF_ATTEMPT = new Set(['traceparent', 'tracestate']);
 
 /** Returns null if the message need not be published once only. Throws PublishError for a key that cannot be used. */
@@ -86,7 +86,7 @@ export interface OnceOptions {
 /** Result of publishing. */
 export interface Publication<A> {
   readonly acknowledged: A;
-  /** It is the answer to an earlier request. */
+  /** The acknowledgement came from an earlier request. */
   readonly replayed: boolean;
 }
 

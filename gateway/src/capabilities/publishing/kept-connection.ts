@@ -7,7 +7,7 @@ import { EgressRefused } from '../../egress/connector.ts';
 import { PublishError } from './publish-error.ts';
 
 export interface Connection {
-  /** Resolves when it is of no use any more; never rejects. */
+  /** Resolves when the connection becomes unusable; never rejects. */
   readonly closed: Promise<unknown>;
   close(): void;
 }

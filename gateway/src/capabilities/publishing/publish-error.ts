@@ -7,7 +7,7 @@ export type PublishFailure =
   | 'timeout'
   /** The circuit is open. */
   | 'unavailable'
-  /** The process, or this broker's share of it, has as much in flight as it may. */
+  /** The process, or this broker's share of it, is at its limit of messages in flight. */
   | 'full'
   /** The broker takes no message of this size. */
   | 'too-large'
@@ -36,7 +36,7 @@ export const FAILURE_CODES: Readonly<Record<PublishFailure, number>> = {
 interface PublishErrorOptions extends ErrorOptions {
   /** The broker answered: it is available, and the fault is the message's. Default false. */
   readonly answered?: boolean;
-  /** The connection was lost with the message on its way: says nothing of the next. Default false. */
+  /** The connection was lost with the message on its way, which says nothing about the next. Default false. */
   readonly connectionLost?: boolean;
   /** Whole seconds. Default 1. */
   readonly retryAfter?: number;

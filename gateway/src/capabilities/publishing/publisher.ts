@@ -90,7 +90,7 @@ export class Publisher<M, A> {
     throw new PublishError('full', `${name}: too many messages wait for it, or too many of this client`);
   }
 
-  /** Ends its connections when nothing is in flight any more. */
+  /** Ends its connections once no message is in flight. */
   close(): void {
     this.#closing = true;
     this.#closeWhenIdle();

@@ -30,7 +30,7 @@ export function payloadOf({ body }: Exchange): Uint8Array {
   return body ?? NO_BYTES;
 }
 
-/** Those of the plugin, and the request's trace (W3C Trace Context). */
+/** Returns the plugin's headers, and the request's trace (W3C Trace Context). */
 export function headersOf(call: Call, pointer: number, length: number): readonly MessageHeader[] {
   const x = call.request();
   call.charge(length);

@@ -41,7 +41,7 @@ export class CatchUp {
     this.#backlog = options.topic.source.backlog();
   }
 
-  /** More has come meanwhile than may be kept: it is read again. */
+  /** More messages have come than may be kept: they are read again. */
   overran(): void {
     this.#overrun = true;
   }
@@ -114,7 +114,7 @@ export class CatchUp {
     if (frames.bytes.length > 0) await outbox.write(frames);
   }
 
-  /** Says which messages are not there any more, and goes on behind them. */
+  /** Reports the messages that are gone, and goes on behind them. */
   async #clamp(position: Position): Promise<void> {
     const clamped = await this.#answer(() => this.#backlog.clamp(position));
     if (clamped === null) return;

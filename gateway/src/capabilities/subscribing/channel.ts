@@ -7,7 +7,7 @@ import { SERVER_SENT_EVENTS } from './sse.ts';
 export interface Channel {
   readonly sink: Writable;
   readonly framing: Framing;
-  /** Nothing follows: the client is told that it may come again. */
+  /** Ends the stream: the client is told that it may come again. */
   finish(stopping: boolean): void;
   /** The client is lost. */
   cut(): void;

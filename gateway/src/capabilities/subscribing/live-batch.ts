@@ -10,7 +10,7 @@ export interface Frames {
   readonly messages: number;
 }
 
-/** A way to write messages: for clients that are told alike. */
+/** An encoding of messages, shared by clients with the same options. */
 export interface MessageForm {
   readonly framing: Framing;
   readonly withMetadata: boolean;
@@ -19,7 +19,7 @@ export interface MessageForm {
 }
 
 interface Written {
-  /** Null of gaps, which concern everyone. */
+  /** Null for gaps, which concern every client. */
   readonly message: StreamMessage | null;
   readonly bytes: Buffer;
 }
@@ -38,7 +38,7 @@ export class LiveBatch {
     this.#format = format;
   }
 
-  /** All of it, or those of a key. */
+  /** Returns all frames, or those of a key. */
   frames(form: MessageForm, key: Buffer | null): Frames {
     const { events, whole } = this.#in(form);
     if (key === null) return whole;

@@ -7,13 +7,16 @@ export class MessageCheck {
   readonly #described: DescribedMessages;
   readonly #count: (dropped: number) => void;
 
-  /** `count`: told how many of a batch are dropped. */
+  /** `count`: called with the number of dropped messages of a batch. */
   constructor(described: DescribedMessages, count: (dropped: number) => void) {
     this.#described = described;
     this.#count = count;
   }
 
-  /** Those that no client gets. A message without payload says that its key has been deleted, and is always let through. */
+  /**
+   * Returns the messages that no client gets. A message without payload says that its key has been deleted, and always
+   * passes.
+   */
   dropped(messages: readonly StreamMessage[]): ReadonlySet<StreamMessage> {
     const dropped = new Set(
       messages.filter(({ payload }) => payload !== null && this.#described.errorsNow(payload) !== null),

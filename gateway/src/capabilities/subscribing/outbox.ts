@@ -27,7 +27,7 @@ export class Outbox {
     sink.on('drain', () => this.#goOn());
   }
 
-  /** Nothing waits for the client. */
+  /** True if no output waits for the client. */
   get isEmpty(): boolean {
     return !this.#full && !this.#held && this.#kept.length === 0;
   }
@@ -45,7 +45,7 @@ export class Outbox {
     return this.#lag.messages <= this.#maxLag.messages && this.#lag.bytes <= this.#maxLag.bytes;
   }
 
-  /** Before all that is kept; resolves when the client wants more, or nothing is to come any more. */
+  /** Writes before all queued output; resolves when the client wants more, or the outbox is closed. */
   async write(frames: Frames): Promise<void> {
     if (this.#closed) return;
     this.#put(frames);
@@ -68,7 +68,7 @@ export class Outbox {
     this.#lag = { messages: 0, bytes: 0 };
   }
 
-  /** Nothing more is written. */
+  /** Stops writing. */
   close(): void {
     this.#closed = true;
     this.forget();

@@ -87,7 +87,7 @@ export class ReaderLoop {
     }
   }
 
-  /** With one reader, to its end. */
+  /** Reads with one reader, to its end. */
   async #read(signal: AbortSignal): Promise<void> {
     this.#hasRead = false;
     const reader = await this.#source.open(this.#reading.position);

@@ -7,7 +7,7 @@ export type SubscribeFailure =
   | 'timeout'
   /** The circuit is open. */
   | 'unavailable'
-  /** As many clients as there may be. */
+  /** The limit of clients is reached. */
   | 'full'
   /** The `Last-Event-ID` does not belong to this topic. */
   | 'bad-position';

@@ -37,7 +37,7 @@ export interface SubscriberOptions {
   readonly from: Position | 'earliest' | 'latest' | 'lost';
   /** Null if the client has asked for no WebSocket. */
   readonly webSocket: typeof webSocketChannel | null;
-  /** It has ended; so many messages have been written. Called once. */
+  /** The stream has ended; so many messages have been written. Called once. */
   ended(x: Exchange | null, why: SubscriptionEnd, messages: number): void;
 }
 
@@ -65,7 +65,7 @@ export class Subscriber implements Engine, LiveClient {
     if (!(await begun)) this.close();
   }
 
-  /** It is not wanted any more: the client has left, or has got another answer. */
+  /** The stream is no longer wanted: the client has left, or has got another answer. */
   close(): void {
     this.#end('client');
   }
@@ -94,7 +94,7 @@ export class Subscriber implements Engine, LiveClient {
     );
   }
 
-  /** From the topic. */
+  /** Takes a batch from the topic. */
   take(batch: LiveBatch): void {
     const frames = this.#form && batch.frames(this.#form, this.#options.key);
     if (frames === null || frames.bytes.length === 0 || this.#outbox?.offer(frames) !== false) return;
@@ -144,7 +144,7 @@ export class Subscriber implements Engine, LiveClient {
       () => {
         this.#catchUp = null;
       },
-      // A defect of ours: the client comes again.
+      // A defect of the gateway: the client may come again.
       () => this.#channel?.cut(),
     );
   }

@@ -1,4 +1,4 @@
-/** Opens streams for clients: as many as each config may have. */
+/** Opens streams for clients, up to the limit of each config. */
 import { RequestSlot } from '../../capability/request-slot.ts';
 import { type DescribedMessages, type Exchange, headerOf, type RequestPart } from '../../exchange.ts';
 import { ownerOf } from '../../shares/owner.ts';
@@ -36,7 +36,7 @@ export interface Subscription {
   readonly config: string;
   /** Key of the messages that the client wants; null: all. */
   readonly key: Buffer | null;
-  /** That has the config, for the metrics. */
+  /** Plugin with the config, for the metrics. */
   readonly plugin: string;
 }
 

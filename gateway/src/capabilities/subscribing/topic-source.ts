@@ -23,7 +23,7 @@ export interface Gap {
 /** Messages that were read at once. */
 export interface MessageBatch {
   readonly messages: readonly StreamMessage[];
-  /** Behind them; null if the broker numbers no messages. */
+  /** Position behind them; null if the broker numbers no messages. */
   readonly position: Position | null;
   /** Stand before the messages. */
   readonly gaps: readonly Gap[];

@@ -61,7 +61,7 @@ export class WebSocketInput {
     this.#receiver.destroy();
   }
 
-  /** Why the WebSocket ends: frames that cost more than they can mean. Null if it goes on. */
+  /** Returns why the WebSocket ends: frames that cost more than they can mean. Null if it goes on. */
   #faultOf(slice: Buffer): Closing | null {
     const scanner = this.#scanner;
     scanner.scan(slice);

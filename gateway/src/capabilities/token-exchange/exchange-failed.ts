@@ -1,4 +1,4 @@
-/** How an exchange fails. */
+/** Failures of an exchange. */
 
 /**
  * `refused`: the caller's token is not accepted; `denied`: it is, but no token for the upstream is issued for it;
@@ -8,11 +8,11 @@
 export type ExchangeFailure = 'refused' | 'denied' | 'unavailable' | 'timeout' | 'unusable';
 
 interface Details {
-  /** For the client, and nothing that the server wrote: why its token is refused, or the code of a denial. */
+  /** Reason for the client, without the server's own text: why its token is refused, or the code of a denial. */
   readonly reason?: string;
   /** Seconds after which it may work. Default 1. */
   readonly retryAfter?: number;
-  /** It says that the server is ill, whichever token is exchanged. Default false. */
+  /** The failure shows that the server is ill, for any token. Default false. */
   readonly ill?: boolean;
 }
 

@@ -50,7 +50,7 @@ function isBearer(said: Obj, issuedType: string): boolean {
   return type.toLowerCase() === 'bearer' || (type === 'N_A' && issuedType !== ACCESS_TOKEN);
 }
 
-/** It becomes a header: nothing that could end one gets there. */
+/** Checks the token, which becomes a header: it must not be able to end one. */
 function checkIssued(token: string, server: string): void {
   try {
     checkBearerToken(token);

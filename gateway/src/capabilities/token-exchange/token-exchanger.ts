@@ -22,7 +22,7 @@ import { type IssuedToken, issuedToken } from './token-answer.ts';
 
 interface KeptToken {
   readonly token: string;
-  /** By `performance.now`. */
+  /** Time by `performance.now`. */
   readonly until: number;
 }
 
@@ -44,7 +44,7 @@ export class TokenExchanger {
   readonly #outage: Outage;
   readonly #breaker = new CircuitBreaker();
   readonly #headers: HeaderList;
-  /** By digest of the subject's token: everything else that is asked is the same in each exchange. */
+  /** Tokens by digest of the subject's token: the other parameters are the same in each exchange. */
   readonly #kept = new SharedMap<KeptToken>({ most: MOST_CHARACTERS });
   /** Requests with the same token share one exchange. */
   readonly #checks = new Checks<string>(new FairQueue(EXCHANGING), () => true);
@@ -81,7 +81,7 @@ export class TokenExchanger {
       this.#keep(subject, digest, issued, { askedAt, owner: ownerOf(x) });
       return issued.token;
     } catch (error) {
-      // It was ended for another client, which says nothing of the server.
+      // The call was ended for another client, which says nothing about the server.
       if (signal.aborted) this.#breaker.abandoned(x.clientIp);
       else this.#failed(x, error);
       throw error;

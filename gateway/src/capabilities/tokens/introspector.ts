@@ -23,7 +23,7 @@ export interface IntrospectionRules {
   readonly clientId: string;
   readonly clientSecret: string;
   readonly timeoutMs: number;
-  /** How long an answer that a token is active is kept, at most until its `exp`; 0: not at all. */
+  /** Milliseconds for which the answer that a token is active is kept, at most until its `exp`; 0: not at all. */
   readonly cacheMs: number;
 }
 
@@ -31,7 +31,7 @@ export interface IntrospectionRules {
 const MAX_ANSWER = 32 << 10;
 /** Questions under way. Past it the client that has most of them loses its oldest. */
 const ASKING = { atOnce: 500, mostWaiting: 0, mostMs: 0 };
-/** By how much the server's clock may be behind. */
+/** Most milliseconds by which the server's clock may be behind. */
 const CLOCK_SKEW_MS = 60_000;
 /** Statuses by which servers refuse a token's content or size. */
 const ABOUT_THE_TOKEN = new Set([400, 413, 414, 422, 431]);
@@ -98,13 +98,13 @@ export class Introspector implements TokenVerifier {
       this.#breaker.succeeded();
       return answer;
     } catch (error) {
-      // One token that the server does not take says nothing of the others.
+      // A token that the server refuses says nothing about the others.
       if (error instanceof QuestionRefused) {
         this.#breaker.abandoned(x.clientIp);
         if (ABOUT_THE_TOKEN.has(error.status)) throw new TokenRefused('the token is not one that can be introspected');
         throw error;
       }
-      // It was ended for another client, which says nothing of the server.
+      // The call was ended for another client, which says nothing about the server.
       if (signal.aborted) {
         this.#breaker.abandoned(x.clientIp);
         throw error;

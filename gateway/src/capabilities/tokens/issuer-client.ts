@@ -21,7 +21,7 @@ export class QuestionRefused extends IssuerUnavailable {
   }
 }
 
-/** 4xx that are about us, whatever is asked: our credentials, and how often we ask. */
+/** 4xx that concern the gateway, for any question: its credentials, and its rate of requests. */
 const ABOUT_US = new Set([401, 403, 429]);
 
 /** The object that an issuer answers with. Rejects with IssuerUnavailable, of which QuestionRefused is one. */

@@ -3,7 +3,7 @@ import type { OwnerPath } from '../../shares/owner-path.ts';
 import type { KeyTable } from './key-table.ts';
 
 export interface KeySource {
-  /** The keys at hand: another table when they have changed; null before the first. */
+  /** The current keys: another table when they have changed; null before the first. */
   readonly current: KeyTable | null;
   /**
    * Returns the keys to look for `kid` in, newer ones if it is not known. `owner`: the client that waits for them.

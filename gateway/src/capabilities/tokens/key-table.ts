@@ -57,7 +57,7 @@ export class KeyTable {
     return kid !== undefined && this.named;
   }
 
-  /** Whether tokens say which key they are signed with. */
+  /** Reports whether tokens say which key they are signed with. */
   get named(): boolean {
     return this.#keys.some(({ kid }) => kid !== undefined);
   }
@@ -94,7 +94,7 @@ function keyOfJwk(jwk: Obj): Key | null {
   return { kid, algorithms, import: (name) => importKey(material, name) };
 }
 
-/** The public part alone: a set with private keys in it is its owner's fault, and no more than that to us. */
+/** Returns the public part alone: private keys in a set are its owner's fault, and are ignored here. */
 function materialOf({ kty, n, e, crv, x, y }: Obj): JWK | null {
   if (kty === 'RSA' && typeof n === 'string' && typeof e === 'string') return { kty, n, e };
   if (kty === 'EC' && typeof crv === 'string' && typeof x === 'string' && typeof y === 'string')

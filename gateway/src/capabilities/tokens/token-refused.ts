@@ -1,4 +1,4 @@
-/** How a token fails. */
+/** Failures of a token. */
 
 /** The token is not valid: 401. The message is for the client, and reveals nothing of the token. */
 export class TokenRefused extends Error {}

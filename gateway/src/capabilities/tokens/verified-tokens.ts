@@ -18,7 +18,7 @@ export interface VerifiedToken {
   readonly validity: Validity;
 }
 
-/** Characters of the tokens remembered at once by one verifier; their claims take about four times as many bytes. */
+/** Most characters of the tokens that one verifier remembers; their claims take about four times as many bytes. */
 const MOST_CHARACTERS = 8 << 20;
 /** Cost of an entry besides its claims, in the same measure. */
 const ENTRY = 128;

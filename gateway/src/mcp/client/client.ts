@@ -13,26 +13,26 @@ const [STATELESS = ''] = STATELESS_REVISIONS;
 const [NEWEST_WITH_SESSIONS = ''] = SESSION_REVISIONS;
 export const CLIENT_INFO = { name: 'gw', version: VERSION };
 const PREFIX = 'io.modelcontextprotocol/';
-/** Milliseconds for what is told to a server at the end, whose answer nobody waits for. */
+/** Milliseconds for the last message to a server, whose answer is ignored. */
 const LAST_WORD_MS = 5_000;
 /** Most questions of a server before its answer: each is answered with a request. */
 const MOST_QUESTIONS = { pings: 100, others: 3 };
 
 /** Settings for all requests of one call. */
 export interface Asking {
-  /** Such as credentials; the protocol's own win. */
+  /** Headers such as credentials; the protocol's own win. */
   readonly headers: HeaderList;
   readonly signal: AbortSignal;
   /** Bytes of an answer; of a stream, of one message. */
   readonly most: number;
-  /** Is given what the server sends before its answer; true: somebody was told of it. */
+  /** Receives the server's messages before its answer; resolves with true if a message was passed on. */
   readonly onMessage?: (message: Obj) => Promise<boolean>;
 }
 
 /** How requests of revision 2026-07-28 are made. */
 export interface Stateless {
   readonly era: 'stateless';
-  /** Members of `_meta` beside the revision. */
+  /** Members of `_meta` besides the revision. */
   readonly meta: Obj;
 }
 
@@ -48,11 +48,11 @@ export interface McpQuestion {
   readonly params: Obj;
   /** Its subject, as `Mcp-Name` says it. */
   readonly name?: string;
-  /** Of revision 2026-07-28. */
+  /** Headers of revision 2026-07-28. */
   readonly headers?: HeaderList;
 }
 
-/** Says of its client what `Stateless.meta` must. */
+/** Returns the information about its client that `Stateless.meta` needs. */
 export function statelessMeta(capabilities: unknown = {}, info: unknown = CLIENT_INFO): Obj {
   return { [`${PREFIX}clientInfo`]: info, [`${PREFIX}clientCapabilities`]: capabilities };
 }
@@ -77,7 +77,7 @@ export class McpClient {
     const result = get(answer.message, 'result');
     const supported = get(result, 'supportedVersions');
     if (isObject(result) && Array.isArray(supported) && supported.includes(STATELESS)) return result;
-    // A session would lack the credentials, too, and a failing server says nothing of its era.
+    // A session would lack the credentials, too, and a failing server does not reveal its era.
     if (answer.status === 401 || answer.status === 403 || answer.status >= 500)
       throw new McpRefusal(answer, asking.headers);
     return null;
@@ -100,7 +100,7 @@ export class McpClient {
     return session;
   }
 
-  /** Servers need not let clients end sessions, and some give none. */
+  /** Ends the session. Servers need not let clients end sessions, and some have none. */
   async endSession({ headers }: Session, asking: Pick<Asking, 'headers'>): Promise<void> {
     if (headerOf(headers, 'mcp-session-id') === undefined) return;
     const all = merged(asking.headers, headers);
@@ -135,7 +135,7 @@ export class McpClient {
       const onMessage = (each: Obj) => this.#received(each, link, asking, asked);
       return await receive(answer, { id, most: asking.most, onMessage });
     } catch (error) {
-      // In later revisions, the end of the connection says so.
+      // In later revisions, the end of the connection cancels the call.
       if (!stateless && asking.signal.aborted) void this.#cancel(id, link, asking);
       throw error;
     }
@@ -181,7 +181,7 @@ function counter(): () => number {
   return () => ++last;
 }
 
-/** Those of the protocol in place of given ones. */
+/** Replaces given headers by those of the protocol. */
 function merged(given: HeaderList, own: HeaderList): HeaderList {
   const names = new Set(own.filter((_, i) => i % 2 === 0));
   return [...given.filter((_, i) => !names.has(given[i - (i % 2)] ?? '')), ...own];

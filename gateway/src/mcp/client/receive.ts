@@ -1,4 +1,4 @@
-/** Reads what a server of MCP answers: one message of JSON, or a stream of events whose last message it is. */
+/** Reads answers of an MCP server: one message of JSON, or a stream of events whose last message is the answer. */
 import { type HeaderList, headerOf } from '../../exchange.ts';
 import { mayBeInexact, parseExactly } from '../../json/exact-json.ts';
 import { isQuickJson } from '../../json/json-scan.ts';
@@ -21,11 +21,11 @@ export interface Received {
 }
 
 export interface ReceiveOptions {
-  /** Of the request; null: any message is its answer. */
+  /** Id of the request; null: any message is its answer. */
   readonly id: RpcId | null;
-  /** Bytes of the answer; of a stream, of one message, and of all that nobody is told of. */
+  /** Most bytes of the answer; of a stream, of one message, and of all ignored ones. */
   readonly most: number;
-  /** Is given what comes before the answer, one after the other; true: somebody was told of it. */
+  /** Receives messages before the answer, one after the other; resolves with true if a message was passed on. */
   readonly onMessage?: ((message: Obj) => Promise<boolean>) | undefined;
 }
 
@@ -36,10 +36,10 @@ const MOST_PIECES = 16;
 /** Most events before an answer, with or without a listener. */
 const MOST_EVENTS = 5_000;
 
-/** More came than the gateway takes. */
+/** The answer is longer than the gateway takes. */
 export class AnswerTooLong extends Error {}
 
-/** A server says more before its answer than helps anybody; the message says what it does. */
+/** A server sends too many messages before its answer; the message says how many. */
 export class TooManyMessages extends Error {}
 
 /** Throws AnswerTooLong, TooManyMessages, and errors of the connection. */
@@ -82,7 +82,7 @@ class AnswerEvents {
   readonly #options: ReceiveOptions;
   readonly #parser: EventParser;
   readonly #decoder = new TextDecoder();
-  /** Bytes that nobody was told of. */
+  /** Bytes of ignored messages. */
   #ignored = 0;
   #events = 0;
 
@@ -110,14 +110,14 @@ class AnswerEvents {
   }
 }
 
-/** The end is on its way: a connection whose answer is left unread cannot be used again. */
+/** Reads the end, which is on its way: a connection with unread bytes cannot be reused. */
 async function readToEnd(chunks: AsyncIterator<Uint8Array>, answer: StreamedAnswer): Promise<void> {
   const late = setTimeout(() => answer.cancel(), END_MS).unref();
   try {
     for (let left = MOST_PIECES; left > 0; left--) if ((await chunks.next()).done) return;
     answer.cancel();
   } catch {
-    // It has been cancelled, or broke off: the answer was there before.
+    // It has been cancelled, or broke off: the answer was complete before.
   } finally {
     clearTimeout(late);
   }

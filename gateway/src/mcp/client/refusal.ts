@@ -1,10 +1,10 @@
-/** The server has answered, and not with a result: the message says how it refused, and what it wants of who asks. */
+/** The server has answered without a result: the message says how it refused, and what it requires of the caller. */
 import type { HeaderList } from '../../exchange.ts';
 import { parseExactly } from '../../json/exact-json.ts';
 import { get } from '../../spec/json.ts';
 import type { Received } from './receive.ts';
 
-/** Characters of a value from which on it is taken for a secret, and not for a word that anybody may say. */
+/** Least length of a value that counts as a secret, in characters; shorter ones may be common words. */
 const LEAST_SECRET = 8;
 
 export class McpRefusal extends Error {
@@ -17,7 +17,7 @@ export class McpRefusal extends Error {
   /** `WWW-Authenticate`. */
   readonly challenge: string | null;
 
-  /** `sent`: headers of the request. Servers repeat them, and what is refused is logged and told to others. */
+  /** `sent`: headers of the request. Servers repeat them, and refusals are logged and passed on. */
   constructor({ status, headers, message, text }: Received, sent: HeaderList) {
     const secrets = secretsIn(sent);
     const error = get(message, 'error');

@@ -10,7 +10,7 @@ export type ServerLogLevel = (typeof SERVER_LOG_LEVELS)[number];
 /** Characters of a message that are shown. */
 const MOST_SHOWN = 2_000;
 
-/** Without what a terminal would obey: a server may be anybody's. */
+/** Replaces control characters, which a terminal would obey: a server may be untrusted. */
 export function printable(text: string): string {
   return text.replaceAll(/(?![\n\t])\p{Cc}/gu, '\ufffd');
 }

@@ -15,7 +15,7 @@ export interface StreamedAnswer {
   readonly headers: HeaderList;
   /** To be read to its end, once, or left; leaving it ends the call. */
   readonly body: AsyncIterable<Uint8Array>;
-  /** Ends the call where its body has not been read. */
+  /** Ends the call if its body has not been read. */
   cancel(): void;
   /** Called when the bytes received so far have left memory. */
   consumed?(): void;

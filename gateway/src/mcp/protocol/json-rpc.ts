@@ -12,7 +12,7 @@ export interface RpcRequest {
   readonly id: RpcId;
   readonly method: string;
   readonly params: Obj;
-  /** `params` with numbers as they were written: to be passed on, and for nothing else. */
+  /** `params` with numbers as they were written: only for passing on. */
   readonly exact: Obj;
 }
 
@@ -34,20 +34,20 @@ export const INVALID_REQUEST = -32600;
 export const METHOD_NOT_FOUND = -32601;
 export const INVALID_PARAMS = -32602;
 export const INTERNAL_ERROR = -32603;
-/** Of our own, in the range for servers: middlewares refuse the call. */
+/** The gateway's own code, in the range for servers: middlewares refuse the call. */
 export const REFUSED = -32010;
 /** Defined by revision 2026-07-28. */
 export const HEADER_MISMATCH = -32020;
 export const MISSING_CAPABILITY = -32021;
 export const UNSUPPORTED_VERSION = -32022;
 
-/** The HTTP request is at fault, and not what it asks for. */
+/** Codes for faults of the HTTP request, and not of its content. */
 const REQUEST_FAULTS = new Set([PARSE_ERROR, INVALID_REQUEST, HEADER_MISMATCH, UNSUPPORTED_VERSION]);
 
 /** The error that answers a request; its message reveals nothing internal to the gateway. */
 export class RpcError extends Error {
   readonly code: number;
-  /** Of the HTTP response. */
+  /** Status of the HTTP response. */
   readonly status: number;
   readonly id: RpcId | null;
   readonly data: unknown;

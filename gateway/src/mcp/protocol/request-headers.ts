@@ -1,6 +1,6 @@
 /**
- * Headers of revision 2026-07-28 that repeat what the body says, so that proxies can route by them: what differs is
- * refused, since somebody may have decided by the header (docs/mcp.md#revisions).
+ * Headers of revision 2026-07-28 that repeat parts of the body, so that proxies can route by them: a difference is
+ * refused, since a proxy may have decided by the header (docs/mcp.md#revisions).
  */
 import { type HeaderList, headerOf } from '../../exchange.ts';
 import { HEADER_MISMATCH, RpcError } from './json-rpc.ts';

@@ -1,4 +1,7 @@
-/** Lists what an upstream offers, within limits: it may be anybody's, and costs itself alone (docs/mcp.md#upstream-tools). */
+/**
+ * Lists an upstream's entries, within limits: it may be untrusted, and must cost only itself
+ * (docs/mcp.md#upstream-tools).
+ */
 import { inTurns } from '../../in-turns.ts';
 import { get, isObject, type Obj } from '../../spec/json.ts';
 import type { Asking, McpClient, Session, Stateless } from '../client/client.ts';
@@ -8,7 +11,7 @@ import { allows, type UpstreamSettings } from './settings.ts';
 
 /** Characters of a reason. */
 const MOST_REASON = 300;
-/** Of one kind. */
+/** Most entries of one kind. */
 export const MOST_ENTRIES = 1_000;
 /** Bytes of an answer, and of all of a list. */
 export const MOST_LIST = 4 << 20;
@@ -16,7 +19,7 @@ const MOST_PAGES = 100;
 
 interface ListMethod {
   readonly method: string;
-  /** Of the result. */
+  /** Member of the result. */
   readonly member: string;
   readonly capability: string;
 }
@@ -30,13 +33,13 @@ export const KINDS = {
 export type Kind = keyof typeof KINDS;
 
 export interface Catalogue {
-  /** By name, with the prefix. */
+  /** Tools by name, with the prefix. */
   readonly tools: ReadonlyMap<string, OfferedTool>;
-  /** By name, with the prefix. */
+  /** Prompts by name, with the prefix. */
   readonly prompts: ReadonlyMap<string, OfferedEntry>;
-  /** By URI. */
+  /** Resources by URI. */
   readonly resources: ReadonlyMap<string, OfferedEntry>;
-  /** By template. */
+  /** Templates of resources, by template. */
   readonly templates: ReadonlyMap<string, OfferedEntry>;
   /** Tools by name without prefix, of those that are allowed: why they are not offered. */
   readonly held: ReadonlyMap<string, string>;

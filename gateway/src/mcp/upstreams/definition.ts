@@ -1,4 +1,7 @@
-/** The definition of a tool as an upstream gives it: what of it is offered, or why it is not (docs/mcp.md#upstream-tools). */
+/**
+ * An upstream's definition of a tool: its offered form, or the reason why it is not offered
+ * (docs/mcp.md#upstream-tools).
+ */
 import { canonicalJson } from '../../artifact/canonical-json.ts';
 import { sha256 } from '../../artifact/hash.ts';
 import { schemaFault } from '../../compiler/config-schema.ts';
@@ -9,24 +12,24 @@ import { type ParameterHeader, parameterHeaders } from './parameter-headers.ts';
 
 /** Characters of a definition, as JSON. */
 export const MOST_DEFINITION = 65_536;
-/** Of a name, with its prefix (revision 2025-11-25, "Tool Names"). */
+/** Form of a name, with its prefix (revision 2025-11-25, "Tool Names"). */
 export const NAME = /^[A-Za-z0-9_./-]{1,128}$/;
 /** Members that a model and its client rely on: the digest covers them. */
 const PINNED = ['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations'];
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 
 export interface OfferedTool {
-  /** With the prefix. */
+  /** Name with the prefix. */
   readonly name: string;
-  /** As the upstream calls it. */
+  /** Name that the upstream uses. */
   readonly own: string;
   readonly title?: string;
   readonly description?: string;
   readonly inputSchema: JsonObject;
-  /** JSON of what clients of each era are told. */
+  /** JSON for clients of each era. */
   readonly listed: Readonly<Record<Era, string>>;
   readonly headers: readonly ParameterHeader[];
-  /** `sha256:<hex>` of what is pinned. */
+  /** `sha256:<hex>` of the pinned members. */
   readonly digest: string;
 }
 
@@ -43,8 +46,7 @@ export function offeredTool(listed: Obj, prefix: string): OfferedTool | string {
   if (fault !== null) return fault;
   const headers = parameterHeaders(inputSchema as JsonObject);
   if (typeof headers === 'string') return headers;
-  // Tasks are not offered, and a client that is told of them would ask for them.
-  // With its numbers as they were written.
+  // Tasks are not offered: a client that sees them would ask for them. Numbers stay as they were written.
   const renamed: Obj = { ...listed, name, inputSchema: withProperties(listed['inputSchema'] as JsonObject) };
   const { execution: _, outputSchema: output, ...told } = renamed;
   const ofSessions =
@@ -62,7 +64,7 @@ export function offeredTool(listed: Obj, prefix: string): OfferedTool | string {
   };
 }
 
-/** Of anything that a server may send where a text belongs. */
+/** Returns the text of any value that a server may send in place of a text. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing');
 }

@@ -1,4 +1,7 @@
-/** Prompts, resources and templates of resources as an upstream lists them: what of them is offered, or why they are not. */
+/**
+ * An upstream's prompts, resources and templates of resources: their offered forms, or the reasons why they are not
+ * offered.
+ */
 import { get, isObject, type Obj } from '../../spec/json.ts';
 import { MOST_DEFINITION, NAME, textOf } from './definition.ts';
 
@@ -7,7 +10,7 @@ export interface OfferedEntry {
   readonly key: string;
   /** The same as the upstream says it. */
   readonly own: string;
-  /** JSON of what clients are told. */
+  /** JSON for clients. */
   readonly listed: string;
 }
 

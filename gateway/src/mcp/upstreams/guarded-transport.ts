@@ -1,4 +1,4 @@
-/** Reaches an upstream through the egress guard; what is in memory of its answers counts in the budget of the process. */
+/** Reaches an upstream through the egress guard; its answers in memory count in the budget of the process. */
 import type { BufferBudget, Holding } from '../../buffer-budget.ts';
 import { HttpCallError } from '../../egress/http-call-error.ts';
 import type { HttpCaller } from '../../egress/http-client.ts';
@@ -39,7 +39,7 @@ export class GuardedTransport implements McpTransport {
     };
   }
 
-  /** Nothing of its answers is in memory any more. */
+  /** All of its answers have left memory. */
   release(): void {
     this.#holding.release();
   }

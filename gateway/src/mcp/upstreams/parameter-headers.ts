@@ -27,7 +27,7 @@ export function parameterHeaders(schema: JsonObject): readonly ParameterHeader[]
   return reached === countOf(schema) ? found : `an argument with ${KEYWORD} is not reached by properties alone`;
 }
 
-/** How many there are below properties; a text says what is wrong with one. */
+/** Returns their number below properties; or a text with the fault of one. */
 function collect(schema: unknown, path: readonly string[], found: ParameterHeader[]): number | string {
   let count = 0;
   const own = get(schema, KEYWORD);
@@ -57,7 +57,7 @@ function countOf(schema: unknown, ofProperties = false): number {
   }, 0);
 }
 
-/** Of a call with these arguments. */
+/** Returns the headers of a call with these arguments. */
 export function headersOfArguments(headers: readonly ParameterHeader[], args: Obj): HeaderList {
   return headers.flatMap(({ header, path }) => {
     const text = textAt(args, path);
@@ -65,7 +65,7 @@ export function headersOfArguments(headers: readonly ParameterHeader[], args: Ob
   });
 }
 
-/** As a header repeats it; null: the argument is not there, or cannot be repeated. */
+/** Returns the text that a header repeats; null if the argument is absent or cannot be repeated. */
 export function textAt(args: Obj, path: readonly string[]): string | null {
   const value = path.reduce<unknown>(get, args);
   if (isWrittenNumber(value)) return numberText(value);

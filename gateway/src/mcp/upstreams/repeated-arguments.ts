@@ -1,4 +1,4 @@
-/** Whether headers say what the arguments that they repeat do (revision 2026-07-28, `x-mcp-header`). */
+/** Checks that headers agree with the arguments that they repeat (revision 2026-07-28, `x-mcp-header`). */
 import { type HeaderList, headerOf } from '../../exchange.ts';
 import type { Obj } from '../../spec/json.ts';
 import { mustMatch } from '../protocol/request-headers.ts';

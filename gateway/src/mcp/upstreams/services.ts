@@ -5,9 +5,9 @@ import type { HttpCaller } from '../../egress/http-client.ts';
 export interface UpstreamServices {
   /** Through the egress guard. */
   readonly http: HttpCaller;
-  /** Of answers in memory. */
+  /** Budget of answers in memory. */
   readonly budget: BufferBudget;
   log(level: 'info' | 'warn', details: object, message: string): void;
-  /** Counts a try to list what an upstream offers. */
+  /** Counts an attempt to list an upstream's entries. */
   listed(upstream: string, succeeded: boolean): void;
 }

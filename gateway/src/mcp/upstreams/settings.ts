@@ -1,4 +1,4 @@
-/** Settings of an upstream as a process goes by them: secrets resolved, names of headers in lower case. */
+/** Settings of an upstream, ready for use: secrets resolved, names of headers in lower case. */
 import type { JsonObject } from '../../artifact/format.ts';
 import type { McpUpstream } from '../../artifact/tools.ts';
 import { UpstreamError } from '../../egress/upstream.ts';
@@ -7,7 +7,7 @@ import type { Secrets } from '../../secrets/secrets.ts';
 import { isFieldValue } from '../../wasm/host/header-rules.ts';
 
 export interface UpstreamSettings extends Omit<McpUpstream, 'headers'> {
-  /** Of each request. */
+  /** Headers of each request. */
   readonly headers: HeaderList;
 }
 
@@ -44,7 +44,7 @@ export function fitsTemplate(template: string, uri: string): boolean {
   return matches(template.split(/\{[^{}]*\}/), uri);
 }
 
-/** `parts`: what stands between the asterisks. */
+/** `parts`: texts between the asterisks. */
 function matches(parts: readonly string[], name: string): boolean {
   const [first = '', ...rest] = parts;
   const last = rest.pop();

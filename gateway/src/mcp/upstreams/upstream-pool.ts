@@ -1,4 +1,7 @@
-/** The upstream MCP servers of a process: artifacts that say the same of one share it, so that a reload lists nothing anew. */
+/**
+ * The upstream MCP servers of a process: artifacts with equal settings of one share it, so that a reload lists nothing
+ * anew.
+ */
 import type { McpUpstreamFigures } from '../../telemetry/figures.ts';
 import type { UpstreamServices } from './services.ts';
 import type { UpstreamSettings } from './settings.ts';
@@ -21,7 +24,7 @@ export class UpstreamPool {
     this.#changed = changed;
   }
 
-  /** Of those that share a name, while one artifact takes over from another, the newest. */
+  /** Figures by name; if several share a name, while one artifact takes over from another, those of the newest. */
   get figures(): readonly McpUpstreamFigures[] {
     const byName = [...this.#shared.values()].map(({ server: { settings, catalogue } }) => {
       const figures = { upstream: settings.name, offered: catalogue.tools.size, held: catalogue.held.size };

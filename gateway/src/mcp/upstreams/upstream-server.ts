@@ -1,4 +1,4 @@
-/** An upstream MCP server: what it offers, listed again and again, and requests that are passed on to it. */
+/** An upstream MCP server: its entries, listed periodically, and requests that are passed on to it. */
 import { sha256 } from '../../artifact/hash.ts';
 import type { Exchange, HeaderList } from '../../exchange.ts';
 import { messageOf } from '../../message-of.ts';
@@ -36,7 +36,7 @@ const LEAST_BETWEEN_MS = 1_000;
 const MOST_REPORTED = 20;
 /** Statuses that a server may have for requests of another revision than it speaks: it may be another than was listed. */
 const NOT_UNDERSTOOD: ReadonlySet<number> = new Set([400, 404, 405, 406, 415]);
-/** Of reasons that are logged. */
+/** Most characters of a logged reason. */
 const MOST_REASON = 300;
 
 /** The client of a passed request, and its time limit. */
@@ -51,7 +51,7 @@ export interface Passing {
   /** The caller's `Authorization`, if it is sent; else empty. */
   readonly authorization: HeaderList;
   readonly signal: AbortSignal;
-  /** True: the client was told of it. */
+  /** Resolves with true if the client was notified. */
   readonly onMessage: (message: Obj) => Promise<boolean>;
 }
 
@@ -63,7 +63,7 @@ export class UpstreamServer {
   readonly #closing = new AbortController();
   #catalogue = NOTHING;
   #listed: Listed = {};
-  /** Digest of what the catalogue is of. */
+  /** Digest of the listing behind the catalogue. */
   #taken = '';
   #capabilities: Obj = {};
   #era: Era | null = null;
@@ -95,7 +95,7 @@ export class UpstreamServer {
     return Object.hasOwn(this.#capabilities, capability);
   }
 
-  /** Lists what it offers, now and from time to time. */
+  /** Lists its entries, now and periodically. */
   start(): void {
     void this.refresh();
   }
@@ -119,7 +119,7 @@ export class UpstreamServer {
     return this.#listing;
   }
 
-  /** It says, or shows, that it offers others: it is asked, but at most once a second. */
+  /** Refreshes the lists after a sign of change, but at most once a second. */
   refreshSoon(): void {
     this.#isOutdated = true;
     if (this.#listing === null) this.#schedule();
@@ -157,7 +157,7 @@ export class UpstreamServer {
     if (this.#closing.signal.aborted) return;
     const most = this.settings.refresh * 1000;
     const wait = this.#failures === 0 ? most : Math.min(most, FIRST_RETRY_MS * 2 ** (this.#failures - 1));
-    // Not all processes at once.
+    // Spread, so that not all processes ask at once.
     const regular = wait * (0.9 + Math.random() * 0.2);
     const sincePrevious = performance.now() - this.#listedAt;
     const soon = Math.max(0, LEAST_BETWEEN_MS - sincePrevious);
@@ -177,7 +177,7 @@ export class UpstreamServer {
     }
   }
 
-  /** Null, or what one of its lists was not given for: the others are taken all the same. */
+  /** Resolves with null, or with the failure of one of its lists: the others are used all the same. */
   #list(): Promise<unknown> {
     const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(LIST_MS)]);
     const asking: Asking = { headers: this.settings.headers, signal, most: MOST_LIST };
@@ -246,7 +246,7 @@ export class UpstreamServer {
     return session;
   }
 
-  /** In a session of its own: its client has none in which anything could be kept. */
+  /** Uses a session of its own: the client has none to keep state in. */
   async #once(open: () => Promise<Session>, ask: (opened: Session) => Promise<Obj>, headers: HeaderList): Promise<Obj> {
     const opened = await open();
     try {
@@ -273,7 +273,7 @@ export class UpstreamServer {
       return await ask(opened);
     } catch (error) {
       if (!(error instanceof McpRefusal) || error.status !== 404) throw error;
-      // The session has ended there, so that nothing has been done yet.
+      // The upstream has ended the session, so the request has had no effect yet.
       this.#sessions.forget(client, opened);
       return ask(await unlessAborted(this.#sessions.of(client, asks, opening), signal));
     }
@@ -312,7 +312,7 @@ function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> 
   });
 }
 
-/** To compare what clients are told. */
+/** Returns a text that changes with the entries that clients see. */
 function toldBy({ tools, prompts, resources, templates }: Catalogue): string {
   const texts = [...tools.values()].map(({ listed }) => listed.stateless);
   const others = [prompts, resources, templates].flatMap((each) => [...each.values()].map(({ listed }) => listed));

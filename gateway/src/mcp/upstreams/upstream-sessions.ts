@@ -1,6 +1,6 @@
 /**
- * Sessions with an upstream of the earlier revisions: one for each session of a client, so that what a server keeps in
- * a session is never another's (docs/mcp.md#upstream-sessions).
+ * Sessions with an upstream of the earlier revisions: one for each session of a client, so that a server's state of a
+ * session is never shared (docs/mcp.md#upstream-sessions).
  */
 import type { HeaderList } from '../../exchange.ts';
 import type { OwnerPath } from '../../shares/owner-path.ts';
@@ -8,9 +8,12 @@ import { SharedMap } from '../../shares/shared-map.ts';
 import { SESSION_SECONDS } from '../../state/session-store.ts';
 import type { Session } from '../client/client.ts';
 
-/** With one upstream. Past it the oldest of the client that has most ends; that client opens no further one. */
+/**
+ * Most sessions with one upstream. Past it the oldest of the client that has most ends; that client opens no further
+ * one.
+ */
 const MOST = 10_000;
-/** Weights of a session, and of what says that it had to end. */
+/** Weights of a session, and of the note that it had to end. */
 const OPEN = 4;
 const ENDED = 1;
 /** Milliseconds. */
@@ -18,13 +21,13 @@ const UNUSED_MS = SESSION_SECONDS * 1000;
 
 interface Kept {
   readonly opened: Promise<Session>;
-  /** Of the last request, so that it can be ended with the same credentials. */
+  /** Headers of the last request, so that it can be ended with the same credentials. */
   headers: HeaderList;
   /** Milliseconds on the monotonic clock. */
   usedAt: number;
   /** Null until it is open. */
   session: Session | null;
-  /** It had to end for others: what was kept in it is gone, and its client must know. */
+  /** It had to end for others: its state is lost, and its client must know. */
   hasEnded: boolean;
 }
 
@@ -40,7 +43,7 @@ export class UpstreamSessionsFull extends Error {}
 export class UpstreamSessionEnded extends Error {}
 
 export class UpstreamSessions {
-  /** By the client's session. */
+  /** Sessions by the client's session. */
   readonly #kept: SharedMap<Kept>;
   readonly #end: (session: Session, headers: HeaderList) => void;
 
@@ -61,7 +64,7 @@ export class UpstreamSessions {
 
   /**
    * Rejects as `open` does; the next request then opens another. Rejects with UpstreamSessionsFull, and with
-   * UpstreamSessionEnded where a session had to end. `owner`: whom it counts for.
+   * UpstreamSessionEnded if a session had to end. `owner`: the owner that it counts for.
    */
   async of(client: string, { headers, owner }: SessionOwner, open: () => Promise<Session>): Promise<Session> {
     const known = this.#kept.use(client);
@@ -82,12 +85,12 @@ export class UpstreamSessions {
     }
   }
 
-  /** The upstream does not know it any more. */
+  /** The upstream no longer knows the session. */
   forget(client: string, session: Session): void {
     if (this.#kept.get(client)?.session === session) this.#kept.delete(client);
   }
 
-  /** Returns null if the client has none. */
+  /** Returns null if the client has no session. */
   opened(client: string): { readonly opened: Promise<Session>; readonly headers: HeaderList } | null {
     const kept = this.#kept.get(client);
     return kept === undefined || kept.hasEnded ? null : kept;
@@ -104,7 +107,7 @@ export class UpstreamSessions {
     if (!hasEnded) opened.then((session) => this.#end(session, headers)).catch(() => {});
   }
 
-  /** Ends those that clients do not use any more. */
+  /** Ends sessions that clients no longer use. */
   sweep(): void {
     const before = performance.now() - UNUSED_MS;
     for (const [client, { usedAt }] of this.#kept) {

@@ -1,6 +1,6 @@
 /**
- * The upstreams of one artifact, what they offer merged: names of operations win, then upstreams in the order of their
- * names (docs/mcp.md#upstream-tools).
+ * The upstreams of one artifact, with their entries merged: names of operations win, then upstreams in the order of
+ * their names (docs/mcp.md#upstream-tools).
  */
 import type { Catalogue } from './catalogue.ts';
 import type { OfferedTool } from './definition.ts';
@@ -23,7 +23,7 @@ type Entries = ReadonlyMap<string, UpstreamEntry>;
 type EntryKind = 'prompts' | 'resources' | 'templates';
 
 interface Merged {
-  /** By name, in order. */
+  /** Tools by name, in order. */
   readonly tools: ReadonlyMap<string, UpstreamTool>;
   readonly entries: Readonly<Record<EntryKind, Entries>>;
 }
@@ -37,7 +37,7 @@ export class UpstreamSet {
   #merged: Merged | null = null;
   #closed = false;
 
-  /** `taken`: names that tools of upstreams cannot have. `release`: the artifact is not served any more. */
+  /** `taken`: names that tools of upstreams cannot have. `release`: called once the artifact is no longer served. */
   constructor(
     servers: readonly UpstreamServer[],
     taken: ReadonlySet<string>,
@@ -50,12 +50,12 @@ export class UpstreamSet {
     this.#release = release;
   }
 
-  /** By name, in order. */
+  /** Tools by name, in order. */
   get tools(): ReadonlyMap<string, UpstreamTool> {
     return this.#all.tools;
   }
 
-  /** By name, URI or template, in order. */
+  /** Returns entries by name, URI or template, in order. */
   entries(kind: EntryKind): Entries {
     return this.#all.entries[kind];
   }
@@ -90,7 +90,7 @@ export class UpstreamSet {
     return only && !other && may(only) ? only : null;
   }
 
-  /** Why a tool of that name, with prefix, is not offered; null: no upstream has one. */
+  /** Returns why a tool of that name, with prefix, is not offered; null: no upstream has one. */
   heldBack(name: string): string | null {
     for (const { settings, catalogue } of this.servers) {
       const why = name.startsWith(settings.prefix) ? catalogue.held.get(name.slice(settings.prefix.length)) : undefined;
@@ -158,7 +158,7 @@ export class UpstreamSet {
     return new Map([...all].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
-  /** Another upstream whose longer prefix the name begins with: what is there must not be anybody else's. */
+  /** Returns another upstream with a longer prefix that the name begins with: such names are reserved for it. */
   #ownerOf(key: string, { settings: { prefix } }: UpstreamServer): string | null {
     const owner = this.servers.find(({ settings: other }) => {
       return other.prefix.length > prefix.length && key.startsWith(other.prefix);

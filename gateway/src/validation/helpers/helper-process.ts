@@ -1,10 +1,10 @@
-/** One validation helper as the gateway sees it: a process, what it works on, and how long it may. */
+/** One validation helper from the gateway's side: a process, its current work, and the time for it. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { cpuMsOf } from '../../process-usage.ts';
 import type { Fault, FromHelper, SchemaTable, ToHelper, Work } from './messages.ts';
 
-/** In the source tree a TypeScript file above this folder; in a bundle, where all files lie beside each other, JavaScript. */
+/** In the source tree a TypeScript file above this folder; in a bundle, with all files in one folder, JavaScript. */
 const ENTRY = new URL(
   import.meta.url.endsWith('.ts') ? '../validation-worker.ts' : './validation-worker.js',
   import.meta.url,
@@ -46,7 +46,7 @@ export class HelperProcess {
     this.#deadlineMs = deadlineMs;
     this.#child = fork(fileURLToPath(ENTRY), [], {
       serialization: 'advanced',
-      // It has none of the gateway's environment: there may be secrets in it.
+      // The gateway's environment is withheld: it may hold secrets.
       env: {},
       execArgv: [`--max-old-space-size=${heapMb}`],
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
@@ -61,7 +61,7 @@ export class HelperProcess {
         resolve();
       };
       this.#child.once('exit', ended);
-      // It could not be started, or a message to it failed: it is ended, if it is there.
+      // The process could not be started, or a message to it failed: it is killed, if it runs.
       this.#child.on('error', () => {
         this.#child.kill('SIGKILL');
         if (this.#child.pid === undefined) ended();
@@ -77,7 +77,10 @@ export class HelperProcess {
     this.#child.channel?.unref();
   }
 
-  /** One at a time, when it is ready. `table`: the number of the schemas; `prepareMs`: CPU time to compile them. */
+  /**
+   * Runs one work at a time, once the process is ready. `table`: the number of the schemas; `prepareMs`: CPU time to
+   * compile them.
+   */
   run(table: number, given: SchemaTable, work: Work, prepareMs: number): Promise<Outcome> {
     const now = performance.now();
     if (!this.#child.connected) return Promise.resolve({ lost: 'failed' });
@@ -89,7 +92,7 @@ export class HelperProcess {
     });
   }
 
-  /** Its schemas will not be asked for again. */
+  /** Its schemas are no longer needed. */
   forget(table: number): void {
     if (this.#tables.delete(table)) this.#send({ type: 'forget', table });
   }
@@ -123,7 +126,7 @@ export class HelperProcess {
     running?.settle(outcome);
   }
 
-  /** Of all its threads, seen from outside. */
+  /** CPU time of all its threads, seen from outside. */
   #cpuMs(): number | null {
     return cpuMsOf(this.#child.pid);
   }

@@ -6,7 +6,7 @@ import type { ProblemError } from '../../problems.ts';
 /** Source of the schemas of one artifact. */
 export interface SchemaTable {
   readonly schemas: RoutesFile['schemas'];
-  /** All errors of a value are told, not the first only. */
+  /** Report all errors of a value, not the first only. */
   readonly verbose: boolean;
   /** Steps of patterns for a request (`--max-pattern-steps`). */
   readonly maxSteps: number;
@@ -19,7 +19,7 @@ export type Repeats = 'refused' | 'last';
 interface Prepared {
   /** Tells it from all else that is compiled from the same schemas. */
   readonly prepares: string;
-  /** It may take long. */
+  /** The work may take long. */
   readonly isHeavy: boolean;
 }
 
@@ -44,7 +44,7 @@ export interface ParametersWork {
   readonly pathParameters: readonly string[];
   readonly query: string | undefined;
   readonly headers: HeaderList;
-  /** Every error is told, not the first only. */
+  /** Report every error, not the first only. */
   readonly all: boolean;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Helper processes for validation that may take long (docs/decisions.md#validation-in-helpers): what a stranger's body
- * costs beyond a few milliseconds is taken from a process that can be ended, and never from the event loop. Clients take
- * turns; half of the helpers serve only requests that have passed authentication.
+ * Helper processes for validation that may take long (docs/decisions.md#validation-in-helpers): a costly body of an
+ * untrusted client takes time from a process that can be ended, and never more than a few milliseconds from the event
+ * loop. Clients take turns; half of the helpers serve only requests that have passed authentication.
  */
 import { BoundedMap } from '../../bounded-map.ts';
 import { ByOwner } from '../../by-owner.ts';
@@ -17,23 +17,23 @@ const MOST_WAITING = 64;
 const LOOK_MS = 20;
 /** Milliseconds after which idle helpers end. */
 const IDLE_MS = 60_000;
-/** CPU milliseconds in which the schemas of most work are compiled; what takes longer goes to the lane of its own. */
+/** CPU milliseconds in which the schemas of most work are compiled; slower ones go to a lane of their own. */
 const PREPARE_MS = 1_000;
 /** CPU milliseconds in which any schema must be compiled. */
 const HEAVY_PREPARE_MS = 10_000;
-/** Milliseconds in which nothing heavy is validated for a client whose last such value ended the helper. */
+/** Milliseconds without heavy validation for a client whose last such value ended the helper. */
 const PENALTY_MS = 10_000;
 /** Clients that are remembered for it. */
 const MOST_PENALTIES = 1_000;
 /** A helper that ends before it is ready this often in a row cannot be started here. */
 const MOST_FAILED_STARTS = 3;
 
-/** On whose behalf something is validated. */
+/** The client of a validation. */
 export interface Asker {
   readonly clientIp: string;
   /** A plugin has authenticated the request. */
   readonly authenticated: boolean;
-  /** Reports whether anybody still waits for the verdict. */
+  /** Reports whether the verdict is still awaited. */
   wanted(): boolean;
 }
 
@@ -43,7 +43,7 @@ export interface Asker {
  */
 export type Verdict = Fault | { readonly kind: 'deadline' | 'overloaded' | 'unprepared' } | null;
 
-/** Why a value is refused, field by field; null if it is valid. */
+/** Returns why a value is refused, field by field; null if it is valid. */
 export function errorsOf(verdict: Verdict): readonly ProblemError[] | null {
   if (verdict === null) return null;
   if (verdict.kind === 'invalid') return verdict.errors;
@@ -65,7 +65,7 @@ export interface HelperSettings {
   /** Heap limit of a helper, in MiB. */
   readonly heapMb: number;
   counted(outcome: HelperOutcome): void;
-  /** Is told once of each schema that no value is validated against. */
+  /** Called once for each schema that cannot be prepared. */
   unprepared(what: string): void;
 }
 
@@ -117,7 +117,7 @@ export class ValidationHelpers {
     }));
   }
 
-  /** For the schemas of one artifact; call `close` when nothing is validated against them any more. */
+  /** Opens helpers for the schemas of one artifact; call `close` when validation against them has ended. */
   open(given: SchemaTable): TableHelpers {
     return new TableHelpers(this, ++this.#lastTable, given);
   }
@@ -149,7 +149,7 @@ export class ValidationHelpers {
     for (const helper of this.#all) helper.forget(table);
   }
 
-  /** Ends all helpers; what waits is refused. */
+  /** Ends all helpers; waiting work is refused. */
   close(): void {
     this.#closed = true;
     for (const timer of [this.#looking, this.#resting]) if (timer !== null) clearInterval(timer);
@@ -189,10 +189,10 @@ export class ValidationHelpers {
     void Promise.race([helper.ready, helper.exited]).then(() => this.#run(this.#heavySlot, helper, waiting));
   }
 
-  /** Returns undefined if nobody waits any more. */
+  /** Returns undefined if no work is awaited. */
   #takeWanted(queue: ByOwner<Waiting>): Waiting | undefined {
     for (let next = queue.takeInTurn(); next !== undefined; next = queue.takeInTurn()) {
-      // Found out while this one waited: nobody else waits for it to be tried again.
+      // Found out while this one waited: it is not tried again, since it would delay others.
       if (next.table.unpreparable.has(next.work.prepares)) next.settle({ kind: 'unprepared' });
       else if (next.asker.wanted()) return next;
       else next.settle({ kind: 'overloaded' });
@@ -204,7 +204,7 @@ export class ValidationHelpers {
     return this.#authenticated.size > 0 || (!authenticatedOnly && this.#anonymous.size > 0);
   }
 
-  /** Whose turn it is; undefined if nobody waits any more. */
+  /** Takes the next work in turn; returns undefined if no work is awaited. */
   #take({ authenticatedOnly }: Slot): Waiting | undefined {
     for (;;) {
       const anonymous = !authenticatedOnly && (this.#anonymousNext || this.#authenticated.size === 0);

@@ -39,7 +39,7 @@ export function functionsToGuard(functions: readonly FunctionFacts[], referred: 
   return guarded;
 }
 
-/** With the functions that it pays for. */
+/** Returns the cost with that of the functions that it pays for. */
 function wholeCost(functions: readonly FunctionFacts[], at: number): number {
   const { cost, calls } = functions[at] ?? { cost: 0, calls: [] };
   return calls.reduce((sum, callee) => sum + Math.max(0, functions[callee]?.paidByCaller ?? 0), cost);

@@ -14,7 +14,7 @@ import { heightAfter } from './stack-effects.ts';
 import type { Signature } from './types.ts';
 
 export interface Signatures {
-  /** By index of functions, imported ones first. */
+  /** Returns a signature by index of functions, imported ones first. */
   ofFunction(index: number): Signature | undefined;
   ofType(index: number): Signature | undefined;
 }
@@ -35,7 +35,7 @@ export function checkComplexity(section: ByteReader | undefined, importedFunctio
 }
 
 export interface FunctionComplexity extends Complexity {
-  /** Values on the operand stack where the function ends. */
+  /** Values on the operand stack at the function's end. */
   readonly height: number;
 }
 
@@ -77,14 +77,14 @@ class Counter implements FunctionComplexity {
     }
   }
 
-  /** Throws where blocks end that have not begun. */
+  /** Throws if a block ends that has not begun. */
   get #frame(): Frame {
     const frame = this.#frames.at(-1);
     if (frame === undefined) throw notValid();
     return frame;
   }
 
-  /** `times` places where everything that is alive meets. */
+  /** Counts `times` joins of everything that is alive. */
   #meet(times: number, more = 0): void {
     this.merges += times * (this.#locals + this.height + more);
   }

@@ -9,7 +9,7 @@ export const HOST_CALL = 150;
 export const CALL = 4;
 /** `memory.grow` asks the operating system. Charged when it runs: every allocator has one, on a path that is rare. */
 export const GROW_COST = 10_000;
-/** Bulk memory, beside what it is charged by length. */
+/** Bulk memory, besides the charge by length. */
 const BULK = 20;
 /** A load or store may miss every cache. */
 const MEMORY = 3;
@@ -19,7 +19,7 @@ const DIVISION = 12;
 /** Some vector instructions are a dozen of the machine's. */
 const VECTOR = 10;
 
-/** By opcode, for those that are more than one unit. */
+/** Costs by opcode, of those that are more than one unit. */
 const costs = new Uint16Array(256).fill(1);
 costs.fill(MEMORY, 0x28, 0x3f); // loads and stores
 costs.fill(DIVISION, 0x6d, 0x71); // i32.div_s … i32.rem_u
@@ -33,7 +33,7 @@ costs[0x0b] = 0; // end
 costs[0xfc] = FLOAT; // saturating conversions
 costs[0xfd] = VECTOR;
 
-/** Without what a called function costs. */
+/** Returns the cost without that of a called function. */
 export function costOf({ kind, opcode }: Instruction): number {
   switch (kind) {
     case 'call':

@@ -4,7 +4,7 @@ import { CALL, costOf, HOST_CALL } from './costs.ts';
 import { blankInstruction, readInstruction } from './instructions.ts';
 import { limit } from './limits.ts';
 
-/** A function that calls none and costs no more than this outside its loops is paid for by those who call it. */
+/** A function without calls that costs at most this outside its loops is paid for by its callers. */
 const PAID_BY_CALLER = 128;
 
 export interface FunctionFacts {
@@ -37,8 +37,8 @@ export function entryCost(locals: number): number {
 }
 
 /**
- * Reads a function's body. `refer` is told of each function that is referred to, `init` of each segment of data that
- * memory is initialised from.
+ * Reads a function's body. `refer` is called with each function that is referred to, `init` with each segment of data
+ * that memory is initialised from.
  */
 export function factsOf(
   body: ByteReader,

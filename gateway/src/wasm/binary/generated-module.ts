@@ -1,11 +1,11 @@
 /** Modules made at random, valid by construction: structured code that branches, loops, calls and recurs at will. */
 import { moduleOf } from './module-of.ts';
 
-/** Functions beside `init` and `on_request`; any may call any. */
+/** Functions besides `init` and `on_request`; any may call any. */
 const FUNCTIONS = 5;
 
 interface Draw {
-  /** How many blocks are open, the function's own with them. */
+  /** Number of open blocks, including the function's own. */
   readonly depth: number;
   take(below: number): number;
   /** Statements that may still be made. */
@@ -75,7 +75,7 @@ function statement(draw: Draw): number[] {
   }
 }
 
-/** The module of a seed; its `on_request` does what was made. */
+/** Returns the module of a seed; its `on_request` runs the generated code. */
 export function generatedModule(seed: number): Uint8Array {
   let state = seed >>> 0;
   const take = (below: number): number => {

@@ -3,7 +3,7 @@ import { ByteWriter } from './bytes.ts';
 import { GROW_COST } from './costs.ts';
 import type { MutableGlobal } from './types.ts';
 
-/** Where the injected parts stand in the rewritten module. */
+/** Places of the injected parts in the rewritten module. */
 export interface MeterLayout {
   /** Imported functions of the original; every index from here on moves up by `addedImports`. */
   readonly importedFunctions: number;
@@ -18,7 +18,7 @@ export interface MeterLayout {
   readonly initialised: ReadonlyMap<number, number>;
 }
 
-/** Injected imports, in their order. `refuel` gives more fuel, or none where `wait` is to give it later. */
+/** Injected imports, in their order. `refuel` returns more fuel, or 0 if `wait` is to return it later. */
 export const REFUEL = { module: 'gw:host', names: ['refuel', 'wait'] } as const;
 
 /** Bulk memory goes in pieces of this many bytes, with a look at the fuel after each. */
@@ -31,7 +31,7 @@ type Bulk = 'memory.copy' | 'memory.fill';
 const fillCode = [0xfc, 11, 0] as const;
 const copyCode = [0xfc, 10, 0, 0] as const;
 
-/** Of the injected types. */
+/** Offsets of the injected types. */
 const REFUEL_TYPE = 0; // () -> i32
 const REFILL_TYPE = 1; // () -> ()
 const BULK_TYPE = 2; // (i32, i32, i32) -> ()
@@ -39,7 +39,7 @@ const GROW_TYPE = 3; // (i32) -> i32
 const ENTER_TYPE = 4; // (the fuel, and every mutable global) -> ()
 export const INJECTED_TYPES = 5;
 
-/** Of the injected functions, before those of `initialised`; the last is `enter`. */
+/** Offsets of the injected functions, before those of `initialised`; the last is `enter`. */
 const REFILL = 0;
 const FILL = 1;
 const COPY = 2;
@@ -114,7 +114,7 @@ export function refillIfEmpty(out: ByteWriter, { fuel, functions }: MeterLayout)
     .u8(0x0b);
 }
 
-/** Takes the place of the instruction: it goes on in pieces where its length, on top of the stack, is more than one. */
+/** Replaces the instruction: it goes on in pieces if its length, on top of the stack, is more than one. */
 export function chargeBulk(out: ByteWriter, what: Bulk, scratch: number, layout: MeterLayout): void {
   const own = new ByteWriter(4).raw(new Uint8Array(what === 'memory.fill' ? fillCode : copyCode));
   inPieces(out, own, what === 'memory.fill' ? FILL : COPY, scratch, layout);
@@ -180,7 +180,7 @@ function advance(body: ByteWriter, local: number): ByteWriter {
   return body.u8(0x20).u32(local).u8(0x20).u32(3).u8(0x6a).u8(0x21).u32(local);
 }
 
-/** A loop from the first piece to the last; the destination is on the stack where `piece` begins. */
+/** A loop from the first piece to the last; the destination is on the stack at the start of `piece`. */
 function forwards(layout: MeterLayout, piece: (body: ByteWriter) => unknown, movesSource: boolean): ByteWriter {
   const body = new ByteWriter(128).u32(1).u32(1).u8(0x7f);
   forwardLoop(body, layout, piece, movesSource);
@@ -202,7 +202,7 @@ function forwardLoop(
   body.u8(0x20).u32(2).u8(0x0d).u32(0).u8(0x0b);
 }
 
-/** From the end where the destination lies behind the source: the two may overlap. */
+/** Copies from the end if the destination lies behind the source: the two may overlap. */
 function copyBody(layout: MeterLayout): ByteWriter {
   const body = new ByteWriter(256).u32(1).u32(1).u8(0x7f);
   const copy = new Uint8Array(copyCode);
@@ -217,8 +217,8 @@ function copyBody(layout: MeterLayout): ByteWriter {
 }
 
 /**
- * The operating system gives each page of memory when it is first written to, which takes it a thousand times what the
- * instruction takes: so what is new is written to here, in pieces.
+ * The operating system provides each page of memory on its first write, which takes it a thousand times as long as the
+ * instruction: so new memory is written to here, in pieces.
  */
 function growBody(layout: MeterLayout): ByteWriter {
   const body = new ByteWriter(64).u32(1).u32(1).u8(0x7f);

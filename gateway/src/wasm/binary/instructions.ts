@@ -1,4 +1,4 @@
-/** Passing over instructions: what each one carries, what it costs, and which ones are refused. */
+/** Skips instructions: reads their immediates and costs, and refuses some. */
 
 import type { ByteReader } from './bytes.ts';
 import { PluginLoadError } from './plugin-load-error.ts';
@@ -25,7 +25,7 @@ export type InstructionKind =
   | 'memory.fill'
   | 'grow';
 
-/** Reused for every instruction of a module, so that reading megabytes of code allocates nothing. */
+/** Reused for every instruction of a module, so that reading megabytes of code needs no allocation. */
 export interface Instruction {
   kind: InstructionKind;
   opcode: number;
@@ -46,7 +46,9 @@ export function blankInstruction(): Instruction {
   return { kind: 'plain', opcode: 0, index: 0, immediate: 0 };
 }
 
-/** Reads one instruction with its immediates into `into`. Throws PluginLoadError for what the ABI refuses. */
+/**
+ * Reads one instruction with its immediates into `into`. Throws PluginLoadError for instructions that the ABI refuses.
+ */
 export function readInstruction(code: ByteReader, into: Instruction): void {
   const opcode = code.u8();
   into.opcode = opcode;

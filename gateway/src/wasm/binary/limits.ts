@@ -1,4 +1,4 @@
-/** How large a module may be; past any of these it does not load. Documented in sdk/ABI.md. */
+/** Limits of a module's size; a module beyond any of them does not load. Documented in sdk/ABI.md. */
 import { PluginLoadError } from './plugin-load-error.ts';
 
 export const MODULE_LIMITS = {
@@ -6,7 +6,7 @@ export const MODULE_LIMITS = {
   types: 10_000,
   imports: 256,
   functions: 20_000,
-  /** Of one function's code: engines compile a function as a whole. */
+  /** Bytes of one function's code: engines compile a function as a whole. */
   functionBytes: 512 << 10,
   /** Declared locals of one function, beyond its parameters. */
   locals: 5_000,
@@ -26,9 +26,9 @@ export function limit(what: keyof typeof MODULE_LIMITS, count: number): number {
   return count;
 }
 
-/** What compiling costs beyond the size of the code: see `complexity.ts`. */
+/** Cost of compiling beyond the size of the code: see `complexity.ts`. */
 export interface Complexity {
-  /** Locals and values of the stack that compilers hold, one for each place where control flow meets. */
+  /** Locals and values of the stack that compilers hold, one for each join of control flow. */
   readonly merges: number;
   /** Bytes of loops' bodies, those of inner loops once for each loop around them. */
   readonly loopBytes: number;
@@ -46,7 +46,7 @@ const MEANINGS: Readonly<Record<keyof Complexity, string>> = {
   loops: 'loops',
 };
 
-/** Throws where compiling would cost more than a function, or a module, may. */
+/** Throws if compiling costs more than a function, or a module, may. */
 export function limitComplexity(complexity: Complexity, scope: 'function' | 'module'): void {
   const most = COMPLEXITY_LIMITS[scope];
   if (complexity.merges > most.merges) throw tooComplex(scope, 'merges', most.merges);

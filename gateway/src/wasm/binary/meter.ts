@@ -1,10 +1,10 @@
 /**
- * Metering a function's code. Fuel is taken ahead for a stretch of code, at most STRETCH units of it: for what is
- * outside loops where the function begins, for what is inside a loop at its header, and anew where a stretch has grown
- * too long. Where the fuel has run out, `refill` looks at the clock, which lets the event loop turn or stops the call.
+ * Metering a function's code. Fuel is taken ahead for a stretch of code, at most STRETCH units of it: for code outside
+ * loops at the function's start, for code inside a loop at its header, and anew when a stretch has grown too long. When
+ * the fuel has run out, `refill` looks at the clock, which lets the event loop turn or stops the call.
  *
- * Every path comes by the mark of the stretch that it runs in: branches lead forward, but for those to the headers of
- * loops, and where a new stretch begins inside a block, one more begins at the end of each block around it (and at its
+ * Every path passes the mark of the stretch that it runs in: branches lead forward, except those to the headers of
+ * loops, and if a new stretch begins inside a block, one more begins at the end of each block around it (and at its
  * `else`), so that no branch leads into the middle of a stretch from before its mark.
  */
 import { type ByteReader, ByteWriter } from './bytes.ts';
@@ -21,7 +21,7 @@ export interface MeterPlan {
   readonly params: number;
   /** It looks at the clock again after each call that it makes. */
   readonly guarded: boolean;
-  /** Its callers pay for what is outside its loops. */
+  /** Its callers pay for the code outside its loops. */
   readonly paidByCaller: boolean;
   /** Returns the cost of a call of one of the module's own functions, beyond the call itself; counted from 0. */
   costOfCalling(own: number): number;
@@ -29,7 +29,7 @@ export interface MeterPlan {
 
 interface Insertion {
   readonly at: number;
-  /** Where the original goes on. */
+  /** Position at which the original goes on. */
   readonly resume: number;
   /** `charge`: takes `value`; `look`: looks at the fuel; `index`: `value` is the function's new index. */
   readonly kind: 'charge' | 'look' | 'index' | 'grow' | 'memory.init' | 'memory.copy' | 'memory.fill';
@@ -38,7 +38,7 @@ interface Insertion {
 
 /** A block, `if` or loop that is open. */
 interface Frame {
-  /** Of a loop: the stretch around it. */
+  /** For a loop: the stretch around it. */
   readonly around: Insertion | null;
   /** A stretch has begun inside. */
   broken: boolean;
@@ -113,7 +113,10 @@ class Scan {
     return stretch;
   }
 
-  /** A new stretch, and more of them where the blocks around it end. A frame is broken only if all around it are. */
+  /**
+   * Begins a new stretch, and more of them at the ends of the blocks around it. A frame is broken only if all around it
+   * are.
+   */
   #break(at: number): void {
     for (let depth = this.#frames.length - 1; depth >= 0; depth--) {
       const frame = this.#frames[depth];
@@ -176,7 +179,7 @@ class Scan {
       this.insertions.push({ at: start + 1, kind: 'index', value, resume: end });
     }
     if (kind !== 'call') return;
-    // The host takes fuel by the length of what it does.
+    // The host charges fuel by the length of its work.
     if (own < 0) this.#look(end);
     else if (this.#plan.guarded && this.#plan.costOfCalling(own) === 0) this.#break(end);
   }

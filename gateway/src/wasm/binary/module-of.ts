@@ -1,4 +1,6 @@
-/** Writes small modules byte by byte, for tests: what no toolchain of ours emits, and what no gateway should load. */
+/**
+ * Writes small modules byte by byte, for tests: some that toolchains do not emit, and some that gateways must refuse.
+ */
 import type { ArtifactPlugin } from '../../artifact/format.ts';
 import { ByteWriter } from './bytes.ts';
 
@@ -57,7 +59,7 @@ export interface Parts {
   readonly sections?: readonly (readonly [number, readonly number[] | Uint8Array])[];
 }
 
-/** A module of a few functions; by default a middleware that does nothing. */
+/** Writes a module of a few functions; by default an empty middleware. */
 export function moduleOf(parts: Parts = {}): Uint8Array {
   const { imports = [], rawImport, locals = [0], memory = [0, 1], code = [0x41, 0, 0x0b] } = parts;
   const {

@@ -1,6 +1,6 @@
 /**
- * Modules that would hold an event loop, one a shape: for the tests that count what runs between two looks at the
- * clock, and for `test/bench/plugin-gaps.ts`, which measures what others see of them.
+ * Modules that would block an event loop, one for each shape: for the tests that count instructions between two looks
+ * at the clock, and for `test/bench/plugin-gaps.ts`, which measures their effect on others.
  */
 import type { ArtifactPlugin } from '../../artifact/format.ts';
 import { moduleOf, type Parts, plugin } from './module-of.ts';
@@ -114,7 +114,7 @@ const f64 = (value: number): Code => {
   bytes.writeDoubleLE(value);
   return [0x44, ...bytes];
 };
-/** Counts global 0 down; without end where `times` is. */
+/** Global 0 holds the depth, which `deeper` counts down. */
 const DEPTH: Parts = { sections: [[6, [1, 0x7f, 1, 0x41, 0, END]]] };
 const deeper = (code: Code | Uint8Array): Uint8Array =>
   join([0x23, 0, ...i32(1), 0x6b, 0x24, 0, 0x23, 0, 0x04, 0x40], code, [END]);

@@ -33,11 +33,11 @@ import {
 } from './sections.ts';
 import type { FunctionImport, MeteredModule, ModuleExport, MutableGlobal, Signature } from './types.ts';
 
-/** Names of what is injected; a module may not export names with this prefix. */
+/** Prefix of injected names; a module may not export names with it. */
 export const RESERVED = 'gw:';
 /** The injected export: sets the fuel and every mutable global. */
 export const ENTER = 'gw:enter';
-/** The injected export of the fuel, which host functions take from by the length of what they do. */
+/** The injected export of the fuel, which host functions charge by the length of their work. */
 export const FUEL = 'gw:fuel';
 /** The injected exports of the mutable globals: this and their index. */
 export const GLOBAL = 'gw:global:';
@@ -49,13 +49,13 @@ interface Checked {
   readonly imports: readonly FunctionImport[];
   /** Types of the module's own functions. */
   readonly defined: readonly number[];
-  /** By index of functions, imported ones first. */
+  /** Returns a signature by index of functions, imported ones first. */
   signatureOf(index: number): Signature | undefined;
 }
 
 /**
  * Throws PluginLoadError if the module is not valid, too large, or too complex. The engine validates it last: that
- * holds what compiling holds, and has no limits of its own.
+ * costs as much memory as compiling, and has no limits of its own.
  */
 export function checkModule(source: Uint8Array<ArrayBuffer>): Checked {
   if (source.length > MODULE_LIMITS.bytes) {
@@ -72,7 +72,7 @@ export function checkModule(source: Uint8Array<ArrayBuffer>): Checked {
   return { sections, types, imports, defined, signatureOf };
 }
 
-/** Throws PluginLoadError if the module is not valid, too large, or uses what the ABI refuses. */
+/** Throws PluginLoadError if the module is not valid, too large, or uses features that the ABI refuses. */
 export function rewriteModule(wasm: Uint8Array, memoryBytes: number): MeteredModule {
   const source = new Uint8Array(wasm);
   const { sections, types, imports, defined, signatureOf } = checkModule(source);

@@ -1,4 +1,4 @@
-/** Reads the sections of a module that say what its functions are. */
+/** Reads the sections of a module that describe its functions. */
 import { ByteReader } from './bytes.ts';
 import { limit } from './limits.ts';
 import { PluginLoadError } from './plugin-load-error.ts';

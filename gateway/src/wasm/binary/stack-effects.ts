@@ -1,4 +1,6 @@
-/** How many values an instruction takes off the operand stack and puts on it; blocks, branches and calls aside. */
+/**
+ * Counts the values that an instruction takes off the operand stack and puts on it; blocks, branches and calls aside.
+ */
 import type { Instruction } from './instructions.ts';
 
 /** Pairs of values taken and values put, by their sum `10 × taken + put`. */
@@ -106,7 +108,10 @@ function effectOf({ opcode, immediate }: Instruction): Effect {
   return plain[opcode] ?? NOTHING;
 }
 
-/** The height after an instruction that is `plain`, or works on memory; never below `base`, where its block begins. */
+/**
+ * Returns the height after an instruction that is `plain`, or works on memory; never below `base`, at which its block
+ * begins.
+ */
 export function heightAfter(instruction: Instruction, height: number, base: number): number {
   const effect = effectOf(instruction);
   return Math.max(base, height - Math.floor(effect / 10)) + (effect % 10);

@@ -1,4 +1,4 @@
-/** Counts the instructions that a rewritten module runs between two looks at the clock: what the meter promises to bound. */
+/** Counts the instructions that a rewritten module runs between two looks at the clock, which the meter bounds. */
 import { ByteReader, ByteWriter } from './bytes.ts';
 import { readLocals } from './function-facts.ts';
 import { REFUEL } from './injected.ts';
@@ -9,7 +9,7 @@ const STEPS = 'steps';
 /** Fuel between two looks, as cpu.ts gives it. */
 const QUANTUM = 65_536;
 
-/** With a global that is counted up before every instruction, exported as `steps`. */
+/** Adds a global that is counted up before every instruction, exported as `steps`. */
 function counted(wasm: Uint8Array): Uint8Array<ArrayBuffer> {
   const reader = new ByteReader(wasm, 8);
   const out = new ByteWriter(wasm.length * 4).raw(wasm.subarray(0, 8));

@@ -12,7 +12,7 @@ const names = new Map<number, ValueType>([
   [0x6f, 'externref'],
 ]);
 
-/** The value type that a byte stands for; undefined for those of the proposals that we refuse. */
+/** Returns the value type of a byte; undefined for those of unsupported proposals. */
 export function valueType(byte: number): ValueType | undefined {
   return names.get(byte);
 }
@@ -31,7 +31,7 @@ export interface FunctionImport {
 export interface ModuleExport {
   readonly name: string;
   readonly kind: 'function' | 'table' | 'memory' | 'global';
-  /** Of functions. */
+  /** Signature of functions. */
   readonly signature: Signature | undefined;
 }
 

@@ -11,12 +11,12 @@ import { GuestMemory } from './guest-memory.ts';
 import { HostCallError } from './host-call-error.ts';
 import type { BoundPlugin, PluginServices, ProblemForm } from './plugin.ts';
 
-/** What host functions need of a plugin and its config; the same for every call. */
+/** A plugin and its config, for host functions; the same for every call. */
 export interface Binding {
   readonly name: string;
   readonly authenticates: boolean;
   readonly config: ConfigView;
-  /** By the JSON pointer of the property that names them. */
+  /** Upstreams by the JSON pointer of the property that names them. */
   readonly upstreams: ReadonlyMap<string, Upstream>;
   readonly services: PluginServices;
   /** State of capabilities for the config, in the order of their list. */
@@ -27,7 +27,10 @@ export interface Binding {
   readonly cpuMs: number;
 }
 
-/** Which bodies a config needs before `on_request`: none, those of JSON types, all, or those of requests that it says. */
+/**
+ * Bodies that a config needs before `on_request`: none at all, those of JSON types, all, or those that the function
+ * selects.
+ */
 export type BodyNeed = 'none' | 'json' | 'any' | ((x: Exchange) => boolean);
 
 /** Counts the instances that wait in a call. */
@@ -37,7 +40,7 @@ export interface Holder {
 }
 
 const NO_BYTES = Buffer.alloc(0);
-/** Work by length below this is part of what every host call is charged. */
+/** Work below this length is included in the charge of every host call. */
 const FREE_LENGTH = 256;
 
 /** Stands in until the instance has its own. */
@@ -59,16 +62,16 @@ export class Call {
   refusal: string | null = null;
   /** In `init`: with this config, the declared body of responses is not needed. */
   passesResponse = false;
-  /** In `init`: what the host is to read before `on_request`, so that no instance waits for it. */
+  /** In `init`: the part of the body that the host reads before `on_request`, so that no instance waits for it. */
   bodyNeed: BodyNeed = 'none';
   /** In `init` of a dispatcher: the form in which clients of its operations read problems; null: as they are. */
   problemForm: ProblemForm | null = null;
-  /** In chunk hooks: what passes. */
+  /** In chunk hooks: the chunk that passes. */
   chunk: Uint8Array = NO_BYTES;
-  /** In chunk hooks: what takes its place. */
+  /** In chunk hooks: its replacement. */
   written: Uint8Array[] | null = null;
   writtenBytes = 0;
-  /** In `on_response`: changes made, for a response that replaces the one at hand. */
+  /** In `on_response`: changes made, for a replacement response. */
   changes: StagedHeader[] | null = null;
   /** Calls of this instance can be suspended. */
   readonly suspends: boolean;
@@ -105,7 +108,7 @@ export class Call {
     this.changes = null;
   }
 
-  /** Lets go of the request, so that an idle instance holds nothing of it. */
+  /** Drops the request, so that an idle instance holds nothing of it. */
   end(): void {
     this.exchange = null;
     this.chunk = NO_BYTES;
@@ -114,7 +117,7 @@ export class Call {
     for (const state of this.#states) state.end();
   }
 
-  /** The request; an error in `init`, which has none. */
+  /** Returns the request; throws in `init`, which has no request. */
   request(): Exchange {
     if (this.exchange === null) throw new HostCallError('there is no request in init');
     return this.exchange;
@@ -145,7 +148,7 @@ export class Call {
     this.#take(units);
   }
 
-  /** Counts bytes that the request holds until it ends. Throws Overloaded if there is no room for them. */
+  /** Counts bytes that the request holds until it ends. Throws Overloaded if memory for them is lacking. */
   holdMore(bytes: number): void {
     if (bytes <= FREE_LENGTH || this.request().holdMore(bytes)) return;
     throw new Overloaded('no memory is left for what it keeps for the request');
@@ -171,7 +174,7 @@ export class Call {
     return this.memory.bytes.length;
   }
 
-  /** Ends what it waits for, so that others have its instance. */
+  /** Ends its wait, so that others get its instance. */
   yieldTo(why: string): void {
     this.#giveUp?.(new Overloaded(why));
   }

@@ -1,4 +1,4 @@
-/** A capability of the host as the runtime has it: what it keeps, only its own folder knows (../capabilities/). */
+/** A capability of the host from the runtime's side: its state is known to its own folder only (../capabilities/). */
 import type { Call } from './call.ts';
 import type { ConfigView } from './config-view.ts';
 import type { HostCall, HostFunctionInfo } from './host-function.ts';
@@ -22,6 +22,6 @@ export interface HostCapability {
   mayWait(name: string): boolean;
   /** Returns its state for a config. Throws if the config cannot be used. */
   bind(config: ConfigView): unknown;
-  /** `bound`: what `bind` returned for the config of the call at hand. */
+  /** `bound`: returns the result of `bind` for the config of the current call. */
   instantiate(call: Call, bound: () => unknown): CapabilityInstance;
 }

@@ -4,7 +4,7 @@ import { valueAt } from '../../spec/pointer.ts';
 import { type CredentialEntry, type CredentialKind, type MarkedTable, markedCredentials } from './credential-marks.ts';
 
 export class ConfigView {
-  /** With what the plugin does not see. */
+  /** Includes parts that the plugin does not see. */
   readonly whole: JsonObject;
   readonly #visible: Json;
   /** Keys and passwords, which the plugin does not see. */

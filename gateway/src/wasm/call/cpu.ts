@@ -43,7 +43,7 @@ export class CpuClock {
     this.#hostMs = 0;
   }
 
-  /** The host works on as much as `units` charge, within this slice. */
+  /** Notes host work of so many `units` within this slice. */
   work(units: number): void {
     this.#hostMs += units * MS_PER_UNIT;
   }
@@ -92,7 +92,7 @@ export class CpuClock {
     }
     check();
     if (!isSpent(used)) return QUANTUM;
-    // Where other calls have, it says nothing of this one.
+    // A slice spent by other calls says nothing about this one.
     if (used >= SLICE_MS) this.usedUpSlice = true;
     if (suspends) return 0;
     this.spentMs += used;

@@ -28,7 +28,7 @@ export interface MarkedTable {
 
 export interface MarkedCredentials {
   readonly tables: readonly MarkedTable[];
-  /** The config without what they hold. */
+  /** The config without the credentials. */
   readonly visible: JsonObject;
 }
 
@@ -61,7 +61,7 @@ function entryOf(entry: Json, at: string, { property, name: nameProperty }: Cred
   return { at, property, secret: text(property), name: nameProperty === undefined ? '' : text(nameProperty) };
 }
 
-/** Throws PluginLoadError where two entries have one name. */
+/** Throws PluginLoadError if two entries have one name. */
 function checkNames(entries: readonly CredentialEntry[], property: string): void {
   const seen = new Map<string, number>();
   entries.forEach(({ at, name }, index) => {

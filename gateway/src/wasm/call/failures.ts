@@ -1,4 +1,4 @@
-/** How a call ends that a plugin did not end itself. */
+/** Failures that end a call which the plugin did not end itself. */
 
 /** The call used up its CPU time (docs/decisions.md#cpu-time-of-plugins). */
 export class CpuExceeded extends Error {}

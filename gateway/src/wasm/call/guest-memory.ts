@@ -1,4 +1,4 @@
-/** A plugin's memory as host functions read and write it. Every access is checked; nothing here keeps a reference. */
+/** A plugin's memory for host functions. Every access is checked; references are not kept. */
 import { HostCallError } from './host-call-error.ts';
 
 /** Up to here a loop beats a call into the runtime's encoders. */
@@ -13,14 +13,14 @@ export class GuestMemory {
   readonly #charge: (length: number) => void;
   #bytes: Buffer;
 
-  /** `charge` is told how many bytes are read as text. */
+  /** `charge` is called with the number of bytes that are read as text. */
   constructor(memory: WebAssembly.Memory, charge: (length: number) => void) {
     this.#memory = memory;
     this.#charge = charge;
     this.#bytes = Buffer.from(memory.buffer);
   }
 
-  /** All of it. Growing detaches the buffer, which shows as a length of 0. */
+  /** The whole memory. Growing detaches the buffer, which shows as a length of 0. */
   get bytes(): Buffer {
     if (this.#bytes.length === 0) this.#bytes = Buffer.from(this.#memory.buffer);
     return this.#bytes;
@@ -30,7 +30,7 @@ export class GuestMemory {
     this.#memory.grow(pages);
   }
 
-  /** The first byte's index, or an error where the range is not all inside. */
+  /** Returns the first byte's index; throws if the range is not all inside. */
   #start(pointer: number, length: number): number {
     const start = pointer >>> 0;
     if (start + (length >>> 0) > this.bytes.length) {
@@ -84,7 +84,7 @@ export class GuestMemory {
     return true;
   }
 
-  /** Reports whether the bytes spell `text` exactly, where that is ASCII. */
+  /** Reports whether the bytes spell `text` exactly, which must be ASCII. */
   equals(text: string, pointer: number, length: number): boolean {
     if (text.length !== length) return false;
     const start = this.#start(pointer, length);
@@ -119,7 +119,7 @@ export class GuestMemory {
     return encoded;
   }
 
-  /** Writes as much as fits of `source` from `offset` on; returns how much. */
+  /** Writes as much as fits of `source` from `offset` on; returns the number of bytes. */
   writeFrom(source: Uint8Array, offset: number, pointer: number, capacity: number): number {
     const start = this.#start(pointer, capacity);
     const from = Math.min(offset >>> 0, source.length);

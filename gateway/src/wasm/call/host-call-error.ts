@@ -1,2 +1,2 @@
-/** The plugin asked the host for what is not possible; the message says what. Ends the call. */
+/** The plugin made an invalid host call; the message names the fault. Ends the call. */
 export class HostCallError extends Error {}

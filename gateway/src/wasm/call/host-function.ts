@@ -8,17 +8,17 @@ export type HostCall = (...args: number[]) => number | Promise<number> | undefin
 export interface HostFunctionInfo {
   /** Parameter types and, after `:`, the result's: `i` i32, `d` f64; as in sdk/ABI.md. */
   readonly signature: string;
-  /** It may return a promise, which suspends the plugin; a function where that depends on what is behind it. */
+  /** It may return a promise, which suspends the plugin; a function if that depends on the capability's state. */
   readonly waits?: true | ((loaded: never) => boolean);
   /** It must be named in `host_functions` of plugin.toml. */
   readonly declared?: true;
-  /** A dispatcher that declares it answers with what another server says: what is accepted is for that one to decide. */
+  /** A dispatcher that declares it answers with another server's response: that server decides about `Accept`. */
   readonly relays?: true;
   /** It needs this body declared as `buffer` in plugin.toml. */
   readonly body?: 'request_body' | 'response_body';
 }
 
-/** `Own`: what its capability has for an instance; `Loaded`: what it has for an artifact. */
+/** `Own`: state of its capability for an instance; `Loaded`: its state for an artifact. */
 export interface HostFunction<Own = undefined, Loaded = undefined> extends HostFunctionInfo {
   readonly waits?: true | ((loaded: Loaded) => boolean);
   /** Made once for each instance. */

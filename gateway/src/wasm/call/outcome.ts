@@ -11,7 +11,7 @@ import { ANSWERED, CONTINUE, HANDED_OFF, type Outcome } from './plugin.ts';
 /** nginx's status for a client that left before its answer; only logs see it. */
 const CLIENT_CLOSED = 499;
 
-/** The outcome of a hook that returned `result`. Throws where result and host calls contradict each other. */
+/** Returns the outcome of a hook that returned `result`. Throws if result and host calls contradict each other. */
 export function outcomeOf(call: Call, result: number): Outcome {
   const { hook, responded, handedOff } = call;
   const x = call.request();
@@ -33,7 +33,7 @@ export function outcomeOf(call: Call, result: number): Outcome {
   throw new HostCallError(`${hook} returned ${result} but has ${did}`);
 }
 
-/** A response that replaces another has the headers that were set in the same call, and none of the old ones. */
+/** Gives a replacement response the headers that were set in the same call, and none of the old ones. */
 function addHeaders(call: Call, answer: NonNullable<Call['exchange']>['answer']): void {
   if (answer === null) return;
   const headers: HeaderList = [];
@@ -63,13 +63,13 @@ export function failed(call: Call, error: unknown): void {
   x.answer = { problem: problem(ownFault(error) ? 'plugin-failed' : 'internal-error') };
 }
 
-/** One line in the log. */
+/** Logs the failure in one line. */
 export function logFailure(call: Call, error: unknown): void {
   const { services, name } = call.binding;
   services.log('error', name, `${call.hook} failed: ${reasonOf(error)}`, call.exchange);
 }
 
-/** Why, in a line. */
+/** Returns the reason in one line. */
 export function reasonOf(error: unknown): string {
   if (error instanceof WebAssembly.RuntimeError) return `trapped: ${error.message}`;
   if (error instanceof RangeError) return `trapped: ${error.message}: does it recurse without end?`;

@@ -9,7 +9,7 @@ import type { HostCapability } from './capability.ts';
 
 /** The decision of a hook. */
 export type Outcome = typeof CONTINUE | typeof ANSWERED | typeof HANDED_OFF;
-/** Go on with the chain. */
+/** The chain goes on. */
 export const CONTINUE = 0;
 /** `Exchange.answer` holds the response; also after a plugin failed or was stopped. */
 export const ANSWERED = 1;
@@ -39,7 +39,7 @@ export interface PluginLimits {
   readonly memoryBytes: number;
   /** Instances over the process; default 2000. */
   readonly instances: number;
-  /** Bytes of memory of all instances whose calls wait for something; default 256 MiB; past it 503 for who holds most. */
+  /** Bytes of memory of all instances with waiting calls; default 256 MiB; past it the client with most gets 503. */
   readonly waitingBytes: number;
   /** Calls that may wait for an instance; default 10000; past it 503. */
   readonly queue: number;
@@ -66,11 +66,11 @@ export interface BoundPlugin {
   readonly hasResponseHook: boolean;
   readonly hasRequestChunks: boolean;
   readonly hasResponseChunks: boolean;
-  /** It wants the whole body of responses. */
+  /** The plugin wants the whole body of responses. */
   readonly buffersResponse: boolean;
-  /** Of a dispatcher: the form of all problems of its operations; null: as they are. */
+  /** Of a dispatcher: the form of all problems of its operations; null: unchanged. */
   readonly problemForm: ProblemForm | null;
-  /** Each ends always, at once where the plugin waits for nothing: one that fails answers with a problem (ANSWERED). */
+  /** Each always ends, at once if the plugin does not wait: a failing one answers with a problem (ANSWERED). */
   onRequest(x: Exchange): Outcome | Promise<Outcome>;
   onResponse(x: Exchange): Outcome | Promise<Outcome>;
   dispatch(x: Exchange): Outcome | Promise<Outcome>;
@@ -92,13 +92,13 @@ export interface PluginRuntime {
 
 export interface BindOptions {
   /**
-   * Calls, one at a time, begin with the memory that the one before has left: no gateway does that, but tests find out
-   * by it whether a plugin goes by what is put back. Default false.
+   * Calls, one at a time, begin with the memory that the previous one has left: gateways never do that, but tests
+   * detect by it whether a plugin relies on restored memory. Default false.
    */
   readonly keepsMemory?: boolean;
 }
 
 export interface LoadedModule {
-  /** Binds it to a config whose secrets are resolved; equal configs share a pool. Throws PluginLoadError. */
+  /** Binds it to a config with resolved secrets; equal configs share a pool. Throws PluginLoadError. */
   bind(config: JsonObject, options?: BindOptions): Promise<BoundPlugin>;
 }

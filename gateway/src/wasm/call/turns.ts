@@ -5,7 +5,7 @@
 
 /** Milliseconds. */
 export const SLICE_MS = 1;
-/** Calls that take less are not counted, and cost nothing to count: this many milliseconds. */
+/** Milliseconds; shorter calls are not counted, and cost nothing to count. */
 const NOTABLE_MS = 0.05;
 
 const waiting: (() => void)[] = [];
@@ -14,7 +14,7 @@ let head = 0;
 let spentMs = 0;
 let scheduled = false;
 
-/** Reports whether this turn's time is spent, with `more` milliseconds that have not been told yet. */
+/** Reports whether this turn's time is spent, with `more` milliseconds that are not counted yet. */
 export function isSpent(more: number): boolean {
   return spentMs + more >= SLICE_MS;
 }

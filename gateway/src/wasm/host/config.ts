@@ -2,7 +2,7 @@
 import { HostCallError } from '../call/host-call-error.ts';
 import type { HostFunctions } from '../call/host-function.ts';
 
-/** What passing over a member's name costs, in bytes of work. */
+/** Cost of skipping a member's name, in bytes of work. */
 const NAME = 16;
 
 export const configFunctions: HostFunctions = {

@@ -1,4 +1,4 @@
-/** Which header changes plugins may make, and in what form they go out. */
+/** The header changes that plugins may make, and their form on the wire. */
 import type { HeaderOp } from '../../exchange.ts';
 import type { Call } from '../call/call.ts';
 import { HostCallError } from '../call/host-call-error.ts';
@@ -77,7 +77,9 @@ export const AUTH_PREFIX = 'x-auth-';
 /** `x-auth-claims` past this is left out (docs/decisions.md#identity-headers). */
 export const MAX_CLAIMS = 8192;
 
-/** Whether a header's reader takes it as it is: printable ASCII, without a blank at an end, which readers take away. */
+/**
+ * Values that readers of the header keep unchanged: printable ASCII, without a blank at an end, which readers remove.
+ */
 const PLAIN_AUTH = /^(?! )[\x20-\x7e]*(?<! )$/;
 
 /**

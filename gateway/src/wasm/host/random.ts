@@ -6,7 +6,7 @@ import type { HostFunctions } from '../call/host-function.ts';
 /** Most bytes of one call. */
 const MAX = 1024;
 
-/** Filled many calls ahead, since each filling costs as much as thousands of bytes do. No byte is given out twice. */
+/** Filled many calls ahead, since each filling costs as much as thousands of bytes do. No byte is used twice. */
 const pool = Buffer.alloc(8 * MAX);
 let used = pool.length;
 

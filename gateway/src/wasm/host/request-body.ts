@@ -5,10 +5,13 @@ import type { BodyNeed, Call } from '../call/call.ts';
 import { HostCallError } from '../call/host-call-error.ts';
 import type { HostFunctions } from '../call/host-function.ts';
 
-/** Slow senders have limits of their own (`--body-timeout`, `--min-body-rate`, `--body-deadline`); this one is no shorter. */
+/**
+ * Slow senders have limits of their own (`--body-timeout`, `--min-body-rate`, `--body-deadline`); this one is not
+ * shorter.
+ */
 const BODY_DEADLINE_MS = 86_400_000;
 
-/** By their numbers in sdk/ABI.md. */
+/** Digests by their numbers in sdk/ABI.md. */
 const DIGESTS = ['sha256', 'sha512'] as const;
 const NEEDS: readonly (BodyNeed | undefined)[] = ['any', 'json'];
 const NOTHING = new Uint8Array(0);

@@ -25,7 +25,9 @@ export const requestHeaderFunctions: HostFunctions = {
   },
 };
 
-/** All values of a header joined (cookies with `; `, RFC 9113 section 8.2.3), written to the plugin; -1 if absent. */
+/**
+ * Writes all values of a header joined (cookies with `; `, RFC 9113 section 8.2.3) to the plugin; returns -1 if absent.
+ */
 export function readHeader(
   call: Call,
   headers: HeaderList,

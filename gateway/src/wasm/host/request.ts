@@ -71,7 +71,7 @@ function pathParam(values: (x: Exchange) => readonly string[]): HostFunctions[st
   };
 }
 
-/** A name or value of a query, as forms encode it; as it is where the encoding is broken. */
+/** Decodes a name or value of a query, as forms encode it; returns malformed ones unchanged. */
 function decoded(text: string): string {
   if (!text.includes('%') && !text.includes('+')) return text;
   const spaced = text.replaceAll('+', ' ');

@@ -122,7 +122,7 @@ function responseBody(x: Exchange): Uint8Array {
   return x.responseBody ?? NO_BYTES;
 }
 
-/** Plugins of one request together: a client takes no more, and what waits to be sent is held in memory. */
+/** Limit for all plugins of one request: clients take no more, and pending headers are held in memory. */
 export const MAX_HEADER_BYTES = 65_536;
 
 function countHeader(x: Exchange, name: string, value: string): void {

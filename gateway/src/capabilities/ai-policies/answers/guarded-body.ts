@@ -14,12 +14,12 @@ const MAX_EVENT = 4 << 20;
 const MAX_JSON = 4 << 20;
 const WITHHELD = 'The answer has text that a policy does not allow.';
 
-/** A stream of events: `push` gives what goes on of a piece, and `end` what is left. */
+/** Guards a stream of events: `push` returns the part of a piece that may go on, and `end` the rest. */
 export class GuardedStream {
   readonly #parser = new EventParser(MAX_EVENT);
   readonly #events: GuardedEvents;
   readonly #blocked: (why: string) => void;
-  /** Nothing may follow. */
+  /** The stream has ended; later events are dropped. */
   hasEnded = false;
 
   constructor(guarding: Guarding, blocked: (why: string) => void) {

@@ -116,7 +116,7 @@ export class GuardedEvents {
       const { delta } = choice;
       isChanged = dropLogprobs(choice) || isChanged;
       if (!isMembers(delta)) continue;
-      // They wait: nothing else looks at a piece alone.
+      // Pieces are held back: a piece alone is not checked.
       for (const { path, text, isJson, replace } of deltaPieces(delta)) {
         replace('');
         const put = this.#deltaPiece(choiceKey(choice), path, text, isJson);
@@ -193,7 +193,7 @@ export class GuardedEvents {
     const { item_id, output_index, content_index, summary_index } = value;
     const sequence_number = plainNumber(value['sequence_number']);
     const before = type.replace(/\.done$/, '.delta');
-    // Those that the event has not are undefined, and so not written.
+    // Members that the event lacks are undefined, and so not written.
     const added = { type: before, sequence_number, item_id, output_index, content_index, summary_index, delta: rest };
     this.#added++;
     if (typeof sequence_number === 'number') value['sequence_number'] = sequence_number + 1;

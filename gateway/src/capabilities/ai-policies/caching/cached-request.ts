@@ -21,11 +21,11 @@ export class CachedRequest implements RequestPart {
   /** Null if unknown. */
   meaning: Meaning | null = null;
   result: CacheResult = 'bypass';
-  /** A token for `Cache-Status`; empty: nothing. */
+  /** A token for `Cache-Status`; empty: no token. */
   detail = '';
   /** A plugin had identified the caller when the cache was asked. */
   readonly isIdentified: boolean;
-  /** Its response hook has run, or there is nothing for it to do. */
+  /** Its response hook has run, or has nothing to do. */
   settled = false;
   stored: Uint8Array | null = null;
   recording: Recording | null = null;

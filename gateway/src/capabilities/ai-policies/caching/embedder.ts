@@ -15,7 +15,7 @@ import { normalised } from './vector-index.ts';
 export interface EmbeddingSettings {
   readonly endpoint: Endpoint;
   readonly model: string;
-  /** Numbers of a vector; null: as many as the model has. */
+  /** Length of a vector; null: the model's default. */
   readonly dimensions: number | null;
   readonly timeoutMs: number;
 }
@@ -103,7 +103,7 @@ export class Embedder {
   }
 }
 
-/** It has answered, but not with a vector. */
+/** It has answered, but without a vector. */
 class EmbeddingRejected extends Error {}
 
 /** The provider refused this client's text, which says nothing about other texts. */

@@ -28,7 +28,7 @@ export interface Question {
   readonly place: readonly string[];
 }
 
-/** Why it is not looked for, in a token for `Cache-Status`. */
+/** Reasons for not looking for an answer, as tokens for `Cache-Status`. */
 export type Uncached = 'no-question' | 'sampled' | 'state-at-provider' | 'no-consumer';
 
 export function questionOf(x: Exchange, request: Obj, settings: AiCacheSettings): Question | Uncached {

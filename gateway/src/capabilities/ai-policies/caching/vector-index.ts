@@ -44,7 +44,7 @@ export function decodeIndex(stored: Uint8Array | null): IndexedQuestion[] {
   });
 }
 
-/** Those that are as near as `threshold` says, the nearest first. */
+/** Returns questions at least as near as `threshold`, the nearest first. */
 export function similarTo(
   vector: Float32Array,
   questions: readonly IndexedQuestion[],

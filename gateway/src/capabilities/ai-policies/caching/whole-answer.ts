@@ -1,6 +1,6 @@
 /**
- * Whether an answer is whole and not a failure, by its own members: answers cut by a guard or a provider are not
- * stored.
+ * Decides whether an answer is whole and not a failure, by its own members: answers cut by a guard or a provider are
+ * not stored.
  */
 import { jsonText } from '../../../json/json-text.ts';
 import { EventParser } from '../../../server-sent-events.ts';

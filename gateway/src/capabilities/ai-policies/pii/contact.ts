@@ -78,7 +78,7 @@ function inBrackets(reading: Reading, at: number): number {
   return total >= 9 && total <= 12 && digits.length >= 6 ? end - at : NONE;
 }
 
-/** By the sizes of groups: of North America, of France, and others that begin with 0. */
+/** Recognises numbers by the sizes of groups: of North America, of France, and others that begin with 0. */
 function national(reading: Reading, at: number): number {
   const { digits, ends, isOpen } = readGroups(reading, at, SEPARATORS, 13);
   if (isOpen) return UNDECIDED;

@@ -10,7 +10,7 @@ export const NONE = 0;
 export interface Reading {
   /** The text so far. */
   readonly text: string;
-  /** There is no more to come. */
+  /** The text is complete. */
   readonly isWhole: boolean;
 }
 

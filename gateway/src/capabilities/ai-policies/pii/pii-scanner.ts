@@ -33,7 +33,7 @@ export class PiiScanner {
     this.#found = found;
   }
 
-  /** All of a text at once. */
+  /** Scans a whole text at once. */
   static whole(rules: PiiReplacing, text: string, isJson: boolean, found: (found: PiiFound) => void): string {
     const scanner = new PiiScanner(rules, isJson, found);
     return scanner.push(text) + scanner.end();
@@ -44,7 +44,7 @@ export class PiiScanner {
     return this.#advance(false);
   }
 
-  /** As `push`; yields between slices of a long piece. */
+  /** Like `push`; yields between slices of a long piece. */
   *pushInSlices(piece: string): Steps<string> {
     if (piece.length <= SLICE) return this.push(piece);
     let out = '';
@@ -55,7 +55,7 @@ export class PiiScanner {
     return out;
   }
 
-  /** There is no more. */
+  /** Ends the text; returns its rest. */
   end(): string {
     return this.#advance(true);
   }

@@ -18,7 +18,7 @@ import { type Prompt, promptOf } from './prompt.ts';
 import { RESTORED_PROMPT, RestorableRules, RestoredPrompt, type Restoring } from './restored-prompt.ts';
 import { restoring } from './restored-text.ts';
 
-/** Why a prompt was refused; values of a metric's label. */
+/** Reasons for refusing a prompt; values of a metric's label. */
 export const BLOCK_REASONS = ['messages', 'characters', 'pattern', 'pii', 'steps', 'tokens'] as const;
 export type BlockReason = (typeof BLOCK_REASONS)[number];
 
@@ -27,7 +27,7 @@ interface PromptLimits {
   readonly maxCharacters: number | null;
   readonly blocked: BlockedPatterns;
   readonly pii: PiiRules;
-  /** Null: nothing is put back. */
+  /** Null: values are not restored. */
   readonly restoring: Restoring | null;
 }
 
@@ -133,7 +133,7 @@ export class PromptGuard {
     return null;
   }
 
-  /** The client is not told which pattern it was; the log is. */
+  /** The log names the pattern; the client is not told. */
   #refuse(x: Exchange, { name }: Profile<unknown>, { reason, code, detail, where = reason }: Block): AiRefused {
     this.#events.blocked(reason);
     this.#events.log('info', `refused by the profile ${JSON.stringify(name)}: ${where}`, x);

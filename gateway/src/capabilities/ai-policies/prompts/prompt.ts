@@ -12,13 +12,13 @@ export interface Prompt {
   readonly messages: number;
   /** Texts by their message; those beside the messages (`instructions`, `system`, `tools`) by their member. */
   readonly spoken: readonly (readonly TextPlace[])[];
-  /** Names of tools, ids and the like: they stay as they are, and have nothing that is blocked either. */
+  /** Names of tools, ids and the like: they stay unchanged, but must not match a blocked pattern. */
   readonly labels: readonly string[];
   /** Some text comes as ids of tokens, which only its model can read. */
   readonly hasTokenIds: boolean;
 }
 
-/** All members of the request: local servers read others than providers do. */
+/** Collects all members of the request: local servers read others than providers do. */
 export function promptOf(request: Obj): Prompt {
   let [messages, hasTokenIds] = [0, false];
   const spoken: TextPlace[][] = [];

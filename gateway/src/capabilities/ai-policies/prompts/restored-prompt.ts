@@ -32,10 +32,10 @@ export class RestoredPrompt implements RequestPart {
 
 export const RESTORED_PROMPT = new RequestSlot<RestoredPrompt>();
 
-/** For one request: takes kinds out so that they can be put back, and others as the rules say. */
+/** Rules of one request: replaces some kinds so that they can be restored, and others as the rules say. */
 export class RestorableRules implements PiiReplacing {
   readonly kinds: PiiReplacing['kinds'];
-  /** By placeholder. */
+  /** Replaced values by placeholder. */
   readonly values = new Map<string, string>();
   readonly #rules: PiiRules;
   readonly #restored: ReadonlySet<PiiKind>;
@@ -69,7 +69,7 @@ export class RestorableRules implements PiiReplacing {
   }
 }
 
-/** Which kinds are put back, and the key of their placeholders. */
+/** The kinds that are restored, and the key of their placeholders. */
 export interface Restoring {
   readonly kinds: ReadonlySet<PiiKind>;
   readonly key: string;

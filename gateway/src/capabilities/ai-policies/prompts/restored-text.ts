@@ -29,7 +29,7 @@ class RestoredText implements TextStream {
     this.#isJson = isJson;
   }
 
-  /** It is quick: there is nothing to pause for. */
+  /** The work is quick, so it need not yield. */
   // biome-ignore lint/correctness/useYield: what is long is what others do here
   *push(piece: string): Steps<string> {
     const text = this.#pending + piece;

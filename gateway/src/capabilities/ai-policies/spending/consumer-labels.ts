@@ -1,6 +1,6 @@
 /** Names of consumers in a metric, of which there may be only so many. */
 
-/** Consumers of a process that the metric names. Each config may name as many as it leaves to others. */
+/** Most consumers of a process that the metric names. Each config may name as many as it leaves to others. */
 const MOST_CONSUMERS = 2_000;
 export const OTHER = 'other';
 

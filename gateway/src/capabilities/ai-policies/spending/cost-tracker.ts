@@ -136,7 +136,7 @@ export class CostTracker {
     return {
       policy: `money ${this.#policy} ${partitionKey}`,
       bucket: `money|${this.#policy}|${profile}|${period}|${start}|${whose}`,
-      // It is never asked for again when its period has passed.
+      // The bucket is not used again after its period.
       windowSeconds: (end - start) / 1000,
       spent: (tokens: SpentTokens) => this.#costOf(tokens),
     };

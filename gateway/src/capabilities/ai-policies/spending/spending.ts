@@ -158,7 +158,7 @@ export class Spending {
     this.#store = store;
   }
 
-  /** Returns null if the store is away: nothing is reserved then. */
+  /** Returns null if the store is unavailable: then nothing is reserved. */
   async reserve(x: Exchange, budgeted: Budgeted): Promise<BudgetResult | null> {
     const ledger = this.#ledgerOf(x);
     const owner = [budgeted.policy, ...ownerOf(x)];

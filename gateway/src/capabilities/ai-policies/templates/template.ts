@@ -23,7 +23,7 @@ export class Template {
   readonly #messages: readonly TemplateMessage[];
   /** Characters of its texts without the values. */
   #length = 0;
-  /** By name of a value, in how many places it stands. */
+  /** Number of places of each value, by name. */
   readonly #places = new Map<string, number>();
 
   constructor(messages: Json | undefined) {

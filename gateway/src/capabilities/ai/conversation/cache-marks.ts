@@ -1,4 +1,4 @@
-/** `cache_control` of a conversation (docs/ai.md): which of it says so, and whether anything does. */
+/** `cache_control` of a conversation (docs/ai.md): the marked parts, and whether there are any. */
 import type { Cached, Conversation, Turn } from './conversation.ts';
 import type { Members } from './json-reader.ts';
 

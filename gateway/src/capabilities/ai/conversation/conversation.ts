@@ -11,7 +11,7 @@ export type Source =
   | { readonly kind: 'url'; readonly url: string }
   | { readonly kind: 'base64'; readonly mediaType: string; readonly data: string };
 
-/** The provider is asked to keep the prompt up to here (`cache_control`), in the client's words. Absent: nothing is said. */
+/** The provider is asked to keep the prompt up to here (`cache_control`), in the client's words. Absent: no mark. */
 export interface Cached {
   readonly cache?: Obj;
 }
@@ -79,7 +79,7 @@ export interface Conversation extends Cached {
   readonly showsThinking: boolean;
 }
 
-/** Why a model stopped. */
+/** Reasons for which a model stops. */
 export type StopReason = 'end' | 'length' | 'tools' | 'refusal';
 
 export type Block =

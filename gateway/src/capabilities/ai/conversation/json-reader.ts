@@ -39,7 +39,7 @@ export class Members {
     return value;
   }
 
-  /** With the digits that it came with. */
+  /** Returns the number with the digits that it came with. */
   number(name: string): JsonNumber | null {
     const value = this.value(name);
     if (value !== null && typeof value !== 'number' && !isWrittenNumber(value))

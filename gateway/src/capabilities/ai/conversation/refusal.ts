@@ -1,4 +1,4 @@
-/** Why a request gets an answer of the gateway's, and not of a provider's. */
+/** Reasons for which the gateway answers a request itself, without a provider. */
 import { type Problem, type ProblemName, problem } from '../../../problems.ts';
 
 /** Thrown; its problem is the answer. */

@@ -5,9 +5,9 @@ import { get } from '../../../spec/json.ts';
 export interface Usage {
   readonly prompt: number;
   readonly completion: number;
-  /** Those of the prompt that the provider had in its cache. */
+  /** Prompt tokens that the provider had in its cache. */
   readonly cached: number;
-  /** Those of the completion that the model thought with. */
+  /** Completion tokens of the model's reasoning. */
   readonly reasoning: number;
   /**
    * Prompt tokens that the provider has written to its cache, and of these the ones that it keeps for an hour. Default:
@@ -32,7 +32,7 @@ export function responseUsage(usage: unknown): Usage | null {
 
 /** Usage of a response of a realtime session, in which text and audio are told apart. */
 export interface RealtimeUsage extends Usage {
-  /** Those of the prompt that are audio, and of the completion. */
+  /** Audio tokens of the prompt, and of the completion. */
   readonly promptAudio: number;
   readonly completionAudio: number;
 }
@@ -77,8 +77,8 @@ function sane<U extends Usage>(usage: U, most = MOST_TOKENS): U | null {
 }
 
 /**
- * `usage` of a message: there, tokens that the cache gave or took are not among those of the input. Of a stream's last
- * count, what it leaves out is as `before` has it.
+ * Reads `usage` of a message, in which cached tokens are not among those of the input. Counts that the last event of a
+ * stream leaves out are those of `before`.
  */
 export function messageUsage(usage: unknown, before: MessageCounts = NO_COUNTS): MessageCounts {
   return {

@@ -16,7 +16,7 @@ export interface FilesRequest {
 
 const PATH = /\/v1\/(files|batches)(?:\/([^/]+)(?:\/(content|cancel))?)?$/;
 
-/** By path, with nothing in place of the id, and by method. */
+/** Operations by path, without the id, and by method. */
 const OPERATIONS: ReadonlyMap<string, ReadonlyMap<string, FilesOperation>> = new Map([
   ['files', operations({ POST: 'upload', GET: 'list' })],
   ['files/', operations({ GET: 'file', DELETE: 'delete' })],

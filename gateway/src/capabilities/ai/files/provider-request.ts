@@ -1,4 +1,7 @@
-/** A client's request about files or batches as the provider gets it: with the provider's ids, and nothing else of the client's. */
+/**
+ * A client's request about files or batches in the provider's form: with the provider's ids, and without the client's
+ * other data.
+ */
 import { type BodyStream, type Exchange, type HeaderList, headerOf } from '../../../exchange.ts';
 import { get } from '../../../spec/json.ts';
 import { invalid, refused } from '../conversation/refusal.ts';
@@ -9,7 +12,7 @@ import type { FilesOperation } from './files-request.ts';
 
 export interface ProviderRequest {
   readonly method: string;
-  /** Behind the base URL and its version. */
+  /** Path below the base URL and its version. */
   readonly path: string;
   readonly headers: HeaderList;
   readonly body: Uint8Array | BodyStream | null;

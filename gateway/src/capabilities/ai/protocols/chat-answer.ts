@@ -101,7 +101,7 @@ export function completionError(value: unknown, status: number): ProviderError {
   };
 }
 
-/** A text or a call that a stream says, which is told of when all before it has ended. */
+/** A text or a call of a stream, which is reported when all before it have ended. */
 interface Item {
   /** Place of a call among the calls; null for a text. */
   readonly index: number | string | null;
@@ -121,7 +121,7 @@ export class CompletionChunks {
   #usage: Usage | null = null;
   #stop: StopReason | null = null;
   #refused = false;
-  /** The first one is told of as it comes; pieces of others may come in between, and are held. */
+  /** The first one is reported as it comes; pieces of others may come in between, and are held. */
   #items: Item[] = [];
   #isOpen = false;
   #held = 0;
@@ -129,7 +129,7 @@ export class CompletionChunks {
   #started = false;
   #ended = false;
 
-  /** As counted so far. */
+  /** Tokens counted so far. */
   get usage(): Usage | null {
     return this.#usage;
   }

@@ -98,7 +98,7 @@ export class MessageEvents {
   #started = false;
   #ended = false;
 
-  /** As counted so far. */
+  /** Tokens counted so far. */
   get usage(): Usage | null {
     return this.#started ? totalOf(this.#counts) : null;
   }

@@ -16,7 +16,7 @@ export type ThinkingMember =
   | { readonly type: 'adaptive'; readonly display?: 'summarized' }
   | { readonly type: 'enabled'; readonly budget_tokens: number; readonly display?: 'summarized' };
 
-/** Null: nothing is said of it. */
+/** Null: the member is left out. */
 export interface Thinking {
   readonly thinking: ThinkingMember | null;
   /** `output_config.effort` */

@@ -5,7 +5,7 @@ import { type RealtimeUsage, realtimeUsage } from '../conversation/usage.ts';
 
 export type ServerEvent =
   | { readonly type: 'begun' }
-  /** `usage`: null if the provider has counted nothing; `isFailed`: it says that it has made nothing. */
+  /** `usage`: null if the provider has counted nothing; `isFailed`: the response failed. */
   | { readonly type: 'done'; readonly usage: RealtimeUsage | null; readonly isFailed: boolean };
 
 const [CREATED, DONE] = ['response.created', 'response.done'];

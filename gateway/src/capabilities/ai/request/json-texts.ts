@@ -41,7 +41,7 @@ const ROOT: Around = { outer: null, name: '', isFree: false };
 const LABEL = /^[\w.:-]{1,256}$/;
 const MODEL = /^[\w.:/@+-]{1,256}$/;
 
-/** All texts in an object, and in its names. */
+/** Visits all texts in an object, and in its names. */
 export function visitTexts(value: Container, visitor: TextVisitor): void {
   visitWithin(value, visitor, ROOT);
 }

@@ -51,7 +51,7 @@ export function parsedRequest(x: Exchange): Obj {
   return value;
 }
 
-/** Has the request go on with this value, which `parsedRequest` gave and a policy has changed. */
+/** Replaces the request's body by this value, which came from `parsedRequest` and was changed by a policy. */
 export function rewriteRequest(x: Exchange, value: Obj): void {
   x.body = Buffer.from(JSON.stringify(value));
   slot.set(x, new ParsedBody(x.body, value));

@@ -1,4 +1,7 @@
-/** `/v1/messages/count_tokens`: nothing is generated. Providers of messages count themselves; for others it is estimated. */
+/**
+ * `/v1/messages/count_tokens`: no answer is generated. Providers of messages count themselves; for others it is
+ * estimated.
+ */
 import { plainNumber } from '../../../json/exact-json.ts';
 import { get } from '../../../spec/json.ts';
 import { ProviderFailed } from '../conversation/provider-failure.ts';
@@ -32,7 +35,7 @@ export const counting: Surface = {
   error: messageErrorBody,
 };
 
-/** Among fallbacks, such a provider is passed over. */
+/** Fallbacks skip such a provider. */
 function notCounted() {
   const detail = 'The provider of this model does not count tokens.';
   return refused('validation-failed', 'counting_not_supported_for_provider', detail, { param: 'model' });

@@ -1,7 +1,7 @@
 /**
- * Paths of the providers' APIs that the gateway does not serve (docs/decisions.md#ai-surfaces): taken for chat completions,
- * they would cost an answer that no client of them can read. No provider is asked for keys and calls of realtime sessions,
- * by which clients would speak to it without the gateway (docs/decisions.md#ai-realtime).
+ * Paths of the providers' APIs that the gateway does not serve (docs/decisions.md#ai-surfaces): treated as chat
+ * completions, they would cost an answer that none of their clients can read. Keys and calls of realtime sessions are
+ * never requested from a provider: clients would use them to bypass the gateway (docs/decisions.md#ai-realtime).
  */
 import { AiRefused, aiProblem, refused } from '../conversation/refusal.ts';
 import { asRouted, surfaceOf } from './surface-of.ts';

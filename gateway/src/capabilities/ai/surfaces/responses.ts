@@ -32,7 +32,7 @@ function notLocal() {
   return refused('validation-failed', 'responses_not_supported_for_provider', detail, { param: 'model' });
 }
 
-/** Ids are the gateway's: those of a provider lead nowhere here. */
+/** Returns an id of the gateway: those of a provider are useless here. */
 function newId(): string {
   return `resp_${randomUUIDv7()}`;
 }

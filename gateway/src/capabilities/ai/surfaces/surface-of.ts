@@ -1,4 +1,4 @@
-/** Which surface a request is for: its path says so (docs/decisions.md#ai-surfaces). */
+/** Tells the surface of a request by its path (docs/decisions.md#ai-surfaces). */
 
 export type SurfaceName = 'chat' | 'responses' | 'embeddings' | 'messages' | 'counting' | 'models' | 'realtime';
 
@@ -14,7 +14,7 @@ export function surfaceOf(path: string): SurfaceName {
   return read.endsWith('/v1/responses') ? 'responses' : 'chat';
 }
 
-/** With letters and digits as the router reads them: `%66iles` leads to the operation of `files`, and is its surface. */
+/** Decodes letters and digits as the router does: `%66iles` leads to the operation of `files`, and is its surface. */
 export function asRouted(path: string): string {
   return path.includes('%') ? path.replaceAll(ENCODED_NAME, decodeURIComponent) : path;
 }

@@ -28,7 +28,7 @@ export interface WholeAnswer {
 export interface StreamedAnswer {
   /** An event of the protocol has come: until then, another provider may answer. */
   readonly begun: boolean;
-  /** As counted so far. */
+  /** Tokens counted so far. */
   readonly usage: Usage | null;
   /** Returns the client's bytes for an event. Throws ProviderFailed or ReportedError. */
   push(event: ServerSentEvent): Uint8Array | string;
@@ -37,7 +37,7 @@ export interface StreamedAnswer {
    * incomplete.
    */
   end(rest: string): Uint8Array | string;
-  /** The event that ends a stream which cannot go on. */
+  /** Returns the event that ends a failed stream. */
   error(error: ProviderError): Uint8Array | string;
 }
 
@@ -49,7 +49,7 @@ export type Warning = 'store' | 'reasoning' | 'effort' | 'cache';
 
 /** A request in the protocol of a provider, and how its answer becomes the surface's. */
 export interface Translation {
-  /** Behind the base URL and its version. */
+  /** Path below the base URL and its version. */
   readonly path: string;
   readonly body: Uint8Array | string;
   readonly warnings: readonly Warning[];

@@ -16,9 +16,9 @@ export interface EventReader {
 }
 
 export interface EventWriter {
-  /** Text of events; empty if the client is told nothing. */
+  /** Returns the text of events; empty if the client gets no event. */
   write(event: MessageEvent): string;
-  /** The event that ends a stream which cannot go on. */
+  /** Returns the event that ends a failed stream. */
   error(error: ProviderError): string;
 }
 

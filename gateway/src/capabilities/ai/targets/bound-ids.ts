@@ -25,7 +25,7 @@ export interface OwnedIds {
 const PREFIXES: Readonly<Record<FilesSurface, string>> = { files: 'file-', batches: 'batch_' };
 /** An id of a provider: without characters that a path, a pattern or a text in JSON would read as more than letters. */
 const PROVIDERS_ID = /^[\w-]{1,128}$/;
-/** Characters; no id of ours is longer. */
+/** Characters; the gateway's ids are never longer. */
 const MOST_LENGTH = 256;
 const CIPHER = 'aes-256-ctr';
 const [KEY, TAG] = [32, 16];

@@ -17,7 +17,7 @@ export interface Route {
 export interface AiSettings {
   readonly targets: ReadonlyMap<string, Target>;
   readonly routes: readonly Route[];
-  /** By the name that clients use. */
+  /** Aliases by the name that clients use. */
   readonly aliases: ReadonlyMap<string, Alias>;
   /** Target of `default_target`; null if unset. */
   readonly fallsTo: Target | null;

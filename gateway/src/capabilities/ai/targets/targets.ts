@@ -27,7 +27,7 @@ export class Target {
     this.#deny = globsOf(config['deny']) ?? [];
   }
 
-  /** Whether its catalog has every model. */
+  /** Reports whether its catalog permits every model. */
   get permitsAll(): boolean {
     return this.#allow === null && this.#deny.length === 0;
   }
