@@ -11,7 +11,7 @@ export interface ArtifactDocument {
   readonly document: { readonly [member: string]: unknown };
 }
 
-/** OpenAPI documents first, each group by name. What is no object is left out. */
+/** OpenAPI documents first, each group by name. Values other than objects are left out. */
 export async function documentsOf(artifact: Artifact): Promise<readonly ArtifactDocument[]> {
   const apis = new Set(artifact.manifest.source_specs.filter(({ type }) => type === 'openapi').map(({ file }) => file));
   const documents: ArtifactDocument[] = [];

@@ -58,7 +58,7 @@ export function dataFormat(): Option {
   return new Option('--format <format>', 'output format').choices(choices).argParser(oneOf(choices)).default('text');
 }
 
-/** `text` and `table` are one: commands print a table where there are columns. */
+/** `text` and `table` mean the same: a command with columns prints a table. */
 function oneOf(choices: readonly string[]): (value: string) => string {
   return (value) => {
     const meant =

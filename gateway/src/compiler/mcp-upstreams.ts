@@ -209,7 +209,7 @@ function warn(name: string, settings: McpUpstreamSettings, { project, diagnostic
     diagnostics.add(
       'E1045',
       placeOf(),
-      `MCP upstream "${name}" is called with a credential of the gateway by whoever asks`,
+      `MCP upstream "${name}" is called with a credential of the gateway for every client`,
     );
   }
 }

@@ -18,7 +18,7 @@ export interface Security {
   readonly headers: readonly string[];
 }
 
-/** What a request carries: the config of `mock` says it so (`credentials`). */
+/** A credential that a request carries, in the form of `credentials` in the config of `mock`. */
 export type Credential = {
   readonly in: 'header' | 'query' | 'cookie';
   readonly name: string;
@@ -27,8 +27,8 @@ export type Credential = {
 };
 
 /**
- * What an operation of an OpenAPI document asks of its callers: alternatives, each with all that it takes; empty where
- * it asks for nothing, or nothing is an alternative. Client certificates count as shown.
+ * Returns the credentials that an operation of an OpenAPI document requires: alternatives, each with all of its
+ * credentials; empty if the operation requires none, or an alternative requires none. Client certificates count as shown.
  */
 export function credentialsOf(
   { channel, spec, security }: DeclaredOperation,

@@ -106,7 +106,7 @@ function indentOf(text: string): number {
   return text.length - text.trimStart().length;
 }
 
-/** What the project itself says: the pointer is that of a manifest of `gw` (`Project.manifest`). */
+/** Place of a setting of the project: the pointer is that of a manifest of `gw` (`Project.manifest`). */
 function ofProject(
   { file, pointer = '' }: StatusDiagnostic,
   { metadata, spec }: GatewayProject,

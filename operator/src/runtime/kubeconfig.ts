@@ -2,7 +2,7 @@
 import { messageOf } from '@gw/gateway/message-of';
 import { KubeConfig } from '@kubernetes/client-node';
 
-/** What the library takes if there is neither: nobody means it. */
+/** Default of the library without a kubeconfig and a service account, which no user wants. */
 const NOBODYS = { context: 'loaded-context', server: 'http://localhost:8080' };
 
 /** `file`: of `--kubeconfig`; else KUBECONFIG, `~/.kube/config` or the pod. Throws an Error that says what to do. */

@@ -79,7 +79,7 @@ export class Artifacts {
     };
   }
 
-  /** What its APIs say, for viewers as tools are. */
+  /** Returns its OpenAPI documents, for viewers, like its tools. */
   async documents(actor: Actor, id: string): Promise<ArtifactDocuments> {
     const row = await this.#visible(actor, id);
     const { blobs } = this.#context;

@@ -66,14 +66,14 @@ class Alternative {
   ) {}
 }
 
-/** What requests must carry; read in `init`. */
+/** Credentials that requests must carry; read in `init`. */
 @unmanaged
 export class Demand {
   private first: Alternative | null = null;
   private challenge: Text = EMPTY;
   private detail: Text = EMPTY;
 
-  /** Of the config; null where it demands nothing. */
+  /** Reads the config; returns null if it demands no credentials. */
   static read(): Demand | null {
     const count = Config.count("/credentials");
     if (count == 0) return null;
@@ -110,7 +110,7 @@ export class Demand {
     return false;
   }
 
-  /** After the answer that the description has for 401, or where it has none. */
+  /** Completes the described answer for 401, or answers with a problem document if the description has no such answer. */
   answer(described: bool): void {
     Response.setHeader(WWW_AUTHENTICATE, this.challenge);
     if (!described) Response.problem(401, UNAUTHORIZED, TITLE, this.detail);

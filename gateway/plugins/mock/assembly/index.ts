@@ -43,7 +43,7 @@ export function init(): i32 {
 export function dispatch(): i32 {
   const wanted = demand;
   if (wanted && !wanted.isMet()) {
-    // What the client prefers is no way around it.
+    // A preference of the client does not get around the check.
     Request.removeHeader(PREFER);
     wanted.answer(Examples.respond(401));
     return ANSWERED;
