@@ -84,6 +84,9 @@ function keepTexts(md: Markdown): void {
   md.renderer.rules['code_inline'] = (tokens, i) => `<code>${escaped(tokens[i]?.content ?? '')}</code>`;
 }
 
+/** Pages that the search leaves out. */
+const UNSEARCHED: ReadonlySet<string> = new Set(['docs/conformance.md', 'docs/decisions.md', 'CHANGELOG.md']);
+
 export default defineConfig({
   title: 'gw',
   description: 'The API gateway for Kubernetes that your API document configures',
@@ -94,7 +97,12 @@ export default defineConfig({
   rewrites: pageOf,
   cleanUrls: true,
   // The pages stand outside this folder, and its packages are theirs.
-  vite: { plugins: [vueOfSite()], publicDir: join(import.meta.dirname, '..', '..', 'docs', 'images') },
+  vite: {
+    plugins: [vueOfSite()],
+    // Pages are the only entries: HTML of other programs in the repository is not scanned.
+    optimizeDeps: { entries: [] },
+    publicDir: join(import.meta.dirname, '..', '..', 'docs', 'images'),
+  },
   lastUpdated: false,
   markdown: {
     config: (md) => {
@@ -105,7 +113,11 @@ export default defineConfig({
     anchor: { slugify },
   },
   themeConfig: {
-    search: { provider: 'local' },
+    search: {
+      provider: 'local',
+      // Contributors' lists name everything, and would come before the guides.
+      options: { _render: (source, env, md) => (UNSEARCHED.has(env.relativePath) ? '' : md.render(source, env)) },
+    },
     outline: [2, 3],
     nav: Object.entries(SECTIONS).map(([text, [first]]) => ({ text, link: linkOf(first?.files[0] ?? '') })),
     sidebar: sidebar(),

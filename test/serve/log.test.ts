@@ -38,6 +38,20 @@ function document(upstream: string) {
           'x-gw-dispatch': dispatch,
         },
       },
+      '/orders': {
+        post: {
+          responses,
+          parameters: [{ name: 'limit', in: 'query', schema: { type: 'integer', maximum: 100 } }],
+          requestBody: {
+            content: {
+              'application/json': {
+                schema: { type: 'object', properties: { card: { type: 'string', pattern: '^[0-9]{16}$' } } },
+              },
+            },
+          },
+          'x-gw-dispatch': { name: 'mock', config: { body: 'ok' } },
+        },
+      },
       '/dead': {
         get: { responses, 'x-gw-dispatch': { name: 'http-upstream', config: { url: 'http://127.0.0.1:1' } } },
       },
@@ -202,6 +216,28 @@ describe('log lines', () => {
       plugin: 'mock',
       decision: 'answered',
     });
+  });
+
+  it('say why a request was refused: where and what, never the value', async () => {
+    const post = (id: string, query: string, body: string) =>
+      fetch(`${gw.url}/orders${query}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-request-id': id },
+        body,
+      });
+    const line = (id: string) => gw.logged(({ msg, request_id }) => msg === 'request' && request_id === id);
+    expect((await post('in-query', '?limit=4711', '{}')).status).toBe(400);
+    expect(await line('in-query')).toMatchObject({
+      problem: 'validation-failed',
+      errors: [{ in: 'query', field: 'limit', reason: 'must be <= 100' }],
+    });
+    expect((await post('in-body', '', '{"card":"4242x"}')).status).toBe(400);
+    const body = await line('in-body');
+    expect(body).toMatchObject({ problem: 'validation-failed', errors: [{ in: 'body', field: '/card' }] });
+    expect(JSON.stringify(gw.log)).not.toMatch(/4711|4242x/);
+    await fetch(`${gw.url}/header`, { headers: { 'x-request-id': 'no-key' } });
+    const unauthorized = await line('no-key');
+    expect([unauthorized['problem'], unauthorized['errors']]).toEqual(['unauthorized', undefined]);
   });
 
   it('name the request whose headers were dropped', async () => {

@@ -1,7 +1,10 @@
 /** Output of `gw dev`. */
+
+import type { AddressInfo } from 'node:net';
 import type { Operation, RoutesFile } from '../artifact/format.ts';
 import type { CompileResult, Diagnostic } from '../compiler/index.ts';
 import { diagnosticPlace } from '../spec/diagnostic-line.ts';
+import { isLoopback } from '../transport/listen-address.ts';
 import { printable } from './table.ts';
 
 /** Diagnostics of one code in one file, of which more are only counted: large documents have hundreds of warnings. */
@@ -80,4 +83,11 @@ export function nextSteps({ spec, mock, upstream, routes, address, isProject, le
 /** One that a browser can ask for. */
 function isEasy({ method, path, parameters }: Operation): boolean {
   return method === 'GET' && !path.includes('{') && parameters.every(({ required }) => !required);
+}
+
+/** Returns a line for a server that other machines reach; empty for one on the loopback interface. */
+export function interfacesNote({ address, port }: AddressInfo): string {
+  if (isLoopback(address)) return '';
+  const where = address === '0.0.0.0' || address === '::' ? 'all interfaces' : address;
+  return `listening on ${where}: other machines may send requests; --listen 127.0.0.1:${port} keeps it to this one\n`;
 }

@@ -10,7 +10,7 @@ import { type RunningGateway, startGateway } from '../serve/serve.ts';
 import type { Log } from '../telemetry/log.ts';
 import { reachableAddress } from '../transport/listen-address.ts';
 import { DevEnvironment } from './dev-environment.ts';
-import { describeInDev, devDiagnostics, devRoutes, nextSteps } from './dev-report.ts';
+import { describeInDev, devDiagnostics, devRoutes, interfacesNote, nextSteps } from './dev-report.ts';
 import { describeLeftOut, withoutRoutes } from './no-routes.ts';
 import type { Program } from './program.ts';
 import { ProjectWatcher } from './project-watcher.ts';
@@ -120,6 +120,7 @@ export class DevServer {
     const address = `http://${reachableAddress(this.#gateway.address)}`;
     stderr(devRoutes(routes));
     stderr(`compiled in ${took} ms; ${address}\n`);
+    stderr(interfacesNote(this.#gateway.address));
     if (tools !== null && this.#gateway.adminAddress !== null) {
       stderr(`tools for agents: http://${reachableAddress(this.#gateway.adminAddress)}${INSPECTOR_PATH}\n`);
     }

@@ -7,6 +7,7 @@ import { isObject } from '../spec/json.ts';
 import { parseText } from '../spec/parse.ts';
 import { describeLeftOut } from './no-routes.ts';
 import { readSpecs, SpecFileError, withPlainNames } from './project-folder.ts';
+import { plaintextFlags } from './project-templates.ts';
 
 /** Name of the upstream in gw.yaml. */
 const UPSTREAM = 'api';
@@ -109,8 +110,7 @@ ${upstreams}`;
 }
 
 function readme(title: string, spec: string, upstream: string | undefined): string {
-  const plaintext = upstream?.startsWith('http:') ? ' --allow-plaintext' : '';
-  const serve = plaintext === '' ? '' : ' --allow-plaintext-upstream --egress-allow 127.0.0.0/8';
+  const [compile, serve] = plaintextFlags(upstream);
   const now =
     upstream === undefined
       ? 'Every operation is answered with the examples of the document. To pass them on to your server, put\n`x-gw-dispatch: { name: http-upstream, config: { url: "upstream://api" } }` at its root, and\n`upstreams: { api: { url: https://api.example.com } }` into `gw.yaml`.'
@@ -121,7 +121,7 @@ function readme(title: string, spec: string, upstream: string | undefined): stri
 
 \`\`\`console
 $ gw dev                                 # serve it, and again when a file changes
-$ gw compile${plaintext} --output api.gwa
+$ gw compile${compile} --output api.gwa
 $ gw serve --artifact api.gwa${serve}
 \`\`\`
 

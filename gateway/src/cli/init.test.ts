@@ -85,6 +85,14 @@ describe('gw init', () => {
     expect(await routesOf(at('new'))).toEqual(['GET /pets']);
   });
 
+  it('prints next steps that work with an http:// upstream', async () => {
+    const text = 'openapi: 3.1.0\ninfo: { title: x, version: "1" }\npaths: { /a: { get: { responses: {} } } }\n';
+    await writeFile(at('books.yaml'), text);
+    const { stdout } = await gwInit('--from', at('books.yaml'), '--upstream', 'http://127.0.0.1:3000', at('plain'));
+    expect(stdout).toContain('gw compile --manifest gw.yaml --output api.gwa --allow-plaintext\n');
+    expect(stdout).toContain('gw serve --artifact api.gwa --allow-plaintext-upstream --egress-allow 127.0.0.0/8\n');
+  });
+
   it('answers a document with its examples without --upstream, also one in JSON', async () => {
     const document = {
       openapi: '3.0.3',

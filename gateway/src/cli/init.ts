@@ -8,7 +8,7 @@ import { messageOf } from '../message-of.ts';
 import type { ProjectOfDocument } from './init-from.ts';
 import { upstreamUrl } from './options.ts';
 import { EXIT_FAILURE, type Program } from './program.ts';
-import { STARTER_PLUGINS, TEMPLATES, type Template, templateSpec } from './project-templates.ts';
+import { plaintextFlags, STARTER_PLUGINS, TEMPLATES, type Template, templateSpec } from './project-templates.ts';
 import { option, presence } from './variables.ts';
 
 interface Flags {
@@ -82,8 +82,8 @@ async function run(given: string | undefined, flags: Flags, { stdout, stderr, ex
   }
   const enter = name === '.' ? '' : `  cd ${name}\n`;
   stdout(`created ${folder}\n${project?.notes ?? ''}next:\n${enter}  gw dev\n`);
-  const plaintext = flags.upstream?.startsWith('http:') ? ' --allow-plaintext' : '';
-  stdout(`  gw compile --manifest gw.yaml --output api.gwa${plaintext}\n  gw serve --artifact api.gwa\n`);
+  const [compile, serve] = plaintextFlags(flags.upstream);
+  stdout(`  gw compile --manifest gw.yaml --output api.gwa${compile}\n  gw serve --artifact api.gwa${serve}\n`);
   if (!project) stdout('  curl http://localhost:8080/health\n');
   exit(0);
 }

@@ -135,3 +135,9 @@ components:
         id: { type: integer }
         name: { type: string }
 `;
+
+/** Returns the options of `gw compile` and of `gw serve` that an `http://` upstream of a laptop needs; else empty ones. */
+export function plaintextFlags(upstream: string | undefined): readonly [string, string] {
+  if (!upstream?.startsWith('http:')) return ['', ''];
+  return [' --allow-plaintext', ' --allow-plaintext-upstream --egress-allow 127.0.0.0/8'];
+}

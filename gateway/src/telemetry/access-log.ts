@@ -3,6 +3,7 @@
  * logging. The query is left out: credentials travel there.
  */
 import { type EndedRequest, type Exchange, headerOf } from '../exchange.ts';
+import { PROBLEM_PREFIX, type ProblemError } from '../problems.ts';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what JSON must escape
 const ESCAPED = /["\\\u0000-\u001f\u007f-\uffff]/;
@@ -35,7 +36,23 @@ function decisions({ parts, decidedBy, decision }: Exchange): string {
   return decidedBy === null ? logged : `${logged},"plugin":${text(decidedBy)},"decision":"${decision}"`;
 }
 
+/** Findings of a validation in a line, and characters of their texts. */
+const [MOST_ERRORS, MOST_CHARACTERS] = [3, 200];
+
+/** Returns the type of a problem, and the first findings of a validation: where and why, never a value. */
+function refusal({ problem }: Exchange): string {
+  if (problem === null) return '';
+  const { type, errors } = problem;
+  const name = type.startsWith(PROBLEM_PREFIX) ? type.slice(PROBLEM_PREFIX.length) : type;
+  const found = errors === undefined ? '' : `,"errors":${JSON.stringify(errors.slice(0, MOST_ERRORS).map(shortened))}`;
+  return `,"problem":${text(name)}${found}`;
+}
+
+function shortened({ in: part, field, reason }: ProblemError): ProblemError {
+  return { in: part, field: field.slice(0, MOST_CHARACTERS), reason: reason.slice(0, MOST_CHARACTERS) };
+}
+
 export function accessLine({ x, route, api, status, seconds, requestBytes, responseBytes }: EndedRequest): string {
   const consumer = headerOf(x.headers, CONSUMER);
-  return `{"level":"info","time":"${timestamp(Date.now())}","msg":"request","request_id":${text(x.requestId)},"trace_id":"${x.traceId}","client_ip":"${x.clientIp}","method":${text(x.method)},"path":${text(x.path)},"route":${text(route)},"api":${text(api)},"status":${status},"duration_ms":${(seconds * 1000).toFixed(3)},"request_bytes":${requestBytes},"response_bytes":${responseBytes}${decisions(x)}${consumer === undefined ? '' : `,"consumer":${text(consumer)}`}}\n`;
+  return `{"level":"info","time":"${timestamp(Date.now())}","msg":"request","request_id":${text(x.requestId)},"trace_id":"${x.traceId}","client_ip":"${x.clientIp}","method":${text(x.method)},"path":${text(x.path)},"route":${text(route)},"api":${text(api)},"status":${status},"duration_ms":${(seconds * 1000).toFixed(3)},"request_bytes":${requestBytes},"response_bytes":${responseBytes}${refusal(x)}${decisions(x)}${consumer === undefined ? '' : `,"consumer":${text(consumer)}`}}\n`;
 }

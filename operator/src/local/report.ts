@@ -16,11 +16,19 @@ function requestLine(line: string): { readonly status: number; readonly text: st
   } catch {
     return null;
   }
-  const { method, path, status, duration_ms, plugin, consumer } = logged;
+  const { method, path, status, duration_ms, plugin, consumer, errors } = logged;
   const by = typeof plugin === 'string' ? `  by ${plugin}` : '';
   const who = typeof consumer === 'string' ? `  for ${consumer}` : '';
   const ms = Math.round(Number(duration_ms) * 10) / 10;
-  return { status: Number(status), text: `${method} ${path} ${status} ${ms} ms${by}${who}` };
+  return { status: Number(status), text: `${method} ${path} ${status} ${ms} ms${by}${who}${reasonIn(errors)}` };
+}
+
+/** Returns the first reason for which a request was refused; empty if the line has none. */
+function reasonIn(errors: unknown): string {
+  const first: unknown = Array.isArray(errors) ? errors[0] : undefined;
+  if (typeof first !== 'object' || first === null) return '';
+  const { in: part, field, reason } = first as Readonly<Record<string, unknown>>;
+  return `  ${String(part)} ${String(field)}: ${String(reason)}`;
 }
 
 export class Report implements EventSink {
