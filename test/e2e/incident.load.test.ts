@@ -84,7 +84,7 @@ describe.skipIf(missing.length > 0)(`incidents${skipped}`, () => {
     expect(await gw('status', 'shop', '-o', 'json')).toMatch(/"failed": \{/);
     // By its number it is to be had, with a warning.
     const byNumber = await gw('rollback', 'shop', '--to-revision', String(broken), '--no-wait');
-    expect(byNumber).toMatch(new RegExp(`^warning: revision ${broken} failed to roll out: .*5xx`));
+    expect(byNumber).toMatch(new RegExp(`^warning: revision ${broken} failed to roll out: .*5xx`, 'm'));
     await gw('rollback', 'shop', '--end');
     await until((now) => served(now) && now.revision === newest);
   });
