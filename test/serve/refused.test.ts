@@ -82,7 +82,7 @@ describe('gw serve refuses to start', () => {
     const located = args.map((arg) => (arg.endsWith('.gwa') ? file(arg) : arg));
     const result = await refusedStart([...located, ...(args.includes('--listen') ? [] : listen)]);
     expect(result).toMatchObject({ code, stderr: expect.stringMatching(text) });
-    expect(result.stderr.trim().split('\n').length).toBeLessThanOrEqual(2);
+    expect(result.stderr.trim().split('\n').length).toBeLessThanOrEqual(3);
   });
 
   it('for a port in use', async () => {
