@@ -42,7 +42,7 @@ describe('host_verify_signature', () => {
   });
 
   it.each([
-    ['an algorithm that it does not know', { alg: 'HS256', key: pemOf('RS256') }, '"HS256" is no algorithm'],
+    ['an algorithm that it does not know', { alg: 'HS256', key: pemOf('RS256') }, '"HS256" is not a known algorithm'],
     ['a key of another type', { alg: 'ES256', key: pemOf('RS256') }, 'the key is not one for ES256'],
     ['a key of another curve', { alg: 'ES256', key: pemOf('ES384') }, 'the key is not one for ES256'],
     ['a key that is none', { alg: 'RS256', key: 'secret' }, 'it is not a public key in PEM'],
