@@ -110,7 +110,7 @@ describe('the log says why', () => {
     ['huge', /longer than 4194304 bytes/],
     ['crowded', /more than 1000 tools/],
     ['endless', /more than 100 pages/],
-    ['no-list', /no list of tools/],
+    ['no-list', /not a list of tools/],
     ['deep', /HTTP 200/],
     ['down', /ECONNREFUSED|connect/],
     ['forbidden', /not permitted|refused|egress|private/i],
