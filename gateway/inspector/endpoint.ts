@@ -23,9 +23,9 @@ export interface Tool extends Obj {
 export interface Answer {
   /** Null where the endpoint refused. */
   readonly result: Obj | null;
-  /** What it said in place of a result. */
+  /** Message of the refusal. */
   readonly refusal: string;
-  /** What was said before the answer. */
+  /** Messages before the answer. */
   readonly messages: readonly Obj[];
   readonly report: TraceReport;
 }

@@ -12,7 +12,7 @@ export interface FormField {
   readonly hint: string;
 }
 
-/** What has been typed, by name; empty: the argument is left out. */
+/** Typed texts by name; an empty one leaves the argument out. */
 export type Values = ReadonlyMap<string, string>;
 
 export function fieldsOf(schema: unknown): readonly FormField[] {

@@ -1,4 +1,4 @@
-/** What became of a call: its result, what was said before it, and each stage of its request. */
+/** Outcome of a call: its result, earlier messages, and each stage of its request. */
 import { messageLine } from '../src/mcp/client/server-messages.ts';
 import { get, type Obj } from '../src/spec/json.ts';
 import type { TraceReport } from '../src/trace/report.ts';

@@ -1,4 +1,4 @@
-/** One tool: what it says of itself, the form of its arguments, and what became of the last call. */
+/** One tool: its description, the form of its arguments, and the outcome of the last call. */
 import { useId, useState } from 'preact/hooks';
 import { parseExactly } from '../src/json/exact-json.ts';
 import { isObject, type Obj } from '../src/spec/json.ts';
@@ -192,7 +192,7 @@ function TextField({ label, hint = '', value, onInput }: TextFieldProps) {
   );
 }
 
-/** Throws where it is no JSON object. */
+/** Throws if the text is not a JSON object. */
 function objectIn(text: string): Obj {
   const value: unknown = text.trim() === '' ? {} : parseExactly(text);
   if (!isObject(value)) throw new Error('Arguments must be a JSON object.');

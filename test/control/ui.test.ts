@@ -59,7 +59,7 @@ describe.skipIf(!CHROMIUM && process.env['GW_NO_SKIP'] !== '1')(
         mimeType: 'text/yaml',
         buffer: Buffer.from(broken),
       });
-      await page.getByText('This is no valid spec yet.').waitFor();
+      await page.getByText('The spec is not valid yet.').waitFor();
       await page.locator('.cm-content .finding.error').waitFor();
       await page.getByRole('textbox', { name: 'hello.yaml' }).focus();
       await page.keyboard.press('Control+End');

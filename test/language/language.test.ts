@@ -15,7 +15,7 @@ const vale = ['vale', join(cache, 'vale')].find((each) => spawnSync(each, ['--ve
 /** Pages that are generated from titles of tests, or say what was true at a time, are not judged. */
 const PAGES = /^(?:README|CONTRIBUTING|SECURITY)\.md$|^(?:docs|charts|examples|gateway\/plugins)\/.*\.md$/;
 const NOT_JUDGED = /^docs\/(?:conformance|decisions|public-descriptions)\.md$/;
-const SOURCES = /^(?:gateway|control|operator)\/(?:src|sdk|plugins)\/.*\.ts$/;
+const SOURCES = /^(?:gateway|control|operator)\/(?:src|sdk|plugins|ui|inspector)\/.*\.tsx?$/;
 
 function files(kind: RegExp): readonly string[] {
   const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: root });

@@ -127,7 +127,7 @@ describe.skipIf(NO_REDIS_SERVER)('a state server of 16 MB (needs GW_REDIS_SERVER
       );
     while (await crumb());
     expect(await limited(gw.url, 'alice')).toEqual([200, 200, 200, 200, 200, 429, 429]);
-    await gw.logged(({ msg }) => String(msg).includes('refuses what it is asked (OOM)'));
+    await gw.logged(({ msg }) => String(msg).includes('refuses commands (OOM)'));
     await redis.flushall();
     expect(await limited(gw.url, 'bob')).toEqual([200, 200, 200, 200, 200, 429, 429]);
     expect(await redis.keys('gw:{limits}:*bob*')).not.toEqual([]);

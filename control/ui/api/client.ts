@@ -12,7 +12,7 @@ export const client = new ControlClient({
   },
 });
 
-/** Changes a resource only where it is still what was read; without an ETag, whatever it is. */
+/** Returns options for a change of a resource only if it still is as read; without an ETag, for any change. */
 export function ifMatch(etag: string | null | undefined): CallOptions {
   return etag ? { headers: { 'if-match': etag } } : {};
 }

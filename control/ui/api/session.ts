@@ -1,4 +1,4 @@
-/** Who is signed in: the token stays in this tab, and nowhere else. */
+/** The signed-in account: the token stays in this tab alone. */
 import { computed, signal } from '@preact/signals';
 import type { Identity } from './types.ts';
 
@@ -21,7 +21,7 @@ export const token = signal<string | null>(sessionStorage.getItem(KEY));
 /** Null until the server has said whose the token is. */
 export const identity = signal<Identity | null>(null);
 
-/** Why there is no session any more; null where nobody needs to be told. */
+/** Reason for the end of the session; null if the page need not show one. */
 export const expired = signal<string | null>(null);
 
 export const signedIn = computed(() => token.value !== null && identity.value !== null);

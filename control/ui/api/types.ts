@@ -1,4 +1,4 @@
-/** What the REST API takes and answers with: the server's own schemas. */
+/** Requests and responses of the REST API: the server's own schemas. */
 export type { NewApiKey } from '../../src/modules/api-keys/schemas.ts';
 export type { Artifact, ArtifactTools } from '../../src/modules/artifacts/schemas.ts';
 export type { AuditEntry } from '../../src/modules/audit/schemas.ts';

@@ -47,7 +47,7 @@ export function Table<T>({ caption, columns, rows, rowKey }: TableProps<T>) {
 
 interface ListTableProps<T> extends Omit<TableProps<T>, 'rows'> {
   readonly list: LoadedList<T>;
-  /** Shown where there is nothing. */
+  /** Shown if there are no rows. */
   readonly empty: ComponentChildren;
   /** Leaves rows out. */
   readonly only?: (row: T) => boolean;

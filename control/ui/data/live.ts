@@ -1,4 +1,4 @@
-/** What happens in a project, as it happens: one stream a project, shared by what is on the page. */
+/** Live events of a project: one stream a project, shared by what is on the page. */
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { ApiError } from '../../src/client/api-error.ts';
@@ -35,7 +35,7 @@ async function follow(id: string, signal: AbortSignal): Promise<void> {
       if (lost) tell('reconnected');
       for await (const { event } of events) tell(event);
     } catch (error) {
-      // What is refused now is refused later; what is not there will not come.
+      // A retry would be refused, or not found, again.
       if (error instanceof ApiError && [401, 403, 404].includes(error.status)) return;
     } finally {
       live.value = false;

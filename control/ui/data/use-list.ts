@@ -7,12 +7,12 @@ import { type Loaded, useLoaded } from './use-loaded.ts';
 
 export interface LoadedList<T> extends Loaded<Page<T>> {
   readonly items: readonly T[] | undefined;
-  /** Loads the next page; null where there is none. */
+  /** Loads the next page; null on the last page. */
   readonly more: (() => void) | null;
   readonly loadingMore: boolean;
 }
 
-/** What every list takes. */
+/** Input of every list. */
 interface PageInput {
   readonly query?: { readonly cursor?: string | undefined };
 }

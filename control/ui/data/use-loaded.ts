@@ -1,4 +1,4 @@
-/** What a page shows of the server: loaded when it opens, and again when it may have changed. */
+/** Data that a page shows: loaded when it opens, and again when it may have changed. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 
 export interface Loaded<T> {

@@ -5,7 +5,7 @@
 export interface KeptDraft {
   readonly filename: string;
   readonly text: string;
-  /** Of the spec, where it is not what the file's name says. */
+  /** Name of the spec, if it differs from the name of the file. */
   readonly name?: string | undefined;
   /** Of the revision that it began from. */
   readonly etag?: string | null | undefined;
@@ -28,10 +28,10 @@ addEventListener('beforeunload', (event) => {
 });
 
 export const ofSpec = (specId: string): string => `spec:${specId}`;
-/** Of a document that is no spec yet. */
+/** Returns the key of a document that is not a spec yet. */
 export const ofNewSpec = (projectId: string): string => `new:${projectId}`;
 
-/** Null where there is none. */
+/** Returns null if no draft is kept. */
 export function draftOf(key: string): KeptDraft | null {
   return drafts.get(key) ?? null;
 }
@@ -46,7 +46,7 @@ export function dropDraft(key: string): void {
   store();
 }
 
-/** Before somebody signs out: whoever comes next reads none of it. False where they would rather not. */
+/** Asks before an account signs out, since drafts are dropped then. Returns false if the answer is no. */
 export function mayDropDrafts(): boolean {
   const question = 'What you wrote and did not upload is lost when you sign out. Sign out?';
   if (drafts.size > 0 && !confirm(question)) return false;
@@ -55,7 +55,7 @@ export function mayDropDrafts(): boolean {
   return true;
 }
 
-/** What is too large for the browser to keep is there until the tab is loaded anew, before which it asks. */
+/** Stores the drafts. Those that are too large for the browser last until the tab is reloaded, before which it asks. */
 function store(): void {
   clearTimeout(timer);
   timer = undefined;

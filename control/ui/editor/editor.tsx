@@ -12,7 +12,7 @@ interface DocumentProps {
   readonly short?: boolean;
 }
 
-/** `text` is where it begins: later values only count where the file is another. */
+/** `text` is the first content: later values count only if the file changes. */
 export function DocumentEditor({ text, filename, findings, at = null, onChange, short = false }: DocumentProps) {
   const parent = useRef<HTMLDivElement>(null);
   const editor = useRef<Editor | null>(null);

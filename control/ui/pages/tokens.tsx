@@ -159,7 +159,7 @@ function TokenDialog({ projects, onClose, onCreated }: TokenDialogProps) {
         type="datetime-local"
         value={expires}
         onInput={setExpires}
-        hint="Left empty: when it is revoked."
+        hint="Leave empty for no expiry."
       />
     </FormDialog>
   );

@@ -1,4 +1,4 @@
-/** On top of every page: where one can go, and who one is. */
+/** Header of every page: navigation and the signed-in account. */
 import { useLocation } from 'preact-iso/router';
 import { identity, may, signOut } from '../api/session.ts';
 import { mayDropDrafts } from '../editor/drafts.ts';

@@ -67,7 +67,9 @@ function Listed({ listing: { enabled, tools, count, tokens, upstreams, warnings 
         </span>
       </div>
       <section class="card pad" aria-label="Tools">
-        {found.length === 0 && <p class="muted">{count === 0 ? 'There are none.' : 'Nothing fits the filter.'}</p>}
+        {found.length === 0 && (
+          <p class="muted">{count === 0 ? 'This artifact offers no tools.' : 'Nothing fits the filter.'}</p>
+        )}
         {found.slice(0, shown).map((tool) => (
           <ToolDetails key={String(tool.definition['name'])} tool={tool} />
         ))}

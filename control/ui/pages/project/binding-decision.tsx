@@ -1,4 +1,4 @@
-/** Asks what becomes of bindings whose operation an upload changes or leaves out. */
+/** Asks whether to keep bindings whose operation an upload changes or leaves out. */
 import { ApiError } from '../../../src/client/api-error.ts';
 import { faultsOf } from '../../api/describe-error.ts';
 import type { BindingDecision } from '../../api/types.ts';

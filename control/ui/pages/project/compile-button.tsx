@@ -1,4 +1,4 @@
-/** Compiles all specs of the project together, and goes to where its progress shows. */
+/** Compiles all specs of the project together, and shows its progress. */
 
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';

@@ -1,4 +1,4 @@
-/** Deploys an artifact, or goes back to one, and goes to where its progress shows. */
+/** Deploys an artifact, or goes back to one, and shows its progress. */
 
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';

@@ -1,4 +1,4 @@
-/** One deployment: what becomes of it at each data plane, as it happens. */
+/** One deployment, with its live progress at each data plane. */
 import { useRoute } from 'preact-iso/router';
 import { PageHead } from '../../components/page-head.tsx';
 import { Problem } from '../../components/problem.tsx';
@@ -63,7 +63,7 @@ export function DeploymentPage() {
           )}
           {data.rollback_of && (
             <>
-              <dt>Takes back</dt>
+              <dt>Rolls back</dt>
               <dd>
                 <a href={`${base}/deployments/${data.rollback_of}`}>
                   <Hash value={data.rollback_of} />
@@ -77,7 +77,7 @@ export function DeploymentPage() {
         <section class="card" aria-label="Data planes">
           <h2 class="card-title">Data planes</h2>
           <Table
-            caption="What became of it at each data plane"
+            caption="Result at each data plane"
             rows={data.targets}
             rowKey={({ data_plane_id }) => data_plane_id}
             columns={[

@@ -1,4 +1,4 @@
-/** What the compiler found, each with the way to its place in the document. */
+/** Diagnostics of the compiler, each with a link to its place in the document. */
 import type { Compilation, Diagnostic } from '../../api/types.ts';
 import { Status } from '../../components/values.tsx';
 import { withQuery } from '../../shell/with-query.ts';
@@ -6,7 +6,7 @@ import { useProject } from './project-context.ts';
 
 interface DiagnosticsProps {
   readonly diagnostics: readonly Diagnostic[];
-  /** Where a diagnostic leads; null where its place is not known. */
+  /** Link of a diagnostic; null if its place is not known. */
   readonly place: (diagnostic: Diagnostic) => { readonly href?: string; readonly go?: () => void } | null;
 }
 

@@ -4,11 +4,11 @@ import type { Diagnostic } from '../../api/types.ts';
 import type { KeptDraft } from '../../editor/drafts.ts';
 
 export interface Draft extends KeptDraft {
-  /** Null for a document that is no spec yet. */
+  /** Null for a document that is not a spec yet. */
   readonly specId: string | null;
   /** It was written before, and kept. */
   readonly isKept?: boolean;
-  /** What the compiler said of the revision that it began from. */
+  /** Diagnostics of the revision that the draft began from. */
   readonly known?: readonly Diagnostic[];
 }
 

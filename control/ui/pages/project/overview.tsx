@@ -1,4 +1,4 @@
-/** What a project serves, and what happened last. */
+/** Overview of a project: its deployed artifact and its latest events. */
 import type { ComponentChildren } from 'preact';
 import type { Compilation, DataPlane, Deployment, Spec } from '../../api/types.ts';
 import { PageHead } from '../../components/page-head.tsx';

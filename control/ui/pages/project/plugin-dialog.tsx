@@ -93,7 +93,7 @@ function PluginForm({ plugin, registry, first, onClose, onSaved }: PluginFormPro
       <DocumentEditor short filename={`Config of ${name}.json`} text={begun} findings={[]} onChange={setConfig} />
       {chosen?.config_schema && (
         <details>
-          <summary>What it may hold</summary>
+          <summary>Allowed properties</summary>
           <SchemaTable schema={chosen.config_schema} />
         </details>
       )}
@@ -101,7 +101,7 @@ function PluginForm({ plugin, registry, first, onClose, onSaved }: PluginFormPro
   );
 }
 
-/** Throws with what to do where it is no JSON object. */
+/** Throws with instructions if the text is not a JSON object. */
 function parsed(text: string): NonNullable<ProjectPluginInput['config']> {
   let value: unknown;
   try {

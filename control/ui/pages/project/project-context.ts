@@ -16,6 +16,6 @@ export const ProjectContext = createContext<ProjectPage | null>(null);
 /** Throws outside of a project's pages. */
 export function useProject(): ProjectPage {
   const page = useContext(ProjectContext);
-  if (page === null) throw new Error('this page is none of a project');
+  if (page === null) throw new Error('this page does not belong to a project');
   return page;
 }

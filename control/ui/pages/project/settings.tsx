@@ -1,4 +1,4 @@
-/** What a project is: name, description, upstreams; and its end. */
+/** Settings of a project: name, description, upstreams, deletion. */
 
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';

@@ -72,7 +72,7 @@ export function SpecBindings({ state: { spec }, onChanged }: SpecBindingsProps) 
   );
 }
 
-/** What is bound; the rest follows the document. */
+/** The bound members; the rest follows the document. */
 function BoundChain({ binding: { dispatch, middlewares } }: { readonly binding: SpecBinding }) {
   return (
     <>

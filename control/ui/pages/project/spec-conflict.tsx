@@ -12,12 +12,12 @@ import { Diff } from '../../editor/editor.tsx';
 interface SpecConflictProps {
   readonly specId: string;
   readonly filename: string;
-  /** What was written here. */
+  /** The text of this editor. */
   readonly text: string;
   readonly busy: boolean;
   /** Uploads it all the same: over the revision with this ETag, or anew where the spec is gone. */
   readonly onOverwrite: (etag: string | null) => void;
-  /** What was written here is given up. */
+  /** Discards the text of this editor. */
   readonly onTakeTheirs: () => void;
 }
 

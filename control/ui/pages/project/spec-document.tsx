@@ -38,7 +38,7 @@ export function SpecDocument({ state: { spec, etag, revisions }, revision, onSav
   });
   const content = useContent(spec.id, revision);
   const hasBindings = revision.sha256 !== revision.document_sha256;
-  // What is edited is the document: bindings are applied to whatever it becomes.
+  // The editor shows the document without bindings, which are applied to each new revision.
   const bare = useContent(spec.id, hasBindings ? revision : undefined, 'without');
   const compilation = useCompilationOf(spec.id, revision.revision);
   const names = [...(content.data?.keys() ?? [])];
@@ -145,7 +145,7 @@ function Summary({
   );
 }
 
-/** The latest compilation with this revision; null where there is none among the last ones. */
+/** Returns the latest compilation with this revision; null if the last ones have none. */
 function useCompilationOf(specId: string, revision: number): Compilation | null | undefined {
   const { project } = useProject();
   const input = { params: { id: project.id }, query: { limit: 50 } };

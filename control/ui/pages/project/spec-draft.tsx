@@ -109,7 +109,7 @@ export function SpecDraft({ draft, onSaved, onClose, onTakeTheirs }: SpecDraftPr
           )}
           {found.length > 0 && (
             <div role={failure ? 'alert' : undefined}>
-              <p class="strong">{failure ? 'This is no valid spec yet.' : 'Of the last compilation:'}</p>
+              <p class="strong">{failure ? 'The spec is not valid yet.' : 'Of the last compilation:'}</p>
               <Diagnostics
                 diagnostics={found}
                 place={({ line }) =>
@@ -127,7 +127,7 @@ export function SpecDraft({ draft, onSaved, onClose, onTakeTheirs }: SpecDraftPr
   );
 }
 
-/** A draft is one document: what is wrong is wrong with it, whatever it is called where it is compiled. */
+/** A draft is one document: all diagnostics are about it, whatever its name in the compilation. */
 function diagnosticsOf(error: unknown): readonly Diagnostic[] {
   return faultsOf(error).map(({ code = '', severity = 'error', ...fault }) => ({ ...fault, code, severity }));
 }

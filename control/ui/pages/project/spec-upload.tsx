@@ -13,7 +13,7 @@ import { useProject } from './project-context.ts';
 
 interface UploadProps {
   readonly onUploaded: (uploaded: SpecUpload) => void;
-  /** The document is no valid spec: it is shown with what is wrong. */
+  /** The document is not a valid spec: it is shown with its diagnostics. */
   readonly onRefused: (refused: Refused) => void;
 }
 
