@@ -175,7 +175,7 @@ describe('messages that could be read in two ways', () => {
       const [good, reached] = await sent(() => ask(path, '{"price":1}'));
       expect([path, good.status === 200, reached]).toEqual([path, isJson, isJson ? 1 : 0]);
       // Bytes go on as they were sent.
-      if (isJson) expect(upstream.seen.at(-1)?.body).toBe(make('{"price":1}').toString());
+      if (isJson) expect(upstream.seen.at(-1)?.body === make('{"price":1}').toString(), 'the bytes as sent').toBe(true);
     }
     for (const path of ['/schema', '/condition']) {
       const [bad, reached] = await sent(() => ask(path, '{"price":11}'));
@@ -184,8 +184,9 @@ describe('messages that could be read in two ways', () => {
     const [changed, reached] = await sent(() => ask('/changed', '{"price":1}'));
     expect([changed.status === 200, reached]).toEqual([isJson, isJson ? 1 : 0]);
     if (!isJson) return;
-    const mark = make('').toString().startsWith('\ufeff') ? '\ufeff' : '';
-    expect(upstream.seen.at(-1)?.body).toBe(`${mark}{"price":1,"seen":true}`);
+    // Compared as a whole: the difference of megabytes of blanks would take minutes to print.
+    const isKept = upstream.seen.at(-1)?.body === make('{"price":1,"seen":true}').toString();
+    expect(isKept, 'the bytes around the change').toBe(true);
   });
 
   it('that no rule can read passes if the rule says so', async () => {
