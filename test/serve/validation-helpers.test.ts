@@ -17,7 +17,7 @@ const BRANCHES = 9_000;
 const expression = (op: string) => ({
   type: 'object',
   required: ['op', 'left'],
-  properties: { left: ref('Expression'), op: { const: op } },
+  properties: { left: ref('Expression'), op: { allOf: [{ const: op }] } },
 });
 const schemas = {
   Tree: {
