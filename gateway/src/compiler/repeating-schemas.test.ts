@@ -95,4 +95,39 @@ describe('a schema that repeats itself', () => {
   ])('is not what has %s', async (_, schema) => {
     expect(await warnings({ Node: schema, A: withItems({ op: {} }), B: withItems({ op: {} }) })).toEqual([]);
   });
+
+  const chain = (length: number, link: (next: JsonObject) => JsonObject, last: JsonObject): JsonObject => ({
+    Node: link({ $ref: '#/components/schemas/S1' }),
+    ...Object.fromEntries(
+      Array.from({ length }, (_, i) => [
+        `S${i + 1}`,
+        i === length - 1 ? last : link({ $ref: `#/components/schemas/S${i + 2}` }),
+      ]),
+    ),
+  });
+  it.each<[string, JsonObject]>([
+    [
+      'a union of 9,000 with a discriminator',
+      {
+        Node: {
+          oneOf: Array.from({ length: 9_000 }, (_, i) => ({ $ref: `#/components/schemas/B${i}` })),
+          discriminator: { propertyName: 't' },
+        },
+        ...Object.fromEntries(
+          Array.from({ length: 9_000 }, (_, i) => [`B${i}`, withItems({ t: { type: 'string' } }, ['t'])]),
+        ),
+      },
+    ],
+    [
+      'allOf that refers to the next one twice, 40 times',
+      chain(40, (next) => ({ allOf: [next, next] }), withItems({})),
+    ],
+    [
+      'lists of 100 branches, 20 times',
+      chain(20, (next) => ({ anyOf: Array.from({ length: 100 }, () => next) }), withItems({})),
+    ],
+    ['a chain of 500 references', chain(500, (next) => ({ allOf: [next] }), withItems({}))],
+  ])('is searched in bounded steps: %s', async (_, schemas) => {
+    expect((await warnings(schemas)).length).toBeLessThan(100);
+  });
 });

@@ -27,16 +27,17 @@ export function withCheapFirst(schema: Json, table: Table): Json {
 function cheapFirst(schemas: Json, table: Table): Json {
   if (!isObject(schemas) || isList(schemas)) return schemas;
   const all = Object.entries(schemas as { readonly [name: string]: Json });
-  const cheap = all.filter(([, each]) => isCheap(each, table));
-  if (cheap.length === 0 || cheap.length === all.length) return schemas;
-  return Object.fromEntries([...cheap, ...all.filter((each) => !cheap.includes(each))]);
+  const cheap: typeof all = [];
+  const others: typeof all = [];
+  for (const each of all) (isCheap(each[1], table) ? cheap : others).push(each);
+  return Object.fromEntries([...cheap, ...others]);
 }
 
 /** References that are followed. */
 const MOST_REFERENCES = 4;
 
 /** Reports whether a schema, or its reference's target, looks at the value and at nothing within it. */
-export function isCheap(schema: Json, table: Table): boolean {
+function isCheap(schema: Json, table: Table): boolean {
   let next: Json | undefined = schema;
   for (let i = 0; i < MOST_REFERENCES; i++) {
     if (!isObject(next)) return typeof next === 'boolean';
