@@ -177,6 +177,11 @@ export interface ProblemError {
   readonly reason: string;
 }
 
+/** Returns the name of a type of the gateway, such as `validation-failed`; any other type as it is. */
+export function shortType(type: string): string {
+  return type.startsWith(PROBLEM_PREFIX) ? type.slice(PROBLEM_PREFIX.length) : type;
+}
+
 export interface Problem {
   /** URN. */
   readonly type: string;

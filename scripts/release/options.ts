@@ -192,7 +192,7 @@ function stepsOf(value: string): readonly Step[] {
 function kubectlPlatformsOf(value: string): readonly KubectlPlatform[] {
   return value.split(',').map((name) => {
     if (!isKubectlPlatform(name)) {
-      throw new InvalidArgumentError(`${name} is none of ${Object.keys(NODE_PACKAGES).join(', ')}.`);
+      throw new InvalidArgumentError(`${name} is not one of ${Object.keys(NODE_PACKAGES).join(', ')}.`);
     }
     return name;
   });

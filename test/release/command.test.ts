@@ -46,7 +46,7 @@ describe('npm run release', () => {
     [['--only', 'signatures'], 'say with --sign-key FILE or --sign-keyless how to sign'],
     [['--only', 'publish'], 'say with --push-npm URL or --push-registry HOST/PATH where'],
     [['--only', 'publish', '--push-npm', 'http://127.0.0.1:1'], 'npm is not installed'],
-    [['--kubectl-platforms', 'plan9/amd64'], 'plan9/amd64 is none of linux/amd64'],
+    [['--kubectl-platforms', 'plan9/amd64'], 'plan9/amd64 is not one of linux/amd64'],
     [['--push-registry', 'oci://registry'], 'without oci://'],
     [['--only', 'image', '--image-platforms', 'linux/amd64,linux/arm64'], 'say with --push-registry HOST/PATH where'],
   ])('refuses %s', (args, message) => {

@@ -146,14 +146,14 @@ export interface RequestInit {
    */
   readonly clientCertificate?: Partial<ClientCertificate>;
   /**
-   * Context values of earlier plugins. Default: none.
+   * Context values of earlier plugins. Default: empty.
    *
    * @example { 'ai.policy': 'strict' }
    */
   readonly context?: Readonly<Record<string, string>>;
   /**
    * HTTP calls that the plugin may make for this request. A call that none matches makes the test fail
-   * (`UnstubbedHttpCall`). Of several that match, each answers once, in order, and the last goes on. Default: none.
+   * (`UnstubbedHttpCall`). Of several that match, each answers once, in order, and the last goes on. Default: an empty list.
    *
    * @example [{ url: 'https://tenants.example/v1/tenants/acme', json: { plan: 'gold' } }]
    */

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Operation, RoutesFile } from '../artifact/format.ts';
 import type { CompileResult, Diagnostic } from '../compiler/index.ts';
 import { diagnosticPlace } from '../spec/diagnostic-line.ts';
-import { isLoopback } from '../transport/listen-address.ts';
+import { isAnyAddress, isLoopback } from '../transport/listen-address.ts';
 import { printable } from './table.ts';
 
 /** Diagnostics of one code in one file, of which more are only counted: large documents have hundreds of warnings. */
@@ -88,6 +88,6 @@ function isEasy({ method, path, parameters }: Operation): boolean {
 /** Returns a line for a server that other machines reach; empty for one on the loopback interface. */
 export function interfacesNote({ address, port }: AddressInfo): string {
   if (isLoopback(address)) return '';
-  const where = address === '0.0.0.0' || address === '::' ? 'all interfaces' : address;
+  const where = isAnyAddress(address) ? 'all interfaces' : address;
   return `listening on ${where}: other machines may send requests; --listen 127.0.0.1:${port} keeps it to this one\n`;
 }

@@ -57,7 +57,7 @@ export interface CompileFlags {
    */
   readonly provenanceCommit?: string;
   /**
-   * Place of the build, for `/provenance`. Default: none.
+   * Place of the build, for `/provenance`; left out by default.
    *
    * @example 'ci/github-actions'
    */

@@ -3,7 +3,7 @@
  * No attribute holds a header, a query or a body, since credentials travel there, unless a config names the header.
  */
 import type { Attributes, SpanContext, SpanKind, TraceState } from '@opentelemetry/api';
-import { PROBLEM_PREFIX, type Problem } from '../problems.ts';
+import { type Problem, shortType } from '../problems.ts';
 import { randomHex } from './random-hex.ts';
 import { CLIENT, INTERNAL, SERVER, Span, type SpanSink } from './span.ts';
 
@@ -68,7 +68,7 @@ export class RequestTrace {
   /** Ends a step; `outcome` says how it decided, and `problem` with which, if any. */
   ended(step: Span, outcome: string, problem: Problem | null = null): void {
     step.attributes['gw.outcome'] = outcome;
-    if (problem !== null && problem.status >= 500) step.failed(shortType(problem));
+    if (problem !== null && problem.status >= 500) step.failed(bounded(shortType(problem.type)));
     if (this.#current === step) this.#current = this.#root;
     step.end();
   }
@@ -112,7 +112,7 @@ export class RequestTrace {
 
   /** Notes the problem that is about to be sent; null: the answer is not a problem. */
   answered(problem: Problem | null): void {
-    this.#problem = problem && shortType(problem);
+    this.#problem = problem && bounded(shortType(problem.type));
   }
 
   /** The request has ended; `status` is null if its client left before it had an answer. */
@@ -153,11 +153,6 @@ export class RequestTrace {
     if (this.#traceState !== undefined) context.traceState = this.#traceState;
     return new Span(this.#sink, { ...span, context, epoch: this.#epoch });
   }
-}
-
-/** Returns the problem's name, or the whole type if it is a plugin's own. */
-function shortType({ type }: Problem): string {
-  return bounded(type.startsWith(PROBLEM_PREFIX) ? type.slice(PROBLEM_PREFIX.length) : type);
 }
 
 function bounded(text: string): string {

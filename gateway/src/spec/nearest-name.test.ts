@@ -22,7 +22,7 @@ describe('nearestName', () => {
     ['a', ['b']],
     ['x'.repeat(65), ['x'.repeat(64)]],
     ['same', ['same']],
-  ])('%s of %j is none', (name, known) => {
+  ])('returns null for %s of %j', (name, known) => {
     expect(nearestName(name, known)).toBeNull();
   });
 

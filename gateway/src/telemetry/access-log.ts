@@ -3,7 +3,7 @@
  * logging. The query is left out: credentials travel there.
  */
 import { type EndedRequest, type Exchange, headerOf } from '../exchange.ts';
-import { PROBLEM_PREFIX, type ProblemError } from '../problems.ts';
+import { type ProblemError, shortType } from '../problems.ts';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what JSON must escape
 const ESCAPED = /["\\\u0000-\u001f\u007f-\uffff]/;
@@ -43,9 +43,8 @@ const [MOST_ERRORS, MOST_CHARACTERS] = [3, 200];
 function refusal({ problem }: Exchange): string {
   if (problem === null) return '';
   const { type, errors } = problem;
-  const name = type.startsWith(PROBLEM_PREFIX) ? type.slice(PROBLEM_PREFIX.length) : type;
   const found = errors === undefined ? '' : `,"errors":${JSON.stringify(errors.slice(0, MOST_ERRORS).map(shortened))}`;
-  return `,"problem":${text(name)}${found}`;
+  return `,"problem":${text(shortType(type))}${found}`;
 }
 
 function shortened({ in: part, field, reason }: ProblemError): ProblemError {

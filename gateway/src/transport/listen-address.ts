@@ -41,8 +41,13 @@ export function shownAddress(address: AddressInfo | null): string {
   return isIP(address.address) === 6 ? `[${address.address}]:${address.port}` : `${address.address}:${address.port}`;
 }
 
+/** Reports whether the address stands for all interfaces. */
+export function isAnyAddress(address: string): boolean {
+  return address === '0.0.0.0' || address === '::';
+}
+
 /** The address by which this machine reaches a server: `127.0.0.1:8080` also if the server listens on all addresses. */
 export function reachableAddress({ address, port }: AddressInfo): string {
-  const host = address === '0.0.0.0' || address === '::' ? '127.0.0.1' : address;
+  const host = isAnyAddress(address) ? '127.0.0.1' : address;
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
