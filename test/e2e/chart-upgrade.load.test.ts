@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
-import { image, missing, skipped } from './installed-operator.ts';
+import { image, LITTLE, missing, skipped } from './installed-operator.ts';
 import { DRAIN_SECONDS, execute, kubectl, lastingPods } from './kubectl.ts';
 import { startLoad } from './load.ts';
 
@@ -25,7 +25,7 @@ metadata: {name: ${name}}
 spec:
   specs: {names: [shop]}
   plugins: [{name: mock}]
-  pods: {image: "${image}", replicas: ${replicas}}
+  pods: {image: "${image}", replicas: ${replicas}, resources: ${JSON.stringify(LITTLE)}}
   serve: {drainDelay: ${drain}}
   rollout: {progressDeadlineSeconds: 10}
 ---`;
@@ -52,6 +52,7 @@ function helm(command: string, chart: string, tagged: string, values: readonly s
     ...[command, release, chart, '-n', system, '--wait', '--timeout', '240s'],
     ...['--set', `image.repository=${tagged.slice(0, colon)}`, '--set-string', `image.tag=${tagged.slice(colon + 1)}`],
     ...['--set', `watchNamespaces={${namespace}}`, '--set', 'crds.install=false'],
+    ...['--set', `resources.requests.cpu=${LITTLE.requests.cpu}`],
     ...values.flatMap((value) => ['--set', value]),
   ]);
 }

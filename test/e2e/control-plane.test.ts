@@ -14,7 +14,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DATABASE_URL, type UnopenedDatabase, unopenedDatabase } from '../control/database.ts';
 import { eventually } from '../eventually.ts';
 import { GW } from '../programs/gw.ts';
-import { type InstalledOperator, image, missing, skipped } from './installed-operator.ts';
+import { type InstalledOperator, image, LITTLE, missing, skipped } from './installed-operator.ts';
 import { execute, lastingPods } from './kubectl.ts';
 import { startLoad } from './load.ts';
 import { reachable } from './reachable.ts';
@@ -128,7 +128,7 @@ describe.skipIf(missing.length > 0)(`a control plane in the cluster${skipped}`, 
           plugins: [{ name: 'mock' }],
           signing: { keySecret: { name: 'signing' } },
           controlPlane: { url: `https://${host}:9090`, secret: 'control' },
-          pods: { replicas: 2, image, imagePullPolicy: 'IfNotPresent' },
+          pods: { replicas: 2, image, imagePullPolicy: 'IfNotPresent', resources: LITTLE },
         },
       }),
     );

@@ -7,7 +7,7 @@ import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { GW_OPERATOR } from '../programs/gw-operator.ts';
-import { type InstalledOperator, image, missing, skipped } from './installed-operator.ts';
+import { type InstalledOperator, image, LITTLE, missing, skipped } from './installed-operator.ts';
 import { sharedOperator } from './shared-operator.ts';
 
 const PLANTED = 'planted-secret-5c1d';
@@ -45,7 +45,7 @@ const project = JSON.stringify({
     specs: { selector: { matchLabels: { app: 'shop' } } },
     plugins: [{ name: 'mock' }, { name: 'apikey-auth' }],
     secrets: { env: ['shop-env'] },
-    pods: { image, replicas: 2 },
+    pods: { image, replicas: 2, resources: LITTLE },
   },
 });
 

@@ -38,9 +38,10 @@ const CACHE_VOLUME = 'gw-cache';
 /** Seconds; the kubelet renews it in time, and `gw serve` reads it again at each connection. */
 const TOKEN_SECONDS = 3600;
 /**
- * A pod that starts with an older artifact is not ready before it has the desired one, or these seconds have passed.
+ * A pod that starts with an older artifact is not ready before it has the desired one, or these seconds have passed:
+ * more than another replica needs to take over from a killed leader, which is 15 s and its own start.
  */
-const WAIT = ['--control-plane-wait', '15'];
+const WAIT = ['--control-plane-wait', '45'];
 
 /**
  * Returns the link's parts of a pod with `gw serve`, with a volume in which the last good artifact outlives the

@@ -77,6 +77,17 @@ describe('the pace of updates', () => {
     expect(the.called).toEqual(['c']);
   });
 
+  it('calls up all who wait once failures take all places, so that each says so', async () => {
+    const the = rig(1, workloadOf('a', 'updating'));
+    for (const name of ['b', 'c']) await the.pace.turn(keyOf(name));
+    the.cluster = [workloadOf('a', 'failed')];
+    await the.pace.reconciled(keyOf('a'), false);
+    expect(the.called).toEqual(['b', 'c']);
+    for (const name of ['b', 'c']) expect(await the.pace.turn(keyOf(name))).toMatchObject({ stopped: true });
+    await the.pace.reconciled(keyOf('a'), false);
+    expect(the.called).toEqual(['b', 'c']);
+  });
+
   it('gives one place to all failures of a namespace', async () => {
     const the = rig(2, ...['a', 'b', 'c'].map((name) => workloadOf(name, 'failed', 'tenant')));
     expect((await the.pace.turn(keyOf('x'))).taken).toBe(true);

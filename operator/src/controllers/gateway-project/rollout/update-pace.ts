@@ -68,15 +68,20 @@ export class UpdatePace {
     return { taken: false, updating: updating.size, failed: failed.length, stopped };
   }
 
-  /** `outdated`: the project still waits. Else the next projects in line are queued. */
+  /**
+   * `outdated`: the project still waits. Else the next projects in line are queued, or all that wait once failures take
+   * all places, so that they say so.
+   */
   async reconciled(key: ObjectKey, outdated: boolean): Promise<void> {
     const id = keyText(key);
     this.#taken.delete(id);
     if (outdated) return;
     this.#waiting.delete(id);
     if (this.#waiting.size === 0) return;
-    const { free } = this.#places(await this.#workloads());
-    this.#call([...this.#waiting.values()].slice(0, Math.max(0, free)));
+    const { free, updating } = this.#places(await this.#workloads());
+    const stops = free <= 0 && updating.size === 0 && !this.#stopped;
+    const next = [...this.#waiting.values()];
+    this.#call(stops ? next : next.slice(0, Math.max(0, free)));
   }
 
   /** Counts at the time of a scrape. */
