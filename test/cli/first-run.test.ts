@@ -30,6 +30,7 @@ function gw(cwd: string, ...args: string[]) {
 it('gw init demo && gw compile && gw serve answers', async () => {
   expect(gw(folder, 'init', 'demo')).toContain('cd demo');
   const demo = join(folder, 'demo');
+  expect(gw(demo, 'validate')).toMatch(/^specs\/[\w-]+\.yaml: valid\n1 spec: 1 valid, 0 invalid\n$/);
   expect(gw(demo, 'compile', '--manifest', 'gw.yaml', '--output', 'api.gwa')).toMatch(/^api\.gwa: 4 routes/);
   expect(gw(demo, 'routes', 'api.gwa')).toContain('/users/{id}');
   expect(gw(demo, 'verify', 'api.gwa')).toContain('hashes verified');

@@ -4,21 +4,22 @@ import { diagnosticHead } from '../spec/diagnostic-line.ts';
 import { printable } from './table.ts';
 
 /** Shown of one code in one file; a spec without any dispatch would fill the screen. */
-const MOST_OF_A_KIND = 10;
+const MOST_OF_A_KIND = { error: 10, warning: 3 };
+/** Routes that a line names. */
+const MOST_ROUTES = 10;
 
 /** Returns a block for each diagnostic: `file:line:column: severity CODE message`, the pointer, the hint. */
 export function describeDiagnostics(diagnostics: readonly Diagnostic[]): string {
-  const shown = new Map<string, number>();
-  let text = '';
-  for (const diagnostic of diagnostics) {
-    const kind = `${diagnostic.file ?? ''} ${diagnostic.code}`;
-    const n = (shown.get(kind) ?? 0) + 1;
-    shown.set(kind, n);
-    if (n <= MOST_OF_A_KIND) text += describe(diagnostic);
+  const kinds = Map.groupBy(diagnostics, ({ file, code, severity }) => `${file ?? ''} ${severity} ${code}`);
+  const hidden = new Set<Diagnostic>();
+  let rest = '';
+  for (const [kind, [first, ...others]] of kinds) {
+    const most = MOST_OF_A_KIND[first?.severity ?? 'error'];
+    const more = others.slice(most - 1);
+    for (const each of more) hidden.add(each);
+    if (more.length > 0) rest += `${kind.trim()}: ${more.length} more of these (--format json shows all)\n`;
   }
-  for (const [kind, n] of shown) {
-    if (n > MOST_OF_A_KIND) text += `${kind.trim()}: ${n - MOST_OF_A_KIND} more of these (--format json shows all)\n`;
-  }
+  const text = diagnostics.flatMap((each) => (hidden.has(each) ? [] : describe(each))).join('') + rest;
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
   const warnings = diagnostics.length - errors;
   return text === ''
@@ -43,7 +44,7 @@ export function describeInherited(inherited: readonly InheritedRoute[]): string 
   const sources = Map.groupBy(inherited, ({ file, pointer }) => `${pointer} of ${file}`);
   return [...sources]
     .map(([source, routes]) => {
-      const shown = routes.slice(0, MOST_OF_A_KIND).map(({ method, path }) => `${method} ${path}`);
+      const shown = routes.slice(0, MOST_ROUTES).map(({ method, path }) => `${method} ${path}`);
       const more = routes.length > shown.length ? ` and ${routes.length - shown.length} more` : '';
       const tools = routes.filter(({ tool }) => tool !== null).length;
       const offered = tools === 0 ? '' : `, ${tools} of them as tools`;

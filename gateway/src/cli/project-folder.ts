@@ -22,7 +22,14 @@ import { get, isObject } from '../spec/json.ts';
 import { didYouMean } from '../spec/nearest-name.ts';
 import { parseText } from '../spec/parse.ts';
 import { child } from '../spec/pointer.ts';
-import { ManifestError, type ManifestPlugin, manifestError, readManifest, reasonOf } from './manifest.ts';
+import {
+  ManifestError,
+  type ManifestPlugin,
+  manifestError,
+  type ProjectManifest,
+  readManifest,
+  reasonOf,
+} from './manifest.ts';
 import { ReadPaths } from './read-paths.ts';
 
 const SPEC_FILE = /\.(ya?ml|json)$/i;
@@ -76,12 +83,8 @@ export async function readProjectFolder({
   const manifest = await readManifest(path);
   const plugins = new Map([...dispatchersOf(flags).map((name) => [name, {}] as const), ...manifest.plugins]);
   const home = dirname(resolve(path));
-  if (given.length === 0 && manifest.specs === undefined) {
-    throw new ManifestError(`${path} names no "specs" folder: add one, or give files with --spec`);
-  }
-  const folder = resolve(home, manifest.specs ?? '.');
-  const paths = given.length > 0 ? given.map((spec) => resolve(spec)) : await specFilesOf(folder, resolve(path), reads);
-  const folders = given.length > 0 ? [...new Set(paths.map((spec) => dirname(spec)))] : [folder];
+  const paths = given.length > 0 ? given.map((spec) => resolve(spec)) : await specsOfManifest(path, manifest, reads);
+  const folders = given.length > 0 ? [...new Set(paths.map((spec) => dirname(spec)))] : [specsFolder(path, manifest)];
   const root = commonFolder([home, ...folders]);
   const files = await specFiles(paths, folders, root, reads);
   const { renamed, ...plain } =
@@ -99,6 +102,22 @@ export async function readProjectFolder({
     ...(manifest.mcp === undefined ? {} : { mcp: manifest.mcp }),
     flags,
   };
+}
+
+/** Returns the paths of the manifest's specs. Rejects with ManifestError or SpecFileError. */
+export async function specsOfManifest(
+  path: string,
+  manifest: Pick<ProjectManifest, 'specs'>,
+  reads = new ReadPaths(),
+): Promise<readonly string[]> {
+  if (manifest.specs === undefined) {
+    throw new ManifestError(`${path} names no "specs" folder: add one, or give files with --spec`);
+  }
+  return specFilesOf(specsFolder(path, manifest), resolve(path), reads);
+}
+
+function specsFolder(path: string, { specs = '.' }: Pick<ProjectManifest, 'specs'>): string {
+  return resolve(dirname(resolve(path)), specs);
 }
 
 /**

@@ -111,7 +111,10 @@ describe('gw validate', () => {
 
   it('asks for a spec', async () => {
     const { code, stderr } = await validate([]);
-    expect([code, stderr]).toEqual([1, 'gw validate: name at least one file, such as: gw validate openapi.yaml\n']);
+    expect([code, stderr]).toEqual([
+      1,
+      'gw validate: there is no gw.yaml here: name at least one file, such as: gw validate openapi.yaml\n',
+    ]);
   });
 
   it('takes files without an option, also one that is named openapi.yaml', async () => {

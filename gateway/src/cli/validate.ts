@@ -2,6 +2,8 @@
  * `gw validate` (docs/reference/cli.md#validate): specs by themselves, without a manifest. Checks that need one, or
  * flags of the build, are left to `gw compile`: undeclared plugins, named upstreams, plaintext.
  */
+import { existsSync } from 'node:fs';
+import { relative } from 'node:path';
 import { Command } from 'commander';
 import type { Diagnostic, Project } from '../compiler/index.ts';
 import { describeDiagnostics, withPaths } from './diagnostics-text.ts';
@@ -26,6 +28,7 @@ interface FileResult {
 
 const HELP = `
 Examples:
+  $ gw validate                             # the specs of gw.yaml
   $ gw validate openapi.yaml
   $ gw validate specs/*.yaml --format json
   $ gw validate --spec specs/books.yaml
@@ -33,15 +36,17 @@ Examples:
 It says what gw compile says of the documents, whether operations have dispatchers or not. What depends on the manifest
 is left to gw compile: undeclared plugins, named upstreams, plaintext.
 
-Exit codes: 0 all specs are valid, 1 one is not.`;
+Exit codes: 0 all specs are valid, 1 one is not, 2 gw.yaml has an error.`;
 
+const MANIFEST = 'gw.yaml';
+const EXIT_MANIFEST = 2;
 /** A plugin that the built-in ones are not among is the manifest's to declare, as are named upstreams. */
 const OF_THE_MANIFEST: readonly string[] = ['E1033', 'E1040'];
 
 export function validateCommand(program: Program): Command {
   return new Command('validate')
     .description('Check specs and their extensions, without a manifest.')
-    .argument('[file...]', 'spec files')
+    .argument('[file...]', 'spec files (default: those of gw.yaml)')
     .addOption(
       option('-s, --spec <file>', 'spec file, as the argument (repeatable)').argParser(list).default([], 'none'),
     )
@@ -51,10 +56,10 @@ export function validateCommand(program: Program): Command {
 }
 
 async function run({ spec, format }: Flags, { stdout, stderr, exit }: Program): Promise<void> {
-  const files = [...new Set(spec)];
-  if (files.length === 0) {
-    stderr('gw validate: name at least one file, such as: gw validate openapi.yaml\n');
-    return exit(EXIT_FAILURE);
+  const files = spec.length > 0 ? [...new Set(spec)] : await specsHere();
+  if ('exit' in files) {
+    stderr(`gw validate: ${files.message}\n`);
+    return exit(files.exit);
   }
   const findings = new Map<string, readonly Diagnostic[]>();
   for (const file of files) findings.set(file, await diagnosticsOf([file]));
@@ -67,6 +72,31 @@ async function run({ spec, format }: Flags, { stdout, stderr, exit }: Program): 
   const summary = { total: results.length, valid: results.length - invalid, invalid };
   stdout((await structured(format, { results, summary })) ?? describe(results, summary));
   exit(invalid === 0 ? 0 : EXIT_FAILURE);
+}
+
+interface NoSpecs {
+  readonly exit: number;
+  readonly message: string;
+}
+
+/** Returns the paths of the specs that the manifest in this folder names. */
+async function specsHere(): Promise<readonly string[] | NoSpecs> {
+  if (!existsSync(MANIFEST)) {
+    const message = `there is no ${MANIFEST} here: name at least one file, such as: gw validate openapi.yaml`;
+    return { exit: EXIT_FAILURE, message };
+  }
+  const [{ readManifest, ManifestError }, { specsOfManifest, SpecFileError }] = await Promise.all([
+    import('./manifest.ts'),
+    import('./project-folder.ts'),
+  ]);
+  try {
+    const specs = await specsOfManifest(MANIFEST, await readManifest(MANIFEST));
+    return specs.map((path) => relative('', path));
+  } catch (error) {
+    if (error instanceof SpecFileError) return { exit: EXIT_FAILURE, message: error.message };
+    if (error instanceof ManifestError) return { exit: EXIT_MANIFEST, message: error.message };
+    throw error;
+  }
 }
 
 function resultOf(file: string, diagnostics: readonly Diagnostic[]): FileResult {

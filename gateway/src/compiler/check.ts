@@ -12,6 +12,7 @@ import { CREDENTIALS_HINT, credentialPlaces } from '../spec/url-credentials.ts';
 import { Binder } from './bind.ts';
 import type { ReadCondition } from './conditions.ts';
 import { operationKey } from './culprits.ts';
+import { Instances } from './distinct.ts';
 import { DocumentJudge } from './document-judge.ts';
 import type { PluginLoad } from './load-check.ts';
 import { manifestPlace } from './manifest-place.ts';
@@ -24,6 +25,7 @@ import type { Resolved } from './resolve.ts';
 import { isEndless, routeOf } from './routes.ts';
 import { SchemaTable } from './schema-table.ts';
 import { type CompiledTools, type Routed, toolsOf } from './tools.ts';
+import { warnOfUncheckedCredentials } from './unchecked-credentials.ts';
 
 export interface SourceFile {
   /** Name under `specs/`. */
@@ -95,6 +97,7 @@ export function checkAndBind(
     diagnostics,
     schemas,
     binder,
+    instances: new Instances(diagnostics),
     judge,
     instead: insteadOf(project.flags),
     mockAuth: project.flags.mockAuth === true,
@@ -123,6 +126,7 @@ export function checkAndBind(
   });
   const routes = { operations: routed.map(({ operation }): Operation => operation), schemas: schemas.finish() };
   warnOfPreparation(routed, routes.schemas, diagnostics);
+  warnOfUncheckedCredentials(routed, plugins.used, { documents, diagnostics });
   warnOfRepeats(routes.schemas, (id) => schemas.placeOf(id), diagnostics);
   const tools = toolsOf(
     specs.map(({ spec }) => spec),

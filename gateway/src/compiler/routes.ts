@@ -15,7 +15,7 @@ import { admittedHeaders, type BoundUse, headersOfUse } from './admitted-headers
 import type { Binder } from './bind.ts';
 import { channelInputsOf, streamedContentOf, webSocketContentOf } from './channel-inputs.ts';
 import { requestBodyOf } from './content.ts';
-import { checkDistinct } from './distinct.ts';
+import type { Instances } from './distinct.ts';
 import type { DocumentJudge } from './document-judge.ts';
 import { checkFit } from './operation-fit.ts';
 import { parametersOf } from './parameters.ts';
@@ -37,6 +37,7 @@ export interface RouteDeps {
   readonly diagnostics: Diagnostics;
   readonly schemas: SchemaTable;
   readonly binder: Binder;
+  readonly instances: Instances;
   /** Null unless operations with an error are left out. */
   readonly judge: DocumentJudge | null;
   /** The dispatcher of every operation (`CompileFlags.mock`, `CompileFlags.upstream`); null: the one that it names. */
@@ -65,7 +66,7 @@ export function routeOf(declared: DeclaredOperation, file: string, deps: RouteDe
     if (bound && template) checkFit(bound, declaredUse, { method, path, names: template.names }, diagnostics);
     return bound ? [{ ...bound, place: placeOf(declaredUse.at), declared: declaredUse }] : [];
   });
-  checkDistinct(middlewares, diagnostics);
+  deps.instances.check(middlewares);
   checkAuthentication(declared, middlewares, security, diagnostics);
   const deprecatedAt = dateOf(at, 'x-deprecated-at', diagnostics);
   const sunset = dateOf(at, 'x-sunset', diagnostics);

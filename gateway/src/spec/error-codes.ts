@@ -124,7 +124,7 @@ export const ERROR_CODES = {
     severity: 'warning',
     production: true,
     title: 'operation without x-gw-dispatch',
-    hint: 'Add x-gw-dispatch to the operation, its path item or the root, or x-gw-dispatch: false, which says that it is not to be served.',
+    hint: 'Add x-gw-dispatch to the operation, its path item or the root, or x-gw-dispatch: false if it is not to be served. gw dev --mock and gw dev --upstream serve a document as it is.',
   },
   E1021: {
     category: 'extension',
@@ -303,6 +303,20 @@ export const ERROR_CODES = {
     severity: 'warning',
     title: 'schema repeats itself',
     hint: 'Give each branch a required property with a const of its own, or add a discriminator, so that one branch applies to a value.',
+  },
+  E1080: {
+    category: 'security',
+    severity: 'warning',
+    title: 'credentials that no middleware checks',
+    hint: 'Add an authentication middleware to x-gw-middlewares: "security" by itself only admits the header of the credential.',
+    hasOwnHints: true,
+  },
+  E1081: {
+    category: 'config',
+    severity: 'warning',
+    title: 'instances of a plugin share what differs in settings',
+    hint: 'Give each instance a name of its own, or both the same settings.',
+    hasOwnHints: true,
   },
 } as const satisfies Readonly<Record<string, ErrorCode>>;
 
