@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { GW } from '../programs/gw.ts';
 import { programEnv } from '../programs/program.ts';
 
@@ -31,6 +32,9 @@ it('gw init demo && gw compile && gw serve answers', async () => {
   expect(gw(folder, 'init', 'demo')).toContain('cd demo');
   const demo = join(folder, 'demo');
   expect(gw(demo, 'validate')).toMatch(/^specs\/[\w-]+\.yaml: valid\n1 spec: 1 valid, 0 invalid\n$/);
+  expect(parse(gw(demo, 'validate', '--format', 'yaml'))).toMatchObject({
+    summary: { total: 1, valid: 1, invalid: 0 },
+  });
   expect(gw(demo, 'compile', '--manifest', 'gw.yaml', '--output', 'api.gwa')).toMatch(/^api\.gwa: 4 routes/);
   expect(gw(demo, 'routes', 'api.gwa')).toContain('/users/{id}');
   expect(gw(demo, 'verify', 'api.gwa')).toContain('hashes verified');

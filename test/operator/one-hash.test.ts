@@ -10,15 +10,24 @@ import { gzipSync } from 'node:zlib';
 import { compileProject } from '@gw/control';
 import { builtinPluginFiles } from '@gw/gateway/compiler';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { apiSpecs, configMaps, gatewayProjects, pluginRefs, secrets } from '../../operator/src/api/resources.ts';
+import { parseAllDocuments } from 'yaml';
+import {
+  apiSpecs,
+  configMaps,
+  type GatewayProject,
+  gatewayProjects,
+  pluginRefs,
+  secrets,
+} from '../../operator/src/api/resources.ts';
 import { gather } from '../../operator/src/controllers/gateway-project/sources/decide.ts';
 import { readSources } from '../../operator/src/controllers/gateway-project/sources/observe.ts';
 import { catalog } from '../../operator/src/controllers/plugin-ref/catalog.ts';
 import { ForeignUses } from '../../operator/src/controllers/plugin-ref/grants.ts';
+import type { KubeObject, Resource } from '../../operator/src/kube/kube-object.ts';
 import { MemoryObjects } from '../../operator/src/local/memory-objects.ts';
 import { RegistryClient } from '../../operator/src/registry/client.ts';
 import type { OpenFetcher } from '../../operator/src/sources/open-fetcher.ts';
-import { compiled, createProject, hashByCommandLine } from '../control/compiling.ts';
+import { compiled, createProject, gw, hashByCommandLine } from '../control/compiling.ts';
 import { type ControlServer, startControl } from '../control/server.ts';
 import { type FileServer, sha256, startFileServer, tarOf, testEgress, testFetcher } from '../source-rig.ts';
 
@@ -121,6 +130,11 @@ async function byOperator(document: object, plugin: object, file?: string): Prom
       allowPlaintext: true,
     },
   });
+  return byProject(project);
+}
+
+/** What the operator makes of a project, and of the objects that it names. */
+async function byProject(project: GatewayProject): Promise<string> {
   const namespaces = { includes: () => true };
   const using = { objects, catalog, sources: fetcher.sources, foreignUses: new ForeignUses(), namespaces };
   for (;;) {
@@ -142,6 +156,21 @@ it('by kubectl, from ConfigMaps and Secrets', async () => {
   const docs = { configMap: { name: 'docs', key: 'books.yaml' } };
   expect(await byOperator(docs, { configMap: { name: 'echo' } })).toBe(hash);
   expect(await byOperator(docs, { secret: { name: 'echo' } })).toBe(hash);
+});
+
+it('by kubectl, from what gw manifests writes', async () => {
+  const { stdout } = await gw(['manifests', '-m', join(folder, 'gw.yaml'), '--name', 'books', '--namespace', 'shop']);
+  const written = parseAllDocuments(stdout).map((document) => document.toJS());
+  const kinds = { ApiSpec: apiSpecs, ConfigMap: configMaps, GatewayProject: gatewayProjects, PluginRef: pluginRefs };
+  for (const object of written) {
+    const resource = kinds[object.kind as keyof typeof kinds] as Resource<KubeObject>;
+    await objects.apply(resource, resource.parse(object));
+  }
+  const names = written.map(({ kind, metadata: { name } }) => `${kind}/${name}`);
+  expect(names).toEqual([
+    ...['ConfigMap/books-specs', 'ApiSpec/books', 'ConfigMap/books-echo', 'PluginRef/echo', 'GatewayProject/books'],
+  ]);
+  expect(await byProject(gatewayProjects.parse(written.at(-1)))).toBe(hash);
 });
 
 it('by kubectl, from archives at URLs', async () => {

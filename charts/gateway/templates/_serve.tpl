@@ -68,7 +68,7 @@
 - --cache-dir
 - /var/cache/gw
 - --control-plane-wait
-- "15"
+- "45"
 {{- range $name, $value := .labels }}
 - --data-plane-label
 - {{ printf "%s=%s" $name $value | quote }}

@@ -9,6 +9,7 @@ import { hashCommand } from './hash.ts';
 import { initCommand } from './init.ts';
 import { inspectCommand } from './inspect.ts';
 import { keygenCommand } from './keygen.ts';
+import { manifestsCommand } from './manifests.ts';
 import { mcpCommand } from './mcp.ts';
 import { pluginCommand } from './plugin.ts';
 import type { Program } from './program.ts';
@@ -24,6 +25,7 @@ const COMMANDS: readonly ((program: Program) => Command)[] = [
   devCommand,
   compileCommand,
   validateCommand,
+  manifestsCommand,
   serveCommand,
   routesCommand,
   inspectCommand,

@@ -7,7 +7,7 @@ export const DATA_FORMATS = ['json', 'yaml'] as const;
 export async function structured(format: string, value: unknown): Promise<string | null> {
   if (format === 'json') return `${JSON.stringify(value)}\n`;
   if (format !== 'yaml') return null;
-  const { stringify } = await import('yaml');
+  const { stringify } = await import('./write-yaml.ts');
   // As JSON would have it: without members that are undefined.
   return stringify(JSON.parse(JSON.stringify(value)), { lineWidth: 0 });
 }
