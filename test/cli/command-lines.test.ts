@@ -91,7 +91,7 @@ const WITHOUT_FORMAT = new Set([
   ...['gw init', 'gw dev', 'gw serve', 'gw-control serve', 'gw-operator run', 'gw-operator local'],
   ...['gw plugin init', 'gw plugin build', 'gw plugin pack', 'gw-operator fetch', 'gw-control seed-plugins'],
   // These commands print a file: a script, a part of gw.yaml, manifests.
-  ...['completion', 'pin', 'crds'],
+  ...['completion', 'pin', 'crds', 'manifests'],
   // One line about what has been done; `status -o json` says what has become of it.
   ...['rollback', 'promote', 'pause', 'abort', 'retry', 'resume', 'wait', 'support-bundle'],
   ...['gw-control context set', 'gw-control context use', 'gw-control context delete'],
