@@ -83,7 +83,9 @@ async function run(given: string | undefined, flags: Flags, { stdout, stderr, ex
   const enter = name === '.' ? '' : `  cd ${name}\n`;
   stdout(`created ${folder}\n${project?.notes ?? ''}next:\n${enter}  gw dev\n`);
   const [compile, serve] = plaintextFlags(flags.upstream);
-  stdout(`  gw compile --manifest gw.yaml --output api.gwa${compile}\n  gw serve --artifact api.gwa${serve}\n  gw manifests | kubectl apply -f -\n`);
+  stdout(
+    `  gw compile --manifest gw.yaml --output api.gwa${compile}\n  gw serve --artifact api.gwa${serve}\n  gw manifests | kubectl apply -f -\n`,
+  );
   if (!project) stdout('  curl http://localhost:8080/health\n');
   exit(0);
 }

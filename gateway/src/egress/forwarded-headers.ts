@@ -5,7 +5,7 @@ import { HOPS } from '../headers/hops.ts';
 /** Headers that are not forwarded in either direction (RFC 9110 section 7.6.1), or are set anew. */
 export const HOP_BY_HOP: ReadonlySet<string> = new Set([
   ...['connection', 'keep-alive', 'proxy-connection', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer'],
-  ...['transfer-encoding', 'upgrade'],
+  ...['transfer-encoding', 'upgrade', 'http2-settings'],
 ]);
 const NOT_TO_UPSTREAM = new Set([
   ...HOP_BY_HOP,

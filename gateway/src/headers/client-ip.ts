@@ -26,7 +26,10 @@ export function parseCidr(text: string): Cidr {
  * readers differ on.
  */
 export function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
-  return isIP(text) === 0 ? undefined : ipaddr.process(text);
+  if (isIP(text) === 0) return undefined;
+  // `net` knows zones that ipaddr.js throws on, such as ::1%eth0.100: a zone is not part of the address.
+  const [plain = ''] = text.split('%', 1);
+  return ipaddr.isValid(plain) ? ipaddr.process(plain) : undefined;
 }
 
 export function inAnyCidr(address: ipaddr.IPv4 | ipaddr.IPv6, cidrs: readonly Cidr[]): boolean {

@@ -42,6 +42,8 @@ export class ResponseCheck {
     this.#recorder = recorder;
     this.#loop = loop;
     changeHeader(x.headers, 'set', 'accept-encoding', 'identity');
+    // A part of an answer, and JSON in another charset, would pass unvalidated.
+    for (const name of ['range', 'if-range', 'accept-charset']) changeHeader(x.headers, 'remove', name, '');
   }
 
   /** Checks an answer that a dispatcher made itself; returns the problem to send in its place. */

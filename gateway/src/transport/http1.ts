@@ -199,6 +199,8 @@ export function createHttp1Server(
   // Unknown expectations are ignored (RFC 9110, section 10.1.1).
   server.on('checkExpectation', (request, response) => accept(request, response as Http1Response, false));
   server.on('connect', ({ method = '', url = '', rawHeaders }, socket) => {
+    // Node.js has let go of the socket: a reset by the client would end the process.
+    socket.on('error', () => socket.destroy());
     refuseOn(socket as Socket, new Error('CONNECT is not served'), { method, target: url, headers: rawHeaders });
   });
   server.on('upgrade', (request, socket, head) => {

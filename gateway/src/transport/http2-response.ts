@@ -1,6 +1,6 @@
 /** Writes the pipeline's answer to one HTTP/2 stream. */
 import { validateHeaderValue } from 'node:http';
-import type { ServerHttp2Stream } from 'node:http2';
+import { constants, type ServerHttp2Stream } from 'node:http2';
 import { type Duplex, Writable } from 'node:stream';
 import { CLIENT_CLOSED, type Exchange, type HeaderList, type Responder, type ResponseSink } from '../exchange.ts';
 import type { BodyOwner } from './body.ts';
@@ -12,7 +12,9 @@ import { takesTrailers } from './takes-trailers.ts';
 import type { UpgradedConnections } from './upgraded.ts';
 
 /** Headers of HTTP/1.1 connections (RFC 9113, section 8.2.2). */
-const CONNECTION_SPECIFIC = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade']);
+const CONNECTION_SPECIFIC = new Set([
+  ...['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade', 'http2-settings'],
+]);
 /** Statuses without a body. */
 const BODILESS = new Set([204, 205, 304]);
 
@@ -163,7 +165,13 @@ export class Http2Response implements Responder, BodyOwner, WatchedClient {
   async #finish(clientKnows: Promise<void> | null): Promise<void> {
     if (clientKnows !== null) await clientKnows;
     if (this.#gone) return;
-    this.#stream.sendTrailers(fieldsOf(this.#trailers ?? []));
+    try {
+      this.#stream.sendTrailers(fieldsOf(this.#trailers ?? []));
+    } catch {
+      // Nothing awaits this: what node:http2 refuses in a trailer ends the stream alone.
+      this.#stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+      return;
+    }
     if (this.exchange?.bodyStream) setImmediate(() => this.#dropUnread());
   }
 
@@ -178,7 +186,7 @@ export class Http2Response implements Responder, BodyOwner, WatchedClient {
 
 /** Groups the values of each name, as node:http2 takes them in calls that accept no list. */
 function fieldsOf(headers: HeaderList): Record<string, string | string[]> {
-  const fields: Record<string, string | string[]> = {};
+  const fields: Record<string, string | string[]> = Object.create(null);
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i] as string;
     const value = headers[i + 1] as string;

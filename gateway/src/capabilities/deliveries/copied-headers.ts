@@ -2,13 +2,13 @@
 import type { JsonObject } from '../../artifact/format.ts';
 import { addForwarded } from '../../egress/forwarded-headers.ts';
 import type { Exchange, HeaderList } from '../../exchange.ts';
+import { holdsCredential } from '../../headers/credential-names.ts';
 import { HOPS } from '../../headers/hops.ts';
 import { isObject } from '../../spec/json.ts';
 import { traceparentOf } from '../../telemetry/trace-context.ts';
 import { AUTH_PREFIX } from '../../wasm/host/header-rules.ts';
 import { headerName, headersOf } from './target-settings.ts';
 
-const CREDENTIALS: readonly string[] = ['authorization', 'cookie'];
 /**
  * Gateways that a copy counts as: one that leads back to its own gateway is copied there once or twice, and not ten times,
  * which with several mirrors in a chain would be thousands.
@@ -28,7 +28,7 @@ export class CopiedHeaders {
     this.#set = headersOf(set, 'headers.set');
     const names = this.#set.filter((_, i) => i % 2 === 0);
     this.#hasCredentials = hasCredentials === true;
-    this.#dropped = new Set([...removed, ...names, ...(this.#hasCredentials ? [] : CREDENTIALS)]);
+    this.#dropped = new Set([...removed, ...names]);
   }
 
   of(x: Exchange): HeaderList {
@@ -41,7 +41,9 @@ export class CopiedHeaders {
   }
 
   #passes(name: string): boolean {
-    return !this.#dropped.has(name) && (this.#hasCredentials || !name.startsWith(AUTH_PREFIX));
+    return (
+      !this.#dropped.has(name) && (this.#hasCredentials || !(name.startsWith(AUTH_PREFIX) || holdsCredential(name)))
+    );
   }
 }
 

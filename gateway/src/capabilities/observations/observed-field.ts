@@ -1,6 +1,7 @@
 /** A value of each request that a config has logged, traced or counted. */
 import type { Json, JsonObject } from '../../artifact/format.ts';
 import { type Exchange, headerOf } from '../../exchange.ts';
+import { holdsCredential } from '../../headers/credential-names.ts';
 import { isObject } from '../../spec/json.ts';
 import { FirstValues, type LabelValues, ListedValues } from './label-values.ts';
 
@@ -9,9 +10,6 @@ export class ObservationSettingsError extends Error {}
 
 /** Longest value in log and trace, in characters; longer ones are cut. */
 const LONGEST = 256;
-/** Names of headers that hold credentials. */
-const CREDENTIAL =
-  /authorization|cookie|token|secret|pass|credential|signature|api-?key|jwt|assertion|dpop|client-cert|(^|-)(otp|pin|sig|key)($|-)/;
 const CONSUMER = 'x-auth-consumer';
 
 type Source = (x: Exchange) => string | undefined;
@@ -52,7 +50,7 @@ function sourceOf(field: string, from: string): Source {
   if (named === '') throw new ObservationSettingsError(`fields.${field}.from: a name must follow the colon`);
   if (kind === 'context') return (x) => x.context?.get(named);
   const header = named.toLowerCase();
-  if (CREDENTIAL.test(header)) {
+  if (holdsCredential(header)) {
     throw new ObservationSettingsError(`fields.${field}.from: ${header} can hold a credential, which is never shown`);
   }
   return (x) => headerOf(x.headers, header);
