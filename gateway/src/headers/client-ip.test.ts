@@ -26,6 +26,9 @@ it.each([
   ['a port beside it', ['10.0.0.0/8'], '10.0.0.1', ['x-forwarded-for', '1.2.3.4:5678'], '1.2.3.4'],
   ['brackets', ['10.0.0.0/8'], '10.0.0.1', ['x-forwarded-for', '[2001:db8::1]:5678'], '2001:db8::1'],
   ['a port that is none', ['10.0.0.0/8'], '10.0.0.1', ['x-forwarded-for', '1.2.3.4:567890'], '10.0.0.1'],
+  ['a zone that ipaddr.js does not read', ['10.0.0.0/8'], '10.0.0.1', ['x-forwarded-for', '::1%a.b'], '::1'],
+  ['the same as x-real-ip', ['10.0.0.0/8'], '10.0.0.1', ['x-real-ip', 'fe80::1%eth0.100'], 'fe80::1'],
+  ['a zone of the peer', ['fe80::/10'], 'fe80::1%br-lan', ['x-forwarded-for', '1.2.3.4'], '1.2.3.4'],
   ['mapped IPv4', ['10.0.0.0/8'], '10.0.0.1', ['x-forwarded-for', '::ffff:1.2.3.4'], '1.2.3.4'],
 ])('%s', (_name, trusted, peer, headers, client) => {
   expect(new ClientAddress(trusted).of(peer, headers)).toBe(client);
