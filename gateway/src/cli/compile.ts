@@ -7,13 +7,12 @@ import type { CompileFlags, CompileResult, Diagnostic } from '../compiler/index.
 import { describeDiagnostics, describeInherited, summaryOf, withPaths } from './diagnostics-text.ts';
 import { withoutRoutes } from './no-routes.ts';
 import { structured } from './output-format.ts';
-import type { Program } from './program.ts';
+import { EXIT_MANIFEST, type Program } from './program.ts';
 import type { FolderProject } from './project-folder.ts';
 import { cacheOptions, downloadEgressOption, type RemotePluginFlags, remotePluginsOf } from './remote-plugins.ts';
 import { flag, formatOption, listOption, option } from './variables.ts';
 
 const EXIT_COMPILE = 1;
-const EXIT_MANIFEST = 2;
 /** As a path. */
 const STANDARD_OUTPUT = '-';
 

@@ -13,9 +13,8 @@ export function describeDiagnostics(diagnostics: readonly Diagnostic[]): string 
   const kinds = Map.groupBy(diagnostics, ({ file, code, severity }) => `${file ?? ''} ${severity} ${code}`);
   const hidden = new Set<Diagnostic>();
   let rest = '';
-  for (const [kind, [first, ...others]] of kinds) {
-    const most = MOST_OF_A_KIND[first?.severity ?? 'error'];
-    const more = others.slice(most - 1);
+  for (const [kind, all] of kinds) {
+    const more = all.slice(MOST_OF_A_KIND[all[0]?.severity ?? 'error']);
     for (const each of more) hidden.add(each);
     if (more.length > 0) rest += `${kind.trim()}: ${more.length} more of these (--format json shows all)\n`;
   }

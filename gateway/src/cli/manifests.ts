@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { replaceFile } from '../artifact/replace-file.ts';
 import { describeDiagnostics, withPaths } from './diagnostics-text.ts';
 import { structured } from './output-format.ts';
-import { EXIT_FAILURE, type Program } from './program.ts';
+import { EXIT_FAILURE, EXIT_MANIFEST, type Program } from './program.ts';
 import { cacheOptions, downloadEgressOption, type RemotePluginFlags, remotePluginsOf } from './remote-plugins.ts';
 import { option } from './variables.ts';
 
@@ -14,7 +14,6 @@ interface Flags extends RemotePluginFlags {
   readonly output: string;
 }
 
-const EXIT_MANIFEST = 2;
 /** As a path. */
 const STANDARD_OUTPUT = '-';
 

@@ -10,5 +10,7 @@ export interface Program {
 }
 
 export const EXIT_FAILURE = 1;
+/** The manifest or a plugin cannot be used (docs/decisions.md#exit-codes). */
+export const EXIT_MANIFEST = 2;
 /** A secret reference does not resolve at start (docs/reference/gateway.md#secrets). */
 export const EXIT_SECRET = 13;

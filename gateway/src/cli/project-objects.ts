@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { readArtifact } from '../artifact/index.ts';
 import { type CompileResult, compile } from '../compiler/index.ts';
+import { slug } from '../compiler/routes.ts';
 import { EgressGuard } from '../egress/guard.ts';
 import type { RemotePlugins } from '../plugins/remote.ts';
 import { get, isObject } from '../spec/json.ts';
@@ -15,6 +16,8 @@ import { type FolderProject, readProjectFolder } from './project-folder.ts';
 const API_VERSION = 'gw.dev/v1alpha1';
 /** Characters of a document in an ApiSpec. */
 const MOST_INLINE = 200 * 1024;
+/** Characters of a name, which names of other objects are made of. */
+const MOST_NAME = 50;
 /** Characters of a ConfigMap's values: the API server takes 1 MiB. */
 const MOST_IN_CONFIG_MAP = 1_000_000;
 
@@ -122,12 +125,7 @@ function isInternal(host: string): boolean {
 
 /** Returns the text as a name of a Kubernetes object. */
 function objectName(text: string): string {
-  const name = text
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .slice(0, 50)
-    .replaceAll(/^-+|-+$/g, '');
-  return name === '' ? 'gateway' : name;
+  return slug(text).slice(0, MOST_NAME).replace(/-$/, '');
 }
 
 /** A document by itself stands in its ApiSpec; documents that refer to files are in a ConfigMap with them. */

@@ -9,7 +9,7 @@ import type { Diagnostic, Project } from '../compiler/index.ts';
 import { describeDiagnostics, withPaths } from './diagnostics-text.ts';
 import { list } from './options.ts';
 import { structured } from './output-format.ts';
-import { EXIT_FAILURE, type Program } from './program.ts';
+import { EXIT_FAILURE, EXIT_MANIFEST, type Program } from './program.ts';
 import { printable } from './table.ts';
 import { formatOption, option } from './variables.ts';
 
@@ -39,7 +39,6 @@ is left to gw compile: undeclared plugins, named upstreams, plaintext.
 Exit codes: 0 all specs are valid, 1 one is not, 2 gw.yaml has an error.`;
 
 const MANIFEST = 'gw.yaml';
-const EXIT_MANIFEST = 2;
 /** A plugin that the built-in ones are not among is the manifest's to declare, as are named upstreams. */
 const OF_THE_MANIFEST: readonly string[] = ['E1033', 'E1040'];
 
