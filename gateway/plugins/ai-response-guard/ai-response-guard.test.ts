@@ -38,6 +38,11 @@ const args = JSON.stringify({ to: 'ann@example.com', card: 4111111111111111 });
 const redactedArgs = '{"to":"[EMAIL]","card":"************1111"}';
 
 describe('ai-response-guard', () => {
+  it('asks for whole answers: a part could hold a part of what it looks for', async () => {
+    const headers = { range: 'bytes=1-22', 'if-range': '"1"', accept: '*/*' };
+    expect((await kit.onRequest({ config, headers })).requestHeaders).toEqual({ accept: '*/*' });
+  });
+
   it('rewrites a chat completion, in all of its texts', async () => {
     const message = (content: unknown, called: string) => ({
       role: 'assistant',
