@@ -419,8 +419,21 @@ export class Exchange {
     this.closedWith = status;
     const listeners = this.#closeListeners;
     this.#closeListeners = null;
-    if (listeners) for (const listener of listeners) listener();
+    if (listeners) callEach(listeners);
   }
+}
+
+/** Calls all of them, also if one fails; throws the first failure then. */
+function callEach(listeners: Iterable<() => void>): void {
+  const failures: unknown[] = [];
+  for (const listener of listeners) {
+    try {
+      listener();
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
 }
 
 /** The problem of an answer that is one. */

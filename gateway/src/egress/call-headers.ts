@@ -13,7 +13,7 @@ interface CallHeaders {
 const OWN_HEADERS = new Set(['host', 'content-length', 'transfer-encoding', 'connection', 'traceparent', HOPS]);
 
 export function withTrace(call: CallHeaders, x: Exchange | null, span: Span | null): string[] {
-  const sent = [...without(call.headers ?? [], OWN_HEADERS)];
+  const sent = [...without(call.headers ?? [], (name) => OWN_HEADERS.has(name))];
   if (!x) return [...sent, ...(call.passing ?? [])];
   sent.push(HOPS, String(x.hops + 1));
   const traceparent = traceparentOf(x, span?.id ?? null);
@@ -22,8 +22,8 @@ export function withTrace(call: CallHeaders, x: Exchange | null, span: Span | nu
   return [...sent, 'traceparent', traceparent, ...(state === undefined ? [] : ['tracestate', state])];
 }
 
-export function without(headers: HeaderList, names: ReadonlySet<string>): HeaderList {
-  return headers.filter((_, i) => !names.has(headers[i - (i % 2)] ?? ''));
+export function without(headers: HeaderList, isDropped: (name: string) => boolean): HeaderList {
+  return headers.filter((_, i) => !isDropped(headers[i - (i % 2)] ?? ''));
 }
 
 export function headerList(parsed: Record<string, string | string[] | undefined>): HeaderList {

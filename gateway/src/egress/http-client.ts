@@ -4,6 +4,7 @@ import { Agent, type Dispatcher } from 'undici';
 import type { BufferBudget, Holding } from '../buffer-budget.ts';
 import { ByteCollector } from '../byte-collector.ts';
 import { type BodyStream, type Exchange, type HeaderList, headerOf } from '../exchange.ts';
+import { holdsCredential } from '../headers/credential-names.ts';
 import { holdFor } from '../held-by-request.ts';
 import type { Span } from '../spans/span.ts';
 import { headerList, without, withTrace } from './call-headers.ts';
@@ -93,8 +94,8 @@ const NO_BODY = Buffer.alloc(0);
 const CONNECT_TIMEOUT_MS = 10_000;
 const MOST_REDIRECTS = 10;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
-/** Headers that are not sent on to another origin (Fetch standard, HTTP-redirect fetch). */
-const CREDENTIALS = new Set(['authorization', 'cookie']);
+/** Headers of a body that a redirect has dropped. */
+const OF_BODY = new Set(['content-type', 'content-length']);
 
 /** Makes calls; the client of a process also closes. */
 export type HttpCaller = Pick<HttpClient, 'call' | 'open' | 'upgrade'>;
@@ -139,11 +140,12 @@ export class HttpClient {
         if (location === undefined || left === 0) return answer;
         answer.holding?.release();
         const next = this.#urlOf(location, at);
-        if (next.origin !== at.origin) headers = without(headers, CREDENTIALS);
+        // Fetch drops `Authorization` alone; plugins send keys in headers of any name.
+        if (next.origin !== at.origin) headers = without(headers, holdsCredential);
         if (answer.status === 303 || (answer.status < 303 && method === 'POST')) {
           if (method !== 'HEAD') method = 'GET';
           body = null;
-          headers = without(headers, new Set(['content-type', 'content-length']));
+          headers = without(headers, (name) => OF_BODY.has(name));
         }
         at = next;
       }

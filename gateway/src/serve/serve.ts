@@ -102,25 +102,29 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
   const boundName = options.adminBind ? [options.adminBind.host] : [];
   const isTryable = keyPair === null && options.adminBind !== null && isLoopback(options.adminBind.host);
   let tryOrigin: string | null = null;
-  const admin = createAdmin(options, {
-    callers: new AdminCallers([...boundName, ...options.adminHosts]),
-    artifact: () => served.artifact,
-    draining: () => draining,
-    accepting: () => accepting,
-    awaiting: () => connected?.awaited ?? false,
-    drifted: () => connected?.drifted ?? false,
-    log,
-    setLogLevel,
-    closeKept: (withinMs) => traffic.closeKept(withinMs),
-    trace: (request, peer) => traffic.trace(request, peer),
-    metrics: async () => {
-      const { type, text } = await traffic.metrics();
-      return { type, text: text + (await ofLink.metrics()) };
+  const admin = createAdmin(
+    options,
+    {
+      callers: new AdminCallers([...boundName, ...options.adminHosts]),
+      artifact: () => served.artifact,
+      draining: () => draining,
+      accepting: () => accepting,
+      awaiting: () => connected?.awaited ?? false,
+      drifted: () => connected?.drifted ?? false,
+      log,
+      setLogLevel,
+      closeKept: (withinMs) => traffic.closeKept(withinMs),
+      trace: (request, peer) => traffic.trace(request, peer),
+      metrics: async () => {
+        const { type, text } = await traffic.metrics();
+        return { type, text: text + (await ofLink.metrics()) };
+      },
+      inspector: options.dev || options.inspector,
+      reference: options.dev ? { tryOrigin: () => (isTryable ? tryOrigin : null) } : null,
+      startedAt,
     },
-    inspector: options.dev || options.inspector,
-    reference: options.dev ? { tryOrigin: () => (isTryable ? tryOrigin : null) } : null,
-    startedAt,
-  });
+    logger,
+  );
 
   async function setLogLevel(level: Level): Promise<void> {
     const from = log.level;
@@ -227,13 +231,14 @@ async function createTraffic(
   return traffic;
 }
 
-function createAdmin(options: ServeOptions, state: Parameters<typeof serveAdmin>[1]): Transport {
+function createAdmin(options: ServeOptions, state: Parameters<typeof serveAdmin>[1], logger: Log['logger']): Transport {
   const events = {
     request: (x: Parameters<typeof serveAdmin>[0]) => serveAdmin(x, state),
     connectionOpened: () => {},
     connectionClosed: () => {},
     yielded: () => {},
     refused: () => {},
+    crashed: (err: unknown) => logger.error({ err }, 'a request of the admin port failed in the gateway'),
   };
   const headerMemory = new HeaderMemory({
     most: options.maxHeldHeaderBytes,

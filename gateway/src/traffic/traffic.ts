@@ -140,6 +140,10 @@ export class LocalTraffic implements Traffic {
   readonly #transport: Transport;
   readonly #validation: ValidationHelpers;
   readonly #loop: EventLoopWatch;
+  /** Logs a defect that concerns one connection or task: others go on. */
+  readonly #crashed = (error: unknown): void => {
+    this.#deps.log.logger.error({ err: error }, 'a task failed in the gateway: others go on');
+  };
   #tracing: Tracing | null = null;
   /** Null until the port is bound. */
   #pipeline: PipelineOptions | null = null;
@@ -191,6 +195,7 @@ export class LocalTraffic implements Traffic {
       histogram: (name, info) => this.#metrics.histogram(name, info),
       log: (level, message) => deps.log.logger[level](message),
     });
+    process.on('unhandledRejection', this.#crashed);
     this.#metrics.state = deps.state;
     this.#recorder = new Recorder(this.#metrics, deps.log, options.dev);
     this.#mcp = new McpEndpoint(deps.state.sessions, options.auditKey ?? null);
@@ -293,6 +298,7 @@ export class LocalTraffic implements Traffic {
     void this.#http.close();
     await this.#deps.state.close();
     await this.#tracing?.close(left());
+    process.off('unhandledRejection', this.#crashed);
   }
 
   /** See `Transport.endOneOf`. */
@@ -323,6 +329,7 @@ export class LocalTraffic implements Traffic {
       },
       yielded: (limit: CountedLimit, outcome: LimitOutcome, owner: string) => this.#yielded(limit, outcome, owner),
       refused: (refused: Refused) => this.#recorder.refusedUnserved(refused),
+      crashed: this.#crashed,
     };
   }
 

@@ -6,6 +6,7 @@ import type { Holding } from '../buffer-budget.ts';
 import { atEndOfTick } from '../end-of-tick.ts';
 import { CLIENT_CLOSED, type Exchange, type HeaderList, type Responder, type ResponseSink } from '../exchange.ts';
 import type { BodyOwner } from './body.ts';
+import { contained } from './contained.ts';
 import type { Drain } from './drain.ts';
 import { endInPieces } from './pieces.ts';
 import type { SlicedReader } from './read-in-slices.ts';
@@ -34,6 +35,8 @@ export interface Http1Connection {
   /** Response to the newest request; null if it has closed. */
   last: Http1Response | null;
   readonly reader: SlicedReader;
+  /** A listener of the end of a request failed. */
+  crashed(error: unknown): void;
 }
 
 export class Http1Response extends ServerResponse implements Responder, BodyOwner, SlowlyRead {
@@ -162,11 +165,12 @@ export class Http1Response extends ServerResponse implements Responder, BodyOwne
   release(this: Http1Response): void {
     const { http1, exchange, heldHeaders } = this;
     if (http1?.last === this) http1.last = null;
-    exchange?.close();
     heldHeaders?.release();
     this.unreadResponses = null;
     this.#unread?.release();
     this.#unread = null;
+    const nothing = () => {};
+    contained(() => exchange?.close(), nothing, http1?.crashed ?? nothing);
   }
 
   get headSent(): boolean {

@@ -2,9 +2,11 @@
 import { createServer, type Server as HttpServer, type IncomingMessage } from 'node:http';
 import { createServer as createSecureServer, type Server as HttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { Exchange, type UpgradeOffer } from '../exchange.ts';
 import { IncomingBody } from './body.ts';
 import { clientAuthOptions, clientCertificateOf } from './client-certificate.ts';
+import { contained } from './contained.ts';
 import { type Http1Connection, Http1Response } from './http1-response.ts';
 import { asksForWebSocket, responseOnUpgrade } from './http1-upgrade.ts';
 import { inspect } from './inspect.ts';
@@ -88,7 +90,7 @@ export function createHttp1Server(
     if (known !== undefined) return known;
     const reader = readers.get(socket);
     if (reader === undefined) throw new Error('a request came before its connection was handed over');
-    const connection: Http1Connection = { openedAt: performance.now(), last: null, reader };
+    const connection: Http1Connection = { openedAt: performance.now(), last: null, reader, crashed: events.crashed };
     connections.set(socket, connection);
     watch(socket);
     return connection;
@@ -153,7 +155,7 @@ export function createHttp1Server(
       // 400: its body was not validly framed. Otherwise it yielded to others, which is not the request's fault.
       const reason = x.closedWith === 400 ? 'malformed' : null;
       if (x.closed && x.closedWith !== 0) events.refused({ x, status: x.closedWith, reason, bytes: 0 });
-      if (previous.shouldKeepAlive && !x.closed) serve(x, response);
+      if (previous.shouldKeepAlive && !x.closed) on(socket, () => serve(x, response));
     });
   }
 
@@ -192,23 +194,32 @@ export function createHttp1Server(
     slowReaders.add(reader);
   }
 
-  const onRequest = (request: IncomingMessage, response: Http1Response) => accept(request, response, false);
+  /** `step`: for one connection. */
+  const on = (socket: Duplex, step: () => void) => contained(step, () => socket.destroy(), events.crashed);
+  const onRequest = (request: IncomingMessage, response: Http1Response) => {
+    on(request.socket, () => accept(request, response, false));
+  };
   const secure = tls && createSecureServer({ ...options, ...secureOptions(tls, limits) }, onRequest);
   const server = secure ?? createServer(options, onRequest);
   server.maxHeadersCount = 0;
-  server.on('checkContinue', (request, response) => accept(request, response as Http1Response, true));
+  server.on('checkContinue', (request, response) => {
+    on(request.socket, () => accept(request, response as Http1Response, true));
+  });
   // Unknown expectations are ignored (RFC 9110, section 10.1.1).
-  server.on('checkExpectation', (request, response) => accept(request, response as Http1Response, false));
+  server.on('checkExpectation', (request, response) => onRequest(request, response as Http1Response));
   server.on('connect', ({ method = '', url = '', rawHeaders }, socket) => {
     // Node.js has let go of the socket: a reset by the client would end the process.
     socket.on('error', () => socket.destroy());
-    refuseOn(socket as Socket, new Error('CONNECT is not served'), { method, target: url, headers: rawHeaders });
+    const request = { method, target: url, headers: rawHeaders };
+    on(socket, () => refuseOn(socket as Socket, new Error('CONNECT is not served'), request));
   });
   server.on('upgrade', (request, socket, head) => {
-    const rest = readers.get(socket as Socket)?.leave(head) ?? head;
-    accept(request, responseOnUpgrade(request, socket as Socket, rest), false);
+    on(socket, () => {
+      const rest = readers.get(socket as Socket)?.leave(head) ?? head;
+      accept(request, responseOnUpgrade(request, socket as Socket, rest), false);
+    });
   });
-  server.on('clientError', (error: ParserError, socket) => unreadable(error, socket as Socket));
+  server.on('clientError', (error: ParserError, socket) => on(socket, () => unreadable(error, socket as Socket)));
   if (secure) {
     // A failed handshake cannot be answered in HTTP.
     secure.removeAllListeners('tlsClientError');

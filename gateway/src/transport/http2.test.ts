@@ -56,6 +56,7 @@ describe('HTTP/2 connections', () => {
         },
         yielded: () => {},
         refused: () => {},
+        crashed: () => {},
       },
       {
         slots: new LocalConnectionSlots(10_000),

@@ -8,6 +8,7 @@ import { Exchange, type UpgradeOffer } from '../exchange.ts';
 import type { ClientCertificate } from '../shown-certificate.ts';
 import { type BodyLimits, IncomingBody } from './body.ts';
 import { clientCertificateOf } from './client-certificate.ts';
+import { contained } from './contained.ts';
 import { parserLimit, peerOf } from './http1.ts';
 import { countTinyFrames, TinyFrames } from './http2-pieces.ts';
 import { requestOf, WEB_SOCKET } from './http2-request.ts';
@@ -128,7 +129,14 @@ export class Http2Connections {
     // An error on a connection ends it with its streams, and those notify their callers.
     session.on('error', () => {});
     session.on('close', () => this.#connections.delete(connection));
-    session.on('stream', (stream, _headers, _flags, raw) => this.#request(connection, stream, raw));
+    const { crashed } = this.#state.events;
+    session.on('stream', (stream, _headers, _flags, raw) => {
+      contained(
+        () => this.#request(connection, stream, raw),
+        () => stream.destroy(new Error('the request failed in the gateway')),
+        crashed,
+      );
+    });
     return {
       get busy() {
         return connection.streams > 0;
@@ -164,7 +172,11 @@ export class Http2Connections {
       slowReaders.delete(response);
       if (--connection.streams === 0) connection.idleSince = performance.now();
       if (x.closedWith === NO_HEADER_ROOM) this.#refused(connection, 1);
-      x.close();
+      contained(
+        () => x.close(),
+        () => {},
+        events.crashed,
+      );
     });
     if (drain.ends(connection.openedAt)) this.#announceEnd(connection);
     const tooMuch = headerBytes > limits.maxHeaderBytes || request.headers.length > 2 * limits.maxHeaders;

@@ -47,6 +47,7 @@ describe('closing', () => {
       connectionClosed: nothing,
       yielded: nothing,
       refused: nothing,
+      crashed: nothing,
     };
     const headerMemory = new HeaderMemory({ most: 1 << 20, client: new ClientAddress([]), yielded: nothing });
     const unread = new UnreadResponses(new BufferBudget(1 << 20));
@@ -64,7 +65,7 @@ describe('closing', () => {
 
 describe('a kept connection', () => {
   it('holds nothing of the requests that have ended on it', async () => {
-    const events = { connectionOpened() {}, connectionClosed() {}, yielded() {}, refused() {} };
+    const events = { connectionOpened() {}, connectionClosed() {}, yielded() {}, refused() {}, crashed() {} };
     const ended: WeakRef<Exchange>[] = [];
     const request = (x: Exchange) => {
       ended.push(new WeakRef(x));

@@ -15,6 +15,7 @@ import type { Refused } from '../telemetry/recorder.ts';
 import type { ClientAuth } from './client-certificate.ts';
 import type { Eviction } from './connection-shares.ts';
 import type { ConnectionSlots } from './connection-slots.ts';
+import { contained } from './contained.ts';
 import { Drain } from './drain.ts';
 import type { HeaderMemory } from './header-memory.ts';
 import { createHttp1Server, peerOf } from './http1.ts';
@@ -63,6 +64,8 @@ export interface TransportEvents {
   yielded(limit: CountedLimit, outcome: LimitOutcome, owner: string): void;
   /** The bytes were not a servable request: 400, 408 or 431, which the transport has sent. */
   refused(refused: Refused): void;
+  /** A listener failed, which is a defect: its connection has ended, and others go on. */
+  crashed(error: unknown): void;
 }
 
 export interface TlsSettings {
@@ -292,7 +295,7 @@ function admitConnections(
     socket.destroy();
     events.yielded('connections', 'refused', peer);
   };
-  server.on('connection', (socket: Socket) => {
+  const admit = (socket: Socket) => {
     const peer = peerOf(socket);
     const owner = headerMemory.trusts(peer) ? null : clientNetwork(peer);
     const taken = slots.take(owner);
@@ -308,6 +311,13 @@ function admitConnections(
       if (admitted) open(socket, owner);
       else refuse(socket, peer);
     }, dropped);
+  };
+  server.on('connection', (socket: Socket) => {
+    contained(
+      () => admit(socket),
+      () => socket.destroy(),
+      events.crashed,
+    );
   });
 }
 
