@@ -268,6 +268,8 @@ export class Exchange {
   body: Uint8Array | null = null;
   /** Budget of the request's memory; null outside the pipeline. */
   memory: BufferBudget | null = null;
+  /** Budget of responses in memory (`--max-held-response-bytes`); null outside the pipeline. */
+  responseMemory: BufferBudget | null = null;
   #held: Holding | null = null;
   /**
    * Called before the body in memory is parsed as JSON: reports whether it is refused, with `answer`, because its

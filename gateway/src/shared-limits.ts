@@ -110,7 +110,7 @@ const table = {
     test: 'test/serve/held-bodies.test.ts: that do not go on give way, the slowest of the address with most, and not the newcomer',
   },
   'held-responses': {
-    what: 'responses in memory, informational ones (1xx) too',
+    what: 'responses in memory, informational ones (1xx) and those that a cache records, too',
     unit: 'bytes',
     most: { option: 'maxHeldResponseBytes' },
     scope: 'process',

@@ -155,6 +155,7 @@ class RequestRun implements BodyReading {
     const admission = op?.admission ?? this.#otherAdmission();
     const { dropped, repeated } = admitTo(x, admission, this.#options.client);
     x.memory = this.#options.budget;
+    x.responseMemory = this.#options.responseBudget;
     if (dropped > 0) this.#options.recorder.headersDropped(x, dropped, () => admission.dropped(x.rawHeaders));
     return repeated;
   }

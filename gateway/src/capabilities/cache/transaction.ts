@@ -106,9 +106,7 @@ export class Transaction implements RequestPart {
 
   /** The client has gone, or has its answer: an incomplete response stays incomplete. */
   close(): void {
-    if (this.stores) return;
-    this.flight?.land('abandoned');
-    this.recording?.drop();
+    if (!this.stores) this.flight?.land('abandoned');
   }
 }
 
