@@ -113,7 +113,7 @@ const table = {
     test: 'test/serve/held-bodies.test.ts: that do not go on give way, the slowest of the address with most, and not the newcomer',
   },
   'held-responses': {
-    what: 'responses in memory, informational ones (1xx) and those that a cache records, too',
+    what: 'responses in memory, also informational ones (1xx), those that a cache records, and events that wait for clients of streams',
     unit: 'bytes',
     most: { option: 'maxHeldResponseBytes' },
     scope: 'process',
