@@ -397,6 +397,12 @@ export class Exchange {
     return this.heldIn(this.memory).take(bytes);
   }
 
+  /** Drops the answer once it has been sent. */
+  forgetAnswer(): void {
+    this.answer = null;
+    this.responseBody = null;
+  }
+
   /** Drops the headers once they are useless. */
   forgetHeaders(): void {
     this.rawHeaders.length = 0;

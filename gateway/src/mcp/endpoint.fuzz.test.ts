@@ -1,4 +1,5 @@
 /** Whatever a client sends to the MCP endpoint, it gets an answer of the protocol, and nothing of another client. */
+
 import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import { beforeAll, expect, it } from 'vitest';
@@ -6,6 +7,7 @@ import { fakePlugins } from '../../../test/fixtures/specs/plugins.ts';
 import { hostileBody, hostileHeaders, matchingHeaders } from '../../../test/mcp-messages/hostile-messages.ts';
 import { propertyRuns } from '../../../test/property-runs.ts';
 import { readArtifact } from '../artifact/read.ts';
+import { BufferBudget } from '../buffer-budget.ts';
 import { compile } from '../compiler/index.ts';
 import { type Answer, Exchange, headerOf, type Responder } from '../exchange.ts';
 import { parseOnce } from '../json/parse-once.ts';
@@ -81,6 +83,7 @@ function rigOf(search: boolean): Rig {
   const { toolbox, router } = toolboxes.get(search) as NonNullable<ReturnType<typeof toolboxes.get>>;
   const held = Promise.withResolvers<void>();
   const requests: McpRequest['requests'] = {
+    responses: new BufferBudget(1 << 30),
     operationOf: (method, path) => router.find(method, path).value ?? undefined,
     serve(own) {
       const key = headerOf(own.headers, 'x-api-key');

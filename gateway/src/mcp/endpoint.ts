@@ -8,7 +8,8 @@ import { AcceptCheck } from '../validation/accept.ts';
 import { mediaTypeOf } from '../validation/media-type.ts';
 import { logCall } from './call-log.ts';
 import { corsHeaders, originOf } from './origins.ts';
-import { errorText, RpcError, type RpcId, readMessage } from './protocol/json-rpc.ts';
+import { errorText, RpcError, type RpcId } from './protocol/json-rpc.ts';
+import { MessageReader } from './read-messages.ts';
 import { SessionEra } from './session-era.ts';
 import { isStateless, StatelessEra } from './stateless-era.ts';
 import { type McpRequest, STREAMS } from './tool-methods.ts';
@@ -22,6 +23,7 @@ const ACCEPT = new AcceptCheck(['application/json']);
 export class McpEndpoint {
   readonly #sessions: SessionEra;
   readonly #stateless = new StatelessEra();
+  readonly #reader = new MessageReader();
 
   readonly #auditKey: string | null;
 
@@ -58,7 +60,7 @@ export class McpEndpoint {
       if (x.method === 'DELETE') return await this.#sessions.end(request);
       const refused = refusal(x);
       if (refused !== null) return refused;
-      const message = readMessage(await x.readBody());
+      const message = await this.#reader.read(x, await x.readBody());
       id = message.kind === 'request' ? message.id : null;
       if (message.kind === 'request' && message.method === 'tools/call') logCall(x, message.params, this.#auditKey);
       const era = isStateless(request, message) ? this.#stateless : this.#sessions;

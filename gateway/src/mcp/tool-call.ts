@@ -2,7 +2,9 @@
  * Calls a tool: its arguments become a request, which goes through the pipeline as any other would
  * (docs/decisions.md#tool-calls).
  */
+import type { BufferBudget, Holding } from '../buffer-budget.ts';
 import type { Exchange } from '../exchange.ts';
+import { holdFor } from '../held-by-request.ts';
 import { CapturedResponse } from '../own-request/captured-response.ts';
 import type { Obj } from '../spec/json.ts';
 import { ownExchange } from './own-exchange.ts';
@@ -17,6 +19,8 @@ const MOST_ANSWER = 1 << 20;
 export interface OwnRequests {
   /** Sends a request through the pipeline. */
   serve(x: Exchange): void;
+  /** Budget of responses in memory. */
+  readonly responses: BufferBudget;
   /** Returns the index of the operation that would serve it; undefined if none would. */
   operationOf(method: string, path: string): number | undefined;
 }
@@ -24,20 +28,33 @@ export interface OwnRequests {
 export interface ToolAnswer {
   readonly x: Exchange;
   readonly response: CapturedResponse;
+  /** Memory of the response, which yields to other clients with the call. */
+  readonly held: Holding;
 }
 
 /** Throws ToolFault if the arguments make no request of the operation. */
 export function callTool(outer: Exchange, served: ServedTool, args: Obj, requests: OwnRequests): ToolAnswer {
   const { tool, operation } = served;
   const request = written(() => toolRequest(tool, operation, args));
-  const response = new CapturedResponse({ most: MOST_ANSWER, cutsOff: true });
+  const held = holdFor(requests.responses, outer);
+  const response = new CapturedResponse({
+    most: MOST_ANSWER,
+    cutsOff: true,
+    holds: (bytes) => {
+      const hasRoom = held.take(bytes);
+      if (!hasRoom) outer.giveWay();
+      return hasRoom;
+    },
+  });
   const x = ownExchange(outer, request, response);
   // An empty segment, or one that is another operation's own, leads elsewhere.
   if (requests.operationOf(x.method, x.path) !== operation.index) {
+    held.release();
     throw new ToolFault(`The arguments make the path ${x.path}, which is not one of ${operation.path}.`);
   }
+  outer.onClose(() => held.release());
   requests.serve(x);
-  return { x, response };
+  return { x, response, held };
 }
 
 function written(write: () => ToolRequest): ToolRequest {

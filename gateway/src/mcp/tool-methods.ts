@@ -137,7 +137,7 @@ export async function runTool(
     ended('invalid');
     return { result: faultResult(error.message) };
   }
-  const { x, response } = call;
+  const { x, response, held } = call;
   let cancelled = false;
   const cancel = () => {
     cancelled = true;
@@ -152,6 +152,8 @@ export async function runTool(
     ended('cancelled');
     return null;
   }
+  // The transport counts the result, as it is sent.
+  held.release();
   const { status } = response;
   const consumer = headerOf(x.headers, CONSUMER);
   // A middleware has decided so, before any upstream was asked.

@@ -8,6 +8,8 @@ export interface CaptureOptions {
   readonly most: number;
   /** A body that is longer is not waited for. */
   readonly cutsOff: boolean;
+  /** Holds the memory of kept bytes. Returns false if there is no room: the response is given up. Default: not counted. */
+  holds?(bytes: number): boolean;
 }
 
 export class CapturedResponse implements Responder {
@@ -111,8 +113,9 @@ export class CapturedResponse implements Responder {
     this.bodyBytes += bytes.length;
     const room = this.#options.most - this.#keptBytes;
     if (room <= 0) return;
-    const part = Buffer.from(bytes.subarray(0, room));
-    this.#kept.push(part);
+    const part = bytes.subarray(0, room);
+    if (this.#options.holds?.(part.length) === false) return void this.#kept.splice(0);
+    this.#kept.push(Buffer.from(part));
     this.#keptBytes += part.length;
   }
 }

@@ -4,7 +4,6 @@ import type { BufferBudget, Holding as HeldBytes } from '../buffer-budget.ts';
 import { ByteCollector } from '../byte-collector.ts';
 import { CLIENT_CLOSED, type Exchange, type ResponseSink } from '../exchange.ts';
 import { holdFor } from '../held-by-request.ts';
-import { type Problem, problem } from '../problems.ts';
 
 /**
  * Bytes of one response, counted from the upstream's first until the client has all of them
@@ -42,11 +41,6 @@ export class HeldResponseBytes {
       },
     };
   }
-}
-
-/** Returns the answer in place of a response that memory is lacking for. */
-export function noRoom(): Problem {
-  return problem('overloaded', 'The gateway has reached its limit of responses in memory. Try again.');
 }
 
 export interface Holding {

@@ -6,7 +6,8 @@ import type { BufferBudget } from '../buffer-budget.ts';
 import { InformationalLimit } from '../egress/informational-limit.ts';
 import type { Informed } from '../egress/proxy.ts';
 import type { Exchange, HeaderList } from '../exchange.ts';
-import { HeldResponseBytes, noRoom } from './held-response.ts';
+import { noRoomForResponse } from '../problems.ts';
+import { HeldResponseBytes } from './held-response.ts';
 
 export class InformationalResponses {
   readonly #x: Exchange;
@@ -27,7 +28,7 @@ export class InformationalResponses {
     const held = new HeldResponseBytes(x, this.#budget);
     if (!held.take(bytes)) {
       held.release();
-      return noRoom();
+      return noRoomForResponse();
     }
     held.sent();
     x.responder.inform(x, status, headers, () => held.release());

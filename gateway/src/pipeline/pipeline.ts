@@ -175,6 +175,7 @@ class RequestRun implements BodyReading {
     if (x.bodyStream !== null) x.readBody = bodyReader(x, this);
     const requests = {
       serve: (own: Exchange) => serve(own, this.#gw, this.#options),
+      responses: this.#options.responseBudget,
       operationOf: (method: string, path: string) => this.#gw.router.find(method, path).value?.operation.index,
     };
     const stream = (headers: HeaderList) => ownStream(x, this.#response, headers);

@@ -2,11 +2,11 @@
 import type { Writable } from 'node:stream';
 import type { BufferBudget } from '../buffer-budget.ts';
 import { type Answer, changeHeader, type Exchange, type HeaderList, type ResponseSink } from '../exchange.ts';
-import { type Problem, type ProblemError, problem } from '../problems.ts';
+import { noRoomForResponse, type Problem, type ProblemError, problem } from '../problems.ts';
 import type { EventLoopWatch } from '../telemetry/event-loop.ts';
 import type { Recorder } from '../telemetry/recorder.ts';
 import type { ResponseValidator } from '../validation/response.ts';
-import { HeldResponseBytes, holdResponse, noRoom } from './held-response.ts';
+import { HeldResponseBytes, holdResponse } from './held-response.ts';
 
 /** Continues with an upstream's response once it is judged. */
 export interface JudgedResponse {
@@ -74,8 +74,7 @@ export class ResponseCheck {
         then.holds(false);
         const sink = await then.open();
         if (sink === null) return;
-        sink.end(body);
-        bytes.sent();
+        send(sink, body, bytes);
         then.sent(body.length);
       },
       overflow: async () => {
@@ -88,7 +87,7 @@ export class ResponseCheck {
         then.holds(false);
         return then.open();
       },
-      refused: () => then.withheld(noRoom()),
+      refused: () => then.withheld(noRoomForResponse()),
       failed: then.failed,
     });
   }
@@ -115,5 +114,16 @@ export class ResponseCheck {
     this.#loop.enters(x, 'response');
     const errors = this.#validator.errors(status, headers, body, asker);
     return errors instanceof Promise ? errors.then(then) : then(errors);
+  }
+}
+
+/** From here on who takes the body whole counts it; what changes or copies it on its way does not. */
+function send(sink: ResponseSink, body: Buffer, bytes: HeldResponseBytes): void {
+  if (sink.endWith === undefined) {
+    sink.end(body);
+    bytes.sent();
+  } else {
+    bytes.release();
+    sink.endWith(body);
   }
 }

@@ -21,7 +21,7 @@ import {
 } from '../exchange.ts';
 import type { HandOff } from '../hand-off.ts';
 import { addStandardHeaders } from '../headers/standard.ts';
-import { type Problem, problem } from '../problems.ts';
+import { noRoomForResponse, type Problem, problem } from '../problems.ts';
 import type { EventLoopWatch } from '../telemetry/event-loop.ts';
 import type { ValidationReason } from '../telemetry/metric-table.ts';
 import type { OperationMetrics } from '../telemetry/metrics.ts';
@@ -31,7 +31,7 @@ import { pastLimit, tooLarge } from '../validation/read-body.ts';
 import { ANSWERED } from '../wasm/call/plugin.ts';
 import { acceptClient, refusalOf } from '../websocket/handshake.ts';
 import type { Generation, LoadedOperation } from './generation.ts';
-import { HeldResponseBytes, holdResponse, noRoom } from './held-response.ts';
+import { HeldResponseBytes, holdResponse } from './held-response.ts';
 import { corsOnRefusal, runResponseHook } from './hooks.ts';
 import { InformationalResponses } from './informational.ts';
 import { applyStaged, setResponse } from './response.ts';
@@ -195,8 +195,9 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
         x.responseBody = body;
         changeHeader(x.responseHeaders, 'remove', 'content-length', '');
         await this.#responseHooks(op);
+        // From here on the transport counts what waits for the client.
+        bytes.release();
         this.#send();
-        bytes.sent();
       },
       overflow: () => {
         this.failed(
@@ -206,7 +207,7 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
         );
         return Promise.resolve(null);
       },
-      refused: () => this.answer({ problem: noRoom() }),
+      refused: () => this.answer({ problem: noRoomForResponse() }),
       failed: (error) => this.crashed(error),
     });
   }
@@ -388,6 +389,8 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
     const streams = op?.responseChunks && !op.buffersResponse && streamStored(x, op.middlewares.slice(0, this.ran));
     if (!streams) x.responder.send(x, status, headers, body);
     this.record(status, body === null ? 0 : body.length);
+    // The client may read it late.
+    x.forgetAnswer();
   }
 
   /** A defect of the gateway: its request gets 500, and others are not affected. */

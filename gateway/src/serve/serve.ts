@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { serveAdmin } from '../admin/admin.ts';
 import { AdminCallers } from '../admin/caller.ts';
 import { watchSource } from '../artifact/index.ts';
+import { BufferBudget } from '../buffer-budget.ts';
 import { ClientAddress } from '../headers/client-ip.ts';
 import { messageOf } from '../message-of.ts';
 import { connectionsWithin, openFileLimit, upstreamCallsWithin } from '../open-files.ts';
@@ -21,6 +22,7 @@ import { bind, isLoopback, reachableAddress, shownAddress } from '../transport/l
 import { type KeyPair, type KeyPairPaths, readKeyPair, TlsFilesError, watchKeyPair } from '../transport/tls.ts';
 import { watchExpiry } from '../transport/tls-expiry.ts';
 import { createTransport, type Transport } from '../transport/transport.ts';
+import { UnreadResponses } from '../transport/unread-responses.ts';
 import type { ConnectedMode } from './connected-mode.ts';
 import { drained } from './drain-delay.ts';
 import { ServedArtifact } from './served-artifact.ts';
@@ -239,7 +241,8 @@ function createAdmin(options: ServeOptions, state: Parameters<typeof serveAdmin>
     yielded: () => {},
   });
   const slots = new LocalConnectionSlots(options.maxConnections);
-  const transport = createTransport(transportLimits(options), events, { slots, headerMemory });
+  const unread = new UnreadResponses(new BufferBudget(options.maxHeldResponseBytes));
+  const transport = createTransport(transportLimits(options), events, { slots, headerMemory, unread });
   slots.endOneOf = transport.endOneOf;
   return transport;
 }

@@ -38,6 +38,7 @@ import { SHARES_PORTS } from '../transport/reserve-port.ts';
 import type { KeyPair } from '../transport/tls.ts';
 import { expiryOf } from '../transport/tls-expiry.ts';
 import { createTransport, type TlsSettings, type Transport, type TransportLimits } from '../transport/transport.ts';
+import { UnreadResponses } from '../transport/unread-responses.ts';
 import { ArrivingBodies } from '../validation/arriving-bodies.ts';
 import { ValidationHelpers } from '../validation/helpers/validation-helpers.ts';
 import { DEFAULT_LIMITS } from '../wasm/call/plugin.ts';
@@ -211,7 +212,7 @@ export class LocalTraffic implements Traffic {
       yielded: (outcome, owner) => this.#yielded('header-memory', outcome, owner),
     });
     this.#metrics.headerMemory = headerMemory;
-    const shared = { slots: deps.slots, headerMemory };
+    const shared = { slots: deps.slots, headerMemory, unread: new UnreadResponses(this.#responseBudget) };
     this.#transport = createTransport(transportLimits(options), this.#events(), shared, tls);
   }
 

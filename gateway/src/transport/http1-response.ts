@@ -1,7 +1,7 @@
 /** Writes the pipeline's answer to one HTTP/1.1 request. */
 import { type IncomingMessage, ServerResponse, STATUS_CODES, validateHeaderName, validateHeaderValue } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
+import type { Duplex, Writable } from 'node:stream';
 import type { Holding } from '../buffer-budget.ts';
 import { atEndOfTick } from '../end-of-tick.ts';
 import { CLIENT_CLOSED, type Exchange, type HeaderList, type Responder, type ResponseSink } from '../exchange.ts';
@@ -9,12 +9,23 @@ import type { BodyOwner } from './body.ts';
 import type { Drain } from './drain.ts';
 import { endInPieces } from './pieces.ts';
 import type { SlicedReader } from './read-in-slices.ts';
-import { gaveWay, LINGER_MS, type Refusal, tooSlow, unreadable } from './refuse.ts';
+import { gaveWay, LINGER_MS, noResponseRoom, type Refusal, tooSlow, unreadable } from './refuse.ts';
 import { takesTrailers } from './takes-trailers.ts';
+import {
+  longBody,
+  ONE_PIECE,
+  type SlowlyRead,
+  type UnreadResponse,
+  type UnreadResponses,
+  watchWrites,
+} from './unread-responses.ts';
 import type { UpgradedConnections } from './upgraded.ts';
 
-/** Bytes of a body up to which it is copied behind the head, so that both are one write. */
-export const ONE_PIECE = 4096;
+interface LongAnswer {
+  readonly status: number;
+  readonly headers: HeaderList;
+  readonly sent: Uint8Array | string;
+}
 
 /** State of a connection. It drops all of a request when its response has closed. */
 export interface Http1Connection {
@@ -25,7 +36,7 @@ export interface Http1Connection {
   readonly reader: SlicedReader;
 }
 
-export class Http1Response extends ServerResponse implements Responder, BodyOwner {
+export class Http1Response extends ServerResponse implements Responder, BodyOwner, SlowlyRead {
   exchange: Exchange | null = null;
   drain: Drain | null = null;
   http1: Http1Connection | null = null;
@@ -35,18 +46,56 @@ export class Http1Response extends ServerResponse implements Responder, BodyOwne
   /** Bytes behind a request that asks for another protocol; null if the connection stays HTTP. */
   afterRequest: Buffer | null = null;
   upgradedConnections: UpgradedConnections | null = null;
+  unreadResponses: UnreadResponses | null = null;
   #upgraded: Duplex | null = null;
+  /** Null as long as nothing of it has to wait for the client. */
+  #unread: UnreadResponse | null = null;
 
-  send(_x: Exchange, status: number, headers: HeaderList, body: Uint8Array | string | null): void {
+  send(x: Exchange, status: number, headers: HeaderList, body: Uint8Array | string | null): void {
     const framed = status !== 204 && status !== 304;
     const sent = framed && status !== 205 ? body : null;
     if (framed) {
       const length = sent === null ? 0 : typeof sent === 'string' ? Buffer.byteLength(sent) : sent.length;
       headers.push('content-length', String(length));
+      if (length > ONE_PIECE && sent !== null && x.method !== 'HEAD') return this.#long(x, { status, headers, sent });
     }
     this.#head(status, headers);
     if (sent === null) atEndOfTick(() => void this.end());
     else this.endWith(sent);
+  }
+
+  #long(x: Exchange, { status, headers, sent }: LongAnswer): void {
+    const bytes = typeof sent === 'string' ? Buffer.from(sent) : sent;
+    if (this.#unreadBytes()?.sends(bytes) === false) return this.#refuse(x, noResponseRoom(x));
+    this.#head(status, headers);
+    atEndOfTick(() => endInPieces(this, bytes));
+  }
+
+  /** Null once the response has ended. */
+  #unreadBytes(): UnreadResponse | null {
+    this.#unread ??= this.unreadResponses?.of(this) ?? null;
+    return this.#unread;
+  }
+
+  override write(...args: unknown[]): boolean {
+    const goesOn: boolean = Reflect.apply(super.write, this, args);
+    if (!goesOn && !this.destroyed) this.#isFull(this);
+    return goesOn;
+  }
+
+  override end(...args: unknown[]): this {
+    const long = longBody(args[0]);
+    if (long === null) return Reflect.apply(super.end, this, args);
+    this.#ends(long);
+    return Reflect.apply(super.end, this, [long]);
+  }
+
+  #isFull(sink: Writable): void {
+    if (this.#unreadBytes()?.isFull(sink) === false) this.cutOff();
+  }
+
+  #ends(body: Uint8Array): void {
+    if (this.#unreadBytes()?.sends(body) === false) this.cutOff();
   }
 
   stream(_x: Exchange, status: number, headers: HeaderList): ResponseSink {
@@ -59,6 +108,7 @@ export class Http1Response extends ServerResponse implements Responder, BodyOwne
     const bytes = typeof body === 'string' ? Buffer.from(body) : body;
     const short = bytes.length <= ONE_PIECE;
     // Later code in this turn may reuse the memory behind `body`: a short one is copied now.
+    if (!short) this.#ends(bytes);
     const text = short ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1') : null;
     atEndOfTick(() => {
       if (text !== null) this.end(text, 'latin1');
@@ -80,7 +130,15 @@ export class Http1Response extends ServerResponse implements Responder, BodyOwne
     this.emit('upgraded');
     this.detachSocket(socket);
     if (afterRequest.length > 0) socket.unshift(afterRequest);
-    socket.once('close', () => x.close());
+    socket.once('close', () => {
+      x.close();
+      this.#unread?.release();
+    });
+    watchWrites(
+      socket,
+      () => this.#isFull(socket),
+      (body) => this.#ends(body),
+    );
     this.#upgraded = socket;
     this.upgradedConnections?.add(socket, stopping);
     return socket;
@@ -106,6 +164,9 @@ export class Http1Response extends ServerResponse implements Responder, BodyOwne
     if (http1?.last === this) http1.last = null;
     exchange?.close();
     heldHeaders?.release();
+    this.unreadResponses = null;
+    this.#unread?.release();
+    this.#unread = null;
   }
 
   get headSent(): boolean {

@@ -49,7 +49,7 @@ export interface Http1Server {
 }
 
 export function createHttp1Server(
-  { limits, events, drain, headerMemory, slowSenders, slowReaders, begunLines, upgraded }: TransportState,
+  { limits, events, drain, headerMemory, slowSenders, slowReaders, begunLines, upgraded, unread }: TransportState,
   tls: TlsSettings | null,
 ): Http1Server {
   const scheme = tls ? 'https' : 'http';
@@ -124,6 +124,7 @@ export function createHttp1Server(
     response.drain = drain;
     response.waitsForContinue = waitsForContinue;
     response.upgradedConnections = upgraded;
+    response.unreadResponses = unread;
     response.on('close', response.release);
     // Node's parser loses bytes that came in one piece behind an unsupported upgrade.
     if (upgrade) response.shouldKeepAlive = false;

@@ -4,11 +4,17 @@ import { constants, type ServerHttp2Stream } from 'node:http2';
 import { type Duplex, Writable } from 'node:stream';
 import { CLIENT_CLOSED, type Exchange, type HeaderList, type Responder, type ResponseSink } from '../exchange.ts';
 import type { BodyOwner } from './body.ts';
-import { ONE_PIECE } from './http1-response.ts';
 import { endInPieces } from './pieces.ts';
-import { gaveWay, type Refusal, tooSlow } from './refuse.ts';
+import { gaveWay, noResponseRoom, type Refusal, tooSlow } from './refuse.ts';
 import type { WatchedClient } from './stall-detector.ts';
 import { takesTrailers } from './takes-trailers.ts';
+import {
+  ONE_PIECE,
+  type SlowlyRead,
+  type UnreadResponse,
+  type UnreadResponses,
+  watchWrites,
+} from './unread-responses.ts';
 import type { UpgradedConnections } from './upgraded.ts';
 
 /** Headers of HTTP/1.1 connections (RFC 9113, section 8.2.2). */
@@ -18,48 +24,103 @@ const CONNECTION_SPECIFIC = new Set([
 /** Statuses without a body. */
 const BODILESS = new Set([204, 205, 304]);
 
+interface LongAnswer {
+  readonly status: number;
+  readonly headers: HeaderList;
+  readonly body: Uint8Array | string;
+}
+
 /** State of an ending connection. */
 export interface EndingConnection {
   /** Resolves when the client knows that the connection ends; null if it goes on. */
   readonly clientKnows: Promise<void> | null;
 }
 
-export class Http2Response implements Responder, BodyOwner, WatchedClient {
+/** Shared by the responses of a transport. */
+export interface SharedByResponses {
+  readonly upgraded: UpgradedConnections;
+  readonly unread: UnreadResponses;
+}
+
+export class Http2Response implements Responder, BodyOwner, WatchedClient, SlowlyRead {
   readonly #stream: ServerHttp2Stream;
   readonly #connection: EndingConnection;
-  readonly #upgradedConnections: UpgradedConnections;
+  readonly #shared: SharedByResponses;
   #upgraded = false;
   exchange: Exchange | null = null;
   waitsForContinue = false;
   progressAt = performance.now();
   #trailers: HeaderList | null = null;
 
-  constructor(stream: ServerHttp2Stream, connection: EndingConnection, upgraded: UpgradedConnections) {
+  /** Null as long as nothing of it has to wait for the client. */
+  #unread: UnreadResponse | null = null;
+
+  constructor(stream: ServerHttp2Stream, connection: EndingConnection, shared: SharedByResponses) {
     this.#stream = stream;
     this.#connection = connection;
-    this.#upgradedConnections = upgraded;
+    this.#shared = shared;
+  }
+
+  /** The stream has ended. */
+  release(): void {
+    this.#unread?.release();
   }
 
   send(x: Exchange, status: number, headers: HeaderList, body: Uint8Array | string | null): void {
     const length = body === null ? 0 : typeof body === 'string' ? Buffer.byteLength(body) : body.length;
     if (status !== 204 && status !== 304) headers.push('content-length', String(status === 205 ? 0 : length));
     const bodiless = length === 0 || x.method === 'HEAD' || BODILESS.has(status);
+    if (length > ONE_PIECE && !bodiless && body !== null) return this.#long(x, { status, headers, body });
     if (!this.#head(status, headers, bodiless) || bodiless) return;
     // Later code in this turn may reuse the memory behind a short body, and the session writes at the turn's end.
-    if (length <= ONE_PIECE) this.#stream.end(body instanceof Uint8Array ? Buffer.from(body) : body);
-    else this.#long(typeof body === 'string' ? Buffer.from(body) : (body ?? new Uint8Array(0)));
+    this.#stream.end(body instanceof Uint8Array ? Buffer.from(body) : body);
   }
 
   stream(x: Exchange, status: number, headers: HeaderList): ResponseSink {
     const bodiless = x.method === 'HEAD' || BODILESS.has(status);
     if (!this.#head(status, headers, bodiless, takesTrailers(x)) || bodiless) return nowhere();
-    this.#noteProgress();
-    return this.#stream;
+    return this.#streaming();
   }
 
-  #long(body: Uint8Array): void {
+  #long(x: Exchange, { status, headers, body }: LongAnswer): void {
+    const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+    if (!this.#unreadBytes().sends(bytes)) {
+      const refusal = noResponseRoom(x);
+      x.close(refusal.status);
+      return this.refuse(refusal);
+    }
+    if (!this.#head(status, headers, false)) return;
     this.#noteProgress();
-    endInPieces(this.#stream, body);
+    endInPieces(this.#stream, bytes);
+  }
+
+  #unreadBytes(): UnreadResponse {
+    this.#unread ??= this.#shared.unread.of(this);
+    return this.#unread;
+  }
+
+  /** The stream as a sink whose writer waits for the client. */
+  #streaming(): ServerHttp2Stream & ResponseSink {
+    const stream = this.#stream;
+    this.#noteProgress();
+    const counted = (hasRoom: boolean) => {
+      if (!hasRoom) this.cutOff();
+    };
+    watchWrites(
+      stream,
+      () => counted(this.#unreadBytes().isFull(stream)),
+      (body) => counted(this.#unreadBytes().sends(body)),
+    );
+    return Object.assign(stream, {
+      endWith: (body: Uint8Array) => {
+        counted(this.#unreadBytes().sends(body));
+        if (!this.#gone) endInPieces(stream, body);
+      },
+    });
+  }
+
+  stalls(): void {
+    if (!this.#unreadBytes().stalls()) this.cutOff();
   }
 
   #noteProgress(): void {
@@ -77,14 +138,13 @@ export class Http2Response implements Responder, BodyOwner, WatchedClient {
   /** Answers with 200 (RFC 8441, section 5.1). */
   upgrade(_x: Exchange, headers: HeaderList, stopping: () => void): Duplex | null {
     if (!this.#head(200, headers, false)) return null;
-    this.#noteProgress();
     this.#upgraded = true;
-    this.#upgradedConnections.add(this.#stream, stopping);
-    return this.#stream;
+    this.#shared.upgraded.add(this.#stream, stopping);
+    return this.#streaming();
   }
 
   whenStopping(listener: () => void): () => void {
-    return this.#upgradedConnections.whenStopping(listener);
+    return this.#shared.upgraded.whenStopping(listener);
   }
 
   trailers(fields: HeaderList): void {

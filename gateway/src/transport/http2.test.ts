@@ -2,11 +2,13 @@
 import { connect as connectHttp2 } from 'node:http2';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import { BufferBudget } from '../buffer-budget.ts';
 import type { Exchange } from '../exchange.ts';
 import { ClientAddress } from '../headers/client-ip.ts';
 import { LocalConnectionSlots } from './connection-slots.ts';
 import { HeaderMemory } from './header-memory.ts';
 import { createTransport, type Transport, type TransportLimits } from './transport.ts';
+import { UnreadResponses } from './unread-responses.ts';
 
 const LIMITS: TransportLimits = {
   maxBodySize: 1 << 20,
@@ -58,6 +60,7 @@ describe('HTTP/2 connections', () => {
       {
         slots: new LocalConnectionSlots(10_000),
         headerMemory: new HeaderMemory({ most: 1 << 20, client: new ClientAddress([]), yielded: () => {} }),
+        unread: new UnreadResponses(new BufferBudget(1 << 20)),
       },
     );
     return (await transport.listen('127.0.0.1', 0)).port;

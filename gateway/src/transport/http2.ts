@@ -138,10 +138,10 @@ export class Http2Connections {
   }
 
   #request(connection: Connection, stream: ServerHttp2Stream, raw: readonly string[]): void {
-    const { drain, events, headerMemory, limits, slowReaders, upgraded } = this.#state;
+    const { drain, events, headerMemory, limits, slowReaders } = this.#state;
     connection.streams++;
     connection.seen++;
-    const response = new Http2Response(stream, connection, upgraded);
+    const response = new Http2Response(stream, connection, this.#state);
     const { fault, waitsForContinue, protocol, headerBytes, ...request } = requestOf(raw);
     const x = new Exchange(response, {
       ...request,
@@ -160,6 +160,7 @@ export class Http2Connections {
     stream.on('error', () => {});
     stream.on('close', () => {
       holding?.release();
+      response.release();
       slowReaders.delete(response);
       if (--connection.streams === 0) connection.idleSince = performance.now();
       if (x.closedWith === NO_HEADER_ROOM) this.#refused(connection, 1);

@@ -7,7 +7,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { Exchange, type HeaderList, type Responder, type ResponseSink } from '../exchange.ts';
 import { addStandardHeaders, identify } from '../headers/standard.ts';
-import { GAVE_WAY, type Problem, problem, renderProblem } from '../problems.ts';
+import { GAVE_WAY, noRoomForResponse, type Problem, problem, renderProblem } from '../problems.ts';
 import type { ValidationReason } from '../telemetry/metric-table.ts';
 import type { Refused } from '../telemetry/recorder.ts';
 
@@ -135,6 +135,11 @@ export function noHeaderRoom(x: Exchange): Refusal {
   const detail =
     'Requests of this client hold as many bytes of headers as the gateway admits. Try again when they end.';
   return refusalOf(x, problem('rate-limited', detail));
+}
+
+/** Refuses a request whose response finds no room. */
+export function noResponseRoom(x: Exchange): Refusal {
+  return refusalOf(x, noRoomForResponse());
 }
 
 /** Refuses a request whose memory others need. */

@@ -6,6 +6,8 @@ export interface WatchedClient {
   readonly waitsForClient: boolean;
   /** Time of the last progress on the monotonic clock: bytes came or left, or the last look found nothing waiting. */
   progressAt: number;
+  /** A look found that it waits for the client. */
+  stalls?(): void;
   /** Ends the delayed body or response. */
   cutOff(): void;
 }
@@ -20,7 +22,7 @@ export class StallDetector {
   }
 
   add(client: WatchedClient): void {
-    if (this.#timeoutMs > 0) this.#clients.add(client);
+    this.#clients.add(client);
   }
 
   delete(client: WatchedClient): void {
@@ -30,10 +32,10 @@ export class StallDetector {
   sweep(now: number): void {
     for (const client of this.#clients) {
       if (!client.waitsForClient) client.progressAt = now;
-      else if (now - client.progressAt >= this.#timeoutMs) {
+      else if (this.#timeoutMs > 0 && now - client.progressAt >= this.#timeoutMs) {
         this.#clients.delete(client);
         client.cutOff();
-      }
+      } else client.stalls?.();
     }
   }
 }

@@ -6,10 +6,12 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { eventually } from '../../../test/eventually.ts';
+import { BufferBudget } from '../buffer-budget.ts';
 import type { Exchange } from '../exchange.ts';
 import { ClientAddress } from '../headers/client-ip.ts';
 import { HeaderMemory } from './header-memory.ts';
 import { createTransport, type TransportLimits } from './transport.ts';
+import { UnreadResponses } from './unread-responses.ts';
 
 /** None of which ends anything in a test. */
 const LIMITS: TransportLimits = {
@@ -47,7 +49,8 @@ describe('closing', () => {
       refused: nothing,
     };
     const headerMemory = new HeaderMemory({ most: 1 << 20, client: new ClientAddress([]), yielded: nothing });
-    const transport = createTransport(LIMITS, events, { slots, headerMemory });
+    const unread = new UnreadResponses(new BufferBudget(1 << 20));
+    const transport = createTransport(LIMITS, events, { slots, headerMemory, unread });
     const { port } = await transport.listen('127.0.0.1', 0);
     const clients = Array.from({ length: 3 }, () => silent(port));
     await eventually(() => expect(held).toHaveLength(3));
@@ -70,8 +73,9 @@ describe('a kept connection', () => {
     };
     const nothing = () => {};
     const headerMemory = new HeaderMemory({ most: 1 << 20, client: new ClientAddress([]), yielded: nothing });
+    const unread = new UnreadResponses(new BufferBudget(1 << 20));
     const slots = { take: async () => true, release: nothing };
-    const transport = createTransport(LIMITS, { ...events, request }, { slots, headerMemory });
+    const transport = createTransport(LIMITS, { ...events, request }, { slots, headerMemory, unread });
     const { port } = await transport.listen('127.0.0.1', 0);
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const post = (body: string) =>

@@ -23,6 +23,7 @@ import { OpenConnections } from './open-connections.ts';
 import { ProtocolDetector } from './protocol-detector.ts';
 import { StallDetector } from './stall-detector.ts';
 import type { KeyPair, TlsVersion } from './tls.ts';
+import type { UnreadResponses } from './unread-responses.ts';
 import { UpgradedConnections } from './upgraded.ts';
 
 export interface TransportLimits {
@@ -92,6 +93,7 @@ export interface Transport {
 export interface SharedByClients {
   readonly slots: ConnectionSlots;
   readonly headerMemory: HeaderMemory;
+  readonly unread: UnreadResponses;
 }
 
 /** State that both protocols share. */
@@ -104,6 +106,7 @@ export interface TransportState {
   readonly slowReaders: StallDetector;
   /** Plaintext connections whose first bytes held a complete line. */
   readonly begunLines: WeakSet<Socket>;
+  readonly unread: UnreadResponses;
   /** Connections that have left HTTP. */
   readonly upgraded: UpgradedConnections;
 }
@@ -115,7 +118,7 @@ const COUNT_REFUSED_MS = 100;
 export function createTransport(
   limits: TransportLimits,
   events: TransportEvents,
-  { slots, headerMemory }: SharedByClients,
+  { slots, headerMemory, unread }: SharedByClients,
   tls: TlsSettings | null = null,
 ): Transport {
   const drain = new Drain();
@@ -123,7 +126,17 @@ export function createTransport(
   const slowReaders = new StallDetector(limits.sendTimeoutMs);
   const begunLines = new WeakSet<Socket>();
   const upgraded = new UpgradedConnections();
-  const state: TransportState = { limits, events, drain, headerMemory, slowSenders, slowReaders, begunLines, upgraded };
+  const state: TransportState = {
+    limits,
+    events,
+    drain,
+    headerMemory,
+    unread,
+    slowSenders,
+    slowReaders,
+    begunLines,
+    upgraded,
+  };
   const open = new OpenConnections();
   const http2 = new Http2Connections(state, (tls?.clientAuth ?? 'off') !== 'off');
   const detector = new ProtocolDetector(limits.headersTimeoutMs);
@@ -259,7 +272,7 @@ function dispatchByProtocol(
 /** Puts the slots before everything else that happens to a connection. */
 function admitConnections(
   server: HttpServer | HttpsServer,
-  { slots, headerMemory }: SharedByClients,
+  { slots, headerMemory }: Pick<SharedByClients, 'slots' | 'headerMemory'>,
   connections: OpenConnections,
   events: TransportEvents,
 ): void {

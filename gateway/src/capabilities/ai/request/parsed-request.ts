@@ -5,15 +5,13 @@ import { isWrittenNumber, plainNumber } from '../../../json/exact-json.ts';
 import { isQuickJson } from '../../../json/json-scan.ts';
 import { MOST_NESTING, nestsTooDeeply } from '../../../json/nesting.ts';
 import { parseAsWritten } from '../../../json/parse-as-written.ts';
+import { parsedSize } from '../../../json/parsed-size.ts';
 import { get, isObject, type Obj } from '../../../spec/json.ts';
 import { AiRefused, aiProblem, invalid, refused } from '../conversation/refusal.ts';
 import { surfaceOf } from '../surfaces/surface-of.ts';
 import { BESIDE, SAID } from './prompt-members.ts';
 import { realtimeRequest } from './realtime-request.ts';
 
-/** Bytes of a character in a string, and of a value besides: an object without members costs most. */
-const [CHARACTER, VALUE] = [2, 48];
-const [COMMA, BRACKET, BRACE] = [0x2c, 0x5b, 0x7b];
 const NO_BODY = new Uint8Array(0);
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 const slot = new RequestSlot<ParsedBody>();
@@ -55,13 +53,6 @@ export function parsedRequest(x: Exchange): Obj {
 export function rewriteRequest(x: Exchange, value: Obj): void {
   x.body = Buffer.from(JSON.stringify(value));
   slot.set(x, new ParsedBody(x.body, value));
-}
-
-/** Bytes that the value will take at most: a value begins behind one of three characters, or is a member's. */
-function parsedSize(body: Uint8Array): number {
-  let values = 0;
-  for (const byte of body) if (byte === COMMA || byte === BRACKET || byte === BRACE) values++;
-  return CHARACTER * body.length + VALUE * values;
 }
 
 /**
