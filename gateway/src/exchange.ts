@@ -403,6 +403,16 @@ export class Exchange {
     this.responseBody = null;
   }
 
+  /** Drops the references to its generation. `operation`: without parts of the generation. */
+  outliveGeneration(operation: MatchedOperation | null): void {
+    this.operation = operation;
+    this.readBody = noBody;
+    this.refusesJson = refusesNothing;
+    this.states = null;
+    this.engine = null;
+    this.handOff = null;
+  }
+
   /** Drops the headers once they are useless. */
   forgetHeaders(): void {
     this.rawHeaders.length = 0;
