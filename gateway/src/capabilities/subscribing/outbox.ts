@@ -1,11 +1,17 @@
 /** Output to a client: written while it reads, queued in order up to a limit while it does not. */
-import type { Writable } from 'node:stream';
 import type { DirectionFigures } from '../../web-socket-figures.ts';
+import type { Channel } from './channel.ts';
 import type { Frames, FramesReader } from './frames.ts';
 import type { Lag } from './subscription-settings.ts';
 
+/** Bytes that are written at once: the rest of long frames stays in memory that clients share. */
+const PIECE = 64 << 10;
+
+type Sink = Pick<Channel, 'sink' | 'inPieces'>;
+
 export class Outbox {
-  readonly #sink: Writable;
+  readonly #sink: Channel['sink'];
+  readonly #piece: number;
   readonly #maxLag: Lag;
   readonly #reader: FramesReader;
   readonly #figures: DirectionFigures | null;
@@ -13,6 +19,8 @@ export class Outbox {
   #lag = { messages: 0, bytes: 0 };
   /** Earlier output that the client has yet to read. */
   #unread: Frames[] = [];
+  /** The rest of the last of them, which is not written yet. */
+  #rest: Buffer | null = null;
   /** The client has yet to read earlier output. */
   #full = false;
   /** Time at which output began to wait, on the monotonic clock. */
@@ -25,8 +33,9 @@ export class Outbox {
   bytes = 0;
 
   /** `reader`: frames count for it while they wait. `figures`: counts the output, too. */
-  constructor(sink: Writable, maxLag: Lag, reader: FramesReader, figures: DirectionFigures | null = null) {
+  constructor({ sink, inPieces }: Sink, maxLag: Lag, reader: FramesReader, figures: DirectionFigures | null = null) {
     this.#sink = sink;
+    this.#piece = inPieces ? PIECE : Number.POSITIVE_INFINITY;
     this.#maxLag = maxLag;
     this.#reader = reader;
     this.#figures = figures;
@@ -60,8 +69,14 @@ export class Outbox {
 
   /** Writes before all queued output; resolves when the client wants more, or the outbox is closed. */
   async write(frames: Frames): Promise<void> {
+    if (this.#full) await this.#readable();
     if (this.#closed) return;
     this.#put(frames);
+    await this.#readable();
+  }
+
+  /** Resolves when the client has read earlier output, or the outbox is closed. */
+  async #readable(): Promise<void> {
     if (this.#full && !this.#closed) await new Promise<void>((resolve) => this.#drained.add(resolve));
   }
 
@@ -87,12 +102,15 @@ export class Outbox {
   /** Stops writing; earlier output waits for the client. */
   close(): void {
     this.#closed = true;
+    if (this.#rest !== null) this.#sink.write(this.#rest);
+    this.#rest = null;
     this.forget();
     this.#wake();
   }
 
   /** Stops writing; nothing waits for the client any longer. */
   drop(): void {
+    this.#rest = null;
     this.close();
     this.#forgetUnread();
   }
@@ -105,14 +123,28 @@ export class Outbox {
       this.#figures.messages += messages;
       this.#figures.bytes += bytes.length;
     }
-    if (this.#sink.write(bytes)) return frames.leave(this.#reader);
+    if (this.#push(bytes)) return frames.leave(this.#reader);
     this.#full = true;
     this.#fullSince = performance.now();
     this.#unread.push(frames);
     if (!frames.waitFor(this.#reader)) this.#reader.cut();
   }
 
+  /** Returns false if the client has yet to read a part. */
+  #push(bytes: Buffer): boolean {
+    for (let at = 0; at < bytes.length; at += this.#piece) {
+      const end = Math.min(bytes.length, at + this.#piece);
+      if (this.#sink.write(bytes.subarray(at, end))) continue;
+      this.#rest = end < bytes.length ? bytes.subarray(end) : null;
+      return false;
+    }
+    return true;
+  }
+
   #goOn(): void {
+    const rest = this.#rest;
+    this.#rest = null;
+    if (rest !== null && !this.#push(rest)) return;
     this.#full = false;
     this.#forgetUnread();
     this.#wake();

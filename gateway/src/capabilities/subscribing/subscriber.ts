@@ -124,7 +124,7 @@ export class Subscriber implements Engine, LiveClient, FramesReader {
 
   #take(x: Exchange, channel: Channel, response: EngineResponse, figures: DirectionFigures | null = null): Outbox {
     const { settings, check } = this.#options;
-    const outbox = new Outbox(channel.sink, settings.maxLag, this, figures);
+    const outbox = new Outbox(channel, settings.maxLag, this, figures);
     this.#x = x;
     this.#channel = channel;
     this.#outbox = outbox;
