@@ -14,6 +14,7 @@ export interface Sent {
   readonly method?: string;
   readonly headers?: HeaderRecord;
   readonly partition?: string;
+  readonly clientIp?: string;
   /** Headers that plugins between the cache and the upstream add. */
   readonly later?: HeaderRecord;
 }
@@ -51,8 +52,8 @@ export class Rig {
     return this;
   }
 
-  exchange({ path = '/a', method = 'GET', headers = {} }: Sent): Exchange {
-    const x = recordedExchange({ method, path, headers: { host: 'api.example', ...headers } });
+  exchange({ path = '/a', method = 'GET', headers = {}, clientIp = '192.0.2.1' }: Sent): Exchange {
+    const x = recordedExchange({ method, path, clientIp, headers: { host: 'api.example', ...headers } });
     const { admitted } = this;
     x.operation = {
       path: '/{name}',

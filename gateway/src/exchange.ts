@@ -268,6 +268,8 @@ export class Exchange {
   body: Uint8Array | null = null;
   /** Budget of the request's memory; null outside the pipeline. */
   memory: BufferBudget | null = null;
+  /** Budget of responses in memory (`--max-held-response-bytes`); null outside the pipeline. */
+  responseMemory: BufferBudget | null = null;
   #held: Holding | null = null;
   /**
    * Called before the body in memory is parsed as JSON: reports whether it is refused, with `answer`, because its
@@ -399,6 +401,16 @@ export class Exchange {
   forgetAnswer(): void {
     this.answer = null;
     this.responseBody = null;
+  }
+
+  /** Drops the references to its generation. `operation`: without parts of the generation. */
+  outliveGeneration(operation: MatchedOperation | null): void {
+    this.operation = operation;
+    this.readBody = noBody;
+    this.refusesJson = refusesNothing;
+    this.states = null;
+    this.engine = null;
+    this.handOff = null;
   }
 
   /** Drops the headers once they are useless. */

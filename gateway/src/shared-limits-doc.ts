@@ -11,6 +11,7 @@ const SCOPES: Readonly<Record<SharedLimit['scope'], string>> = {
   issuer: 'each issuer, in each worker',
   upstream: 'each MCP upstream, in each worker',
   connection: 'each connection',
+  url: 'each URL in each config, wherever its responses are stored',
   state: 'all gateways with this state server',
 };
 

@@ -31,7 +31,7 @@ const NOT_SHARED: Readonly<Record<string, string>> = {
 
 /** The numbers that a constant, a default or a member of this name has in a file. */
 function valuesIn(file: string, name: string): number[] {
-  const found = source(file).matchAll(new RegExp(`\\b${name}(?: =|:|'\\],) ([\\d_.]+)(?: << (\\d+))?\\b`, 'g'));
+  const found = source(file).matchAll(new RegExp(`\\b${name}(?: =|:|'\\]?,) ([\\d_.]+)(?: << (\\d+))?\\b`, 'g'));
   return [...found].map(([, number = '', shift = '0']) => Number(number.replaceAll('_', '')) * 2 ** Number(shift));
 }
 

@@ -15,8 +15,11 @@ export interface SharedLimit {
     | { readonly constant: string; readonly value: number }
     /** A part of something that is not the gateway's. */
     | { readonly constant: string; readonly value: number; readonly of: string };
-  /** Scope of the limit: all clients of a process, of all workers, of a config, of a state server; or a connection. */
-  readonly scope: 'process' | 'workers' | 'config' | 'issuer' | 'upstream' | 'connection' | 'state';
+  /**
+   * Scope of the limit: all clients of a process, of all workers, of a config, of a URL, of a state server; or a
+   * connection.
+   */
+  readonly scope: 'url' | 'process' | 'workers' | 'config' | 'issuer' | 'upstream' | 'connection' | 'state';
   /**
    * Owners of shares, the outermost first: `client network` is an IPv4 address, or an IPv6 /64, those of a /48
    * together.
@@ -110,7 +113,7 @@ const table = {
     test: 'test/serve/held-bodies.test.ts: that do not go on give way, the slowest of the address with most, and not the newcomer',
   },
   'held-responses': {
-    what: 'responses in memory until clients have them: held for validation or plugins, sent and not read, informational (1xx), of tools',
+    what: 'responses in memory until clients have them: held for validation or plugins, sent and not read, recorded by a cache, waiting events, informational (1xx), of tools',
     unit: 'bytes',
     most: { option: 'maxHeldResponseBytes' },
     scope: 'process',
@@ -312,6 +315,18 @@ const table = {
     metric: 'gw_cache_requests_total',
     files: ['state/memory-cache-store.ts'],
     test: 'gateway/src/state/memory-cache-store.test.ts: displaces no value of a client for the large ones of another',
+  },
+  'cache-variants': {
+    what: 'stored responses of one URL that differ by request headers (`max_variants` of a config)',
+    unit: 'entries',
+    most: { constant: 'max_variants', value: 32 },
+    scope: 'url',
+    owner: CONSUMER,
+    yields: OLDEST_OF_MOST,
+    answer: 'none: it is fetched again',
+    metric: 'gw_cache_requests_total',
+    files: ['capabilities/cache/cache-rules.ts', 'capabilities/cache/stored-keys.ts'],
+    test: 'gateway/src/capabilities/cache/cache-key.test.ts: leaves others their variants, however many the client %s stores',
   },
   'unstorable-responses': {
     what: 'requests whose responses are known not to be storable',

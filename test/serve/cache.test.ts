@@ -1,6 +1,8 @@
 /** The `cache` plugin through a real `gw serve`: what is stored, for whom, and what is never stored (RFC 9111). */
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
+import { connect as connectHttp2 } from 'node:http2';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type CachedUpstream, cached, cachedArtifact, fresh, named, startCachedUpstream } from './cached-project.ts';
 import { type Gateway, startGateway } from './gateway.ts';
@@ -34,6 +36,7 @@ beforeAll(async () => {
     '/plain/{name}': { ...named, get: cached(upstream), post: cached(upstream), put: cached(upstream) },
     '/ttl/{name}': use({ config: { default_ttl: 60 } }),
     '/ttl/deep/{name}': use({ config: { default_ttl: 60, ignore_query_parameters: ['utm_*'] } }),
+    '/patient/{name}': use({ config: { lock_timeout: 60 } }),
     '/small/{name}': use({ config: { max_body_bytes: 1000 } }),
     '/after-auth/{name}': use({
       before: [auth],
@@ -166,6 +169,23 @@ describe('cache', () => {
     expect(new Set(got.map(({ body }) => body)).size).toBe(1);
     expect(got.every(({ status }) => status === 200)).toBe(true);
     expect(upstream.asked('/plain/once')).toBe(1);
+  });
+
+  it('has others get what a client fetches and does not read', async () => {
+    const body = 'x'.repeat(500_000);
+    upstream.answers.set('/patient/unread', (_request, response) => {
+      response.writeHead(200, { 'cache-control': 'max-age=60' });
+      response.end(body);
+    });
+    const session = connectHttp2(gw.url, { settings: { initialWindowSize: 0 } });
+    const unread = session.request({ ':path': '/patient/unread', ':authority': new URL(gw.url).host });
+    await once(unread.pause(), 'response');
+    const got = await Promise.all(Array.from({ length: 5 }, () => ask('/patient/unread')));
+    session.destroy();
+    expect(got.map((each) => [each.body === body, each.headers.get('cache-status')?.split(';')[1]])).toEqual(
+      Array.from(got, () => [true, 'hit']),
+    );
+    expect(upstream.asked('/patient/unread')).toBe(1);
   });
 
   it('has another request fetch where the first client leaves', async () => {

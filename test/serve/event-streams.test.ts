@@ -1,6 +1,7 @@
 /** Streams of events as the gateway serves them: clients that do not read, limits, reload, shutdown, brokers that fail. */
 import { once } from 'node:events';
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { connect as connectHttp2 } from 'node:http2';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -100,6 +101,35 @@ describe.skipIf(brokers === '')('streams of events (needs KAFKA_BROKERS)', () =>
     await eventually(() => text.includes('id: 0:80\n'));
     for (const { socket } of silent) socket.destroy();
     await eventually(async () => expect(await ended(gw, 'client')).toBe(20));
+  });
+
+  it.each([
+    ['new messages of a key', {}],
+    ['what they missed', { 'last-event-id': '0:0' }],
+  ])('hold no more for clients that do not read than responses may: %s', async (_, headers) => {
+    const topic = await topicOf();
+    const values = Array.from({ length: 8 }, (__, i) => String(i).repeat(900_000));
+    const publishAll = async () => {
+      for (const value of values) await publish(brokers, topic, [{ key: '7', value }]);
+    };
+    const resumes = 'last-event-id' in headers;
+    if (resumes) await publishAll();
+    const gw = await serve(
+      { 'customers/{id}': { brokers, topic, key: '$request.path.id' } },
+      { args: ['--send-timeout', '600', '--max-held-response-bytes', '3000000'] },
+    );
+    const reading = await open(gw, 'customers/7', { headers });
+    const socket = connect({ host: '127.0.0.1', port: port(gw), localAddress: '127.0.0.9' });
+    const session = connectHttp2(gw.url, { createConnection: () => socket, settings: { initialWindowSize: 0 } });
+    const silent = Array.from({ length: 10 }, () => session.request({ ':path': '/customers/7', ...headers }));
+    for (const stream of silent) stream.on('error', () => {});
+    await Promise.all(silent.map((stream) => once(stream, 'response')));
+    if (!resumes) await publishAll();
+    await eventually(() => expect(reading.data).toEqual(values));
+    // The transport cuts off as well.
+    await eventually(async () => expect((await ended(gw, 'lag')) + (await ended(gw, 'client'))).toBeGreaterThan(0));
+    expect(reading.end).toBe(null);
+    session.destroy();
   });
 
   it('hold no place for a client that leaves before its stream begins', async () => {

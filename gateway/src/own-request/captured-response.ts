@@ -20,6 +20,7 @@ export class CapturedResponse implements Responder {
   readonly #kept: Uint8Array[] = [];
   readonly #options: CaptureOptions;
   readonly #ended = Promise.withResolvers<void>();
+  #x: Exchange | null = null;
   #keptBytes = 0;
 
   constructor(options: CaptureOptions) {
@@ -64,6 +65,7 @@ export class CapturedResponse implements Responder {
 
   stream(x: Exchange, status: number, headers: HeaderList): ResponseSink {
     this.#head(status, headers);
+    this.#x = x;
     const sink: ResponseSink = new Writable({
       write: (chunk: Uint8Array, _, done) => {
         this.#take(chunk);
@@ -92,7 +94,7 @@ export class CapturedResponse implements Responder {
     return sink;
   }
 
-  abort(x?: Exchange): void {
+  abort(x: Exchange | null = this.#x): void {
     this.aborted = true;
     x?.close(CLIENT_CLOSED);
     this.#ended.resolve();

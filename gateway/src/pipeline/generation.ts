@@ -43,6 +43,8 @@ export interface Step {
 export interface LoadedOperation {
   readonly operation: Operation;
   readonly matched: MatchedOperation;
+  /** `matched` without the parts that belong to the generation. */
+  readonly outliving: MatchedOperation;
   readonly admission: Admission;
   readonly parameters: ParameterValidator | null;
   readonly body: BodyValidator | null;
@@ -307,17 +309,23 @@ function withPlugins(
   const { method, path, api, parameters, request_body } = operation;
   const { names } = parseTemplate(path);
   const plugins = middlewares.map(({ plugin }) => plugin);
+  const outliving: MatchedOperation = {
+    path,
+    operationId: operation.operation_id,
+    api,
+    admitted: operation.admitted_headers,
+    paramNames: names,
+    examples: null,
+    streamed: null,
+  };
   return {
     operation,
     matched: {
-      path,
-      operationId: operation.operation_id,
-      api,
-      admitted: operation.admitted_headers,
-      paramNames: names,
+      ...outliving,
       examples: ExampleResponses.of(operation, deps.table, deps.schemas),
       streamed: streamedMessagesOf(operation, deps.schemas),
     },
+    outliving,
     admission: sharedAdmission(operation.admitted_headers, deps.admissions),
     parameters: parameters.length === 0 ? null : new ParameterValidator(parameters, path, deps.schemas),
     body: request_body ? new BodyValidator(request_body, deps.schemas) : null,

@@ -11,7 +11,7 @@ export function ownStream(x: Exchange, response: ResponseRun, headers: HeaderLis
   }
   addStandardHeaders(x, headers);
   x.responseStatus = 200;
-  response.goesOn(200, false);
+  response.goesOn(200);
   const sink = x.responder.stream(x, 200, headers);
   x.onClose(() => response.record(200, 0));
   return sink;

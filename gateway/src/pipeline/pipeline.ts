@@ -69,16 +69,18 @@ export function serve(x: Exchange, gw: Generation, options: PipelineOptions): vo
 
 class RequestRun implements BodyReading {
   readonly #x: Exchange;
-  readonly #gw: Generation;
   readonly #options: PipelineOptions;
   readonly #response: ResponseRun;
   #authenticated = false;
 
   constructor(x: Exchange, gw: Generation, options: PipelineOptions) {
     this.#x = x;
-    this.#gw = gw;
     this.#options = options;
     this.#response = new ResponseRun(x, gw, options);
+  }
+
+  get #gw(): Generation {
+    return this.#response.generation;
   }
 
   async run(): Promise<void> {
@@ -155,6 +157,7 @@ class RequestRun implements BodyReading {
     const admission = op?.admission ?? this.#otherAdmission();
     const { dropped, repeated } = admitTo(x, admission, this.#options.client);
     x.memory = this.#options.budget;
+    x.responseMemory = this.#options.responseBudget;
     if (dropped > 0) this.#options.recorder.headersDropped(x, dropped, () => admission.dropped(x.rawHeaders));
     return repeated;
   }
@@ -172,10 +175,11 @@ class RequestRun implements BodyReading {
       return this.#response.refuse('body-size', tooLarge(length, maxBodySize));
     }
     if (x.bodyStream !== null) x.readBody = bodyReader(x, this);
+    const gw = this.#gw;
     const requests = {
-      serve: (own: Exchange) => serve(own, this.#gw, this.#options),
+      serve: (own: Exchange) => serve(own, gw, this.#options),
       responses: this.#options.responseBudget,
-      operationOf: (method: string, path: string) => this.#gw.router.find(method, path).value?.operation.index,
+      operationOf: (method: string, path: string) => gw.router.find(method, path).value?.operation.index,
     };
     const stream = (headers: HeaderList) => ownStream(x, this.#response, headers);
     const { mcp, recorder } = this.#options;

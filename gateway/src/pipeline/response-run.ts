@@ -61,7 +61,8 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
   /** Number of middlewares whose request hook has run: their response hooks run in reverse. */
   ran = 0;
   readonly #x: Exchange;
-  readonly #gw: Generation;
+  /** Null once the request needs no more of it. */
+  #gw: Generation | null;
   readonly #options: ResponseOptions;
   #check: ResponseCheck | null = null;
   #informational: InformationalResponses | null = null;
@@ -69,13 +70,20 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
   /** The body is held, so that the upstream's end is not yet the response's. */
   #holds = false;
   #recorded = false;
-  #released = false;
+  /** Plugins see the body as it passes. */
+  #passesChunks = false;
 
   constructor(x: Exchange, gw: Generation, options: ResponseOptions) {
     this.#x = x;
     this.#gw = gw;
     this.#options = options;
     gw.inFlight++;
+  }
+
+  /** The request's generation, until its response is under way. */
+  get generation(): Generation {
+    if (this.#gw === null) throw new Error('the response is under way, and its generation has been released');
+    return this.#gw;
   }
 
   /** Its operation's metrics, or those of unmatched requests. */
@@ -226,8 +234,11 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
     const { responseStatus: status, responseHeaders: headers } = x;
     op.lifecycle?.addTo(headers);
     addStandardHeaders(x, headers);
-    if (op.responseChunks && this.ran > 0) changeHeader(headers, 'remove', 'content-length', '');
-    return responseBody(x, op.middlewares.slice(0, this.ran), x.responder.stream(x, status, headers));
+    this.#passesChunks = op.responseChunks && this.ran > 0;
+    if (this.#passesChunks) changeHeader(headers, 'remove', 'content-length', '');
+    const sink = responseBody(x, op.middlewares.slice(0, this.ran), x.responder.stream(x, status, headers));
+    this.#releaseGeneration();
+    return sink;
   }
 
   done(x: Exchange, bytes: number): void {
@@ -237,10 +248,7 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
 
   // --- an engine's answer without an end
 
-  /**
-   * The response ends with the client, or when the gateway stops; it outlives its generation, unless plugins see its
-   * chunks.
-   */
+  /** The response ends with the client, or when the gateway stops. */
   async endless(x: Exchange, headers: HeaderList, begins: (sink: ResponseSink) => void): Promise<boolean> {
     const op = this.op as LoadedOperation;
     if (op.buffersResponse) {
@@ -252,7 +260,7 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
     if (sink === null) return false;
     if (x.closed) this.record(CLIENT_CLOSED, 0);
     else {
-      this.goesOn(x.responseStatus, op.responseChunks);
+      this.goesOn(x.responseStatus);
       begins(sink);
     }
     return !x.closed;
@@ -268,7 +276,7 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
     const connection = x.responder.upgrade?.(x, x.responseHeaders, stopping) ?? null;
     if (connection === null) this.record(CLIENT_CLOSED, 0);
     else {
-      this.goesOn(SWITCHING_PROTOCOLS, false);
+      this.goesOn(SWITCHING_PROTOCOLS);
       begins({ connection, figures: this.#options.recorder.metrics.webSockets });
     }
     return connection !== null;
@@ -304,6 +312,7 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
     this.#options.recorder.upstreamFailed(x, cause);
     x.responder.abort();
     this.record(x.responseStatus, 0);
+    this.#release();
   }
 
   // --- an upstream that goes on in another protocol
@@ -328,7 +337,7 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
     const { recorder, loop, responseBudget: budget } = this.#options;
     const ended = (sent: number) => this.record(SWITCHING_PROTOCOLS, sent);
     const relayed = relayWebSocket(x, accepted, { op, recorder, loop, budget }, ended);
-    if (relayed) this.goesOn(SWITCHING_PROTOCOLS, false);
+    if (relayed) this.goesOn(SWITCHING_PROTOCOLS);
     else this.record(CLIENT_CLOSED, 0);
     return relayed;
   }
@@ -353,11 +362,11 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
     return false;
   }
 
-  /** A long-lived response is traced up to its beginning, and outlives its generation, unless it still needs it. */
-  goesOn(status: number, needsGeneration: boolean): void {
+  /** A long-lived response is traced up to its beginning, and outlives its generation. */
+  goesOn(status: number): void {
     this.#x.trace?.finish(status);
     this.#x.trace = null;
-    if (!needsGeneration) this.#release();
+    this.#releaseGeneration();
   }
 
   // --- the end of all of them
@@ -386,8 +395,10 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
     const { op } = this;
     op?.lifecycle?.addTo(headers);
     addStandardHeaders(x, headers);
-    const streams = op?.responseChunks && !op.buffersResponse && streamStored(x, op.middlewares.slice(0, this.ran));
-    if (!streams) x.responder.send(x, status, headers, body);
+    if (op?.responseChunks && !op.buffersResponse) {
+      this.#passesChunks = streamStored(x, op.middlewares.slice(0, this.ran));
+    }
+    if (!this.#passesChunks) x.responder.send(x, status, headers, body);
     this.record(status, body === null ? 0 : body.length);
     // The client may read it late.
     x.forgetAnswer();
@@ -405,6 +416,7 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
     } catch {
       x.responder.abort();
       this.record(500, 0);
+      this.#release();
     }
   }
 
@@ -412,17 +424,36 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
   record(status: number, responseBytes: number): void {
     if (this.#recorded) return;
     this.#recorded = true;
-    this.#release();
+    this.#releaseGeneration();
     const counted = this.#x.closedWith || status;
     this.#x.trace?.finish(counted === CLIENT_CLOSED ? null : counted);
     this.#options.recorder.finished(this.#x, this.metrics, counted, responseBytes);
   }
 
-  /** Releases the generation: a WebSocket outlives many. */
+  /**
+   * Releases the generation as soon as no plugin sees more of the request: a client may read its response for longer
+   * than many generations last (docs/decisions.md#generation-released-early).
+   */
+  #releaseGeneration(): void {
+    if (this.#gw === null) return;
+    if (this.#pluginsSeeMore) return void this.#x.onClose(() => this.#release());
+    this.#release();
+  }
+
+  get #pluginsSeeMore(): boolean {
+    if (this.#passesChunks) return true;
+    const { bodyStream } = this.#x;
+    return this.op?.requestChunks === true && bodyStream !== null && !bodyStream.readableEnded;
+  }
+
   #release(): void {
-    if (this.#released) return;
-    this.#released = true;
-    this.#gw.release();
+    const gw = this.#gw;
+    if (gw === null) return;
+    this.#gw = null;
+    this.#x.outliveGeneration(this.op?.outliving ?? null);
+    this.op = null;
+    this.#check = null;
+    gw.release();
   }
 }
 

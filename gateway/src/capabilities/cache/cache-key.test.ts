@@ -150,6 +150,37 @@ describe('Vary', () => {
     },
   );
 
+  it.each(['192.0.2.66', '2001:db8::66'])(
+    'leaves others their variants, however many the client %s stores',
+    async (greedy) => {
+      const rig = new Rig({ max_variants: 8 });
+      const speaks = (language: string, clientIp: string) =>
+        rig.send({ headers: { 'accept-language': language }, clientIp }, origin('accept-language'));
+      const [own, others] = [
+        ['de', 'en', 'fr'],
+        ['it', 'nl'],
+      ];
+      for (const each of own) await speaks(each, '192.0.2.1');
+      for (const each of others) await speaks(each, '192.0.2.2');
+      for (let i = 0; i < 40; i++) await speaks(`x-${i}`, greedy);
+      for (const each of [...own, ...others]) expect((await speaks(each, '192.0.2.3')).asked).toBeNull();
+      expect((await speaks('x-39', greedy)).asked).toBeNull();
+      expect((await speaks('x-0', greedy)).asked).not.toBeNull();
+    },
+  );
+
+  it('takes the oldest variant of all if every client has one', async () => {
+    const rig = new Rig({ max_variants: 4 });
+    const speaks = (client: number) =>
+      rig.send(
+        { headers: { 'accept-language': `x-${client}` }, clientIp: `192.0.2.${client}` },
+        origin('accept-language'),
+      );
+    for (let client = 1; client <= 5; client++) await speaks(client);
+    for (let client = 2; client <= 5; client++) expect((await speaks(client)).asked).toBeNull();
+    expect((await speaks(1)).asked).not.toBeNull();
+  });
+
   it('of several responses of a URL counts together', async () => {
     const rig = new Rig();
     await rig.send({ headers: { accept: 'a', origin: 'x' } }, origin('accept'));

@@ -11,7 +11,7 @@ export type Landing =
   | 'unstorable'
   /** The upstream failed, and a stale response stands in. */
   | 'stale'
-  /** Its client left: another one fetches. */
+  /** Its client left, or has no room for it: another one fetches. */
   | 'abandoned';
 
 export interface Flight {

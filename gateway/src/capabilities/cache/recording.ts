@@ -1,34 +1,70 @@
-/** Keeps a copy of a response's body as it streams past, up to a limit; never holds it up. */
+/**
+ * Keeps a copy of a response's body as it streams past, up to a limit. It is read at the pace of its upstream: what its
+ * client has yet to read waits in memory, so that a client which does not read delays nobody else
+ * (docs/decisions.md#recorded-at-upstream-pace).
+ */
 import { Writable } from 'node:stream';
+import type { Evictable, Holding } from '../../buffer-budget.ts';
 import { ByteCollector } from '../../byte-collector.ts';
-import type { ResponseSink } from '../../exchange.ts';
+import type { Exchange, ResponseSink } from '../../exchange.ts';
+import { holdFor } from '../../held-by-request.ts';
 
-/** Bytes of all recordings of the process at once; past it responses pass without being stored. */
-const MOST_RECORDED = 64 << 20;
-let recorded = 0;
+/** Why a body is not recorded: it is too large; its client's share of memory is used up; or it breaks off. */
+export type DropReason = 'too-large' | 'no-room' | 'broken-off';
 
 export class Recording {
+  readonly #x: Exchange;
   readonly #collected = new ByteCollector();
+  readonly #held: Holding | null;
   #bytes = 0;
   #open = true;
+  #unread = false;
   readonly #limit: number;
   readonly #whole: (body: Buffer) => void;
-  readonly #dropped: () => void;
+  readonly #dropped: (why: DropReason) => void;
 
   /** Calls exactly one of the two, once; `drop` calls the second. */
-  constructor(limit: number, whole: (body: Buffer) => void, dropped: () => void) {
+  constructor(x: Exchange, limit: number, whole: (body: Buffer) => void, dropped: (why: DropReason) => void) {
+    this.#x = x;
     this.#limit = limit;
     this.#whole = whole;
     this.#dropped = dropped;
+    this.#held = x.responseMemory === null ? null : holdFor(x.responseMemory, x);
+    if (this.#held !== null) this.#held.evictable = this.#yielding(this.#held.evictable);
+    x.onClose(() => {
+      this.drop('broken-off');
+      this.#held?.release();
+    });
   }
 
-  add(chunk: Uint8Array): void {
-    if (!this.#open) return;
-    if (this.#bytes + chunk.length > this.#limit || recorded + chunk.length > MOST_RECORDED) return this.drop();
+  /** Others need the memory: the copy goes, and the response itself only if its client has yet to read it. */
+  #yielding(request: Evictable | null): Evictable {
+    return {
+      onlyForOthers: true,
+      rate: (now) => request?.rate(now) ?? 0,
+      evict: () => {
+        this.drop('no-room');
+        if (this.#unread) this.#x.giveWay();
+      },
+    };
+  }
+
+  /** The body is still being recorded. */
+  get isOpen(): boolean {
+    return this.#open;
+  }
+
+  /** Returns the copy; the chunk itself if it is not recorded. */
+  add(chunk: Uint8Array): Uint8Array {
+    if (!this.#open) return chunk;
+    if (this.#bytes + chunk.length > this.#limit) this.drop('too-large');
+    else if (this.#held !== null && !this.#held.take(chunk.length)) this.drop('no-room');
+    if (!this.#open) return chunk;
     this.#bytes += chunk.length;
-    recorded += chunk.length;
     // A copy: chunks are views of a socket's buffer, which is often much larger.
-    this.#collected.add(Buffer.from(chunk));
+    const copy = Buffer.from(chunk);
+    this.#collected.add(copy);
+    return copy;
   }
 
   end(): void {
@@ -38,17 +74,26 @@ export class Recording {
     this.#whole(body);
   }
 
-  /** The response breaks off, or is larger than may be stored. */
-  drop(): void {
+  drop(why: DropReason): void {
     if (!this.#open) return;
     this.#close();
-    this.#dropped();
+    this.#dropped(why);
+  }
+
+  /** Reports whether what was recorded still waits for the client: its bytes count until then. */
+  set unread(unread: boolean) {
+    this.#unread = unread;
+    this.#releaseIfDone();
   }
 
   #close(): void {
     this.#open = false;
     this.#collected.take();
-    recorded -= this.#bytes;
+    this.#releaseIfDone();
+  }
+
+  #releaseIfDone(): void {
+    if (!this.#open && !this.#unread) this.#held?.release();
   }
 }
 
@@ -56,6 +101,7 @@ export class Recording {
 export class RecordingSink extends Writable implements ResponseSink {
   readonly #target: ResponseSink;
   readonly #recording: Recording;
+  #waiting: (() => void) | null = null;
 
   constructor(target: ResponseSink, recording: Recording) {
     super();
@@ -64,17 +110,18 @@ export class RecordingSink extends Writable implements ResponseSink {
     target.on('drain', () => this.#resume());
   }
 
-  #waiting: (() => void) | null = null;
-
   #resume(): void {
+    this.#recording.unread = false;
     const resume = this.#waiting;
     this.#waiting = null;
     resume?.();
   }
 
   override _write(chunk: Uint8Array, _encoding: BufferEncoding, done: () => void): void {
-    this.#recording.add(chunk);
-    if (this.#target.write(chunk)) done();
+    if (this.#target.write(this.#recording.add(chunk))) return done();
+    this.#recording.unread = true;
+    // The upstream waits for the client only if nothing is recorded.
+    if (this.#recording.isOpen) done();
     else this.#waiting = done;
   }
 
@@ -85,9 +132,10 @@ export class RecordingSink extends Writable implements ResponseSink {
   }
 
   endWith(body: Uint8Array): void {
-    this.#recording.add(body);
+    const recorded = this.#recording.add(body);
+    this.#recording.unread = true;
     this.#recording.end();
-    if (this.#target.endWith) this.#target.endWith(body);
-    else this.#target.end(body);
+    if (this.#target.endWith) this.#target.endWith(recorded);
+    else this.#target.end(recorded);
   }
 }

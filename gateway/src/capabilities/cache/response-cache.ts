@@ -205,9 +205,11 @@ export class ResponseCache {
     if (response === null) transaction.flight?.land('unstorable');
     else if (x.responseStreams) {
       transaction.recording = new Recording(
+        x,
         this.rules.maxBodyBytes,
         (body) => this.#commit(transaction, { ...response, body }),
-        () => transaction.flight?.land('unstorable'),
+        // Another client may have room for it.
+        (why) => transaction.flight?.land(why === 'too-large' ? 'unstorable' : 'abandoned'),
       );
     } else this.#commit(transaction, response);
     this.#restage(x.responseHeaders, transaction);

@@ -8,7 +8,7 @@ import { StateUnavailable } from '../../state/state.ts';
 import { variantDigest } from './cache-key.ts';
 import type { CacheRules } from './cache-rules.ts';
 import { variesBy } from './storable.ts';
-import { decodeStoredKeys, encodeStoredKeys } from './stored-keys.ts';
+import { decodeStoredKeys, encodeStoredKeys, withStoredKey } from './stored-keys.ts';
 import { decodeStored, encodeStored, newVariants, type StoredResponse, type Variants } from './stored-response.ts';
 import type { Found, Transaction } from './transaction.ts';
 
@@ -82,17 +82,16 @@ export class ResponseStore {
     if (transaction.keyHasHeaders || names.length > 0) await this.#list(transaction, key);
   }
 
-  /** Drops the oldest entries past the limit: clients choose request headers, and so the number of entries. */
+  /** Drops entries past the limit: clients choose request headers, and so the number of entries. */
   async #list(transaction: Transaction, key: string): Promise<void> {
-    const entry = { first: transaction.key, key };
-    const before = decodeStoredKeys(await this.#store.get(transaction.urlKey));
-    const list = [...before.filter((each) => each.key !== key), entry];
-    const oldest = list.splice(0, list.length - Math.max(1, this.#rules.maxVariants));
-    for (const each of oldest) {
+    const { key: first, urlKey, client, sharesOf } = transaction;
+    const before = decodeStoredKeys(await this.#store.get(urlKey));
+    const { list, gone } = withStoredKey(before, { first, key, owner: client }, Math.max(1, this.#rules.maxVariants));
+    for (const each of gone) {
       await this.#store.delete(each.key);
-      if (!list.some(({ first }) => first === each.first)) await this.#store.delete(each.first);
+      if (!list.some((other) => other.first === each.first)) await this.#store.delete(each.first);
     }
-    await this.#store.set(transaction.urlKey, encodeStoredKeys(list), this.#longest, transaction.sharesOf);
+    await this.#store.set(urlKey, encodeStoredKeys(list), this.#longest, sharesOf);
   }
 
   async #withVariant(transaction: Transaction, names: readonly string[]): Promise<Variants> {

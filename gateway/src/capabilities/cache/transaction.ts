@@ -41,6 +41,8 @@ export class Transaction implements RequestPart {
   /** The request's headers as the cache saw them. */
   readonly request: HeaderList;
   readonly directives: Directives;
+  /** Owner of the request: its consumer, else its network. */
+  readonly client: OwnerPath;
   /** Owner that the stored response counts for. */
   readonly sharesOf: OwnerPath;
   key = '';
@@ -84,7 +86,8 @@ export class Transaction implements RequestPart {
     this.partition = partition;
     this.request = [...x.headers];
     this.directives = directivesOf(x.headers);
-    this.sharesOf = ['responses', ...ownerOf(x)];
+    this.client = ownerOf(x);
+    this.sharesOf = ['responses', ...this.client];
   }
 
   get result(): CacheResult {
@@ -106,9 +109,7 @@ export class Transaction implements RequestPart {
 
   /** The client has gone, or has its answer: an incomplete response stays incomplete. */
   close(): void {
-    if (this.stores) return;
-    this.flight?.land('abandoned');
-    this.recording?.drop();
+    if (!this.stores) this.flight?.land('abandoned');
   }
 }
 

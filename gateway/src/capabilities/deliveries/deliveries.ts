@@ -27,7 +27,11 @@ export class Deliveries {
       open: <T>({ plugin, settings, ...services }: Opening<T>) => {
         const share = this.#inFlight.share();
         const figures = this.figures.of(plugin);
-        const queue = new DeliveryQueue<T>(settings, { share, figures, ended: () => this.#ended(queue), ...services });
+        const queue = new DeliveryQueue<T>(settings, {
+          ...{ share, figures, ...services },
+          ended: () => this.#ended(queue),
+          resumed: () => this.#queues.add(queue),
+        });
         this.#queues.add(queue);
         mine.push(queue);
         return queue;

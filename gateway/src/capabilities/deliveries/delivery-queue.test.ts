@@ -133,3 +133,18 @@ describe('draining', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 });
+
+it('delivers before the end what a request adds that has outlived its artifact', async () => {
+  const { artifact, deliveries, batches, add, settle } = opened();
+  artifact.close();
+  add('late');
+  let drained = false;
+  const draining = deliveries.drain(10_000).then(() => {
+    drained = true;
+  });
+  await vi.advanceTimersByTimeAsync(0);
+  expect([batches, drained]).toEqual([[['late']], false]);
+  await settle();
+  await draining;
+  expect(drained).toBe(true);
+});

@@ -28,6 +28,8 @@ export interface QueueServices<T> {
   overflows(): void;
   /** The queue was closed, and is empty. */
   ended(): void;
+  /** A request that outlives its artifact adds an entry after that. */
+  resumed(): void;
 }
 
 interface Entry<T> {
@@ -75,6 +77,7 @@ export class DeliveryQueue<T> {
     this.#services.figures.queued++;
     this.#waiting.push({ item, room });
     this.#waitingBytes += room.bytes;
+    if (this.#isClosed) this.#services.resumed();
     this.#sendDue();
   }
 

@@ -6,6 +6,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { OwnerPath } from '../../shares/owner-path.ts';
 import { gapOf } from './client-event.ts';
+import { Frames } from './frames.ts';
 import { LiveBatch, type MessageForm } from './live-batch.ts';
 import type { Outbox } from './outbox.ts';
 import { distance, isAhead, isBehind, type Position } from './position.ts';
@@ -41,9 +42,11 @@ export class CatchUp {
     this.#backlog = options.topic.source.backlog();
   }
 
-  /** More messages have come than may be kept: they are read again. */
+  /** More messages have come than may be kept: the client reads all of them again. */
   overran(): void {
     this.#overrun = true;
+    this.#options.topic.leave(this.#options.client);
+    this.#options.outbox.forget();
   }
 
   /** Resolves when the client gets new messages, or has left. */
@@ -83,24 +86,19 @@ export class CatchUp {
     topic.join(client);
     await this.#readTo(live);
     if (this.#ended) return true;
-    if (!this.#overrun) {
-      outbox.release();
-      return true;
-    }
-    topic.leave(client);
-    outbox.forget();
-    return false;
+    if (this.#overrun) return false;
+    outbox.release();
+    return true;
   }
 
   async #readTo(target: Position): Promise<void> {
-    const { topic } = this.#options;
+    const { outbox } = this.#options;
     while (isBehind(this.#position, target) && !this.#ended && !this.#overrun) {
       const before = this.#position;
       try {
-        const batch = await topic.turns.run(this.#options.owner, () => this.#backlog.read(before, target));
-        this.#position = batch.position;
-        await this.#write(new LiveBatch(batch, before, (position) => topic.source.format(position)));
-        if (!isBehind(before, batch.position)) await this.#pause(NOTHING_YET_MS);
+        const frames = await this.#readFrom(before, target);
+        if (frames.bytes.length > 0) await outbox.write(frames);
+        if (!isBehind(before, this.#position)) await this.#pause(NOTHING_YET_MS);
       } catch {
         await this.#pause(PAUSE_MS);
         await this.#clamp(before);
@@ -108,10 +106,12 @@ export class CatchUp {
     }
   }
 
-  async #write(batch: LiveBatch): Promise<void> {
-    const { outbox, key, form } = this.#options;
-    const frames = batch.frames(form, key);
-    if (frames.bytes.length > 0) await outbox.write(frames);
+  /** Apart from the wait for the client, during which only the frames stay in memory. */
+  async #readFrom(before: Position, target: Position): Promise<Frames> {
+    const { topic, owner, form, key } = this.#options;
+    const batch = await topic.turns.run(owner, () => this.#backlog.read(before, target));
+    this.#position = batch.position;
+    return new LiveBatch(batch, before, (position) => topic.source.format(position)).frames(form, key);
   }
 
   /** Reports the messages that are gone, and goes on behind them. */
@@ -122,7 +122,7 @@ export class CatchUp {
     const id = this.#options.topic.source.format(clamped.position);
     const { form, outbox } = this.#options;
     const told = clamped.gaps.map((gap) => form.framing.write(gapOf(gap), id));
-    if (told.length > 0) await outbox.write({ bytes: Buffer.concat(told), messages: 0 });
+    if (told.length > 0) await outbox.write(new Frames(Buffer.concat(told), 0));
   }
 
   /** As often as it takes; null if the client has left meanwhile. */

@@ -6,6 +6,8 @@ import { SERVER_SENT_EVENTS } from './sse.ts';
 
 export interface Channel {
   readonly sink: Writable;
+  /** Events may be written in pieces: nothing else is written in between. */
+  readonly inPieces: boolean;
   readonly framing: Framing;
   /** Ends the stream: the client is told that it may come again. */
   finish(stopping: boolean): void;
@@ -16,6 +18,7 @@ export interface Channel {
 export function responseChannel(x: Exchange, sink: ResponseSink): Channel {
   return {
     sink,
+    inPieces: true,
     framing: SERVER_SENT_EVENTS,
     finish: () => void sink.end(),
     cut: () => x.responder.abort(),

@@ -4,7 +4,7 @@ import { type CounterInfo, LABELS, type SampledInfo } from '../../telemetry/metr
 export const STREAMS: CounterInfo = {
   help: 'Streams of events that have ended',
   labels: {
-    end: '`client`: it left; `lag`: it read too slowly; `duration`: it had to open the stream again; `share`: its client had most streams while another opened one; `stopping`: the gateway stopped',
+    end: '`client`: it left; `lag`: it read too slowly, for `max_lag` or for the memory that others needed; `duration`: it had to open the stream again; `share`: its client had most streams while another opened one; `stopping`: the gateway stopped',
   },
 };
 

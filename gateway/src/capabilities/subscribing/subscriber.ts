@@ -1,13 +1,15 @@
 /**
  * A client that streams a topic: first the messages that it missed, then new ones as they come. Unread messages wait
- * for it up to a limit, past which it is cut off; it delays no other.
+ * for it up to a limit, and within its client's share of memory, past which it is cut off; it delays no other.
  */
+import type { Holding } from '../../buffer-budget.ts';
 import type { Engine, EngineResponse, Exchange } from '../../exchange.ts';
 import type { OwnerPath } from '../../shares/owner-path.ts';
 import type { DirectionFigures } from '../../web-socket-figures.ts';
 import { CatchUp } from './catch-up.ts';
 import { type Channel, responseChannel } from './channel.ts';
 import { gapOf } from './client-event.ts';
+import { Frames, type FramesReader } from './frames.ts';
 import type { LiveBatch, MessageForm } from './live-batch.ts';
 import type { MessageCheck } from './message-check.ts';
 import { Outbox } from './outbox.ts';
@@ -17,8 +19,8 @@ import type { LiveClient, Topic } from './topic.ts';
 import type { webSocketChannel } from './web-socket-channel.ts';
 
 /**
- * Why a stream ended: the client left, read too slowly, has to open it again, has most of the streams while another
- * client opens one, or the gateway stops.
+ * Why a stream ended: the client left; it read too slowly, for the stream's limit or for the memory that others need;
+ * it has to open it again; it has most of the streams while another client opens one; or the gateway stops.
  */
 export type SubscriptionEnd = 'client' | 'lag' | 'duration' | 'share' | 'stopping';
 
@@ -43,7 +45,7 @@ export interface SubscriberOptions {
 
 const HEADERS = ['content-type', 'text/event-stream', 'cache-control', 'no-store', 'x-accel-buffering', 'no'];
 
-export class Subscriber implements Engine, LiveClient {
+export class Subscriber implements Engine, LiveClient, FramesReader {
   readonly #options: SubscriberOptions;
   readonly #ended = new AbortController();
   readonly #timers: NodeJS.Timeout[] = [];
@@ -98,14 +100,31 @@ export class Subscriber implements Engine, LiveClient {
   take(batch: LiveBatch): void {
     const frames = this.#form && batch.frames(this.#form, this.#options.key);
     if (frames === null || frames.bytes.length === 0 || this.#outbox?.offer(frames) !== false) return;
-    if (this.#catchUp !== null) return this.#catchUp.overran();
+    if (this.#catchUp !== null) this.#catchUp.overran();
+    else this.cut();
+  }
+
+  hold(): Holding | null {
+    const x = this.#x;
+    if (x === null || x.responseMemory === null) return null;
+    const held = x.responseMemory.hold(x.clientIp);
+    held.evictable = {
+      onlyForOthers: true,
+      rate: (now) => this.#outbox?.rate(now) ?? 0,
+      evict: () => this.cut(),
+    };
+    return held;
+  }
+
+  cut(): void {
     this.#end('lag');
+    this.#outbox?.drop();
     this.#channel?.cut();
   }
 
   #take(x: Exchange, channel: Channel, response: EngineResponse, figures: DirectionFigures | null = null): Outbox {
     const { settings, check } = this.#options;
-    const outbox = new Outbox(channel.sink, settings.maxLag, figures);
+    const outbox = new Outbox(channel, settings.maxLag, this, figures);
     this.#x = x;
     this.#channel = channel;
     this.#outbox = outbox;
@@ -113,6 +132,7 @@ export class Subscriber implements Engine, LiveClient {
     channel.sink.on('error', () => this.#end('client'));
     x.onClose(() => {
       this.#end('client');
+      outbox.drop();
       response.done(x, outbox.bytes);
     });
     return outbox;
@@ -156,7 +176,7 @@ export class Subscriber implements Engine, LiveClient {
   }
 
   #say(what: (channel: Channel) => Buffer): void {
-    if (this.#channel !== null) this.#outbox?.offer({ bytes: what(this.#channel), messages: 0 });
+    if (this.#channel !== null) this.#outbox?.offer(new Frames(what(this.#channel), 0));
   }
 
   /** The client has all that was written to it, and may come again. */

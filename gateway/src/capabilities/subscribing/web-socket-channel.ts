@@ -51,6 +51,8 @@ export function webSocketChannel(x: Exchange, connection: Duplex, figures: WebSo
   });
   return {
     sink: connection,
+    // Control frames come in between.
+    inPieces: false,
     framing: WEB_SOCKET_MESSAGES,
     finish(stopping) {
       tell(stopping ? STOPPING : COME_AGAIN);

@@ -161,9 +161,10 @@ export class AiCache {
     }
     cached.detail = 'stored-if-whole';
     const { question } = cached;
-    record(x, cached, this.#settings.maxEntryBytes, (body) => {
+    const whole = (body: Buffer) => {
       if (isComplete(x, question, body)) this.#put(x, cached, headers, body);
-    });
+    };
+    cached.recording = new Recording(x, this.#settings.maxEntryBytes, whole, () => {});
     return false;
   }
 
@@ -200,13 +201,6 @@ export class AiCache {
 /** ai-proxy and the answer itself say that it is whole. */
 function isComplete(x: Exchange, question: Question, body: Uint8Array): boolean {
   return TokenCount.of(x)?.outcome === 'complete' && isWholeAnswer(question, body);
-}
-
-function record(x: Exchange, cached: CachedRequest, most: number, whole: (body: Uint8Array) => void): void {
-  const recording = new Recording(most, whole, () => {});
-  cached.recording = recording;
-  // An answer that is incomplete by then stays incomplete.
-  x.onClose(() => recording.drop());
 }
 
 function missed({ result, detail }: CachedRequest, stores: boolean): string {
