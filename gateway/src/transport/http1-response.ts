@@ -94,7 +94,7 @@ export class Http1Response extends ServerResponse implements Responder, BodyOwne
   }
 
   #isFull(sink: Writable): void {
-    if (this.#unreadBytes()?.isFull(sink) === false) this.cutOff();
+    this.#unreadBytes()?.isFull(sink);
   }
 
   #ends(body: Uint8Array): void {
@@ -135,7 +135,7 @@ export class Http1Response extends ServerResponse implements Responder, BodyOwne
     if (afterRequest.length > 0) socket.unshift(afterRequest);
     socket.once('close', () => {
       x.close();
-      this.#unread?.release();
+      this.#unread?.end();
     });
     watchWrites(
       socket,
@@ -167,7 +167,7 @@ export class Http1Response extends ServerResponse implements Responder, BodyOwne
     if (http1?.last === this) http1.last = null;
     heldHeaders?.release();
     this.unreadResponses = null;
-    this.#unread?.release();
+    this.#unread?.end();
     this.#unread = null;
     const nothing = () => {};
     contained(() => exchange?.close(), nothing, http1?.crashed ?? nothing);

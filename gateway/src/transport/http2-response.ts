@@ -63,7 +63,7 @@ export class Http2Response implements Responder, BodyOwner, WatchedClient, Slowl
 
   /** The stream has ended. */
   release(): void {
-    this.#unread?.release();
+    this.#unread?.end();
   }
 
   send(x: Exchange, status: number, headers: HeaderList, body: Uint8Array | string | null): void {
@@ -108,7 +108,7 @@ export class Http2Response implements Responder, BodyOwner, WatchedClient, Slowl
     };
     watchWrites(
       stream,
-      () => counted(this.#unreadBytes().isFull(stream)),
+      () => this.#unreadBytes().isFull(stream),
       (body) => counted(this.#unreadBytes().sends(body)),
     );
     return Object.assign(stream, {

@@ -42,6 +42,9 @@ export class UnreadResponse implements Evictable {
   readonly #since = performance.now();
   #held: Holding | null = null;
   #body: ArrayBufferLike | null = null;
+  /** A look at the sink is due. */
+  #looks = false;
+  #ended = false;
 
   constructor(response: SlowlyRead, budget: BufferBudget, senders: WeakMap<ArrayBufferLike, number>) {
     this.#response = response;
@@ -64,13 +67,28 @@ export class UnreadResponse implements Evictable {
     return this.#holdsAtLeast(SENT);
   }
 
-  /** Counts a sink that is full, with its source, until it has drained. Returns false if there is no room for it. */
-  isFull(sink: Writable): boolean {
-    if (this.#body !== null) return true;
-    if (this.#held === null) sink.once('drain', () => this.#drained());
-    return this.#holdsAtLeast(PAUSED_SOURCE + sink.writableLength);
+  /**
+   * Counts a full sink, with its source, from the next turn until it has drained: a client that reads has emptied it by
+   * then. Cuts the response off if there is no room.
+   */
+  isFull(sink: Writable): void {
+    if (this.#body !== null || this.#looks) return;
+    this.#looks = true;
+    setImmediate(() => {
+      this.#looks = false;
+      if (this.#ended || !sink.writableNeedDrain || this.#body !== null) return;
+      if (this.#held === null) sink.once('drain', () => this.#drained());
+      if (!this.#holdsAtLeast(PAUSED_SOURCE + sink.writableLength)) this.#response.cutOff();
+    });
   }
 
+  /** The response has ended. */
+  end(): void {
+    this.#ended = true;
+    this.release();
+  }
+
+  /** Nothing waits at present. */
   release(): void {
     this.#held?.release();
     this.#held = null;
