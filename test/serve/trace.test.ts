@@ -120,8 +120,14 @@ describe.each([
     expect(wrong.response.status).toBe(405);
     expect((await trace({ target: '/books/../x' })).stages).toMatchObject([{ stage: 'limits', outcome: 'refused' }]);
     const parameter = await trace({ target: '/books?limit=0' });
-    expect(outcomes(parameter)).toContain('validate parameters: refused');
+    expect(parameter.stages.at(-1)).toMatchObject({
+      stage: 'validate parameters',
+      outcome: 'refused',
+      detail: expect.stringMatching(/^400 .*; query limit: /),
+    });
     expect(parameter.response.status).toBe(400);
+    const typed = { method: 'POST', target: '/books', headers: [['content-type', 'text/csv']], body: 'x' };
+    expect((await trace(typed)).stages.at(-1)).toMatchObject({ detail: expect.stringMatching(/^415 .*Content-Type/) });
     const anonymous = await trace({ target: '/books' });
     expect(anonymous.stages.at(-1)).toMatchObject({ outcome: 'answered', detail: expect.stringMatching(/^401 /) });
     const body = await trace({
@@ -133,7 +139,7 @@ describe.each([
     expect(body.stages.at(-1)).toMatchObject({
       stage: 'validate body',
       outcome: 'refused',
-      detail: expect.stringMatching(/400/),
+      detail: expect.stringMatching(/^400 .*; body \/: .*title/),
     });
     const good = { method: 'POST', target: '/books', headers: [['content-type', 'application/json']] };
     expect((await trace({ ...good, body: '{"title":"Emma"}' })).response).toMatchObject({ status: 201, body: 'made' });

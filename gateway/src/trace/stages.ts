@@ -1,5 +1,6 @@
 /** Makes stages of a request's spans, each with its changes. */
 import type { Exchange, HeaderList } from '../exchange.ts';
+import type { Problem } from '../problems.ts';
 import { CLIENT, SERVER, type Span, type SpanSink } from '../spans/span.ts';
 import type { TraceStage } from './report.ts';
 
@@ -99,9 +100,17 @@ function snapshot(x: Exchange): Snapshot {
 }
 
 function answerText(answer: NonNullable<Exchange['answer']>): string {
-  if (!('problem' in answer)) return String(answer.status);
-  const { status, title, detail } = answer.problem;
-  return `${status} ${title}${detail ? `: ${detail}` : ''}`;
+  return 'problem' in answer ? problemText(answer.problem) : String(answer.status);
+}
+
+/** Findings of a validation that are shown. */
+const MOST_FINDINGS = 3;
+
+/** Returns the status and reason of a refusal, with the first findings: where and why, never a value. */
+export function problemText({ status, title, detail, errors = [] }: Problem): string {
+  const found = errors.slice(0, MOST_FINDINGS).map(({ in: part, field, reason }) => `${part} ${field}: ${reason}`);
+  const more = errors.length > MOST_FINDINGS ? [`${errors.length - MOST_FINDINGS} more`] : [];
+  return [`${status} ${title}${detail ? `: ${detail}` : ''}`, ...found, ...more].join('; ');
 }
 
 function changes(before: Snapshot, after: Snapshot): string {

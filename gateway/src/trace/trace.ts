@@ -4,11 +4,12 @@ import { CapturedResponse } from '../own-request/captured-response.ts';
 import { GivenBody } from '../own-request/given-body.ts';
 import type { Generation } from '../pipeline/generation.ts';
 import { type PipelineOptions, serve } from '../pipeline/pipeline.ts';
+import type { Problem } from '../problems.ts';
 import { RequestTrace } from '../spans/request-trace.ts';
 import { checkLimits } from '../validation/limits.ts';
 import type { TraceReport, TraceStage } from './report.ts';
 import type { TraceRequest } from './request.ts';
-import { rounded, StageRecorder } from './stages.ts';
+import { problemText, rounded, StageRecorder } from './stages.ts';
 
 export interface TraceSettings {
   readonly generation: Generation;
@@ -67,7 +68,10 @@ export async function traceRequest(request: TraceRequest, settings: TraceSetting
       operation_id: operation.operationId ?? null,
       api: operation.api,
     },
-    stages: [...first, ...recorder.stages(), ...within.flatMap((each) => stagesOf(each, recorder.beganAt))],
+    stages: explained(
+      [...first, ...recorder.stages(), ...within.flatMap((each) => stagesOf(each, recorder.beganAt))],
+      x.problem,
+    ),
     response: {
       status: response.status,
       headers: pairs(response.headers),
@@ -77,6 +81,21 @@ export async function traceRequest(request: TraceRequest, settings: TraceSetting
     },
     duration_ms: recorder.durationMs,
   };
+}
+
+/** Outcomes of stages that end a request and tell why. */
+const ENDS: ReadonlySet<string> = new Set(['answered', 'failed', 'none', 'method not allowed']);
+
+/** Adds why the request was refused: to the stage that refused it, else as a stage of its own. */
+function explained(stages: readonly TraceStage[], problem: Problem | null): readonly TraceStage[] {
+  if (problem === null) return stages;
+  const at = stages.findLastIndex(({ outcome, depth }) => outcome === 'refused' && depth === 0);
+  const refusing = stages[at];
+  if (refusing?.detail !== undefined) return stages;
+  if (refusing !== undefined) return stages.with(at, { ...refusing, detail: problemText(problem) });
+  const isTold = stages.some(({ outcome }) => ENDS.has(outcome));
+  const answer = { stage: 'answer', outcome: String(problem.status), detail: problemText(problem), depth: 0 };
+  return isTold ? stages : [...stages, answer];
 }
 
 /** A request that the pipeline sent itself to answer the traced one, such as that of a tool. */

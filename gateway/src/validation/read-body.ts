@@ -147,7 +147,9 @@ function eachChunk(stream: BodyStream, take: (chunk: Uint8Array) => boolean): Pr
 }
 
 export function tooLarge(actual: number, limit: number): Problem {
-  return problem('validation-failed', `The request body has ${actual} bytes or more; the limit is ${limit} bytes.`);
+  const detail = `The request body has ${actual} bytes or more; the limit is ${limit} bytes.`;
+  const reason = `has ${actual} bytes or more; --max-body-size is ${limit}`;
+  return problem('validation-failed', detail, { errors: [{ in: 'body', field: '/', reason }] });
 }
 
 /** The body is longer than a plugin allows (`request_body_limit`). */
