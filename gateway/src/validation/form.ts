@@ -5,7 +5,7 @@ import { StepsExceeded } from '../patterns/step-budget.ts';
 import type { ProblemError } from '../problems.ts';
 import { DeclaredNames, READ_AS_DECLARED } from './declared-names.ts';
 import { ItemBudget, MOST_ITEMS } from './item-budget.ts';
-import { covers, isJson } from './media-type.ts';
+import { covers, isJson, isUtf8 } from './media-type.ts';
 import { MOST_FIELDS, type Part, readMultipart } from './multipart.ts';
 import { MALFORMED, type Pairs, readPairs, splitQuery } from './styles.ts';
 import { decode, readAs } from './text.ts';
@@ -75,6 +75,7 @@ function readText(field: FormField, text: string, admit: Admit | undefined): unk
 export function readParts(fields: readonly FormField[], contentType: string, body: Uint8Array, admit?: Admit): Reading {
   const parts = readMultipart(contentType, body);
   if (typeof parts === 'string') return failed('/', parts);
+  if (namesOtherCharset(parts)) return failed('/_charset_', 'must be utf-8');
   const byName = new Map<string, Part[]>();
   for (const part of parts) append(byName, part.name, part);
   const entries: [string, unknown][] = [];
@@ -102,10 +103,19 @@ export function readParts(fields: readonly FormField[], contentType: string, bod
   return { value: Object.fromEntries(entries) };
 }
 
-function readPartOf(field: FormField, { filename, type, body }: Part, admit: Admit | undefined): unknown {
+/** RFC 7578, section 4.6: the charset of all parts without one of their own. */
+function namesOtherCharset(parts: readonly Part[]): boolean {
+  return parts.some(
+    ({ name, body }) => name === '_charset_' && !isUtf8(`text/plain; charset=${body.toString('latin1')}`),
+  );
+}
+
+function readPartOf(field: FormField, { filename, type, isUtf8, body }: Part, admit: Admit | undefined): unknown {
   const json = isJson(type ?? field.content_type ?? '');
   const isText = json || (filename === undefined && (type === undefined || type.startsWith('text/')));
   if (!isText) return body.toString('latin1');
+  // A server would read other text than the validated one.
+  if (!isUtf8) return MALFORMED;
   return orMalformed(() => (json ? parseForValidation(body, false, admit) : readText(field, utf8.decode(body), admit)));
 }
 
