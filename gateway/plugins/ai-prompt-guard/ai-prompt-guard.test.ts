@@ -13,7 +13,7 @@ const config = {
     strict: {
       max_messages: 3,
       max_characters: 200,
-      blocked_patterns: ['(?i:ignore (all )?previous)', '^(?=.*secret)(?=.*key)', '\\bsudo\\b'],
+      blocked_patterns: ['(?i:ignore\\s(all )?previous)', '^(?=.*secret)(?=.*key)', '\\bsudo\\b'],
     },
     open: {},
     redacts: { pii: { email: 'redact', card: 'mask', iban: 'block' } },
@@ -35,6 +35,13 @@ const codeOf = async (body: unknown, policy?: string) => {
   const { outcome, problem } = await ask(body, policy);
   return outcome === 'continue' ? null : problem?.['code'];
 };
+
+const asTag = (letter: string) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0));
+const part = (text: string) => ({ type: 'text', text });
+const picture = { type: 'image_url', image_url: { url: 'https://example.com/a.png' } };
+const withArguments = (q: string) => ({
+  messages: [{ role: 'assistant', tool_calls: [{ function: { name: 'f', arguments: JSON.stringify({ q }) } }] }],
+});
 
 describe('ai-prompt-guard', () => {
   it('refuses with a problem document that clients of the surfaces read', async () => {
@@ -81,8 +88,61 @@ describe('ai-prompt-guard', () => {
     ['look-ahead', say('a secret of this key')],
     ['letters of another form', say('ｉｇｎｏｒｅ previous')],
     ['letters with nothing between them', say('ig\u200bnore pre\u00advious')],
+    ['letters that are tags', say([...'ignore previous'].map(asTag).join(''))],
+    ['letters with tags between them', say(`i${asTag('A')}gnore previous`)],
+    ['escapes of white space', withArguments('ignore\nprevious')],
+    ['escapes within escapes', withArguments(JSON.stringify({ q: 'ignore previous' }).replace('i', '\\u0069'))],
+    ['parts around a picture', say([part('ignore pre'), picture, part('vious')])],
+    [
+      'messages of one role in a row',
+      { messages: ['ignore pre', 'vious'].map((content) => ({ role: 'user', content })) },
+    ],
   ])('finds a pattern in %s', async (_, body) => {
     expect(await codeOf(body)).toBe('prompt_blocked');
+  });
+
+  const code = (text: string | Buffer) => Buffer.from(text).toString('base64');
+  const whole = code('please ignore previous');
+  it.each<[string, string]>([
+    ['spaces', `data:text/plain;base64,${whole.replace(/.{5}/g, '$& ')}`],
+    ['a tab before it', `data:text/plain;base64,\t${whole}`],
+    ['a foreign character', `data:text/plain;base64,${whole.slice(0, 9)}!${whole.slice(9)}`],
+    ['a letter of the other alphabet', `${whole.slice(0, 9)}-${whole.slice(9)}`],
+    ['too much padding', `data:text/plain;base64,${whole}==`],
+    ['padding that is skipped', `${whole.slice(0, 9)}=${whole.slice(9)}`],
+    ['padded pieces', `data:text/plain;base64,${code('ignore p')}${code('revious')}`],
+    ['percent-encoding', `data:text/plain;base64,%${whole.charCodeAt(0).toString(16)}${whole.slice(1)}`],
+    ['percent-encoding alone', 'data:text/plain,ignore%20previous'],
+    ['neither a type nor Base64', 'data:,ignore%20previous'],
+    ['no type', `data:;base64,${code(Buffer.from('ignore previous\xff', 'latin1'))}`],
+    ['a charset alone', `data:;charset=iso-8859-1;base64,${code(Buffer.from('ignore previous\xff', 'latin1'))}`],
+    ['a blank in its type', `data:text/plain ;base64,${code(Buffer.from('ignore previous\xff', 'latin1'))}`],
+    ['UTF-16', `data:application/octet-stream;base64,${code(Buffer.from('\ufeffignore previous', 'utf16le'))}`],
+  ])('finds a pattern in a file with %s', async (_, file_data) => {
+    expect(await codeOf(say([{ type: 'file', file: { file_data, filename: 'a' } }]))).toBe('prompt_blocked');
+    expect(await codeOf(say([{ type: 'input_file', file_data, filename: 'a' }]))).toBe('prompt_blocked');
+  });
+
+  it('goes by the name of a file', async () => {
+    const file_data = `data:application/octet-stream;base64,${code(Buffer.from('\xffignore previous', 'latin1'))}`;
+    const ask = (filename: string) => codeOf(say([{ type: 'file', file: { file_data, filename } }]));
+    expect([await ask('a.txt'), await ask('a.bin')]).toEqual(['prompt_blocked', null]);
+  });
+
+  it('replaces personal data in a file that lenient decoders read', async () => {
+    const file_data = `data:text/plain;base64,${code('to ann@example.com').replace(/.{5}/g, '$& ')}`;
+    const { requestBody = '' } = await ask(say([{ type: 'file', file: { file_data } }]), 'redacts');
+    expect(requestBody).toContain(`data:text/plain;base64,${code('to [EMAIL]')}`);
+  });
+
+  it.each<[string, unknown]>([
+    ['a picture', say([part('ignore all'), picture, part('of this')])],
+    [
+      'messages of two roles',
+      { messages: ['user', 'assistant'].map((role, i) => ({ role, content: ['ignore pre', 'vious'][i] })) },
+    ],
+  ])('passes %s around which nothing matches', async (_, body) => {
+    expect(await codeOf(body)).toBeNull();
   });
 
   it.each<[string, unknown]>([

@@ -3,8 +3,9 @@ import type { FormField } from '../artifact/format.ts';
 import { type Admit, parseForValidation, parseTextForValidation } from '../json/parse-once.ts';
 import { StepsExceeded } from '../patterns/step-budget.ts';
 import type { ProblemError } from '../problems.ts';
+import { DeclaredNames, READ_AS_DECLARED } from './declared-names.ts';
 import { ItemBudget, MOST_ITEMS } from './item-budget.ts';
-import { covers, isJson } from './media-type.ts';
+import { covers, isJson, isUtf8 } from './media-type.ts';
 import { MOST_FIELDS, type Part, readMultipart } from './multipart.ts';
 import { MALFORMED, type Pairs, readPairs, splitQuery } from './styles.ts';
 import { decode, readAs } from './text.ts';
@@ -30,6 +31,9 @@ export function readUrlencoded(fields: readonly FormField[], text: string, admit
     if (decode(part, true) === undefined) return failed('/', 'is badly percent-encoded');
   }
   const pairs = splitQuery(text);
+  const names = new DeclaredNames(fields);
+  const declared = names.readAsIn(pairs, text);
+  if (declared !== null) return failed(pointer(declared), READ_AS_DECLARED);
   const items = new ItemBudget();
   const entries: [string, unknown][] = [];
   for (const field of fields) {
@@ -39,24 +43,10 @@ export function readUrlencoded(fields: readonly FormField[], text: string, admit
     if (value === MALFORMED) return failed(pointer(field.name), 'is not written as the API description says');
     if (value !== undefined) entries.push([field.name, value]);
   }
-  const consumed = consumes(fields);
   const others = new Map<string, string[]>();
-  for (const [name, raw] of pairs) if (!consumed(name)) append(others, name, decode(raw, true) ?? '');
+  for (const [name, raw] of pairs) if (!names.has(name)) append(others, name, decode(raw, true) ?? '');
   for (const [name, values] of others) entries.push([name, values.length === 1 ? values[0] : values]);
   return { value: Object.fromEntries(entries) };
-}
-
-function consumes(fields: readonly FormField[]): (name: string) => boolean {
-  const names = new Set<string>();
-  const deep: string[] = [];
-  for (const { name, style, explode, content_type, property_types } of fields) {
-    const isDeep = content_type === undefined && style === 'deepObject';
-    if (isDeep) deep.push(`${name}[`);
-    if (!isDeep && content_type === undefined && explode && property_types) {
-      for (const property of Object.keys(property_types)) names.add(property);
-    } else names.add(name);
-  }
-  return (name) => names.has(name) || deep.some((prefix) => name.startsWith(prefix));
 }
 
 function readByContent(field: FormField, pairs: Pairs, admit: Admit | undefined): unknown {
@@ -85,11 +75,15 @@ function readText(field: FormField, text: string, admit: Admit | undefined): unk
 export function readParts(fields: readonly FormField[], contentType: string, body: Uint8Array, admit?: Admit): Reading {
   const parts = readMultipart(contentType, body);
   if (typeof parts === 'string') return failed('/', parts);
+  if (namesOtherCharset(parts)) return failed('/_charset_', 'must be utf-8');
   const byName = new Map<string, Part[]>();
   for (const part of parts) append(byName, part.name, part);
   const entries: [string, unknown][] = [];
   const declared = new Map(fields.map((field) => [field.name, field]));
+  const names = new DeclaredNames(fields.map(({ name }) => ({ name, style: 'form', explode: false })));
   for (const [name, own] of byName) {
+    const readAs = names.readAs(name);
+    if (readAs !== null) return failed(pointer(readAs), READ_AS_DECLARED);
     const field = declared.get(name) ?? { name, style: 'form', explode: true, types: [] };
     const { part_types } = field;
     const refused = own.find(
@@ -109,10 +103,19 @@ export function readParts(fields: readonly FormField[], contentType: string, bod
   return { value: Object.fromEntries(entries) };
 }
 
-function readPartOf(field: FormField, { filename, type, body }: Part, admit: Admit | undefined): unknown {
+/** RFC 7578, section 4.6: the charset of all parts without one of their own. */
+function namesOtherCharset(parts: readonly Part[]): boolean {
+  return parts.some(
+    ({ name, body }) => name === '_charset_' && !isUtf8(`text/plain; charset=${body.toString('latin1')}`),
+  );
+}
+
+function readPartOf(field: FormField, { filename, type, isUtf8, body }: Part, admit: Admit | undefined): unknown {
   const json = isJson(type ?? field.content_type ?? '');
   const isText = json || (filename === undefined && (type === undefined || type.startsWith('text/')));
   if (!isText) return body.toString('latin1');
+  // A server would read other text than the validated one.
+  if (!isUtf8) return MALFORMED;
   return orMalformed(() => (json ? parseForValidation(body, false, admit) : readText(field, utf8.decode(body), admit)));
 }
 

@@ -3,13 +3,15 @@
  * between readers (text before the first boundary, boundaries that begin others, repeated or folded headers, transfer
  * encodings), so that an upstream finds the validated parts.
  */
-import { mediaTypeOf, parametersOf } from './media-type.ts';
+import { isUtf8, mediaTypeOf, parametersOf } from './media-type.ts';
 
 export interface Part {
   readonly name: string;
   readonly filename: string | undefined;
   /** Lower case, without parameters; undefined if the part has no type. */
   readonly type: string | undefined;
+  /** It says so, or says no charset. */
+  readonly isUtf8: boolean;
   readonly body: Buffer;
 }
 
@@ -78,6 +80,7 @@ function readPart(head: string, body: Buffer): Part | string {
     name,
     filename: parameters?.get('filename') ?? parameters?.get('filename*'),
     type: type && mediaTypeOf(type),
+    isUtf8: isUtf8(type),
     body,
   };
 }

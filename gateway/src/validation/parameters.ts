@@ -6,6 +6,7 @@ import { type StepBudget, StepsExceeded, TimeExceeded, type TimeLimit } from '..
 import type { ProblemError } from '../problems.ts';
 import { parseTemplate } from '../router/template.ts';
 import { ContentRules } from './content-rules.ts';
+import { DeclaredNames, READ_AS_DECLARED } from './declared-names.ts';
 import type { TableHelpers, Verdict } from './helpers/validation-helpers.ts';
 import { InlinePace } from './inline-pace.ts';
 import { PathSplits } from './path-splits.ts';
@@ -43,6 +44,8 @@ export class ParameterValidator {
   readonly #querystring: readonly WholeQuery[];
   readonly #header: readonly Check[];
   readonly #cookie: readonly Check[];
+  readonly #queryNames: DeclaredNames;
+  readonly #cookieNames: DeclaredNames;
   readonly #schemas: Schemas;
   readonly #steps: StepBudget;
   readonly parameters: readonly Parameter[];
@@ -68,6 +71,8 @@ export class ParameterValidator {
       .map((each) => new WholeQuery(each, schemas));
     this.#header = of('header');
     this.#cookie = of('cookie');
+    this.#queryNames = new DeclaredNames(this.#query.map(({ parameter }) => parameter));
+    this.#cookieNames = new DeclaredNames(this.#cookie.map(({ parameter }) => parameter));
     this.#steps = schemas.steps;
     this.#splits = PathSplits.of(path);
     this.#isHeavy = parameters.some(({ schema }) => schema !== undefined && schemas.isHeavy(schema));
@@ -141,6 +146,7 @@ export class ParameterValidator {
     }
     if (this.#query.length > 0) {
       const pairs = x.query === undefined ? [] : splitQuery(x.query);
+      if (x.query !== undefined && found(readAs('query', this.#queryNames.readAsIn(pairs, x.query)))) return errors;
       for (const each of this.#query) if (found(verifyPair(each, pairs, true))) return errors;
     }
     for (const each of this.#querystring) if (found(each.errors(x.query))) return errors;
@@ -150,6 +156,7 @@ export class ParameterValidator {
     }
     if (this.#cookie.length > 0) {
       const pairs = splitCookies(joinedHeader(x.headers, 'cookie') ?? '');
+      if (found(readAs('cookie', this.#cookieNames.readAsAmongCookies(pairs)))) return errors;
       for (const each of this.#cookie) if (found(verifyPair(each, pairs, false))) return errors;
     }
     return errors;
@@ -184,6 +191,10 @@ class WholeQuery {
       errors?.map(({ field, reason }) => ({ in: 'query', field: field === '/' ? name : name + field, reason })) ?? null
     );
   }
+}
+
+function readAs(part: Parameter['in'], name: string | null): ProblemError[] | null {
+  return name === null ? null : [{ in: part, field: name, reason: READ_AS_DECLARED }];
 }
 
 function verifyPair(check: Check, pairs: Pairs, plus: boolean): ProblemError[] | null {

@@ -63,20 +63,35 @@ const UNSEEN = /[\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]|(?![\t\n\r])\p{Cc
 const TAGS = /[\u{e0020}-\u{e007e}]/gu;
 const plainTag = (tag: string) => String.fromCharCode((tag.codePointAt(0) ?? 0) - 0xe0000);
 
-/** In JSON within the text, such as arguments of tools. */
-const ESCAPE = /\\u([0-9a-f]{4})/gi;
+/** Escapes of JSON within the text, such as in arguments of tools. */
+const ESCAPE = /\\(?:[uU]([0-9A-Fa-f]{4})|(["\\/bfnrt]))/g;
+/** The same in JSON within JSON, however often it is escaped. */
+const NESTED_ESCAPE = /(?<!\\)\\+(?:[uU]([0-9A-Fa-f]{4})|(["/bfnrt]))/g;
+const ESCAPED: ReadonlyMap<string, string> = new Map([
+  ...([
+    ['b', '\b'],
+    ['f', '\f'],
+    ['n', '\n'],
+    ['r', '\r'],
+    ['t', '\t'],
+  ] as const),
+]);
 const PLAIN = /^[\t\n\r\x20-\x7e]*$/;
 
 /** Returns a text unchanged, as a model reads it, and with its escapes decoded. */
 function readingsOf(text: string): readonly string[] {
-  if (PLAIN.test(text) && !text.includes('\\u')) return [text];
+  if (PLAIN.test(text) && text.search(ESCAPE) < 0) return [text];
   // Patterns match whole characters only, so lone surrogates are replaced.
   const whole = text.toWellFormed();
-  const unescaped = whole.replace(ESCAPE, (_, code) => String.fromCharCode(Number.parseInt(code, 16)));
-  return [...new Set([whole, asRead(whole), asRead(unescaped.toWellFormed())])];
+  const unescaped = [ESCAPE, NESTED_ESCAPE].map((form) => whole.replace(form, decoded).toWellFormed());
+  return [...new Set([whole, ...[whole, ...unescaped].flatMap(asRead)])];
 }
 
-/** Removes invisible characters, and normalises letters of other forms. */
-function asRead(text: string): string {
-  return text.replace(TAGS, plainTag).normalize('NFKC').replace(UNSEEN, '');
+function decoded(_: string, code: string | undefined, letter = ''): string {
+  return code === undefined ? (ESCAPED.get(letter) ?? letter) : String.fromCharCode(Number.parseInt(code, 16));
+}
+
+/** Removes invisible characters, and normalises letters of other forms; tags count as letters, and as invisible. */
+function asRead(text: string): readonly string[] {
+  return [text.replace(TAGS, plainTag), text].map((each) => each.normalize('NFKC').replace(UNSEEN, ''));
 }

@@ -118,7 +118,11 @@ export class PromptGuard {
   *#blocked(x: Exchange, profile: Profile<PromptLimits>, prompt: Prompt): Generator<undefined, AiRefused | null> {
     const { blocked } = profile.settings;
     if (blocked.isEmpty) return null;
-    for (const text of [...prompt.spoken.flatMap(readingsOf), ...new Set(prompt.labels)]) {
+    for (const text of new Set([
+      ...prompt.spoken.flatMap(readingsOf),
+      ...prompt.rows.flatMap(joined),
+      ...prompt.labels,
+    ])) {
       const found = yield* blocked.find(text);
       if (found === 'steps') {
         const detail = 'The prompt takes too long to check. Make it shorter.';
@@ -176,10 +180,16 @@ interface Block {
   readonly where?: string;
 }
 
-/** Returns the texts, and the parts joined with spaces and without, since models read them so. */
+/** Returns the texts, and the parts joined, since models read them so: all of them, and those around pictures. */
 function readingsOf(places: readonly TextPlace[]): readonly string[] {
   const texts = places.map(({ text }) => text);
-  return texts.length > 1 ? [...texts, texts.join(''), texts.join(' ')] : texts;
+  return texts.length > 1 ? [...texts, texts.join(''), texts.join(' '), ...joined(places)] : texts;
+}
+
+/** Joins what is said, with spaces and without. */
+function joined(places: readonly TextPlace[]): readonly string[] {
+  const texts = places.filter(({ isSaid }) => isSaid).map(({ text }) => text);
+  return [texts.join(''), texts.join(' ')];
 }
 
 /** Replaces personal data as the rules say; `blocked`: the kind for which the prompt is refused. */

@@ -1,6 +1,6 @@
 /** The texts that a request has for a model, on every surface (docs/reference/plugins.md#ai-prompt-guard). */
 import { isWrittenNumber } from '../../../json/exact-json.ts';
-import { get, type Obj } from '../../../spec/json.ts';
+import { get, isObject, type Obj } from '../../../spec/json.ts';
 import { type TextPlace, visitMember, visitName } from '../../ai/request/json-texts.ts';
 import { SAID } from '../../ai/request/prompt-members.ts';
 
@@ -12,6 +12,8 @@ export interface Prompt {
   readonly messages: number;
   /** Texts by their message; those beside the messages (`instructions`, `system`, `tools`) by their member. */
   readonly spoken: readonly (readonly TextPlace[])[];
+  /** What messages of one role that follow one another say: providers make one message of them. */
+  readonly rows: readonly (readonly TextPlace[])[];
   /** Names of tools, ids and the like: they stay unchanged, but must not match a blocked pattern. */
   readonly labels: readonly string[];
   /** Some text comes as ids of tokens, which only its model can read. */
@@ -22,6 +24,7 @@ export interface Prompt {
 export function promptOf(request: Obj): Prompt {
   let [messages, hasTokenIds] = [0, false];
   const spoken: TextPlace[][] = [];
+  const rows: TextPlace[][] = [];
   const labels: string[] = [];
   const visitor = (hasLabels = true) => {
     const places: TextPlace[] = [];
@@ -37,10 +40,29 @@ export function promptOf(request: Obj): Prompt {
     if (isSaid) messages += Array.isArray(list) ? list.length : typeof list === 'string' ? 1 : 0;
     // The model's own name selects the target; the model does not read it.
     if (!isSaid || !Array.isArray(list)) visitMember(request, name, visitor(name !== 'model'));
-    else for (let i = 0; i < list.length; i++) visitMember(list, i, visitor());
+    else {
+      const first = spoken.length;
+      for (let i = 0; i < list.length; i++) visitMember(list, i, visitor());
+      rows.push(...rowsOf(list, spoken.slice(first)));
+    }
   }
   for (const name of names) visitName(request, name, visitor());
-  return { messages, spoken: spoken.filter((places) => places.length > 0), labels, hasTokenIds };
+  return { messages, spoken: spoken.filter((places) => places.length > 0), rows, labels, hasTokenIds };
+}
+
+/** `spoken`: the texts of each message. */
+function rowsOf(messages: readonly unknown[], spoken: readonly TextPlace[][]): TextPlace[][] {
+  const rows: TextPlace[][] = [];
+  for (let from = 0, end = 1; from < messages.length; from = end++) {
+    const role = roleOf(messages[from]);
+    while (end < messages.length && role !== null && roleOf(messages[end]) === role) end++;
+    if (end - from > 1) rows.push(spoken.slice(from, end).flat());
+  }
+  return rows;
+}
+
+function roleOf(message: unknown): unknown {
+  return isObject(message) ? (get(message, 'role') ?? null) : null;
 }
 
 /** An id, or a list of them. */

@@ -14,6 +14,8 @@ export interface TextPlace {
   readonly text: string;
   /** It is JSON, as arguments of calls are. */
   readonly isJson: boolean;
+  /** A model reads it together with such texts before and behind it; URLs and names beside them are not. */
+  readonly isSaid: boolean;
   replace(text: string): void;
 }
 
@@ -38,6 +40,8 @@ interface Around {
 }
 
 const ROOT: Around = { outer: null, name: '', isFree: false };
+/** Members of a message and of its parts that hold what is said. */
+const SAID_MEMBERS: ReadonlySet<string> = new Set(['text', 'content', 'input', 'output', 'thinking', 'transcript']);
 const LABEL = /^[\w.:-]{1,256}$/;
 const MODEL = /^[\w.:/@+-]{1,256}$/;
 
@@ -111,7 +115,12 @@ function visitText(
     if (LABELS.has(name) && LABEL.test(value)) return visitor.label?.(value);
     const file = fileText(container, name, value, around.outer, around.name);
     if (file?.kind === 'binary') return visitor.file?.(value);
-    if (file !== null) return visitor.text(placeOf(container, key, value, file));
+    if (file !== null) {
+      // The string comes first: of two replacements that of the decoded text holds.
+      if (!file.isExact) visitor.text(placeOf(container, key, value, null));
+      for (const text of file.texts) visitor.text({ ...placeOf(container, key, text, file), isSaid: false });
+      return null;
+    }
   }
   return visitor.text(placeOf(container, key, value, null));
 }
@@ -120,13 +129,13 @@ export function isWord(name: string, value: string): boolean {
   return WORDS.get(name)?.has(value) ?? false;
 }
 
-function placeOf(container: Container, key: string | number, value: string, file: FileText | null): TextPlace {
-  const isText = file?.kind === 'text';
+function placeOf(container: Container, key: string | number, text: string, file: FileText | null): TextPlace {
   return {
-    text: isText ? file.text : value,
+    text,
     isJson: key === 'arguments',
+    isSaid: typeof key === 'number' || SAID_MEMBERS.has(key),
     replace(other) {
-      set(container, key, isText ? file.encode(other) : other);
+      set(container, key, file?.kind === 'text' ? file.encode(other) : other);
     },
   };
 }
@@ -135,6 +144,7 @@ function inputPlace(container: Container, key: string, value: Obj): TextPlace {
   return {
     text: JSON.stringify(value),
     isJson: true,
+    isSaid: false,
     replace(other) {
       const replaced = parseAsWritten(other);
       set(container, key, replaced);
@@ -146,6 +156,7 @@ function namePlace(container: Obj, name: string): TextPlace {
   return {
     text: name,
     isJson: false,
+    isSaid: false,
     replace(other) {
       let free = other;
       while (Object.hasOwn(container, free)) free += '_';
