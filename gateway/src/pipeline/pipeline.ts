@@ -108,7 +108,8 @@ class RequestRun implements BodyReading {
     if (match.params.length > 0) {
       x.sentParams = op.parameters === null ? match.params : op.parameters.split(match.params);
       x.params = x.sentParams.map(decodePath);
-      if (readsAsAnother(this.#gw.router, x.method, x.path, op)) return response.refuse('path', otherPath());
+      const matched = { operation: op, template: op.operation.path };
+      if (readsAsAnother(this.#gw.router, x.method, x.path, matched)) return response.refuse('path', otherPath());
     }
 
     const { maxBodySize } = this.#options.limits;

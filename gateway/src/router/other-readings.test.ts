@@ -14,10 +14,13 @@ function routerOf(...templates: readonly string[]): Router<string> {
 function outcome(router: Router<string>, path: string): string {
   const { value } = router.find('GET', path);
   if (value === null) return '404';
-  return readsAsAnother(router, 'GET', path, value) ? '400' : value;
+  return readsAsAnother(router, 'GET', path, { operation: value, template: value }) ? '400' : value;
 }
 
-const router = routerOf('/files/{path+}', '/files/private/{name}', '/users/{id}', '/users/{id}/keys', '/admin');
+const TEMPLATES = ['/files/{path+}', '/files/private/{name}', '/users/{id}', '/users/{id}/keys', '/admin'];
+const router = routerOf(...TEMPLATES);
+
+const withAll = routerOf(...TEMPLATES, '/{rest+}');
 
 describe('a path with other readings', () => {
   it.each([
@@ -28,6 +31,7 @@ describe('a path with other readings', () => {
       '/files/private%252Fx',
       '/files/private%25252fx',
     ],
+    ...['/admin/', '/admin//', '/admin%2f', '/admin%3Bx', '/x/%2e%2e%3b/admin'],
     ...['/files//private/x', '/files/x;/../private/y', '/files/private;v=1/x', '/files/.;/private/x'],
     ...[
       '/users/1%2Fkeys',
@@ -37,7 +41,15 @@ describe('a path with other readings', () => {
       '/users/..;a%2f..%2Fadmin',
     ],
   ])('is refused where one of them is that of another operation: %s', (path) => {
-    expect(outcome(router, path)).toBe('400');
+    expect(outcome(withAll, path)).toBe('400');
+  });
+
+  it.each([
+    ['/items/5/', '/items/{id}/'],
+    ['/items/5', '/items/{id}'],
+    ['/files/a/', '/files/{path+}'],
+  ])('has a slash at its end where its template has one, or no other operation is without it: %s', (path, expected) => {
+    expect(outcome(routerOf('/items/{id}', '/items/{id}/', '/files/{path+}'), path)).toBe(expected);
   });
 
   it.each([
@@ -64,6 +76,8 @@ describe('a path with other readings', () => {
 const normalisers: readonly ((path: string) => string)[] = [
   (path) => path.replaceAll(/%2f|%5c/gi, '/'),
   (path) => path.replaceAll('%25', '%'),
+  (path) => path.replaceAll(/%3b/gi, ';'),
+  (path) => (path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path),
   (path) => path.replaceAll(/\/+/g, '/'),
   (path) => path.replaceAll(/;[^/]*/g, ''),
   (path) => new URL(path.replaceAll('//', '/%20/'), 'http://x').pathname.replaceAll('/%20/', '//'),
@@ -89,6 +103,7 @@ describe('what the router matched', () => {
         '%5c',
         '%25',
         '%252f',
+        '%3b',
         ';',
         ';v=1',
         '.',

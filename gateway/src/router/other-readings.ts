@@ -5,7 +5,7 @@
 import type { Router } from './router.ts';
 
 /** Parts that servers may read in several ways. */
-const AMBIGUOUS = /%(?:2f|5c|25|2e)|\/\/|;|\/\./i;
+const AMBIGUOUS = /%(?:2f|5c|25|2e|3b)|\/\/|;|\/\./i;
 
 /** Readings of one path; one that has more is refused, so that looking at them costs no more. */
 const MOST_READINGS = 24;
@@ -18,13 +18,24 @@ const steps: readonly ((path: string) => string)[] = [
   (path) => (path.includes('//') ? path.replaceAll(/\/{2,}/g, '/') : path),
   withoutDots,
 ];
+/** Servers with such a step read `/admin/` as `/admin`. */
+const withoutSlash = (path: string) => (path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path);
+
+/** The operation that a request has by its path as it is. */
+export interface MatchedBy<T> {
+  readonly operation: T;
+  /** Path template. */
+  readonly template: string;
+}
 
 /**
- * Reports whether a reading of the path leads to an operation other than `operation`, which it has as it is, or there
- * are too many readings to tell.
+ * Reports whether a reading of the path leads to another operation than the matched one, or there are too many readings
+ * to tell. A slash at the end counts as one reading more, unless the template ends with it.
  */
-export function readsAsAnother<T>(router: Router<T>, method: string, path: string, operation: T): boolean {
-  if (!AMBIGUOUS.test(path)) return false;
+export function readsAsAnother<T>(router: Router<T>, method: string, path: string, matched: MatchedBy<T>): boolean {
+  const endsInSlash = path.endsWith('/') && !matched.template.endsWith('/');
+  if (!endsInSlash && !AMBIGUOUS.test(path)) return false;
+  const { operation, template } = matched;
   const readings = new Map([[path, 0]]);
   for (const [reading, layers] of readings) {
     const add = (next: string, decoded: number) => {
@@ -32,6 +43,7 @@ export function readsAsAnother<T>(router: Router<T>, method: string, path: strin
       if (decoded < (readings.get(next) ?? Number.POSITIVE_INFINITY)) readings.set(next, decoded);
     };
     for (const step of steps) add(step(reading), layers);
+    if (!template.endsWith('/')) add(withoutSlash(reading), layers);
     if (reading.includes('%')) {
       if (layers < MOST_LAYERS) add(decodeOnce(reading), layers + 1);
       add(decodeAll(reading), MOST_LAYERS);
@@ -44,13 +56,19 @@ export function readsAsAnother<T>(router: Router<T>, method: string, path: strin
   return false;
 }
 
+/** Every other code is a slash. */
+const DECODED: Readonly<Record<string, string>> = { 25: '%', '3b': ';' };
+
 function decodeOnce(path: string): string {
-  return path.replaceAll(/%(2f|5c|25)/gi, (_, code: string) => (code === '25' ? '%' : '/'));
+  return path.replaceAll(/%(2f|5c|25|3b)/gi, (_, code: string) => DECODED[code.toLowerCase()] ?? '/');
 }
 
 /** Decodes as often as the path changes: `%25252F` is a slash. */
 function decodeAll(path: string): string {
-  return path.replaceAll(/%(?:25)*(2f|5c)/gi, '/').replaceAll(/%(?:25)+/g, '%');
+  return path
+    .replaceAll(/%(?:25)*(2f|5c)/gi, '/')
+    .replaceAll(/%(?:25)*3b/gi, ';')
+    .replaceAll(/%(?:25)+/g, '%');
 }
 
 /** RFC 3986, 5.2.4, with dots that are percent-encoded. */
