@@ -1,8 +1,11 @@
 /** Log lines go to standard output (docs/reference/gateway.md#logs), as JSON or, for people, pretty. */
+import { writeSync } from 'node:fs';
+import { Writable } from 'node:stream';
 import { isatty } from 'node:tty';
 import pino from 'pino';
 import pretty from 'pino-pretty';
 import { LineWriter } from './line-writer.ts';
+import { printable } from './printable.ts';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error'] as const;
 export type Level = (typeof LOG_LEVELS)[number];
@@ -36,13 +39,35 @@ export function createLog(level: Level, format: LogFormat, fd: 1 | 2 = 1, colour
     formatters: { level: (label) => ({ level: label }) },
   };
   if (format === 'pretty') {
-    const stream = pretty({ sync: true, destination: fd, colorize: coloured, singleLine: true });
+    const destination = new Writable({
+      write(chunk, _encoding, done) {
+        writeAll(fd, printable(String(chunk)));
+        done();
+      },
+    });
+    const stream = pretty({ destination, colorize: coloured, singleLine: true });
     const output = { line: (text: string) => void stream.write(text), flush: () => Promise.resolve() };
     return new LeveledLog(pino(options, stream), level, output);
   }
   const writer = new LineWriter(fd);
   const output = { line: (text: string) => writer.write(text), flush: () => writer.flush() };
   return new LeveledLog(pino(options, writer), level, output);
+}
+
+const ASLEEP = new Int32Array(new SharedArrayBuffer(4));
+const RETRY_MS = 5;
+
+/** Waits for a reader that is slow, as a terminal may be. */
+function writeAll(fd: number, text: string): void {
+  let rest: Buffer = Buffer.from(text);
+  while (rest.length > 0) {
+    try {
+      rest = rest.subarray(writeSync(fd, rest));
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) return;
+      Atomics.wait(ASLEEP, 0, 0, RETRY_MS);
+    }
+  }
 }
 
 class LeveledLog implements Log {
