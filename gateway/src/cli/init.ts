@@ -18,7 +18,7 @@ interface Flags {
   readonly upstream?: string;
 }
 
-const GITIGNORE = '*.gwa\n.env\ntarget/\nplugins/*.wasm\nplugins/*/*.wasm\n';
+const GITIGNORE = '*.gwa\n*.pem\n.env\ntarget/\nplugins/*.wasm\nplugins/*/*.wasm\n';
 
 const HELP = `
 Examples:

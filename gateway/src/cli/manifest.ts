@@ -184,11 +184,19 @@ function upstreamsOf(value: unknown, fail: Fail): ProjectManifest['upstreams'] {
       const upstream = objectOf(entry, { ...part, such: 'url: https://books.example.org' }, fail);
       onlyFields(upstream, ['url'], part, fail);
       const { url } = upstream;
-      if (typeof url !== 'string' || !URL.canParse(url))
+      if (typeof url !== 'string')
         return fail(
           `upstream "${name}" needs "url", a full URL`,
           part.pointer,
           `Write ${name}: { url: https://books.example.org }.`,
+        );
+      const parsed = URL.parse(url);
+      // `localhost:3000` parses as the scheme `localhost`.
+      if (parsed === null || parsed.host === '')
+        return fail(
+          `upstream "${name}" is not at a full URL`,
+          child(part.pointer, 'url'),
+          'Write the scheme, the host and the port, such as http://localhost:3000 or https://books.example.org.',
         );
       return [name, { url }];
     }),

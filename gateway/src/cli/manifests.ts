@@ -20,7 +20,7 @@ const STANDARD_OUTPUT = '-';
 const HELP = `
 Examples:
   $ gw manifests --output k8s.yaml
-  $ gw manifests --name shop --namespace shop | kubectl apply -f -
+  $ gw manifests --name shop --namespace shop | kubectl apply --server-side -f -
 
 Documents become ApiSpecs, plugins of the project PluginRefs with a ConfigMap each, and gw.yaml a GatewayProject. The
 operator compiles them into the artifact that gw compile makes. Values of env:// come from a Secret, whose name and keys
@@ -64,7 +64,7 @@ async function run(flags: Flags, program: Program): Promise<void> {
     const text = (await Promise.all(objects.map((each) => structured('yaml', each)))).join('---\n');
     if (flags.output === STANDARD_OUTPUT) program.stdout(text);
     else await replaceFile(flags.output, Buffer.from(text));
-    const next = flags.output === STANDARD_OUTPUT ? [] : [`next: kubectl apply -f ${flags.output}`];
+    const next = flags.output === STANDARD_OUTPUT ? [] : [`next: kubectl apply --server-side -f ${flags.output}`];
     program.stderr([...notes, ...next].map((line) => `${line}\n`).join(''));
     program.exit(0);
   } catch (error) {

@@ -8,6 +8,8 @@ import { nearestName } from './nearest-name.ts';
 export interface KnownFields {
   readonly what: string;
   readonly names: ReadonlySet<string>;
+  /** Names of other languages, with the fields that say the same here. Default: none. */
+  readonly otherwise?: ReadonlyMap<string, string>;
 }
 
 const fields = (what: string, names: string): KnownFields => ({ what, names: new Set(names.split(' ')) });
@@ -55,12 +57,12 @@ export const SECURITY_SCHEME = fields(
 const MOST_UNKNOWN = 100;
 
 /** Warns of members whose names are near that of a field which the object lacks. */
-export function warnOfMisspelt(at: Located, { what, names }: KnownFields, diagnostics: Diagnostics): void {
+export function warnOfMisspelt(at: Located, { what, names, otherwise }: KnownFields, diagnostics: Diagnostics): void {
   if (!isObject(at.value)) return;
   const given = at.value;
   const unknown = Object.keys(given).filter((name) => !names.has(name) && !name.startsWith('x-'));
   for (const name of unknown.slice(0, MOST_UNKNOWN)) {
-    const nearest = nearestName(name, names);
+    const nearest = otherwise?.get(name) ?? nearestName(name, names);
     if (nearest === null || Object.hasOwn(given, nearest)) continue;
     const message = `"${name}" is not a field of ${what}, and has no effect`;
     diagnostics.add('E1078', placeOf(member(at, name)), message, `Did you mean "${nearest}"?`);

@@ -4,7 +4,7 @@
  */
 const UNPRINTABLE = /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-/** Escapes them as JSON does; valid within JSON, where they occur in strings alone. */
+/** Escapes them as JSON does. JSON stays valid and means the same: they occur in its strings alone. */
 export function printable(text: string): string {
   return text.replace(UNPRINTABLE, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

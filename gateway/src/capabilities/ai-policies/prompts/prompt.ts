@@ -12,7 +12,7 @@ export interface Prompt {
   readonly messages: number;
   /** Texts by their message; those beside the messages (`instructions`, `system`, `tools`) by their member. */
   readonly spoken: readonly (readonly TextPlace[])[];
-  /** What messages of one role that follow one another say: providers make one message of them. */
+  /** Texts of messages of one role that follow one another: providers make one message of them. */
   readonly rows: readonly (readonly TextPlace[])[];
   /** Names of tools, ids and the like: they stay unchanged, but must not match a blocked pattern. */
   readonly labels: readonly string[];
