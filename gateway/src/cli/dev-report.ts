@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Operation, RoutesFile } from '../artifact/format.ts';
 import type { CompileResult, Diagnostic } from '../compiler/index.ts';
 import { diagnosticPlace } from '../spec/diagnostic-line.ts';
+import { isObject } from '../spec/json.ts';
 import { isAnyAddress, isLoopback } from '../transport/listen-address.ts';
 import { printable } from './table.ts';
 
@@ -90,4 +91,21 @@ export function interfacesNote({ address, port }: AddressInfo): string {
   if (isLoopback(address)) return '';
   const where = isAnyAddress(address) ? 'all interfaces' : address;
   return `listening on ${where}: other machines may send requests; --listen 127.0.0.1:${port} keeps it to this one\n`;
+}
+
+/** Returns a line for paths of `servers` in the documents, without which operations are served; else an empty text. */
+export function serverPathsNote(documents: readonly { readonly [member: string]: unknown }[]): string {
+  const prefixes = new Set(documents.flatMap(({ servers }) => (Array.isArray(servers) ? servers.flatMap(pathOf) : [])));
+  if (prefixes.size === 0) return '';
+  const named = [...prefixes].slice(0, MOST_PREFIXES).join(', ');
+  return `paths are served without ${named} of "servers": give the upstream's URL that path if it needs it\n`;
+}
+
+const MOST_PREFIXES = 3;
+
+function pathOf(server: unknown): string[] {
+  const url =
+    isObject(server) && typeof server['url'] === 'string' ? URL.parse(server['url'], 'http://relative') : null;
+  const path = url?.pathname.replace(/\/+$/, '').replaceAll('%7B', '{').replaceAll('%7D', '}') ?? '';
+  return path === '' ? [] : [path];
 }

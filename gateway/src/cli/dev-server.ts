@@ -10,7 +10,7 @@ import { type RunningGateway, startGateway } from '../serve/serve.ts';
 import type { Log } from '../telemetry/log.ts';
 import { reachableAddress } from '../transport/listen-address.ts';
 import { DevEnvironment } from './dev-environment.ts';
-import { describeInDev, devDiagnostics, devRoutes, interfacesNote, nextSteps } from './dev-report.ts';
+import { describeInDev, devDiagnostics, devRoutes, interfacesNote, nextSteps, serverPathsNote } from './dev-report.ts';
 import { describeLeftOut, withoutRoutes } from './no-routes.ts';
 import type { Program } from './program.ts';
 import { ProjectWatcher } from './project-watcher.ts';
@@ -116,11 +116,15 @@ export class DevServer {
     const took = ms();
     this.#gateway = await this.#serve();
     const { readArtifact } = await import('../artifact/index.ts');
-    const { routes, tools } = await readArtifact(this.#artifact);
+    const { documentsOf } = await import('../api-reference/artifact-documents.ts');
+    const artifact = await readArtifact(this.#artifact);
+    const { routes, tools } = artifact;
     const address = `http://${reachableAddress(this.#gateway.address)}`;
     stderr(devRoutes(routes));
     stderr(`compiled in ${took} ms; ${address}\n`);
     stderr(interfacesNote(this.#gateway.address));
+    const documents = await documentsOf(artifact);
+    stderr(serverPathsNote(documents.filter(({ isApi }) => isApi).map(({ document }) => document)));
     if (tools !== null && this.#gateway.adminAddress !== null) {
       stderr(`tools for agents: http://${reachableAddress(this.#gateway.adminAddress)}${INSPECTOR_PATH}\n`);
     }

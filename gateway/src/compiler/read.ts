@@ -37,10 +37,14 @@ export function read(project: Project, diagnostics: Diagnostics): Sources {
   const specs = [...new Set(project.specs)]
     .map((file) => ({ file, base: file.slice(file.lastIndexOf('/') + 1) }))
     .sort((a, b) => compare(a.base, b.base) || compare(a.file, b.file));
-  if (specs.length === 0) diagnostics.add('E1001', null, 'the project has no specs');
+  if (specs.length === 0) diagnostics.add('E1001', null, 'the project has no specs', NO_SPECS);
   for (const [i, spec] of specs.entries()) checkName(spec, specs[i - 1], files, diagnostics);
   return { files, specs: specs.filter(({ file }) => files.has(file)) };
 }
+
+const NO_SPECS =
+  'Name at least one document under "specs" of gw.yaml, such as: specs: [specs/api.yaml]; gw init --from openapi.yaml makes both.';
+const MISSING = 'Correct its path under "specs", or add the file: paths are relative to the folder of gw.yaml.';
 
 function checkName(
   { file, base }: SourceSpecFile,
@@ -50,7 +54,9 @@ function checkName(
 ): void {
   const place = { file, pointer: '' };
   const stem = base.replace(/\.(ya?ml|json)$/i, '');
-  if (!files.has(file)) diagnostics.add('E1050', null, `spec "${file}" is not among the project's files`);
+  if (!files.has(file)) {
+    diagnostics.add('E1050', null, `spec "${file}" is not among the project's files`, MISSING);
+  }
   if (before?.base === base) diagnostics.add('E1050', place, `"${before.file}" and "${file}" have the same base name`);
   if (stem === 'openapi' || stem === 'asyncapi') {
     diagnostics.add('E1050', place, `a spec may not be named "${stem}": /__gw/specs/${stem} is the merged one`);

@@ -40,7 +40,7 @@ describe('a path with other readings', () => {
       '/files/x/..;/../admin',
       '/users/..;a%2f..%2Fadmin',
     ],
-  ])('is refused where one of them is that of another operation: %s', (path) => {
+  ])('is refused if one of them is that of another operation: %s', (path) => {
     expect(outcome(withAll, path)).toBe('400');
   });
 
