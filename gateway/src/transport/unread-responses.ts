@@ -44,6 +44,7 @@ export class UnreadResponse implements Evictable {
   #body: ArrayBufferLike | null = null;
   /** A look at the sink is due. */
   #looks = false;
+  #awaitsDrain = false;
   #ended = false;
 
   constructor(response: SlowlyRead, budget: BufferBudget, senders: WeakMap<ArrayBufferLike, number>) {
@@ -77,7 +78,8 @@ export class UnreadResponse implements Evictable {
     setImmediate(() => {
       this.#looks = false;
       if (this.#ended || !sink.writableNeedDrain || this.#body !== null) return;
-      if (this.#held === null) sink.once('drain', () => this.#drained());
+      if (!this.#awaitsDrain) sink.once('drain', () => this.#drained());
+      this.#awaitsDrain = true;
       if (!this.#holdsAtLeast(PAUSED_SOURCE + sink.writableLength)) this.#response.cutOff();
     });
   }
@@ -98,6 +100,7 @@ export class UnreadResponse implements Evictable {
   }
 
   #drained(): void {
+    this.#awaitsDrain = false;
     if (this.#body === null) this.release();
   }
 
