@@ -2,19 +2,19 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { printable } from './printable.ts';
+import { printableLines } from './printable.ts';
 
 const HOSTILE = 'a\u009b2J\u007f\u202eb\u2028c\u2066d';
 
 describe('text of clients in logs', () => {
   it('is escaped, and stays the same JSON', () => {
     const line = `${JSON.stringify({ agent: `${HOSTILE} ä漢😀` })}\n`;
-    expect(printable(line)).not.toMatch(/[\u007f-\u009f\u2028\u202e\u2066]/);
-    expect(JSON.parse(printable(line))).toEqual({ agent: `${HOSTILE} ä漢😀` });
+    expect(printableLines(line)).not.toMatch(/[\u007f-\u009f\u2028\u202e\u2066]/);
+    expect(JSON.parse(printableLines(line))).toEqual({ agent: `${HOSTILE} ä漢😀` });
   });
 
   it.each(['json', 'pretty'])('reaches no terminal as it is, in the format %s', (format) => {
-    const program = `import { createLog } from ${JSON.stringify(join(import.meta.dirname, 'log.ts'))};
+    const program = `import { createLog } from ${JSON.stringify(join(import.meta.dirname, 'telemetry', 'log.ts'))};
       const log = createLog('info', ${JSON.stringify(format)});
       log.logger.info({ agent: ${JSON.stringify(HOSTILE)} }, 'said');
       log.line('{"level":"info","msg":"request","path":' + JSON.stringify(${JSON.stringify(HOSTILE)}) + '}\\n');

@@ -1,10 +1,25 @@
 /**
- * Characters with which text of clients could change a terminal or the order in which people read: C1 controls (U+009B
- * begins a command of some terminals), directions of writing, and line separators. JSON does not escape them.
+ * Text of others for terminals and logs, with those characters escaped that could change a terminal or the order in
+ * which people read: controls (U+009B begins a command of some terminals), directions of writing, line separators.
  */
-const UNPRINTABLE = /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-/** Escapes them as JSON does. JSON stays valid and means the same: they occur in its strings alone. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not reach a terminal
+const CONTROLS = /[\u0000-\u001f]/g;
+const BEYOND_JSON = /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+/** Escapes all of them, line ends too. */
 export function printable(text: string): string {
-  return text.replace(UNPRINTABLE, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return printableLines(text).replace(CONTROLS, escaped);
+}
+
+/**
+ * Escapes what JSON does not, and leaves line ends and colours alone. JSON stays valid and means the same: these
+ * characters occur in its strings alone.
+ */
+export function printableLines(text: string): string {
+  return text.replace(BEYOND_JSON, escaped);
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

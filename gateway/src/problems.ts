@@ -177,6 +177,11 @@ export interface ProblemError {
   readonly reason: string;
 }
 
+/** Returns where and why in one line, such as `query limit: must be <= 100`. */
+export function findingLine({ in: part, field, reason }: ProblemError): string {
+  return `${part} ${field}: ${reason}`;
+}
+
 /** Returns the name of a type of the gateway, such as `validation-failed`; any other type as it is. */
 export function shortType(type: string): string {
   return type.startsWith(PROBLEM_PREFIX) ? type.slice(PROBLEM_PREFIX.length) : type;

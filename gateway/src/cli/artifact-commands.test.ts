@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCommand } from '../../../test/cli/captured-run.ts';
+import { printable } from '../printable.ts';
 import { VERSION } from '../version.ts';
 import { compileCommand } from './compile.ts';
 import { inspectCommand } from './inspect.ts';
 import { keygenCommand } from './keygen.ts';
 import { routesCommand } from './routes.ts';
-import { printable } from './table.ts';
 import { verifyCommand } from './verify.ts';
 
 const SPEC = `openapi: 3.1.0

@@ -3,10 +3,10 @@
 import type { AddressInfo } from 'node:net';
 import type { Operation, RoutesFile } from '../artifact/format.ts';
 import type { CompileResult, Diagnostic } from '../compiler/index.ts';
+import { printable } from '../printable.ts';
 import { diagnosticPlace } from '../spec/diagnostic-line.ts';
 import { isObject } from '../spec/json.ts';
 import { isAnyAddress, isLoopback } from '../transport/listen-address.ts';
-import { printable } from './table.ts';
 
 /** Diagnostics of one code in one file, of which more are only counted: large documents have hundreds of warnings. */
 const MOST_OF_A_KIND = { error: 20, warning: 3 };

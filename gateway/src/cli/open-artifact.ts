@@ -2,8 +2,8 @@
 import { ArtifactError } from '../artifact/error.ts';
 import { type Artifact, readArtifact } from '../artifact/read.ts';
 import { KeyError } from '../artifact/signature.ts';
+import { printable } from '../printable.ts';
 import { EXIT_FAILURE, type Program } from './program.ts';
-import { printable } from './table.ts';
 
 /**
  * Prints one line on stderr, sets the exit code and returns null if the artifact is unreadable, has been changed, or

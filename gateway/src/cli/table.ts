@@ -1,12 +1,5 @@
 /** Tables for people. */
-
-/** Escapes control characters: text of an artifact or a spec may be hostile to a terminal. */
-export function printable(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not reach a terminal
-  return text.replace(/[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, (each) => {
-    return `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  });
-}
+import { printable } from '../printable.ts';
 
 /** Columns as wide as their widest cell, two spaces apart; one line a row. */
 export function table(rows: readonly (readonly string[])[]): string {

@@ -1,7 +1,8 @@
 /** A trace for people: a line a stage. */
 
+import { printable } from '../printable.ts';
 import type { TraceReport } from '../trace/report.ts';
-import { printable, table } from './table.ts';
+import { table } from './table.ts';
 
 export function renderTrace({ operation, stages, response, ...report }: TraceReport): string {
   const rows = stages.map(({ stage, outcome, detail, duration_ms, depth }) => [

@@ -6,11 +6,11 @@ import { existsSync } from 'node:fs';
 import { relative } from 'node:path';
 import { Command } from 'commander';
 import type { Diagnostic, Project } from '../compiler/index.ts';
+import { printable } from '../printable.ts';
 import { describeDiagnostics, withPaths } from './diagnostics-text.ts';
 import { list } from './options.ts';
 import { structured } from './output-format.ts';
 import { EXIT_FAILURE, EXIT_MANIFEST, type Program } from './program.ts';
-import { printable } from './table.ts';
 import { formatOption, option } from './variables.ts';
 
 interface Flags {

@@ -3,11 +3,11 @@
  * (docs/reference/gateway.md#signatures, docs/decisions.md#manifest-sealed, docs/decisions.md#trusted-keys).
  */
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { printable } from '../printable.ts';
 import { openArtifact } from './open-artifact.ts';
 import { list } from './options.ts';
 import { structured } from './output-format.ts';
 import type { Program } from './program.ts';
-import { printable } from './table.ts';
 import { formatOption, readBy } from './variables.ts';
 
 interface Flags {

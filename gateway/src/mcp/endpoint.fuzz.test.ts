@@ -7,7 +7,6 @@ import { fakePlugins } from '../../../test/fixtures/specs/plugins.ts';
 import { hostileBody, hostileHeaders, matchingHeaders } from '../../../test/mcp-messages/hostile-messages.ts';
 import { propertyRuns } from '../../../test/property-runs.ts';
 import { readArtifact } from '../artifact/read.ts';
-import { BufferBudget } from '../buffer-budget.ts';
 import { compile } from '../compiler/index.ts';
 import { type Answer, Exchange, headerOf, type Responder } from '../exchange.ts';
 import { parseOnce } from '../json/parse-once.ts';
@@ -83,7 +82,6 @@ function rigOf(search: boolean): Rig {
   const { toolbox, router } = toolboxes.get(search) as NonNullable<ReturnType<typeof toolboxes.get>>;
   const held = Promise.withResolvers<void>();
   const requests: McpRequest['requests'] = {
-    responses: new BufferBudget(1 << 30),
     operationOf: (method, path) => router.find(method, path).value ?? undefined,
     serve(own) {
       const key = headerOf(own.headers, 'x-api-key');

@@ -36,7 +36,7 @@ export class MessageReader {
       .run(networkOf(x), async () => {
         const from = performance.now();
         if (x.closed) read.reject(new Interrupted());
-        else read.resolve(attempt(() => readMessage(body)));
+        else read.resolve(Promise.try(readMessage, body));
         await sleep(OTHERS * (performance.now() - from));
       })
       .catch((error: unknown) => {
@@ -45,10 +45,6 @@ export class MessageReader {
       });
     return read.promise;
   }
-}
-
-async function attempt<T>(read: () => T): Promise<T> {
-  return read();
 }
 
 function overloaded(x: Exchange, detail: string): Interrupted {

@@ -2,6 +2,7 @@
 import { STATUS_CODES } from 'node:http';
 import { type Exchange, headerOf } from '../exchange.ts';
 import type { CapturedResponse } from '../own-request/captured-response.ts';
+import { findingLine } from '../problems.ts';
 import { isJson, mediaTypeOf } from '../validation/media-type.ts';
 import type { Era } from './protocol/era.ts';
 import type { ServedTool, Toolbox } from './toolbox.ts';
@@ -52,7 +53,7 @@ function text(value: string): object {
 function refusalText(x: Exchange, response: CapturedResponse, media: string): string {
   const { status } = response;
   const line = `HTTP ${status}${STATUS_CODES[status] ? ` ${STATUS_CODES[status]}` : ''}`;
-  const errors = (x.problem?.errors ?? []).map(({ in: part, field, reason }) => `${part} ${field}: ${reason}`);
+  const errors = (x.problem?.errors ?? []).map(findingLine);
   const body = isText(media) ? response.body.toString('utf8') : '';
   return [line, ...errors, body].filter((each) => each !== '').join('\n');
 }

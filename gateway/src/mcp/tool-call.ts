@@ -2,7 +2,7 @@
  * Calls a tool: its arguments become a request, which goes through the pipeline as any other would
  * (docs/decisions.md#tool-calls).
  */
-import type { BufferBudget, Holding } from '../buffer-budget.ts';
+import type { Holding } from '../buffer-budget.ts';
 import type { Exchange } from '../exchange.ts';
 import { holdFor } from '../held-by-request.ts';
 import { CapturedResponse } from '../own-request/captured-response.ts';
@@ -19,8 +19,6 @@ const MOST_ANSWER = 1 << 20;
 export interface OwnRequests {
   /** Sends a request through the pipeline. */
   serve(x: Exchange): void;
-  /** Budget of responses in memory. */
-  readonly responses: BufferBudget;
   /** Returns the index of the operation that would serve it; undefined if none would. */
   operationOf(method: string, path: string): number | undefined;
 }
@@ -28,20 +26,20 @@ export interface OwnRequests {
 export interface ToolAnswer {
   readonly x: Exchange;
   readonly response: CapturedResponse;
-  /** Memory of the response, which yields to other clients with the call. */
-  readonly held: Holding;
+  /** Memory of the response, which yields to other clients with the call; null if it is not counted. */
+  readonly held: Holding | null;
 }
 
 /** Throws ToolFault if the arguments make no request of the operation. */
 export function callTool(outer: Exchange, served: ServedTool, args: Obj, requests: OwnRequests): ToolAnswer {
   const { tool, operation } = served;
   const request = written(() => toolRequest(tool, operation, args));
-  const held = holdFor(requests.responses, outer);
+  const held = outer.responseMemory && holdFor(outer.responseMemory, outer);
   const response = new CapturedResponse({
     most: MOST_ANSWER,
     cutsOff: true,
     holds: (bytes) => {
-      const hasRoom = held.take(bytes);
+      const hasRoom = held === null || held.take(bytes);
       if (!hasRoom) outer.giveWay();
       return hasRoom;
     },
@@ -49,10 +47,10 @@ export function callTool(outer: Exchange, served: ServedTool, args: Obj, request
   const x = ownExchange(outer, request, response);
   // An empty segment, or one that is another operation's own, leads elsewhere.
   if (requests.operationOf(x.method, x.path) !== operation.index) {
-    held.release();
+    held?.release();
     throw new ToolFault(`The arguments make the path ${x.path}, which is not one of ${operation.path}.`);
   }
-  outer.onClose(() => held.release());
+  outer.onClose(() => held?.release());
   requests.serve(x);
   return { x, response, held };
 }

@@ -153,7 +153,7 @@ export async function runTool(
     return null;
   }
   // The transport counts the result, as it is sent.
-  held.release();
+  held?.release();
   const { status } = response;
   const consumer = headerOf(x.headers, CONSUMER);
   // A middleware has decided so, before any upstream was asked.

@@ -108,8 +108,7 @@ class RequestRun implements BodyReading {
     if (match.params.length > 0) {
       x.sentParams = op.parameters === null ? match.params : op.parameters.split(match.params);
       x.params = x.sentParams.map(decodePath);
-      const matched = { operation: op, template: op.operation.path };
-      if (readsAsAnother(this.#gw.router, x.method, x.path, matched)) return response.refuse('path', otherPath());
+      if (readsAsAnother(this.#gw.router, x, op, op.operation.path)) return response.refuse('path', otherPath());
     }
 
     const { maxBodySize } = this.#options.limits;
@@ -179,7 +178,6 @@ class RequestRun implements BodyReading {
     const gw = this.#gw;
     const requests = {
       serve: (own: Exchange) => serve(own, gw, this.#options),
-      responses: this.#options.responseBudget,
       operationOf: (method: string, path: string) => gw.router.find(method, path).value?.operation.index,
     };
     const stream = (headers: HeaderList) => ownStream(x, this.#response, headers);

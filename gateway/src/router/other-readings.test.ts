@@ -14,7 +14,7 @@ function routerOf(...templates: readonly string[]): Router<string> {
 function outcome(router: Router<string>, path: string): string {
   const { value } = router.find('GET', path);
   if (value === null) return '404';
-  return readsAsAnother(router, 'GET', path, { operation: value, template: value }) ? '400' : value;
+  return readsAsAnother(router, { method: 'GET', path }, value, value) ? '400' : value;
 }
 
 const TEMPLATES = ['/files/{path+}', '/files/private/{name}', '/users/{id}', '/users/{id}/keys', '/admin'];

@@ -21,21 +21,19 @@ const steps: readonly ((path: string) => string)[] = [
 /** Servers with such a step read `/admin/` as `/admin`. */
 const withoutSlash = (path: string) => (path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path);
 
-/** The operation that a request has by its path as it is. */
-export interface MatchedBy<T> {
-  readonly operation: T;
-  /** Path template. */
-  readonly template: string;
-}
-
 /**
- * Reports whether a reading of the path leads to another operation than the matched one, or there are too many readings
- * to tell. A slash at the end counts as one reading more, unless the template ends with it.
+ * Reports whether a reading of the path leads to an operation other than `operation`, which it has as it is, or there
+ * are too many readings to tell. A slash at the end counts as one reading more, unless the operation's path template
+ * ends with it.
  */
-export function readsAsAnother<T>(router: Router<T>, method: string, path: string, matched: MatchedBy<T>): boolean {
-  const endsInSlash = path.endsWith('/') && !matched.template.endsWith('/');
-  if (!endsInSlash && !AMBIGUOUS.test(path)) return false;
-  const { operation, template } = matched;
+export function readsAsAnother<T>(
+  router: Router<T>,
+  { method, path }: { readonly method: string; readonly path: string },
+  operation: T,
+  template: string,
+): boolean {
+  const isSlashAdded = path.endsWith('/') && !template.endsWith('/');
+  if (!isSlashAdded && !AMBIGUOUS.test(path)) return false;
   const readings = new Map([[path, 0]]);
   for (const [reading, layers] of readings) {
     const add = (next: string, decoded: number) => {

@@ -158,28 +158,30 @@ const ANNOTATIONS = [
   ...['externalDocs', 'id', 'nullable', 'readOnly', 'title', 'writeOnly', 'xml'],
 ];
 
+/** Keywords, by names of other languages and drafts that say the same. */
+const OTHERWISE: Readonly<Record<string, string>> = {
+  minimum: 'min minValue min_value gte ge',
+  maximum: 'max maxValue max_value lte le',
+  exclusiveMinimum: 'exclusiveMin gt positive',
+  exclusiveMaximum: 'exclusiveMax lt negative',
+  minLength: 'minLen length len',
+  maxLength: 'maxLen size',
+  pattern: 'regex regexp match matches',
+  required: 'optional mandatory',
+  enum: 'values choices oneof',
+  uniqueItems: 'unique uniqueItem',
+  multipleOf: 'divisibleBy step',
+  not: 'disallow',
+  allOf: 'extends',
+};
+
 /** All keywords of schemas. */
 export const SCHEMA_KEYWORDS: KnownFields = {
   what: 'a schema',
   names: new Set([...Object.keys(keywords), ...ANNOTATIONS]),
-  otherwise: new Map([
-    ...['min', 'minValue', 'min_value', 'gte', 'ge'].map((name) => [name, 'minimum'] as const),
-    ...['max', 'maxValue', 'max_value', 'lte', 'le'].map((name) => [name, 'maximum'] as const),
-    ...['exclusiveMin', 'gt', 'positive'].map((name) => [name, 'exclusiveMinimum'] as const),
-    ...['exclusiveMax', 'lt', 'negative'].map((name) => [name, 'exclusiveMaximum'] as const),
-    ...['minLen', 'length', 'len'].map((name) => [name, 'minLength'] as const),
-    ...['maxLen', 'size'].map((name) => [name, 'maxLength'] as const),
-    ...['regex', 'regexp', 'match', 'matches'].map((name) => [name, 'pattern'] as const),
-    ...['optional', 'mandatory'].map((name) => [name, 'required'] as const),
-    ...['values', 'choices', 'oneof'].map((name) => [name, 'enum'] as const),
-    ...['unique', 'uniqueItem'].map((name) => [name, 'uniqueItems'] as const),
-    ...([
-      ['divisibleBy', 'multipleOf'],
-      ['step', 'multipleOf'],
-      ['disallow', 'not'],
-      ['extends', 'allOf'],
-    ] as const),
-  ]),
+  otherwise: new Map(
+    Object.entries(OTHERWISE).flatMap(([meant, names]) => names.split(' ').map((name) => [name, meant])),
+  ),
 };
 
 export function keywordOf(name: string): Keyword | undefined {

@@ -4,7 +4,7 @@
  */
 import { write } from 'node:fs';
 import { clientNetwork, siteOf } from '../client-network.ts';
-import { printable } from './printable.ts';
+import { printableLines } from '../printable.ts';
 
 /** Characters that make a batch; whatever is there is written after 100 ms anyway. */
 const BATCH = 64 << 10;
@@ -69,7 +69,7 @@ export class LineWriter {
     }
     const note = this.#dropped === 0 ? '' : `{"level":"warn","msg":"log lines dropped","count":${this.#dropped}}\n`;
     this.#dropped = 0;
-    const batch = Buffer.from(printable(this.#text + note));
+    const batch = Buffer.from(printableLines(this.#text + note));
     this.#text = '';
     this.#held.clear();
     this.#writing = true;

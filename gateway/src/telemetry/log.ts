@@ -4,8 +4,8 @@ import { Writable } from 'node:stream';
 import { isatty } from 'node:tty';
 import pino from 'pino';
 import pretty from 'pino-pretty';
+import { printableLines } from '../printable.ts';
 import { LineWriter } from './line-writer.ts';
-import { printable } from './printable.ts';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error'] as const;
 export type Level = (typeof LOG_LEVELS)[number];
@@ -41,7 +41,7 @@ export function createLog(level: Level, format: LogFormat, fd: 1 | 2 = 1, colour
   if (format === 'pretty') {
     const destination = new Writable({
       write(chunk, _encoding, done) {
-        writeAll(fd, printable(String(chunk)));
+        writeAll(fd, printableLines(String(chunk)));
         done();
       },
     });

@@ -1,6 +1,6 @@
 /** Makes stages of a request's spans, each with its changes. */
 import type { Exchange, HeaderList } from '../exchange.ts';
-import type { Problem } from '../problems.ts';
+import { findingLine, type Problem } from '../problems.ts';
 import { CLIENT, SERVER, type Span, type SpanSink } from '../spans/span.ts';
 import type { TraceStage } from './report.ts';
 
@@ -108,7 +108,7 @@ const MOST_FINDINGS = 3;
 
 /** Returns the status and reason of a refusal, with the first findings: where and why, never a value. */
 export function problemText({ status, title, detail, errors = [] }: Problem): string {
-  const found = errors.slice(0, MOST_FINDINGS).map(({ in: part, field, reason }) => `${part} ${field}: ${reason}`);
+  const found = errors.slice(0, MOST_FINDINGS).map(findingLine);
   const more = errors.length > MOST_FINDINGS ? [`${errors.length - MOST_FINDINGS} more`] : [];
   return [`${status} ${title}${detail ? `: ${detail}` : ''}`, ...found, ...more].join('; ');
 }

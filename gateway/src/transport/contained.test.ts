@@ -3,28 +3,14 @@ import { connect as connectHttp2 } from 'node:http2';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { eventually } from '../../../test/eventually.ts';
+import { TRANSPORT_LIMITS } from '../../../test/transport-limits.ts';
 import { BufferBudget } from '../buffer-budget.ts';
 import type { Exchange } from '../exchange.ts';
 import { ClientAddress } from '../headers/client-ip.ts';
 import { LocalConnectionSlots } from './connection-slots.ts';
 import { HeaderMemory } from './header-memory.ts';
-import { createTransport, type Transport, type TransportLimits } from './transport.ts';
+import { createTransport, type Transport } from './transport.ts';
 import { UnreadResponses } from './unread-responses.ts';
-
-const LIMITS: TransportLimits = {
-  maxBodySize: 1 << 20,
-  maxHeaders: 100,
-  maxHeaderSize: 8192,
-  maxHeaderBytes: 100 * 8192,
-  maxUriLength: 8192,
-  keepAliveTimeoutMs: 600_000,
-  headersTimeoutMs: 600_000,
-  bodyTimeoutMs: 600_000,
-  sendTimeoutMs: 600_000,
-  http2MaxStreams: 100,
-  http2MaxResets: 1000,
-  pingIntervalMs: 600_000,
-};
 
 describe('a request that fails in an event', () => {
   let transport: Transport | null = null;
@@ -34,7 +20,7 @@ describe('a request that fails in an event', () => {
     const headerMemory = new HeaderMemory({ most: 1 << 20, client: new ClientAddress([]), yielded() {} });
     const events = { connectionOpened() {}, connectionClosed() {}, yielded() {}, refused() {} };
     transport = createTransport(
-      LIMITS,
+      TRANSPORT_LIMITS,
       { ...events, request, crashed: (error) => crashes.push(error) },
       { slots: new LocalConnectionSlots(100), headerMemory, unread: new UnreadResponses(new BufferBudget(1 << 20)) },
     );

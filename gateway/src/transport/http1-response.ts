@@ -22,12 +22,6 @@ import {
 } from './unread-responses.ts';
 import type { UpgradedConnections } from './upgraded.ts';
 
-interface LongAnswer {
-  readonly status: number;
-  readonly headers: HeaderList;
-  readonly sent: Uint8Array | string;
-}
-
 /** State of a connection. It drops all of a request when its response has closed. */
 export interface Http1Connection {
   /** When it had its first request, in monotonic milliseconds. */
@@ -56,22 +50,14 @@ export class Http1Response extends ServerResponse implements Responder, BodyOwne
 
   send(x: Exchange, status: number, headers: HeaderList, body: Uint8Array | string | null): void {
     const framed = status !== 204 && status !== 304;
-    const sent = framed && status !== 205 ? body : null;
-    if (framed) {
-      const length = sent === null ? 0 : typeof sent === 'string' ? Buffer.byteLength(sent) : sent.length;
-      headers.push('content-length', String(length));
-      if (length > ONE_PIECE && sent !== null && x.method !== 'HEAD') return this.#long(x, { status, headers, sent });
-    }
+    const given = framed && status !== 205 ? body : null;
+    const sent = typeof given === 'string' ? Buffer.from(given) : given;
+    if (framed) headers.push('content-length', String(sent?.length ?? 0));
+    const isLong = sent !== null && sent.length > ONE_PIECE && x.method !== 'HEAD';
+    if (isLong && this.#unreadBytes()?.sends(sent) === false) return this.#refuse(x, noResponseRoom(x));
     this.#head(status, headers);
     if (sent === null) atEndOfTick(() => void this.end());
     else this.endWith(sent);
-  }
-
-  #long(x: Exchange, { status, headers, sent }: LongAnswer): void {
-    const bytes = typeof sent === 'string' ? Buffer.from(sent) : sent;
-    if (this.#unreadBytes()?.sends(bytes) === false) return this.#refuse(x, noResponseRoom(x));
-    this.#head(status, headers);
-    atEndOfTick(() => endInPieces(this, bytes));
   }
 
   /** Null once the response has ended. */
@@ -107,11 +93,10 @@ export class Http1Response extends ServerResponse implements Responder, BodyOwne
   }
 
   /** Ends with a whole body: a short one goes out in one piece with the head. Call it before any write. */
-  endWith(body: Uint8Array | string): void {
-    const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  endWith(bytes: Uint8Array): void {
     const short = bytes.length <= ONE_PIECE;
-    // Later code in this turn may reuse the memory behind `body`: a short one is copied now.
     if (!short) this.#ends(bytes);
+    // Later code in this turn may reuse the memory behind `bytes`: a short body is copied now.
     const text = short ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1') : null;
     atEndOfTick(() => {
       if (text !== null) this.end(text, 'latin1');

@@ -24,12 +24,6 @@ const CONNECTION_SPECIFIC = new Set([
 /** Statuses without a body. */
 const BODILESS = new Set([204, 205, 304]);
 
-interface LongAnswer {
-  readonly status: number;
-  readonly headers: HeaderList;
-  readonly body: Uint8Array | string;
-}
-
 /** State of an ending connection. */
 export interface EndingConnection {
   /** Resolves when the client knows that the connection ends; null if it goes on. */
@@ -70,7 +64,7 @@ export class Http2Response implements Responder, BodyOwner, WatchedClient, Slowl
     const length = body === null ? 0 : typeof body === 'string' ? Buffer.byteLength(body) : body.length;
     if (status !== 204 && status !== 304) headers.push('content-length', String(status === 205 ? 0 : length));
     const bodiless = length === 0 || x.method === 'HEAD' || BODILESS.has(status);
-    if (length > ONE_PIECE && !bodiless && body !== null) return this.#long(x, { status, headers, body });
+    if (length > ONE_PIECE && !bodiless && body !== null) return this.#long(x, status, headers, body);
     if (!this.#head(status, headers, bodiless) || bodiless) return;
     // Later code in this turn may reuse the memory behind a short body, and the session writes at the turn's end.
     this.#stream.end(body instanceof Uint8Array ? Buffer.from(body) : body);
@@ -82,7 +76,7 @@ export class Http2Response implements Responder, BodyOwner, WatchedClient, Slowl
     return this.#streaming();
   }
 
-  #long(x: Exchange, { status, headers, body }: LongAnswer): void {
+  #long(x: Exchange, status: number, headers: HeaderList, body: Uint8Array | string): void {
     const bytes = typeof body === 'string' ? Buffer.from(body) : body;
     if (!this.#unreadBytes().sends(bytes)) {
       const refusal = noResponseRoom(x);

@@ -2,6 +2,7 @@
 import { connect as connectHttp2 } from 'node:http2';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import { TRANSPORT_LIMITS } from '../../../test/transport-limits.ts';
 import { BufferBudget } from '../buffer-budget.ts';
 import type { Exchange } from '../exchange.ts';
 import { ClientAddress } from '../headers/client-ip.ts';
@@ -11,17 +12,11 @@ import { createTransport, type Transport, type TransportLimits } from './transpo
 import { UnreadResponses } from './unread-responses.ts';
 
 const LIMITS: TransportLimits = {
-  maxBodySize: 1 << 20,
-  maxHeaders: 100,
-  maxHeaderSize: 8192,
-  maxHeaderBytes: 100 * 8192,
-  maxUriLength: 8192,
+  ...TRANSPORT_LIMITS,
   keepAliveTimeoutMs: 60_000,
   headersTimeoutMs: 60_000,
   bodyTimeoutMs: 60_000,
   sendTimeoutMs: 60_000,
-  http2MaxStreams: 100,
-  http2MaxResets: 1000,
   pingIntervalMs: 100,
 };
 /** A connection preface with empty SETTINGS. */

@@ -6,28 +6,15 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { eventually } from '../../../test/eventually.ts';
+import { TRANSPORT_LIMITS } from '../../../test/transport-limits.ts';
 import { BufferBudget } from '../buffer-budget.ts';
 import type { Exchange } from '../exchange.ts';
 import { ClientAddress } from '../headers/client-ip.ts';
 import { HeaderMemory } from './header-memory.ts';
-import { createTransport, type TransportLimits } from './transport.ts';
+import { createTransport } from './transport.ts';
 import { UnreadResponses } from './unread-responses.ts';
 
 /** None of which ends anything in a test. */
-const LIMITS: TransportLimits = {
-  maxBodySize: 1 << 20,
-  maxHeaders: 100,
-  maxHeaderSize: 8192,
-  maxHeaderBytes: 100 * 8192,
-  maxUriLength: 8192,
-  keepAliveTimeoutMs: 600_000,
-  headersTimeoutMs: 600_000,
-  bodyTimeoutMs: 600_000,
-  sendTimeoutMs: 600_000,
-  http2MaxStreams: 100,
-  http2MaxResets: 1000,
-  pingIntervalMs: 600_000,
-};
 const FAR_OFF = 600_000;
 
 describe('closing', () => {
@@ -51,7 +38,7 @@ describe('closing', () => {
     };
     const headerMemory = new HeaderMemory({ most: 1 << 20, client: new ClientAddress([]), yielded: nothing });
     const unread = new UnreadResponses(new BufferBudget(1 << 20));
-    const transport = createTransport(LIMITS, events, { slots, headerMemory, unread });
+    const transport = createTransport(TRANSPORT_LIMITS, events, { slots, headerMemory, unread });
     const { port } = await transport.listen('127.0.0.1', 0);
     const clients = Array.from({ length: 3 }, () => silent(port));
     await eventually(() => expect(held).toHaveLength(3));
@@ -76,7 +63,7 @@ describe('a kept connection', () => {
     const headerMemory = new HeaderMemory({ most: 1 << 20, client: new ClientAddress([]), yielded: nothing });
     const unread = new UnreadResponses(new BufferBudget(1 << 20));
     const slots = { take: async () => true, release: nothing };
-    const transport = createTransport(LIMITS, { ...events, request }, { slots, headerMemory, unread });
+    const transport = createTransport(TRANSPORT_LIMITS, { ...events, request }, { slots, headerMemory, unread });
     const { port } = await transport.listen('127.0.0.1', 0);
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const post = (body: string) =>

@@ -68,13 +68,11 @@ const ESCAPE = /\\(?:[uU]([0-9A-Fa-f]{4})|(["\\/bfnrt]))/g;
 /** The same in JSON within JSON, however often it is escaped. */
 const NESTED_ESCAPE = /(?<!\\)\\+(?:[uU]([0-9A-Fa-f]{4})|(["/bfnrt]))/g;
 const ESCAPED: ReadonlyMap<string, string> = new Map([
-  ...([
-    ['b', '\b'],
-    ['f', '\f'],
-    ['n', '\n'],
-    ['r', '\r'],
-    ['t', '\t'],
-  ] as const),
+  ['b', '\b'],
+  ['f', '\f'],
+  ['n', '\n'],
+  ['r', '\r'],
+  ['t', '\t'],
 ]);
 const PLAIN = /^[\t\n\r\x20-\x7e]*$/;
 
