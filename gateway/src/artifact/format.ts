@@ -176,6 +176,8 @@ export interface FormField {
   readonly content_type?: string;
   /** Media types and ranges that a part of `multipart/form-data` may have; absent if any may. */
   readonly part_types?: readonly string[];
+  /** A part of `multipart/form-data` has a type of text and no filename. */
+  readonly is_text?: boolean;
   readonly types: readonly string[];
   readonly item_types?: readonly string[];
   readonly property_types?: { readonly [name: string]: readonly string[] };

@@ -60,11 +60,8 @@ function fieldOf(
   const styled = type === URLENCODED && (style !== undefined || typeof explode === 'boolean');
   // Without a style, structured values are written as JSON (OpenAPI 3.1, section 4.8.15.1.1).
   const structured = types.includes('array') ? items.includes('object') : types.includes('object');
-  const usual = structured
-    ? 'application/json'
-    : isBinary(schema, documents)
-      ? 'application/octet-stream'
-      : 'text/plain';
+  const isFile = isBinary(schema, documents) || isBinary(member(schema, 'items'), documents);
+  const usual = structured ? 'application/json' : isFile ? 'application/octet-stream' : 'text/plain';
   // Stating the default asks for no more than leaving it out does.
   const asksForType = declared.length > 1 || (declared.length === 1 && declared[0] !== usual);
   const written = declared[0] ?? (structured ? 'application/json' : undefined);
@@ -74,14 +71,28 @@ function fieldOf(
     explode: typeof explode === 'boolean' ? explode : (style ?? 'form') === 'form',
     ...(written !== undefined && !styled ? { content_type: written } : {}),
     ...(asksForType && type === MULTIPART ? { part_types: declared } : {}),
+    ...(type === MULTIPART && !asksForType && usual === 'text/plain' && isTyped(types, items) ? { is_text: true } : {}),
     types,
     ...(items.length > 0 ? { item_types: items } : {}),
     ...(styled && types.includes('object') ? { property_types: propertyTypes(schema, documents) } : {}),
   };
 }
 
+/** Whether a schema describes bytes: with `format` in OpenAPI 3.0, with `content…` keywords in 3.1. */
 function isBinary(schema: Located, documents: Documents): boolean {
-  return get(documents.follow(schema)?.value, 'format') === 'binary';
+  const value = documents.follow(schema)?.value;
+  const format = get(value, 'format');
+  return (
+    format === 'binary' ||
+    format === 'byte' ||
+    get(value, 'contentMediaType') !== undefined ||
+    get(value, 'contentEncoding') !== undefined
+  );
+}
+
+/** A schema without types describes a file too (OpenAPI 3.1, section 4.8.14.2). */
+function isTyped(types: readonly string[], items: readonly string[]): boolean {
+  return types.length > 0 && (!types.includes('array') || items.length > 0);
 }
 
 function withoutParameters(type: string): string {

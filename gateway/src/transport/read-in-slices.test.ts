@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { parseInTurns } from './read-in-slices.ts';
 
 /** Answers each request in a later turn. */
@@ -34,7 +35,7 @@ describe('a server that parses in turns', () => {
       most = Math.max(most, ++open);
       response.once('close', () => open--);
       const body = `${count++} `;
-      setImmediate(() => response.end(body));
+      globalThis.setImmediate(() => response.end(body));
     });
     const answers = await send(port, GET.repeat(2_000) + LAST);
     const bodies = answers.match(/\d+ (?=HTTP|$)/g);
@@ -78,5 +79,43 @@ describe('a server that parses in turns', () => {
     const { port } = server.address() as AddressInfo;
     const upgrade = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n';
     expect(await send(port, upgrade + 'y'.repeat(5_000))).toBe('whole');
+  });
+
+  it.each([
+    ['behind a request', GET],
+    ['behind a body', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx'],
+    ['before a request', ''],
+  ])('ends a connection that sends empty lines without end, %s', async (_, before) => {
+    const port = await serve((request, response) => void request.resume().once('end', () => response.end()));
+    const socket = connect(port, '127.0.0.1');
+    const closed = once(socket, 'close');
+    socket.on('error', () => {});
+    let received = '';
+    socket.on('data', (chunk) => {
+      received += chunk;
+    });
+    socket.write(before);
+    if (before !== '') await vi.waitFor(() => expect(received).toContain('200 OK'));
+    while (!socket.destroyed) {
+      socket.write('\r\n');
+      await setImmediate();
+    }
+    await closed;
+  });
+
+  it('takes a few empty lines between requests, and heads in pieces of a byte', async () => {
+    const port = await serve((_request, response) => response.end('x'));
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+    let answers = '';
+    socket.on('data', (chunk) => {
+      answers += chunk;
+    });
+    const ended = once(socket, 'end');
+    for (const byte of `\r\n${GET}\r\n\r\n${GET}${LAST}`) {
+      socket.write(byte);
+      await setImmediate();
+    }
+    await ended;
+    expect(answers.match(/200 OK/g)).toHaveLength(3);
   });
 });

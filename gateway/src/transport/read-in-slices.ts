@@ -17,6 +17,14 @@ const HEAD_END = '\r\n\r\n';
 const TURN_MS = 2;
 
 const NOTHING = Buffer.alloc(0);
+const CR = 13;
+const LF = 10;
+
+/**
+ * Bytes of empty lines that a client may send behind a request (RFC 9112, section 2.2). Each read restarts the idle time
+ * of a connection, so that a client could keep one open with them.
+ */
+const MOST_EMPTY_BYTES = 8;
 
 /** Bytes of a head that are not counted before it is whole. */
 const SHORT_HEAD = 8 << 10;
@@ -47,6 +55,8 @@ export class SlicedReader {
   /** Bytes of the arriving head, and its counter. */
   #headBytes = 0;
   #head: ArrivingHead | null = null;
+  /** Bytes of empty lines since the newest request, while nothing else has come. */
+  #emptyBytes = 0;
 
   /** `socket`: one that node:http has just begun to read. `arriving`: counter of long heads. Default: not counted. */
   constructor(socket: Socket, arriving: (() => ArrivingHead) | null = null) {
@@ -65,6 +75,7 @@ export class SlicedReader {
     this.#request = request;
     this.#hasBegun = true;
     this.#headBytes = 0;
+    this.#emptyBytes = 0;
     // The request's headers count from here on.
     this.#head?.release();
     this.#head = null;
@@ -94,24 +105,29 @@ export class SlicedReader {
       const isAll = at === 0 && this.#slice >= chunk.length;
       this.#rest = isAll ? NOTHING : chunk.subarray(at + this.#slice);
       this.#hasBegun = false;
+      const isBetween = this.#request?.complete !== false;
       const slice = isAll ? chunk : chunk.subarray(at, at + this.#slice);
       this.#parse(slice);
       if (this.#rest === null || socket.destroyed) return;
-      if (!this.#countsHead(slice.length)) return void socket.destroy();
+      if (isBetween && !this.#hasBegun && !this.#takesBetween(slice)) return void socket.destroy();
       // The code that has paused it resumes it.
       if (socket.isPaused()) return this.#hold(this.#rest);
     }
     this.#rest = null;
   };
 
-  /** Returns false if there is no room for the head that arrives. */
-  #countsHead(bytes: number): boolean {
-    if (this.#arriving === null || this.#hasBegun || this.#request?.complete === false) return true;
-    const before = Math.max(this.#headBytes, SHORT_HEAD);
-    this.#headBytes += bytes;
-    if (this.#headBytes <= before) return true;
+  /** Counts what comes between requests. Returns false if it is too much. */
+  #takesBetween(slice: Buffer): boolean {
+    const headBefore = this.#headBytes;
+    this.#headBytes += slice.length;
+    if (this.#emptyBytes === headBefore && slice.every((byte) => byte === CR || byte === LF)) {
+      this.#emptyBytes += slice.length;
+      return this.#emptyBytes <= MOST_EMPTY_BYTES;
+    }
+    const counted = Math.max(headBefore, SHORT_HEAD);
+    if (this.#arriving === null || this.#headBytes <= counted) return true;
     this.#head ??= this.#arriving();
-    return this.#head.take(this.#headBytes - before);
+    return this.#head.take(this.#headBytes - counted);
   }
 
   #hold(rest: Buffer): void {

@@ -1,5 +1,5 @@
 /** Bodies by what their document declares of them (docs/reference/gateway.md#validation). */
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readArtifact } from '../artifact/read.ts';
 import { compile } from '../compiler/index.ts';
 import { loadBuiltinPlugin } from '../plugins/builtin.ts';
@@ -63,6 +63,47 @@ it.each([
   expect(await verdict(type, partsOf('name="o"\r\ncontent-type: application/json\r\n\r\n{"a":1}'))).toBe('valid');
   expect(await verdict(type, partsOf('name="o"\r\n\r\n{"a":"x"}'))).toBe('invalid');
   expect(await verdict(type, partsOf('name="f"; filename="a.png"\r\ncontent-type: image/png\r\n\r\nx'))).toBe('valid');
+});
+
+describe('a field of a form that its document declares as', () => {
+  const text = { type: 'string', enum: ['eHg='] };
+  const verdictOn = async (schema: unknown, part: string, stated = {}) => {
+    const verdict = await bodiesOf({
+      'multipart/form-data': { schema: { type: 'object', required: ['f'], properties: { f: schema } }, ...stated },
+    });
+    return await verdict('multipart/form-data; boundary=x', partsOf(part));
+  };
+  const file = 'name="f"; filename="a.txt"\r\n\r\neHg=';
+  const image = 'name="f"\r\ncontent-type: image/png\r\n\r\neHg=';
+  const plain = 'name="f"\r\ncontent-type: text/plain\r\n\r\neHg=';
+
+  it.each([
+    ['a text', text],
+    ['a number', { type: ['number', 'string'] }],
+    ['a list of texts', { type: 'array', items: text }],
+    ['a text of a branch', { allOf: [text] }],
+  ])('%s is no file, which a server would not read as that field', async (_, schema) => {
+    for (const part of [file, image]) expect(await verdictOn(schema, part)).toBe('invalid');
+    expect(await verdictOn(schema, plain)).toBe('valid');
+    expect(await verdictOn(schema, 'name="f"\r\n\r\neHg=')).toBe('valid');
+  });
+
+  it.each([
+    ['bytes', { type: 'string', format: 'binary' }],
+    ['Base64', { type: 'string', format: 'byte' }],
+    ['content of a type', { type: 'string', contentMediaType: 'image/png' }],
+    ['a list of files', { type: 'array', items: { type: 'string', format: 'binary' } }],
+    ['anything', {}],
+    ['a list of anything', { type: 'array' }],
+  ])('%s may be a file', async (_, schema) => {
+    for (const part of [file, image, plain]) expect(await verdictOn(schema, part)).toBe('valid');
+  });
+
+  it('a text of a type of its own may be a file of that type', async () => {
+    const stated = { encoding: { f: { contentType: 'image/png' } } };
+    expect(await verdictOn({ type: 'string' }, image, stated)).toBe('valid');
+    expect(await verdictOn({ type: 'string' }, plain, stated)).toBe('invalid');
+  });
 });
 
 it('an enum without elements admits nothing', async () => {

@@ -85,13 +85,9 @@ export function readParts(fields: readonly FormField[], contentType: string, bod
     const readAs = names.readAs(name);
     if (readAs !== null) return failed(pointer(readAs), READ_AS_DECLARED);
     const field = declared.get(name) ?? { name, style: 'form', explode: true, types: [] };
-    const { part_types } = field;
-    const refused = own.find(
-      ({ type = 'text/plain' }) => !(part_types ?? ['*/*']).some((range) => covers(range, type)),
-    );
-    if (refused) {
-      const reason = `has content type ${refused.type ?? 'text/plain'}: ${part_types?.join(', ')} is accepted`;
-      return failed(pointer(name), reason);
+    for (const part of own) {
+      const fault = faultOf(field, part);
+      if (fault !== null) return failed(pointer(name), fault);
     }
     const value = several(
       field,
@@ -101,6 +97,15 @@ export function readParts(fields: readonly FormField[], contentType: string, bod
     entries.push([name, value]);
   }
   return { value: Object.fromEntries(entries) };
+}
+
+/** Why a field takes no part of this kind. A server that reads a file in place of a text misses the field. */
+function faultOf({ part_types, is_text }: FormField, { filename, type = 'text/plain' }: Part): string | null {
+  const accepted = is_text ? ['text/*'] : (part_types ?? ['*/*']);
+  if (!accepted.some((range) => covers(range, type))) {
+    return `has content type ${type}: ${accepted.join(', ')} is accepted`;
+  }
+  return is_text && filename !== undefined ? 'is sent as a file: the API description declares text' : null;
 }
 
 /** RFC 7578, section 4.6: the charset of all parts without one of their own. */
