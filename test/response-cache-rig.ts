@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import type { HeaderRecord } from '../gateway/sdk/testing/kit.ts';
 import { headerList, headerRecord, recordedExchange } from '../gateway/sdk/testing/recorder.ts';
-import { ResponseCache } from '../gateway/src/capabilities/cache/response-cache.ts';
+import { ResponseCache } from '../gateway/features/cache/host/response-cache.ts';
 import type { Exchange } from '../gateway/src/exchange.ts';
 import { MemoryCacheStore } from '../gateway/src/state/memory-cache-store.ts';
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { METRICS } from './capabilities/metrics.ts';
+import { METRICS } from '../features/metrics.ts';
 import type { OptionTable } from './options/option-table.ts';
 import { SERVE_OPTIONS } from './options/options.ts';
 import { SHARED_LIMITS, type SharedLimit } from './shared-limits.ts';

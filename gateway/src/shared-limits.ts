@@ -326,7 +326,7 @@ const table = {
     answer: 'none: it is fetched again',
     metric: 'gw_cache_requests_total',
     files: ['capabilities/cache/cache-rules.ts', 'capabilities/cache/stored-keys.ts'],
-    test: 'gateway/src/capabilities/cache/cache-key.test.ts: leaves others their variants, however many the client %s stores',
+    test: 'gateway/features/cache/host/cache-key.test.ts: leaves others their variants, however many the client %s stores',
   },
   'unstorable-responses': {
     what: 'requests whose responses are known not to be storable',
@@ -399,7 +399,7 @@ const table = {
     answer: 'none: its cost is counted as `other`',
     metric: 'gw_plugin_ai_cost_tracker_cost_usd_total',
     files: ['capabilities/ai-policies/spending/consumer-labels.ts'],
-    test: 'gateway/src/capabilities/ai-policies/spending/consumer-labels.test.ts: a config that names many consumers leaves as many names to others',
+    test: 'gateway/features/ai/host/policies/spending/consumer-labels.test.ts: a config that names many consumers leaves as many names to others',
   },
   'idempotency-keys': {
     what: 'idempotency keys and their results, without `--state`',
@@ -484,7 +484,7 @@ const table = {
     answer: 'none: it is dropped',
     metric: 'gw_deliveries_total',
     files: ['capabilities/deliveries/deliveries.ts'],
-    test: 'gateway/src/capabilities/deliveries/delivery-queue.test.ts: leaves room for others, however long its target hangs',
+    test: 'gateway/features/observe/host/deliveries/delivery-queue.test.ts: leaves room for others, however long its target hangs',
   },
   'event-streams': {
     what: 'clients of streams of events (`max_clients` of a config)',

@@ -6,7 +6,7 @@
  */
 import { setImmediate as immediate } from 'node:timers/promises';
 import { recordedExchange } from '../../gateway/sdk/testing/recorder.ts';
-import { standaloneCapabilities } from '../../gateway/src/capabilities/standalone.ts';
+import { standaloneCapabilities } from '../../gateway/features/standalone.ts';
 import { moduleOf, plugin } from '../../gateway/src/wasm/binary/module-of.ts';
 import { SHAPES, type Shape } from '../../gateway/src/wasm/binary/module-shapes.ts';
 import { type BoundPlugin, createPluginRuntime } from '../../gateway/src/wasm/index.ts';

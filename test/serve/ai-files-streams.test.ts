@@ -213,7 +213,7 @@ describe('an upload', () => {
 
 /** One of the provider that does not answer, which is the same file everywhere, for its own config. */
 async function anyId(): Promise<string> {
-  const { BoundIds } = await import('../../gateway/src/capabilities/ai/targets/bound-ids.ts');
+  const { BoundIds } = await import('../../gateway/features/ai/host/proxy/targets/bound-ids.ts');
   const { port } = server.address() as AddressInfo;
   const account = `provider http://127.0.0.1:${port}/idle`;
   return new BoundIds(IDS_KEY).of({ consumer: 'ann', account }).bind('files', FILE.id);

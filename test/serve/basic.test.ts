@@ -1,7 +1,7 @@
 /** basic-auth, apikey-auth and hashed credentials through the compiler and a real `gw serve`. */
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeHash } from '../../gateway/src/capabilities/credentials/make-hash.ts';
+import { makeHash } from '../../gateway/features/auth/host/credentials/make-hash.ts';
 import { compile } from '../../gateway/src/compiler/index.ts';
 import { loadBuiltinPlugin } from '../../gateway/src/plugins/builtin.ts';
 import { compileSpec, type Echo, type Gateway, jsonOf, startGateway } from './gateway.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeHash } from '../../gateway/src/capabilities/credentials/make-hash.ts';
+import { makeHash } from '../../gateway/features/auth/host/credentials/make-hash.ts';
 import { eventually } from '../eventually.ts';
 import { askFrom, startFlood } from './flood.ts';
 import { compileSpec, type Gateway, startGateway } from './gateway.ts';

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { METRICS } from '../../gateway/src/capabilities/metrics.ts';
+import { METRICS } from '../../gateway/features/metrics.ts';
 import { compileSpec, type Gateway, jsonOf, startGateway } from './gateway.ts';
 import { scrape } from './scrape.ts';
 import { startUpstream, type Upstream } from './upstream.ts';

@@ -37,7 +37,7 @@
 @external("gw_abi_1", "time_now") export declare function time_now(): f64;
 @external("gw_abi_1", "random_get") export declare function random_get(p: usize, n: i32): void;
 @external("gw_abi_1", "request_body_digest") export declare function request_body_digest(algorithm: i32, out: usize): i32;
-// capabilities: made by `npm run generate` from gateway/src/capabilities
+// capabilities: made by `npm run generate` from gateway/features
 @external("gw_abi_1", "host_request_raw") export declare function host_request_raw(index: i32, part: i32, buf: usize, cap: i32): i32;
 @external("gw_abi_1", "host_log") export declare function host_log(level: i32, msg: usize, msg_len: i32): void;
 @external("gw_abi_1", "host_nonce_enter") export declare function host_nonce_enter(credential: usize, credential_len: i32, nonce: usize, nonce_len: i32, created: f64, keep: i32): i32;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { runCommand } from '../../../test/cli/captured-run.ts';
-import { passwordHash } from '../capabilities/passwords/password-hash.ts';
+import { passwordHash } from '../../features/auth/host/passwords/password-hash.ts';
 import { hashCommand } from './hash.ts';
 
 describe('gw hash', () => {

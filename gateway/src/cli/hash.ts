@@ -1,6 +1,6 @@
 /** `gw hash`: hashes of passwords and API keys, for config that may hold them in the open. */
 import { Command } from 'commander';
-import { HASH_ALGORITHMS, type HashAlgorithm, makeHash } from '../capabilities/credentials/make-hash.ts';
+import { HASH_ALGORITHMS, type HashAlgorithm, makeHash } from '../../features/auth/host/credentials/make-hash.ts';
 import { messageOf } from '../message-of.ts';
 import { structured } from './output-format.ts';
 import { EXIT_FAILURE, type Program } from './program.ts';

@@ -35,7 +35,7 @@ export async function conditionReader({ plugins, files }: Project): Promise<Read
       mentionsMark(configSchema) &&
       files.some(({ bytes }) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(name)),
   );
-  return used ? (await import('../capabilities/cel/expression.ts')).compileCondition : null;
+  return used ? (await import('../../features/cel/host/expression.ts')).compileCondition : null;
 }
 
 function mentionsMark(schema: JsonObject | undefined): boolean {

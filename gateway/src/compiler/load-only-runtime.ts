@@ -1,6 +1,6 @@
 /** A plugin runtime that loads modules and binds configs, without serving requests. */
 import { rootCertificates } from 'node:tls';
-import { openCapabilities } from '../capabilities/capabilities.ts';
+import { openCapabilities } from '../../features/features.ts';
 import { EgressGuard } from '../egress/guard.ts';
 import { MemoryState } from '../state/memory-state.ts';
 import { LabelledCounter } from '../telemetry/labelled-counter.ts';

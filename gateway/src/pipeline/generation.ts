@@ -2,7 +2,7 @@
 
 import type { ArtifactPlugin, JsonObject, Operation, PluginUse, RoutesFile } from '../artifact/format.ts';
 import type { Artifact } from '../artifact/index.ts';
-import { type OpenCapabilities, RELAYING_FUNCTIONS } from '../capabilities/capabilities.ts';
+import { type OpenCapabilities, RELAYING_FUNCTIONS } from '../../features/features.ts';
 import { HttpUpstream, type UpstreamOptions, Upstreams } from '../egress/upstream.ts';
 import { ExampleResponses } from '../examples/example-responses.ts';
 import type { Exchange, MatchedOperation } from '../exchange.ts';

@@ -2,7 +2,7 @@
 
 export { marksOf } from '../artifact/config-marks.ts';
 export type { ArtifactPlugin, JsonObject } from '../artifact/format.ts';
-export { standaloneCapabilities } from '../capabilities/standalone.ts';
+export { standaloneCapabilities } from '../../features/standalone.ts';
 export { configValidator } from '../compiler/config-schema.ts';
 export { artifactPlugin } from '../compiler/plugins.ts';
 export { HttpCallError, type HttpCallFailure } from '../egress/http-call-error.ts';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Artifact, LoadedArchive } from '../artifact/index.ts';
 import { TOOLS_PATH } from '../artifact/tools.ts';
 import { BufferBudget } from '../buffer-budget.ts';
-import { type OpenCapabilities, openCapabilities } from '../capabilities/capabilities.ts';
+import { type OpenCapabilities, openCapabilities } from '../../features/features.ts';
 import { EgressGuard } from '../egress/guard.ts';
 import { HttpClient } from '../egress/http-client.ts';
 import { UpstreamCalls } from '../egress/upstream-calls.ts';

@@ -8,7 +8,7 @@ import { getHeapStatistics } from 'node:v8';
 import { readPluginFolder } from '../../sdk/testing/plugin-folder.ts';
 import { recordedExchange } from '../../sdk/testing/recorder.ts';
 import type { JsonObject } from '../artifact/format.ts';
-import { standaloneCapabilities } from '../capabilities/standalone.ts';
+import { standaloneCapabilities } from '../../features/standalone.ts';
 import type { Exchange } from '../exchange.ts';
 import { ByteWriter } from './binary/bytes.ts';
 import { moduleOf, plugin as named } from './binary/module-of.ts';
@@ -75,7 +75,7 @@ const answered = [
 
 /** The answer that a cache gives from its store. */
 async function measureHit(): Promise<void> {
-  const { plugin, wasm, complete } = await readPluginFolder(join(root, 'gateway/plugins/cache'));
+  const { plugin, wasm, complete } = await readPluginFolder(join(root, 'gateway/features/cache/plugins/cache'));
   const bound = await (await runtime.load(plugin, wasm)).bind(complete({ default_ttl: 3600 }));
   const request = () => recordedExchange({ path: '/books/7?limit=3', headers });
   const first = request();

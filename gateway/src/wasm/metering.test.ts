@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { propertyRuns } from '../../../test/property-runs.ts';
-import { standaloneCapabilities } from '../capabilities/standalone.ts';
+import { standaloneCapabilities } from '../../features/standalone.ts';
 import { generatedModule } from './binary/generated-module.ts';
 import { moduleOf, type Parts, plugin } from './binary/module-of.ts';
 import { SHAPES } from './binary/module-shapes.ts';

@@ -9,7 +9,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { propertyRuns } from '../../../test/property-runs.ts';
 import { recordedExchange } from '../../sdk/testing/recorder.ts';
-import { standaloneCapabilities } from '../capabilities/standalone.ts';
+import { standaloneCapabilities } from '../../features/standalone.ts';
 import { generatedModule } from './binary/generated-module.ts';
 import { plugin } from './binary/module-of.ts';
 import { createPluginRuntime, PluginLoadError } from './index.ts';

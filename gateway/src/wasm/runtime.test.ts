@@ -7,7 +7,7 @@ import type { KitOptions } from '../../sdk/testing/kit.ts';
 import { readPluginFolder } from '../../sdk/testing/plugin-folder.ts';
 import { recordedExchange } from '../../sdk/testing/recorder.ts';
 import { openKit, type RuntimeKit } from '../../sdk/testing/runtime-kit.ts';
-import { standaloneCapabilities } from '../capabilities/standalone.ts';
+import { standaloneCapabilities } from '../../features/standalone.ts';
 import { Interrupted } from '../exchange.ts';
 import { problem } from '../problems.ts';
 import { MemoryState } from '../state/memory-state.ts';

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { METRICS } from '../../../gateway/src/capabilities/metrics.ts';
+import { METRICS } from '../../../gateway/features/metrics.ts';
 import { gatewayProjects } from '../api/resources.ts';
 import { dashboard, generalDashboard } from './dashboard.ts';
 import { dashboardPanels } from './dashboard-panels.ts';

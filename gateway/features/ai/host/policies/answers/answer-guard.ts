@@ -1,0 +1,120 @@
+/** Guards an answer: rewrites its texts, or withholds it. */
+import type { JsonObject } from '../../../../../src/artifact/format.ts';
+import { RequestSlot } from '../../../../../src/capability/request-slot.ts';
+import { changeHeader, type Exchange, headerOf, type RequestPart } from '../../../../../src/exchange.ts';
+import type { Steps } from '../../../../../src/in-turns.ts';
+import { type AiRefused, refused } from '../../proxy/conversation/refusal.ts';
+import { type FilesRequest, filesRequest } from '../../proxy/files/files-request.ts';
+import { notPassed } from '../../proxy/files/not-passed.ts';
+import { allowsFiles } from '../files-rule.ts';
+import type { PiiAction } from '../pii/pii-rules.ts';
+import { Profiles } from '../profiles.ts';
+import { AnswerBlocked, type AnswerRules, answerRules, type FindingKind, GuardedText } from './answer-rules.ts';
+import type { Guarding } from './guarded-events.ts';
+import { type AnswerForm, type AnswerSink, formOf, rewriteWhole, rewritingTap } from './rewritten-answer.ts';
+
+export interface AnswerEvents {
+  log(level: 'info' | 'warn', message: string, x: Exchange): void;
+  found(kind: FindingKind, action: PiiAction): void;
+}
+
+/** Taps the body of one answer, for all guards of its chain. */
+class AnswerTap implements RequestPart {
+  readonly stored = null;
+  readonly logged = '';
+  readonly owner: object | null;
+  readonly tap: AnswerSink;
+
+  constructor(owner: object | null, tap: AnswerSink) {
+    this.owner = owner;
+    this.tap = tap;
+  }
+
+  finished(): void {}
+}
+
+const slot = new RequestSlot<AnswerTap>();
+
+export class AnswerGuard {
+  readonly #profiles: Profiles<AnswerRules>;
+  readonly #events: AnswerEvents;
+  readonly #allowsFiles: boolean;
+
+  /** Throws if the config cannot be used. */
+  constructor(config: JsonObject, events: AnswerEvents) {
+    this.#profiles = new Profiles(
+      config,
+      (settings) => answerRules(settings, config['hash_key']),
+      (message, x) => events.log('warn', message, x),
+    );
+    this.#events = events;
+    this.#allowsFiles = allowsFiles(config);
+  }
+
+  /**
+   * Returns null if the answer goes on, rewritten or not. Yields if it can pause. `owner`: identifies the guard's place
+   * in the chain.
+   */
+  *check(x: Exchange, owner: object | null): Steps<AiRefused | null> {
+    const request = filesRequest(x);
+    if (request !== null) return this.#ofFiles(x, request);
+    const { name, settings } = this.#profiles.of(x);
+    const form = formOf(x);
+    if (form === null) return null;
+    if (settings.pii.isEmpty && settings.blocked.isEmpty) return null;
+    const encoding = headerOf(x.responseHeaders, 'content-encoding') ?? 'identity';
+    if (encoding !== 'identity') return unreadable(`its encoding is ${encoding}`);
+    const blocked = (why: string) => this.#blocked(x, name, why);
+    const guarding = this.#guarding(settings);
+    changeHeader(x.responseHeaders, 'remove', 'content-length', '');
+    if (!x.responseStreams) return yield* this.#whole(x, form, guarding, blocked);
+    this.#tap(x, owner, rewritingTap(x, form, guarding, blocked));
+    return null;
+  }
+
+  /** Answers to the requests in a file are lines of another, which is not read here. */
+  #ofFiles(x: Exchange, { operation, surface }: FilesRequest): AiRefused | null {
+    const hasAnswers = operation === 'content' && x.responseStatus < 300;
+    return hasAnswers && !this.#allowsFiles ? notPassed(surface) : null;
+  }
+
+  #tap(x: Exchange, owner: object | null, tap: AnswerSink): void {
+    const inner = slot.of(x);
+    slot.set(
+      x,
+      inner === null ? new AnswerTap(owner, tap) : new AnswerTap(inner.owner, (sink) => inner.tap(tap(sink))),
+    );
+  }
+
+  *#whole(x: Exchange, form: AnswerForm, guarding: Guarding, blocked: (why: string) => void): Steps<AiRefused | null> {
+    try {
+      yield* rewriteWhole(x, form, guarding, blocked);
+      return null;
+    } catch (error) {
+      if (!(error instanceof AnswerBlocked)) throw error;
+      blocked(error.message);
+      return refused('forbidden', 'response_blocked', 'The answer has text that a policy does not allow.');
+    }
+  }
+
+  #blocked(x: Exchange, profile: string, why: string): void {
+    if (!why.startsWith('pii.')) this.#events.found('pattern', 'block');
+    this.#events.log('info', `withheld by the profile ${JSON.stringify(profile)}: ${why}`, x);
+  }
+
+  #guarding(rules: AnswerRules): Guarding {
+    const begin = (isJson: boolean) =>
+      new GuardedText(rules, isJson, (kind, action) => this.#events.found(kind, action));
+    return {
+      begin,
+      *whole(text, isJson) {
+        const guarded = begin(isJson);
+        return (yield* guarded.push(text)) + guarded.end();
+      },
+    };
+  }
+}
+
+function unreadable(why: string): AiRefused {
+  return refused('upstream-failed', 'response_not_checked', `The answer cannot be checked: ${why}.`);
+}

@@ -1,0 +1,45 @@
+/** The user's last text, apart from the rest of the question: texts with the same meaning match it. */
+import { get, isObject, type Obj } from '../../../../../src/spec/json.ts';
+import type { Question } from './question.ts';
+
+export interface SaidLast {
+  readonly text: string;
+  /** The request without it. */
+  readonly rest: Obj;
+}
+
+/** Characters; models of embeddings take some 8000 tokens. */
+const MOST_TEXT = 16_384;
+const LISTS: Readonly<Record<Question['surface'], string | null>> = {
+  chat: 'messages',
+  messages: 'messages',
+  responses: 'input',
+  embeddings: null,
+};
+
+/** Returns null if the last message is not the user's, or is not of text alone. */
+export function saidLast({ surface, request }: Question): SaidLast | null {
+  const member = LISTS[surface];
+  const said = member === null ? undefined : get(request, member);
+  if (member === null || said === undefined) return null;
+  if (!Array.isArray(said)) return surface === 'responses' ? apart(said, { ...request, [member]: null }) : null;
+  const last: unknown = said.at(-1);
+  if (!isObject(last) || get(last, 'role') !== 'user') return null;
+  return apart(get(last, 'content'), { ...request, [member]: [...said.slice(0, -1), { ...last, content: null }] });
+}
+
+function apart(content: unknown, rest: Obj): SaidLast | null {
+  const text = typeof content === 'string' ? content : textOfParts(content);
+  return text === null || text.trim() === '' || text.length > MOST_TEXT ? null : { text, rest };
+}
+
+function textOfParts(content: unknown): string | null {
+  if (!Array.isArray(content)) return null;
+  const texts = content.map((part) => (isText(part) ? get(part, 'text') : null));
+  return texts.every((text) => typeof text === 'string') ? texts.join('\n') : null;
+}
+
+function isText(part: unknown): boolean {
+  const type = get(part, 'type');
+  return type === 'text' || type === 'input_text';
+}

@@ -1,0 +1,29 @@
+/**
+ * `on_files` of a policy: how it treats files and batches, whose prompts no policy reads (docs/decisions.md#ai-files).
+ */
+import type { JsonObject } from '../../../../src/artifact/format.ts';
+import type { Exchange } from '../../../../src/exchange.ts';
+import { type FilesRequest, filesRequest } from '../proxy/files/files-request.ts';
+import { notPassed } from '../proxy/files/not-passed.ts';
+import type { Decision } from './decision.ts';
+
+export type FilesRule = (x: Exchange, request: FilesRequest) => Decision | Promise<Decision>;
+
+/** `allowed`: applied if the config lets them through; default: they pass. */
+export function filesRule(config: JsonObject, allowed: FilesRule = () => null): FilesRule {
+  return allowsFiles(config) ? allowed : refuses;
+}
+
+export function allowsFiles(config: JsonObject): boolean {
+  return config['on_files'] === 'allow';
+}
+
+/** A request without a body has no prompt: ai-proxy handles it. */
+function refuses(x: Exchange, { surface }: FilesRequest): Decision {
+  return x.body === null && x.bodyStream === null ? null : notPassed(surface);
+}
+
+/** Reports whether policies need the body in memory: files pass as they come. */
+export function readsBody(x: Exchange): boolean {
+  return filesRequest(x) === null;
+}

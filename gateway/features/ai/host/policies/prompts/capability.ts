@@ -1,0 +1,88 @@
+/**
+ * `host_ai_prompt_*`: rules for prompts to AI providers, and personal data that are replaced there and restored in
+ * answers.
+ */
+import { capability } from '../../../../../src/capability/capability.ts';
+import { onlyIn, openedInInit } from '../../../../../src/capability/in-hook.ts';
+import type { Exchange } from '../../../../../src/exchange.ts';
+import { inTurns } from '../../../../../src/in-turns.ts';
+import type { CounterInfo } from '../../../../../src/telemetry/metric-table.ts';
+import { decide, settleAnswer } from '../decide.ts';
+import { readsBody } from '../files-rule.ts';
+import { BLOCK_REASONS, PromptGuard } from './prompt-guard.ts';
+
+const BLOCKED: CounterInfo = {
+  help: 'Requests to AI providers that ai-prompt-guard refused',
+  labels: {
+    reason: `which limit of ai-prompt-guard: ${BLOCK_REASONS.map((each) => `\`${each}\``).join(', ')} (a pattern took too many)`,
+  },
+};
+
+/** Objects that `init` has opened. */
+interface Bound {
+  guard: PromptGuard | null;
+}
+
+export const aiPrompts = capability({
+  metrics: { gw_plugin_ai_prompt_guard_blocked_total: BLOCKED },
+  open: ({ counter }) => counter('gw_plugin_ai_prompt_guard_blocked_total', BLOCKED),
+  bind: (): Bound => ({ guard: null }),
+  functions: {
+    host_ai_prompt_open: {
+      signature: ':i',
+      parameters: '() -> 0',
+      meaning:
+        'in `init`: opens the profiles of the whole config, with the properties of `ai-prompt-guard`; unusable ones reject the config',
+      declared: true,
+      body: 'request_body',
+      make:
+        (call, { loaded, bound }) =>
+        () => {
+          onlyIn(call, 'init', 'host_ai_prompt_open');
+          const { config, services, name } = call.binding;
+          bound().guard = new PromptGuard(config.whole, {
+            log: (level, message, x) => services.log(level, name, message, x),
+            blocked: (reason) => loaded.count(reason),
+          });
+          call.bodyNeed = readsBody;
+          return 0;
+        },
+    },
+    host_ai_prompt_check: {
+      signature: ':i',
+      parameters: '() -> refused',
+      meaning:
+        'in `on_request`: 1: the prompt is not allowed, and a problem document says why; 0: it is allowed, or the request has no prompt',
+      waits: true,
+      declared: true,
+      body: 'request_body',
+      make:
+        (call, { bound }) =>
+        () => {
+          onlyIn(call, 'on_request', 'host_ai_prompt_check');
+          const guard = openedInInit(bound().guard, 'host_ai_prompt_check', 'host_ai_prompt_open');
+          const check = (x: Exchange) => inTurns(guard.check(x, call.binding.owner), () => !x.closed);
+          return decide(call, { body: check, files: guard.files });
+        },
+    },
+    host_ai_prompt_restore: {
+      signature: ':i',
+      parameters: '() -> refused',
+      meaning:
+        'in `on_response`: puts back into the answer what `host_ai_prompt_check` has taken out of the prompt, also where it streams. 1: there is no room for it, and a problem document has taken its place',
+      waits: true,
+      declared: true,
+      make:
+        (call, { bound }) =>
+        () => {
+          const guard = openedInInit(bound().guard, 'host_ai_prompt_restore', 'host_ai_prompt_open');
+          const x = call.response();
+          return settleAnswer(
+            call,
+            x,
+            inTurns(guard.restore(x, call.binding.owner), () => !x.closed),
+          );
+        },
+    },
+  },
+});

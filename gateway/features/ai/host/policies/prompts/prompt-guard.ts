@@ -1,0 +1,240 @@
+/** Limits prompts by length and content. */
+import type { Json, JsonObject } from '../../../../../src/artifact/format.ts';
+import { changeHeader, type Exchange, headerOf } from '../../../../../src/exchange.ts';
+import type { Steps } from '../../../../../src/in-turns.ts';
+import { AiRefused, aiProblem, refused } from '../../proxy/conversation/refusal.ts';
+import type { TextPlace } from '../../proxy/request/json-texts.ts';
+import { parsedRequest, rewriteRequest } from '../../proxy/request/parsed-request.ts';
+import { AnswerBlocked } from '../answers/answer-rules.ts';
+import type { Guarding } from '../answers/guarded-events.ts';
+import { type AnswerForm, formOf, rewriteWhole, rewritingTap } from '../answers/rewritten-answer.ts';
+import { BlockedPatterns } from '../blocked-patterns.ts';
+import { type FilesRule, filesRule } from '../files-rule.ts';
+import { PII_KINDS, type PiiKind } from '../pii/kinds.ts';
+import { type PiiReplacing, PiiRules } from '../pii/pii-rules.ts';
+import { PiiScanner } from '../pii/pii-scanner.ts';
+import { numberOf, type Profile, Profiles, textsOf } from '../profiles.ts';
+import { type Prompt, promptOf } from './prompt.ts';
+import { RESTORED_PROMPT, RestorableRules, RestoredPrompt, type Restoring } from './restored-prompt.ts';
+import { restoring } from './restored-text.ts';
+
+/** Reasons for refusing a prompt; values of a metric's label. */
+export const BLOCK_REASONS = ['messages', 'characters', 'pattern', 'pii', 'steps', 'tokens'] as const;
+export type BlockReason = (typeof BLOCK_REASONS)[number];
+
+interface PromptLimits {
+  readonly maxMessages: number | null;
+  readonly maxCharacters: number | null;
+  readonly blocked: BlockedPatterns;
+  readonly pii: PiiRules;
+  /** Null: values are not restored. */
+  readonly restoring: Restoring | null;
+}
+
+export interface GuardEvents {
+  log(level: 'info' | 'warn', message: string, x: Exchange): void;
+  blocked(reason: BlockReason): void;
+}
+
+export class PromptGuard {
+  readonly #profiles: Profiles<PromptLimits>;
+  readonly #events: GuardEvents;
+  readonly files: FilesRule;
+
+  /** Throws if the config cannot be used. */
+  constructor(config: JsonObject, events: GuardEvents) {
+    this.#profiles = new Profiles(
+      config,
+      (settings) => limitsOf(settings, config['hash_key']),
+      (message, x) => events.log('warn', message, x),
+    );
+    this.#events = events;
+    this.files = filesRule(config);
+  }
+
+  /**
+   * Returns null if the prompt passes. `owner`: identifies the guard's place in the chain. Throws AiRefused if the body
+   * is malformed. Yields if it can pause.
+   */
+  *check(x: Exchange, owner: object | null): Generator<undefined, AiRefused | null> {
+    const profile = this.#profiles.of(x);
+    const request = parsedRequest(x);
+    const prompt = promptOf(request);
+    const refusal =
+      this.#unreadable(x, profile, prompt) ??
+      this.#tooLong(x, profile, prompt) ??
+      (yield* this.#blocked(x, profile, prompt));
+    if (refusal !== null || profile.settings.pii.isEmpty) return refusal;
+    const { pii, restoring: restored } = profile.settings;
+    const restorable = restored && new RestorableRules(pii, restored, headerOf(x.headers, 'x-auth-consumer') ?? '');
+    const { isChanged, blocked } = yield* rewritten(prompt, restorable ?? pii);
+    if (blocked !== null) {
+      const detail = 'The prompt has personal data that a policy does not allow.';
+      return this.#refuse(x, profile, { reason: 'pii', code: 'prompt_blocked', detail, where: `pii.${blocked}` });
+    }
+    if (isChanged) rewriteRequest(x, request);
+    if (restorable !== null && restorable.values.size > 0) keep(x, owner, restorable.values);
+    return null;
+  }
+
+  /**
+   * Runs in the response hook: puts the values taken out of the prompt back, for the client that sent it. Returns null
+   * if the answer goes on.
+   */
+  *restore(x: Exchange, owner: object | null): Steps<AiRefused | null> {
+    const kept = RESTORED_PROMPT.of(x);
+    const form = kept === null || kept.owner !== owner ? null : formOf(x);
+    const isPlain = (headerOf(x.responseHeaders, 'content-encoding') ?? 'identity') === 'identity';
+    if (kept === null || form === null || !isPlain) return null;
+    changeHeader(x.responseHeaders, 'remove', 'content-length', '');
+    const guarding = restoring(kept.values);
+    const unread = (why: string) => this.#events.log('warn', `nothing more is put back into the answer: ${why}`, x);
+    if (x.responseStreams) kept.tap = rewritingTap(x, form, guarding, unread);
+    else return yield* restoreWhole(x, form, guarding, unread);
+    return null;
+  }
+
+  /** Texts as token ids pass only if no rule reads texts. */
+  #unreadable(x: Exchange, profile: Profile<PromptLimits>, { hasTokenIds }: Prompt): AiRefused | null {
+    const { maxCharacters, blocked, pii } = profile.settings;
+    if (!hasTokenIds || (maxCharacters === null && blocked.isEmpty && pii.isEmpty)) return null;
+    const detail = 'A policy checks texts, and the prompt has ids of tokens. Send it as text.';
+    return this.#refuse(x, profile, { reason: 'tokens', code: 'prompt_not_checked', detail });
+  }
+
+  #tooLong(x: Exchange, profile: Profile<PromptLimits>, { messages, spoken }: Prompt): AiRefused | null {
+    const { maxMessages, maxCharacters } = profile.settings;
+    if (maxMessages !== null && messages > maxMessages) {
+      const detail = `The conversation has ${messages} messages; at most ${maxMessages} are allowed.`;
+      return this.#refuse(x, profile, { reason: 'messages', code: 'too_many_messages', detail });
+    }
+    if (maxCharacters === null) return null;
+    const characters = spoken.flat().reduce((sum, { text }) => sum + text.length, 0);
+    if (characters <= maxCharacters) return null;
+    const detail = `The prompt has ${characters} characters; at most ${maxCharacters} are allowed.`;
+    return this.#refuse(x, profile, { reason: 'characters', code: 'prompt_too_long', detail });
+  }
+
+  *#blocked(x: Exchange, profile: Profile<PromptLimits>, prompt: Prompt): Generator<undefined, AiRefused | null> {
+    const { blocked } = profile.settings;
+    if (blocked.isEmpty) return null;
+    for (const text of new Set([
+      ...prompt.spoken.flatMap(readingsOf),
+      ...prompt.rows.flatMap(joined),
+      ...prompt.labels,
+    ])) {
+      const found = yield* blocked.find(text);
+      if (found === 'steps') {
+        const detail = 'The prompt takes too long to check. Make it shorter.';
+        return this.#refuse(x, profile, { reason: 'steps', code: 'prompt_not_checked', detail });
+      }
+      if (found !== null) {
+        const detail = 'The prompt has text that a policy does not allow.';
+        const where = `blocked_patterns[${found.pattern}]`;
+        return this.#refuse(x, profile, { reason: 'pattern', code: 'prompt_blocked', detail, where });
+      }
+    }
+    return null;
+  }
+
+  /** The log names the pattern; the client is not told. */
+  #refuse(x: Exchange, { name }: Profile<unknown>, { reason, code, detail, where = reason }: Block): AiRefused {
+    this.#events.blocked(reason);
+    this.#events.log('info', `refused by the profile ${JSON.stringify(name)}: ${where}`, x);
+    return refused('validation-failed', code, detail);
+  }
+}
+
+/** Of several guards of a chain, the first restores the values that all of them have taken out. */
+function keep(x: Exchange, owner: object | null, values: Map<string, string>): void {
+  const kept = RESTORED_PROMPT.of(x);
+  if (kept === null) RESTORED_PROMPT.set(x, new RestoredPrompt(owner, values));
+  else
+    for (const [placeholder, value] of values) if (!kept.values.has(placeholder)) kept.values.set(placeholder, value);
+}
+
+/** A value can be longer than its placeholder, and an answer can repeat it. */
+function* restoreWhole(
+  x: Exchange,
+  form: AnswerForm,
+  guarding: Guarding,
+  unread: (why: string) => void,
+): Steps<AiRefused | null> {
+  const before = x.responseBody?.length ?? 0;
+  try {
+    yield* rewriteWhole(x, form, guarding, unread);
+  } catch (error) {
+    if (!(error instanceof AnswerBlocked)) throw error;
+    unread(error.message);
+  }
+  const more = (x.responseBody?.length ?? 0) - before;
+  if (more <= 0 || x.holdMore(more)) return null;
+  return new AiRefused(aiProblem('overloaded', null, 'The gateway has no room for the answer. Try again.'));
+}
+
+interface Block {
+  readonly reason: BlockReason;
+  readonly code: string;
+  readonly detail: string;
+  /** For the log. */
+  readonly where?: string;
+}
+
+/** Returns the texts, and the parts joined, since models read them so: all of them, and those around pictures. */
+function readingsOf(places: readonly TextPlace[]): readonly string[] {
+  const texts = places.map(({ text }) => text);
+  return texts.length > 1 ? [...texts, texts.join(''), texts.join(' '), ...joined(places)] : texts;
+}
+
+/** Joins what is said, with spaces and without. */
+function joined(places: readonly TextPlace[]): readonly string[] {
+  const texts = places.filter(({ isSaid }) => isSaid).map(({ text }) => text);
+  return [texts.join(''), texts.join(' ')];
+}
+
+/** Replaces personal data as the rules say; `blocked`: the kind for which the prompt is refused. */
+function* rewritten(
+  { spoken }: Prompt,
+  rules: PiiReplacing,
+): Generator<undefined, { readonly isChanged: boolean; readonly blocked: PiiKind | null }> {
+  let [isChanged, blocked]: [boolean, PiiKind | null] = [false, null];
+  for (const place of spoken.flat()) {
+    const scanner = new PiiScanner(rules, place.isJson, ({ kind, action }) => {
+      if (action === 'block') blocked = kind;
+    });
+    const text = (yield* scanner.pushInSlices(place.text)) + scanner.end();
+    if (blocked !== null) break;
+    if (text !== place.text) {
+      place.replace(text);
+      isChanged = true;
+    }
+  }
+  return { isChanged, blocked };
+}
+
+function limitsOf(settings: JsonObject, hashKey: Json | undefined): PromptLimits {
+  const pii = new PiiRules(settings['pii'], hashKey);
+  return {
+    maxMessages: numberOf(settings['max_messages']),
+    maxCharacters: numberOf(settings['max_characters']),
+    blocked: new BlockedPatterns(textsOf(settings['blocked_patterns'])),
+    pii,
+    restoring: restoringOf(textsOf(settings['restore']), pii, hashKey),
+  };
+}
+
+/**
+ * Returns null if values are not restored. Throws if a kind to be restored is not replaced, or its replacements are
+ * ambiguous.
+ */
+function restoringOf(names: readonly string[], pii: PiiRules, key: Json | undefined): Restoring | null {
+  if (names.length === 0) return null;
+  for (const name of names) {
+    const action = pii.kinds.find(([kind]) => kind === name)?.[1];
+    if (action !== 'redact' && action !== 'hash') {
+      throw new Error(`restore: ${name} can be put back only where pii redacts or hashes it`);
+    }
+  }
+  if (typeof key !== 'string') throw new Error('hash_key is required where a kind is put back');
+  return { kinds: new Set(PII_KINDS.filter((kind) => names.includes(kind))), key };
+}

@@ -1,0 +1,186 @@
+/** Costs of requests, by provider, model and consumer; and the budgets that limit them. */
+import type { JsonObject } from '../../../../../src/artifact/format.ts';
+import { type Exchange, headerOf } from '../../../../../src/exchange.ts';
+import { get, isList, type Obj } from '../../../../../src/spec/json.ts';
+import { type AiRefused, refused } from '../../proxy/conversation/refusal.ts';
+import { parsedRequest } from '../../proxy/request/parsed-request.ts';
+import type { SpentTokens } from '../../proxy/spent-tokens.ts';
+import { TokenEstimate } from '../../proxy/token-estimate.ts';
+import type { Decision } from '../decision.ts';
+import { type FilesRule, filesRule } from '../files-rule.ts';
+import { objectOf, Profiles } from '../profiles.ts';
+import { isRealtime } from '../unread-sessions.ts';
+import { OTHER } from './consumer-labels.ts';
+import { type Partition, partitionOf } from './partition.ts';
+import { PERIODS, type PeriodName, periodAt } from './period.ts';
+import { costOf, NANOS, Prices } from './prices.ts';
+import type { Spending } from './spending.ts';
+import { stateAway } from './state-away.ts';
+
+interface MoneyBudget {
+  readonly limit: number;
+  readonly period: PeriodName;
+  readonly partition: Partition;
+  readonly partitionKey: string;
+}
+
+interface Budgets {
+  readonly budgets: readonly MoneyBudget[];
+  /** Tokens reserved for a completion whose request names no limit. */
+  readonly reserve: number;
+}
+
+export interface CostEvents {
+  log(message: string, x: Exchange): void;
+  /** A request, or the next response of a realtime session. */
+  refused(): void;
+  /** `model`: the entry of the price list. */
+  spent(dollars: number, provider: string, model: string, consumer: string): void;
+}
+
+/** Models that have no price, and consumers past the limit of labels. */
+
+export class CostTracker {
+  readonly #prices: Prices;
+  /** Null without budgets. */
+  readonly #profiles: Profiles<Budgets> | null;
+  readonly #policy: string;
+  readonly #allowsUnpriced: boolean;
+  readonly #allowsUncounted: boolean;
+  readonly #spending: Spending;
+  readonly #events: CostEvents;
+  /** A batch costs its provider's count, once that is known: until then, a new one needs budgets with anything left. */
+  readonly files: FilesRule;
+
+  /** Throws if the config cannot be used. */
+  constructor(config: JsonObject, spending: Spending, events: CostEvents) {
+    this.#prices = new Prices(config);
+    this.#profiles =
+      config['profiles'] === undefined ? null : new Profiles(config, budgetsOf, (message, x) => events.log(message, x));
+    this.#policy = String(config['policy_name']);
+    this.#allowsUnpriced = config['on_unpriced'] === 'allow';
+    this.#allowsUncounted = config['on_state_failure'] === 'allow';
+    this.#spending = spending;
+    this.#events = events;
+    const files = filesRule(config, (x, { surface, operation }) => {
+      if (surface === 'files') return null;
+      return operation === 'create' ? this.#reserved(x, () => 1) : this.#charged(x);
+    });
+    this.files = async (x, request) => this.#counted(await files(x, request));
+  }
+
+  /** Returns null if the request fits into all budgets. Throws AiRefused if the body is malformed. */
+  async reserve(x: Exchange): Promise<AiRefused | null> {
+    const request = parsedRequest(x);
+    this.#spending.whenEnded(x, (tokens) => this.#count(tokens, x));
+    const admit = () => this.#admit(x, request);
+    if (isRealtime(x)) this.#spending.forEachResponse(x, admit);
+    return admit();
+  }
+
+  async #admit(x: Exchange, request: Obj): Promise<AiRefused | null> {
+    const { prompt, limit } = TokenEstimate.begin(x, request);
+    const model = String(get(request, 'model'));
+    return this.#counted(
+      await this.#reserved(x, ({ reserve }) => this.#prices.highest(model, prompt, limit ?? reserve)),
+    );
+  }
+
+  #counted<D extends Decision>(decision: D): D {
+    if (decision !== null) this.#events.refused();
+    return decision;
+  }
+
+  /** `costs`: the most that the request may; null: that has no price. */
+  async #reserved(x: Exchange, costs: (settings: Budgets) => number | null): Promise<AiRefused | null> {
+    const profile = this.#profiles?.of(x) ?? null;
+    if (profile === null || profile.settings.budgets.length === 0) return null;
+    const cost = costs(profile.settings);
+    if (cost === null && !this.#allowsUnpriced) return unpriced();
+    for (const budget of profile.settings.budgets) {
+      const refusal = await this.#fits(x, budget, profile.name, cost ?? 0);
+      if (refusal !== null) return refusal;
+    }
+    return null;
+  }
+
+  async #fits(x: Exchange, budget: MoneyBudget, profile: string, cost: number): Promise<AiRefused | null> {
+    const { limit, period } = budget;
+    const now = Date.now();
+    const result = await this.#spending.reserve(x, {
+      ...this.#spent(x, budget, profile, now),
+      // A request that may cost more than the whole budget is admitted if the budget is untouched.
+      amount: Math.min(cost, limit),
+      quota: limit,
+    });
+    if (result === null) return this.#allowsUncounted ? null : stateAway();
+    if (result.allowed) return null;
+    const { end } = periodAt(period, now);
+    return exhausted(period, result.retryAfter > 1 ? Math.ceil((end - now) / 1000) : null);
+  }
+
+  /** Charges the request even past the budget: it has been spent. */
+  async #charged(x: Exchange): Promise<AiRefused | null> {
+    this.#spending.whenEnded(x, (tokens) => this.#count(tokens, x));
+    const profile = this.#profiles?.of(x) ?? null;
+    for (const budget of profile?.settings.budgets ?? []) {
+      const result = await this.#spending.charge(x, this.#spent(x, budget, profile?.name ?? '', Date.now()));
+      if (result === null && !this.#allowsUncounted) return stateAway();
+    }
+    return null;
+  }
+
+  #spent(x: Exchange, { period, partition, partitionKey }: MoneyBudget, profile: string, now: number) {
+    const { start, end } = periodAt(period, now);
+    const whose = partitionKey === '' ? '' : partition(x);
+    return {
+      policy: `money ${this.#policy} ${partitionKey}`,
+      bucket: `money|${this.#policy}|${profile}|${period}|${start}|${whose}`,
+      // The bucket is not used again after its period.
+      windowSeconds: (end - start) / 1000,
+      spent: (tokens: SpentTokens) => this.#costOf(tokens),
+    };
+  }
+
+  #costOf(tokens: SpentTokens): number {
+    const price = this.#prices.of(tokens);
+    return price === null ? 0 : costOf(price, tokens);
+  }
+
+  #count(tokens: SpentTokens | null, x: Exchange): void {
+    if (tokens === null || tokens.prompt + tokens.completion === 0) return;
+    const price = this.#prices.of(tokens);
+    const nanos = price === null ? 0 : costOf(price, tokens);
+    const consumer = headerOf(x.headers, 'x-auth-consumer') ?? '';
+    this.#events.spent(nanos / NANOS, tokens.provider, price?.model ?? OTHER, consumer);
+    if (price !== null) this.#spending.note(x, this, nanos);
+  }
+}
+
+/** `seconds`: until the period ends; null: only reservations exhaust it. */
+function exhausted(period: PeriodName, seconds: number | null): AiRefused {
+  const why = seconds === null ? 'is reserved by requests under way' : 'is used up';
+  const detail = `The budget of this ${period} ${why}; Retry-After says when to try again.`;
+  const again = seconds === null ? [] : ['x-should-retry', 'false'];
+  const headers = ['retry-after', String(Math.max(1, seconds ?? 1)), ...again];
+  return refused('rate-limited', 'budget_exceeded', detail, { headers });
+}
+
+function unpriced(): AiRefused {
+  const detail = 'The model has no price, and this request must stay within a budget.';
+  return refused('forbidden', 'model_not_priced', detail, { param: 'model' });
+}
+
+function budgetsOf(settings: JsonObject): Budgets {
+  const { budgets } = settings;
+  const list = isList(budgets) ? budgets.map(objectOf) : [];
+  return {
+    reserve: Number(settings['reserve']),
+    budgets: list.map((each) => ({
+      limit: Math.round(Number(each['limit_usd']) * NANOS),
+      period: PERIODS.find((name) => name === each['period']) ?? 'month',
+      partition: partitionOf(String(each['partition_key'])),
+      partitionKey: String(each['partition_key']),
+    })),
+  };
+}

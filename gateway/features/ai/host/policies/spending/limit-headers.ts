@@ -1,0 +1,44 @@
+/** Headers that announce a limit to clients: those of rate-limit (docs/reference/plugins.md#rate-limit). */
+import type { Exchange } from '../../../../../src/exchange.ts';
+import type { BudgetResult } from '../../../../../src/state/budget-store.ts';
+
+/** Rest of the tightest policy of this request; rate-limit and others agree on the headers by it. */
+const TIGHTEST = 'rate_limit.remaining';
+const ANNOUNCED = ['x-ratelimit-policy', 'x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'] as const;
+
+export interface Limit {
+  readonly policy: string;
+  readonly quota: number;
+  readonly window: number;
+}
+
+function policyOf({ policy, quota, window }: Limit): string {
+  return `"${policy}";q=${quota};w=${window}`;
+}
+
+/** Headers of an allowed response, unless another policy of this request has less left. */
+export function announce(x: Exchange, limit: Limit, { remaining, resetAt }: BudgetResult): void {
+  const shown = x.context?.get(TIGHTEST);
+  if (shown !== undefined && Number(shown) <= remaining) return;
+  x.context ??= new Map();
+  x.context.set(TIGHTEST, String(remaining));
+  const values = [policyOf(limit), String(limit.quota), String(remaining), String(Math.ceil(resetAt))];
+  stage(x, values);
+}
+
+/** Returns the headers of a refusal. Headers staged by an earlier policy are dropped. */
+export function refusalHeaders(x: Exchange, limit: Limit, retryAfter: number): readonly string[] {
+  stage(x, null);
+  const retry = Math.max(1, Math.ceil(retryAfter));
+  return [
+    ...['ratelimit-policy', policyOf(limit), 'ratelimit', `"${limit.policy}";r=0;t=${retry}`],
+    ...['retry-after', String(retry)],
+  ];
+}
+
+function stage(x: Exchange, values: readonly string[] | null): void {
+  x.staged ??= [];
+  for (const [i, name] of ANNOUNCED.entries()) {
+    x.staged.push({ op: values === null ? 'remove' : 'set', name, value: values?.[i] ?? '' });
+  }
+}

@@ -1,0 +1,132 @@
+/** Tokens that may be spent in a sliding window: by profile, and by whatever has a budget of its own. */
+import type { JsonObject } from '../../../../../src/artifact/format.ts';
+import type { Exchange } from '../../../../../src/exchange.ts';
+import { type AiRefused, refused } from '../../proxy/conversation/refusal.ts';
+import { parsedRequest } from '../../proxy/request/parsed-request.ts';
+import type { SpentTokens } from '../../proxy/spent-tokens.ts';
+import { TokenEstimate } from '../../proxy/token-estimate.ts';
+import type { Decision } from '../decision.ts';
+import { type FilesRule, filesRule } from '../files-rule.ts';
+import { Profiles } from '../profiles.ts';
+import { isRealtime } from '../unread-sessions.ts';
+import { announce, type Limit, refusalHeaders } from './limit-headers.ts';
+import { type Partition, partitionOf } from './partition.ts';
+import type { Spending } from './spending.ts';
+import { stateAway } from './state-away.ts';
+
+const COUNTED = {
+  total: ({ prompt, completion }: TokensOf) => prompt + completion,
+  prompt: ({ prompt }: TokensOf) => prompt,
+  completion: ({ completion }: TokensOf) => completion,
+} as const;
+
+type TokensOf = Pick<SpentTokens, 'prompt' | 'completion'>;
+
+interface TokenQuota {
+  readonly quota: number;
+  readonly window: number;
+  /** Tokens reserved for a completion whose request names no limit. */
+  readonly reserve: number;
+  readonly counted: (tokens: TokensOf) => number;
+}
+
+export interface LimitEvents {
+  log(message: string, x: Exchange): void;
+  /** A request, or the next response of a realtime session. */
+  refused(): void;
+}
+
+export class TokenLimit {
+  readonly #profiles: Profiles<TokenQuota>;
+  readonly #partition: Partition;
+  readonly #policy: string;
+  readonly #deniesUncounted: boolean;
+  readonly #spending: Spending;
+  readonly #events: LimitEvents;
+  /** A batch takes its provider's count, once that is known: until then, a new one needs a quota with anything left. */
+  readonly files: FilesRule;
+
+  /** Throws if the config cannot be used. */
+  constructor(config: JsonObject, spending: Spending, events: LimitEvents) {
+    this.#events = events;
+    this.#profiles = new Profiles(config, quotaOf, (message, x) => events.log(message, x));
+    this.#partition = partitionOf(String(config['partition_key']));
+    this.#policy = String(config['policy_name']);
+    this.#deniesUncounted = config['on_state_failure'] === 'deny';
+    this.#spending = spending;
+    const files = filesRule(config, (x, { surface, operation }) => {
+      if (surface === 'files') return null;
+      return operation === 'create' ? this.#reserved(x, () => 1) : this.#charged(x);
+    });
+    this.files = async (x, request) => this.#counted(await files(x, request));
+  }
+
+  /** Returns null if enough tokens are left. Throws AiRefused if the body is malformed. */
+  async reserve(x: Exchange): Promise<AiRefused | null> {
+    if (isRealtime(x)) this.#spending.forEachResponse(x, () => this.#admit(x));
+    return this.#admit(x);
+  }
+
+  async #admit(x: Exchange): Promise<AiRefused | null> {
+    const { prompt, limit } = TokenEstimate.begin(x, parsedRequest(x));
+    return this.#counted(
+      await this.#reserved(x, ({ counted, reserve }) => counted({ prompt, completion: limit ?? reserve })),
+    );
+  }
+
+  #counted<D extends Decision>(decision: D): D {
+    if (decision !== null) this.#events.refused();
+    return decision;
+  }
+
+  async #reserved(x: Exchange, expected: (settings: TokenQuota) => number): Promise<AiRefused | null> {
+    const { name, settings } = this.#profiles.of(x);
+    const { quota, window, counted } = settings;
+    const result = await this.#spending.reserve(x, {
+      policy: `tokens ${this.#policy}`,
+      bucket: this.#bucket(name, x),
+      // A request that may take more than the whole quota is admitted if the quota is untouched.
+      amount: Math.min(expected(settings), quota),
+      quota,
+      windowSeconds: window,
+      spent: counted,
+    });
+    if (result === null) return this.#deniesUncounted ? stateAway() : null;
+    const limit: Limit = { policy: this.#policy, quota, window };
+    if (result.allowed) announce(x, limit, result);
+    else return exhausted(refusalHeaders(x, limit, result.retryAfter));
+    return null;
+  }
+
+  /** Charges the request even past the limit: it has been spent. */
+  async #charged(x: Exchange): Promise<AiRefused | null> {
+    const { name, settings } = this.#profiles.of(x);
+    const { window: windowSeconds, counted: spent } = settings;
+    const result = await this.#spending.charge(x, {
+      policy: `tokens ${this.#policy}`,
+      bucket: this.#bucket(name, x),
+      windowSeconds,
+      spent,
+    });
+    return result === null && this.#deniesUncounted ? stateAway() : null;
+  }
+
+  #bucket(profile: string, x: Exchange): string {
+    return `tokens|${this.#policy}|${profile}|${this.#partition(x)}`;
+  }
+}
+
+function exhausted(headers: readonly string[]): AiRefused {
+  const detail = 'The tokens of this policy are used up, or reserved; Retry-After says when to try again.';
+  return refused('rate-limited', 'token_limit_exceeded', detail, { headers });
+}
+
+function quotaOf(settings: JsonObject): TokenQuota {
+  const { counts } = settings;
+  return {
+    quota: Number(settings['quota']),
+    window: Number(settings['window']),
+    reserve: Number(settings['reserve']),
+    counted: COUNTED[counts === 'prompt' || counts === 'completion' ? counts : 'total'],
+  };
+}

@@ -1,0 +1,63 @@
+/** `host_ai_template_*`: templates of prompts to AI providers. */
+import { capability } from '../../../../../src/capability/capability.ts';
+import { onlyIn, openedInInit } from '../../../../../src/capability/in-hook.ts';
+import type { CounterInfo } from '../../../../../src/telemetry/metric-table.ts';
+import { decide } from '../decide.ts';
+import { readsBody } from '../files-rule.ts';
+import { PromptTemplates, TEMPLATE_RESULTS } from './prompt-templates.ts';
+
+const REQUESTS: CounterInfo = {
+  help: 'Conversations that ai-prompt-template has seen',
+  labels: {
+    result: `result of the request: ${TEMPLATE_RESULTS.map((each) => `\`${each}\``).join(', ')} (\`filled\`: it named a template)`,
+  },
+};
+
+/** Objects that `init` has opened. */
+interface Bound {
+  templates: PromptTemplates | null;
+}
+
+export const aiTemplates = capability({
+  metrics: { gw_plugin_ai_prompt_template_requests_total: REQUESTS },
+  open: ({ counter }) => counter('gw_plugin_ai_prompt_template_requests_total', REQUESTS),
+  bind: (): Bound => ({ templates: null }),
+  functions: {
+    host_ai_template_open: {
+      signature: ':i',
+      parameters: '() -> 0',
+      meaning:
+        'in `init`: opens the templates and profiles of the whole config, with the properties of `ai-prompt-template`; unusable ones reject the config',
+      declared: true,
+      body: 'request_body',
+      make:
+        (call, { loaded, bound }) =>
+        () => {
+          onlyIn(call, 'init', 'host_ai_template_open');
+          const { config, services, name } = call.binding;
+          bound().templates = new PromptTemplates(config.whole, {
+            log: (level, message, x) => services.log(level, name, message, x),
+            count: (result) => loaded.count(result),
+          });
+          call.bodyNeed = readsBody;
+          return 0;
+        },
+    },
+    host_ai_template_apply: {
+      signature: ':i',
+      parameters: '() -> refused',
+      meaning:
+        'in `on_request`: 1: the request names no template that it may use, or its values are not valid, and a problem document says why; 0: it goes on with the prompt that the config makes of it',
+      waits: true,
+      declared: true,
+      body: 'request_body',
+      make:
+        (call, { bound }) =>
+        () => {
+          onlyIn(call, 'on_request', 'host_ai_template_apply');
+          const templates = openedInInit(bound().templates, 'host_ai_template_apply', 'host_ai_template_open');
+          return decide(call, { body: (x) => templates.apply(x), files: templates.files });
+        },
+    },
+  },
+});

@@ -1,0 +1,173 @@
+/** The parts of a prompt: templates that requests name, and messages around every conversation. */
+import type { JsonObject } from '../../../../../src/artifact/format.ts';
+import type { Exchange } from '../../../../../src/exchange.ts';
+import { isWrittenNumber } from '../../../../../src/json/exact-json.ts';
+import { get, isObject, type Obj } from '../../../../../src/spec/json.ts';
+import { AiRefused, aiProblem, invalid, refused } from '../../proxy/conversation/refusal.ts';
+import { parsedRequest, rewriteRequest } from '../../proxy/request/parsed-request.ts';
+import { surfaceOf } from '../../proxy/surfaces/surface-of.ts';
+import { type FilesRule, filesRule } from '../files-rule.ts';
+import { numberOf, objectOf, Profiles, textsOf } from '../profiles.ts';
+import { type ConversationSurface, decorated, memberOf } from './decorated.ts';
+import { type AddedMessage, addedMessages, Template } from './template.ts';
+
+/** Outcome of a request; values of a metric's label. */
+export const TEMPLATE_RESULTS = ['filled', 'untemplated', 'refused'] as const;
+export type TemplateResult = (typeof TEMPLATE_RESULTS)[number];
+
+export interface TemplateEvents {
+  log(level: 'info' | 'warn', message: string, x: Exchange): void;
+  count(result: TemplateResult): void;
+}
+
+interface Around {
+  readonly prepend: readonly AddedMessage[];
+  readonly append: readonly AddedMessage[];
+  readonly allowsUntemplated: boolean;
+  /** By name. */
+  readonly templates: ReadonlyMap<string, Template>;
+}
+
+const REFERENCE = /^\{template:\/\/([^{}]{1,128})\}$/;
+const PROPERTIES = 'properties';
+/** Characters of a client's name for something that a refusal repeats. */
+const MOST_SHOWN = 128;
+/** Bytes of memory that a character takes in the value, in its text and in the body. */
+const CHARACTER = 6;
+
+/** Members that add nothing to a prompt: the only ones allowed besides a template, if templates are required. */
+const TUNING = new Set([
+  ...['model', 'stream', 'stream_options', 'n', 'seed', 'store', 'include', 'truncation', 'service_tier'],
+  ...['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'stop', 'stop_sequences', 'parallel_tool_calls'],
+  ...['temperature', 'top_p', 'top_k', 'presence_penalty', 'frequency_penalty', 'logit_bias', 'logprobs'],
+  ...['top_logprobs', 'reasoning', 'reasoning_effort', 'thinking', 'verbosity', 'modalities'],
+  ...['user', 'metadata', 'safety_identifier', 'prompt_cache_key', 'prompt_cache_retention'],
+]);
+
+export class PromptTemplates {
+  readonly #profiles: Profiles<Around>;
+  readonly #most: number;
+  readonly #events: TemplateEvents;
+  readonly files: FilesRule;
+
+  /** Throws if the config cannot be used. */
+  constructor(config: JsonObject, events: TemplateEvents) {
+    const templates = new Map(
+      Object.entries(objectOf(config['templates'])).map(([name, each]) => [
+        name,
+        new Template(objectOf(each)['messages']),
+      ]),
+    );
+    this.#profiles = new Profiles(
+      config,
+      (settings) => aroundOf(settings, templates),
+      (message, x) => events.log('warn', message, x),
+    );
+    this.#most = numberOf(config['max_characters']) ?? Number.POSITIVE_INFINITY;
+    this.#events = events;
+    this.files = filesRule(config);
+  }
+
+  /**
+   * Returns null if the request goes on, with the prompt that the config makes of it. Throws AiRefused if it is not
+   * valid.
+   */
+  apply(x: Exchange): AiRefused | null {
+    const named = surfaceOf(x.path);
+    const surface = named === 'counting' ? 'messages' : named;
+    if (surface === 'models' || surface === 'embeddings' || surface === 'realtime') return null;
+    try {
+      this.#events.count(this.#rewrite(x, surface));
+      return null;
+    } catch (error) {
+      if (error instanceof AiRefused) this.#events.count('refused');
+      throw error;
+    }
+  }
+
+  #rewrite(x: Exchange, surface: ConversationSurface): TemplateResult {
+    const { name, settings } = this.#profiles.of(x);
+    const request = parsedRequest(x);
+    const template = this.#templateOf(request, surface, settings);
+    if (template === null && !settings.allowsUntemplated) {
+      this.#events.log('info', `refused by the profile ${JSON.stringify(name)}: it uses no template`, x);
+      const member = memberOf(surface);
+      throw refused('validation-failed', 'template_required', `${member} must name a template: "{template://NAME}".`, {
+        param: member,
+      });
+    }
+    const { prepend, append } = settings;
+    const filled = template && this.#filled(request, template);
+    if (filled === null && prepend.length + append.length === 0) return 'untemplated';
+    hold(x, [...prepend, ...(filled ?? []), ...append]);
+    const { [PROPERTIES]: _, ...rest } = request;
+    rewriteRequest(x, decorated(filled === null ? request : rest, surface, { prepend, filled, append }));
+    return filled === null ? 'untemplated' : 'filled';
+  }
+
+  /** Returns null if the request names no template. */
+  #templateOf(request: Obj, surface: ConversationSurface, settings: Around): Template | null {
+    const member = memberOf(surface);
+    const said = get(request, member);
+    const [, name] = typeof said === 'string' ? (REFERENCE.exec(said) ?? []) : [];
+    if (name === undefined) return null;
+    const template = settings.templates.get(name);
+    if (template === undefined) {
+      const detail = `There is no template ${JSON.stringify(name)}.`;
+      throw refused('validation-failed', 'template_not_found', detail, { param: member });
+    }
+    const beside = Object.keys(request).find((each) => each !== member && each !== PROPERTIES && !TUNING.has(each));
+    if (beside !== undefined && !settings.allowsUntemplated) {
+      const detail = `${shown(beside)} cannot stand beside a template.`;
+      throw refused('validation-failed', 'template_required', detail, { param: shown(beside) });
+    }
+    return template;
+  }
+
+  #filled(request: Obj, template: Template): readonly AddedMessage[] {
+    const values = valuesOf(get(request, PROPERTIES) ?? {}, template);
+    const length = template.lengthWith(values);
+    if (length > this.#most) {
+      const detail = `The template has ${length} characters with these values; at most ${this.#most} are allowed.`;
+      throw refused('validation-failed', 'prompt_too_long', detail, { param: PROPERTIES });
+    }
+    return template.filled(values);
+  }
+}
+
+/** Each name has its value, and each value its place. */
+function valuesOf(properties: unknown, template: Template): ReadonlyMap<string, string> {
+  if (!isObject(properties)) throw invalid(PROPERTIES, 'an object');
+  const odd = Object.keys(properties).find((name) => !template.has(name));
+  if (odd !== undefined) throw invalid(`${PROPERTIES}.${shown(odd)}`, 'left out: the template has no such property');
+  return new Map(template.names.map((name) => [name, textFor(get(properties, name), `${PROPERTIES}.${name}`)]));
+}
+
+function textFor(value: unknown, param: string): string {
+  if (typeof value === 'string') return value;
+  if (isWrittenNumber(value)) return value.rawJSON;
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  throw invalid(param, 'a string, a number or a boolean');
+}
+
+/** A name that a client has made up. */
+function shown(name: string): string {
+  return name.length > MOST_SHOWN ? `${name.slice(0, MOST_SHOWN)}…` : name;
+}
+
+/** Counts the text that the config adds in the memory of the client: values may occur many times. */
+function hold(x: Exchange, added: readonly AddedMessage[]): void {
+  const characters = added.reduce((sum, { content }) => sum + content.length, 0);
+  if (x.holdMore(CHARACTER * characters)) return;
+  throw new AiRefused(aiProblem('overloaded', null, 'The gateway has no room for the request. Try again.'));
+}
+
+function aroundOf(settings: JsonObject, all: ReadonlyMap<string, Template>): Around {
+  const permitted = settings['templates'] === undefined ? null : new Set(textsOf(settings['templates']));
+  return {
+    prepend: addedMessages(settings['prepend']),
+    append: addedMessages(settings['append']),
+    allowsUntemplated: settings['allow_untemplated_requests'] !== false,
+    templates: new Map([...all].filter(([name]) => permitted === null || permitted.has(name))),
+  };
+}

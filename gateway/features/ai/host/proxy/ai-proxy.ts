@@ -1,0 +1,154 @@
+/** The AI gateway of one config: reads a request, finds its targets, and asks one after another until one answers. */
+import { type Answer, type Engine, type EngineResponse, type Exchange, headerOf } from '../../../../src/exchange.ts';
+import { get } from '../../../../src/spec/json.ts';
+import { refusalOf } from '../../../../src/websocket/handshake.ts';
+import type { AiServices, Asked } from './asked.ts';
+import type { ProviderFailed } from './conversation/provider-failure.ts';
+import { AiRefused, invalid, refused } from './conversation/refusal.ts';
+import { unanswered } from './conversation/unanswered.ts';
+import { estimatedCount } from './estimated-count.ts';
+import { filesRequest } from './files/files-request.ts';
+import { FilesProxy } from './files-proxy.ts';
+import { listModels } from './model-list.ts';
+import { ProviderAttempt } from './provider-attempt.ts';
+import { realtime } from './realtime/surface.ts';
+import { RealtimeAttempt } from './realtime-attempt.ts';
+import { parsedRequest } from './request/parsed-request.ts';
+import { chat } from './surfaces/chat.ts';
+import { counting } from './surfaces/counting.ts';
+import { embeddings } from './surfaces/embeddings.ts';
+import { BETA, messages } from './surfaces/messages.ts';
+import { notServed } from './surfaces/not-served.ts';
+import { problemFor } from './surfaces/problem-for.ts';
+import { bodyWith } from './surfaces/request-body.ts';
+import { responses } from './surfaces/responses.ts';
+import type { SurfaceRequest } from './surfaces/surface.ts';
+import { surfaceOf } from './surfaces/surface-of.ts';
+import { type Attempt, TargetRun } from './target-run.ts';
+import type { Provider } from './targets/provider.ts';
+import { fallbacks, resolve, unknownTarget } from './targets/resolution.ts';
+import type { AiSettings } from './targets/settings.ts';
+import type { Target } from './targets/targets.ts';
+
+const SURFACES = { chat, responses, embeddings, messages, counting, realtime };
+type Served = keyof typeof SURFACES;
+/** Longest model name accepted, in characters. */
+const MAX_MODEL = 256;
+const NO_BODY = new Uint8Array(0);
+const NO_PROVIDER = 'No provider of this model could answer.';
+
+export class AiProxy implements Engine {
+  readonly #settings: AiSettings;
+  readonly #services: AiServices;
+  readonly #files: FilesProxy;
+
+  constructor(settings: AiSettings, services: AiServices) {
+    this.#settings = settings;
+    this.#services = services;
+    this.#files = new FilesProxy(settings, services);
+  }
+
+  async answer(x: Exchange, response: EngineResponse): Promise<void> {
+    const files = filesRequest(x);
+    if (files !== null) return this.#files.answer(x, response, files);
+    const unserved = notServed(x.path);
+    if (unserved !== null) return response.whole({ problem: problemFor(x, unserved.problem) });
+    if (x.refusesJson(true) && x.answer !== null) return response.whole(x.answer);
+    const surface = surfaceOf(x.path);
+    const noWebSocket = surface === 'realtime' ? refusalOf(x) : null;
+    if (noWebSocket !== null) return response.whole({ problem: noWebSocket });
+    try {
+      if (surface === 'models') await response.whole(await this.#models(x));
+      else await this.#serve(x, response, surface);
+    } catch (error) {
+      if (!(error instanceof AiRefused)) throw error;
+      await response.whole({ problem: problemFor(x, error.problem) });
+    }
+  }
+
+  async #models(x: Exchange): Promise<Answer> {
+    if (x.method !== 'GET') {
+      const detail = 'The list of models is read with GET.';
+      throw refused('method-not-allowed', 'method_not_allowed', detail, { headers: ['allow', 'GET'] });
+    }
+    return {
+      status: 200,
+      headers: ['content-type', 'application/json'],
+      body: await listModels(x, this.#settings, this.#services),
+    };
+  }
+
+  async #serve(x: Exchange, response: EngineResponse, name: Served): Promise<void> {
+    const request = readRequest(x);
+    const { model } = request;
+    const { metrics, log } = this.#services;
+    const unknown = unknownTarget(this.#settings, x);
+    if (unknown !== null) log('warn', `ai.target names ${JSON.stringify(unknown)}, which is not in targets`, x);
+    const resolved = resolve(this.#settings, x, model);
+    const { target, resolution, alias } = resolved;
+    metrics.resolved(resolution);
+    if (name === 'counting' && target.provider !== 'provider_messages')
+      return response.whole(estimatedCount(request.parsed));
+    const surface = SURFACES[name];
+    const named = requestFor(request, resolved.model);
+    const first = this.#attempt(name, named, target.provider);
+    const why = alias === null ? resolution : `${model} is ${resolved.model}, ${resolution}`;
+    let failed = await this.#ask({ x, response, surface, request: named, model, why }, target, first);
+    let from = target;
+    for (const next of fallbacks(this.#settings, resolved)) {
+      if (failed === null || x.closed) break;
+      const spare = requestFor(request, next.model);
+      const attempt = this.#fallbackAttempt(name, spare, next.target);
+      if (attempt === null) continue;
+      metrics.fellBack(from.provider, next.target.provider);
+      const asked = { x, response, surface, request: spare, model, why: `${from.name} failed` };
+      failed = await this.#ask(asked, next.target, attempt);
+      from = next.target;
+    }
+    if (failed !== null) await response.whole({ problem: problemFor(x, unanswered(failed, NO_PROVIDER)) });
+  }
+
+  #ask(asked: Asked, target: Target, attempt: Attempt): Promise<ProviderFailed | null> {
+    return new TargetRun(asked, target, attempt, this.#settings, this.#services).run();
+  }
+
+  /** Throws AiRefused if the provider cannot be asked for it. */
+  #attempt(name: Served, request: SurfaceRequest, provider: Provider): Attempt {
+    const [settings, services] = [this.#settings, this.#services];
+    if (name === 'realtime') {
+      realtime.refuseUnlessServed(provider);
+      return (asked, at) => new RealtimeAttempt(asked, at, settings, services).run();
+    }
+    const translation = SURFACES[name].translate(request, provider, settings);
+    return (asked, at) => new ProviderAttempt(asked, at, translation, settings, services).run();
+  }
+
+  /** Returns null if that provider does not support the request: the earlier failure remains the answer. */
+  #fallbackAttempt(name: Served, request: SurfaceRequest, { provider }: Target): Attempt | null {
+    try {
+      return this.#attempt(name, request, provider);
+    } catch (error) {
+      if (error instanceof AiRefused) return null;
+      throw error;
+    }
+  }
+}
+
+/** Throws AiRefused. */
+function readRequest(x: Exchange): SurfaceRequest {
+  const parsed = parsedRequest(x);
+  const [model, stream] = [get(parsed, 'model'), get(parsed, 'stream') ?? false];
+  if (typeof model !== 'string' || model === '') {
+    throw refused('validation-failed', 'model_required', 'The request must name a model.', { param: 'model' });
+  }
+  if (model.length > MAX_MODEL) throw invalid('model', `at most ${MAX_MODEL} characters long`);
+  if (typeof stream !== 'boolean') throw invalid('stream', 'true or false');
+  return { body: x.body ?? NO_BODY, parsed, model, stream, beta: headerOf(x.headers, BETA) ?? null };
+}
+
+/** Returns the request with the model's own name, if the client asked for an alias. */
+function requestFor(request: SurfaceRequest, model: string): SurfaceRequest {
+  if (model === request.model) return request;
+  const { body, parsed } = request;
+  return { ...request, model, parsed: { ...parsed, model }, body: bodyWith(body, parsed, { model }) };
+}

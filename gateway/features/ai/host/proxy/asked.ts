@@ -1,0 +1,28 @@
+/** Inputs of an attempt at a provider, from the request and from the process. */
+import type { HttpCaller } from '../../../../src/egress/http-client.ts';
+import type { EngineResponse, Exchange } from '../../../../src/exchange.ts';
+import type { ReservationStore } from '../../../../src/state/reservation-store.ts';
+import type { LogLevel } from '../../../../src/wasm/call/plugin.ts';
+import type { AiMetrics } from './metrics.ts';
+import type { Surface, SurfaceRequest } from './surfaces/surface.ts';
+
+export interface AiServices {
+  readonly http: HttpCaller;
+  readonly metrics: AiMetrics;
+  /** Store of things that are counted once, for all pods. */
+  readonly reservations: ReservationStore;
+  log(level: LogLevel, message: string, x: Exchange): void;
+}
+
+/** A request, on its way to a provider. */
+export interface Asked {
+  readonly x: Exchange;
+  readonly response: EngineResponse;
+  readonly surface: Pick<Surface, 'error'>;
+  /** As it goes to the target: with the model's own name. */
+  readonly request: SurfaceRequest;
+  /** The model as the client names it. */
+  readonly model: string;
+  /** Reason for choosing the target, for the trace. */
+  readonly why: string;
+}

@@ -1,0 +1,68 @@
+/** `host_ai_open` and `host_ai_answer`: requests to AI providers, their translation, and the counts of their tokens. */
+import { capability, type ProcessServices } from '../../../../src/capability/capability.ts';
+import { onlyIn, openedInInit } from '../../../../src/capability/in-hook.ts';
+import { decodingCaller } from '../../../../src/egress/decoding-caller.ts';
+import { HostCallError } from '../../../../src/wasm/call/host-call-error.ts';
+import { AiProxy } from './ai-proxy.ts';
+import { filesRequest } from './files/files-request.ts';
+import { AI_METRICS, aiMetrics } from './metrics.ts';
+import { problemInForm } from './surfaces/problem-for.ts';
+import { aiSettings, impliedUrls } from './targets/settings.ts';
+
+/** Objects that `init` has opened. */
+interface Opened {
+  proxy: AiProxy | null;
+}
+
+export const ai = capability({
+  metrics: AI_METRICS,
+  open: (process: ProcessServices) => ({
+    http: decodingCaller(process.http),
+    metrics: aiMetrics(process),
+    reservations: process.state.reservations,
+  }),
+  bind: (): Opened => ({ proxy: null }),
+  functions: {
+    host_ai_open: {
+      signature: ':i',
+      parameters: '() -> 0',
+      meaning:
+        'in `init`: opens the providers that the whole config describes, with the properties of `ai-proxy`; unusable settings reject the config',
+      declared: true,
+      body: 'request_body',
+      make:
+        (call, { loaded, bound }) =>
+        () => {
+          onlyIn(call, 'init', 'host_ai_open');
+          const { config, services, name } = call.binding;
+          // URLs in the config were opened by their marks: unreachable ones are refused at load.
+          for (const url of impliedUrls(config.whole)) services.openUpstream(url, config.whole);
+          bound().proxy = new AiProxy(aiSettings(config.whole), {
+            ...loaded,
+            log: (level, message, x) => services.log(level, name, message, x),
+          });
+          call.problemForm = problemInForm;
+          // Files are passed on as they come.
+          call.bodyNeed = (x) => filesRequest(x)?.operation !== 'upload';
+          return 0;
+        },
+    },
+    host_ai_answer: {
+      signature: ':i',
+      parameters: '() -> 0',
+      meaning:
+        "hands the request off: the host asks the provider that it resolves to, translates where their protocols differ, and answers as the provider's answer comes",
+      declared: true,
+      relays: true,
+      make:
+        (call, { bound }) =>
+        () => {
+          if (call.hook !== 'dispatch') throw new HostCallError(`host_ai_answer is for dispatchers, not ${call.hook}`);
+          const proxy = openedInInit(bound().proxy, 'host_ai_answer', 'host_ai_open');
+          call.request().engine = proxy;
+          call.handedOff = true;
+          return 0;
+        },
+    },
+  },
+});

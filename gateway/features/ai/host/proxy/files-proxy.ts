@@ -1,0 +1,81 @@
+/**
+ * `/v1/files` and `/v1/batches` of one config: access by client, and the provider's target
+ * (docs/reference/plugins.md#ai-files).
+ */
+import { type EngineResponse, type Exchange, headerOf } from '../../../../src/exchange.ts';
+import type { AiServices } from './asked.ts';
+import { AiRefused, refused } from './conversation/refusal.ts';
+import type { FilesRequest } from './files/files-request.ts';
+import { notPassed } from './files/not-passed.ts';
+import { type AskedOperation, providerRequest } from './files/provider-request.ts';
+import { FilesCall } from './files-call.ts';
+import type { OwnedIds } from './targets/bound-ids.ts';
+import { type FilesSettings, whyNoFiles } from './targets/files-settings.ts';
+import { chosenTarget } from './targets/resolution.ts';
+import type { AiSettings } from './targets/settings.ts';
+import type { Target } from './targets/targets.ts';
+
+export class FilesProxy {
+  readonly #settings: AiSettings;
+  readonly #services: AiServices;
+
+  constructor(settings: AiSettings, services: AiServices) {
+    this.#settings = settings;
+    this.#services = services;
+  }
+
+  async answer(x: Exchange, response: EngineResponse, request: FilesRequest): Promise<void> {
+    try {
+      const { files, timeoutMs } = this.#settings;
+      if (files === null) throw notPassed(request.surface);
+      const target = this.#targetFor(x, request, files);
+      const asked = operationOf(request);
+      const owned = ownedIds(x, files, target);
+      // Parsed by the provider, too: readers must not differ on it.
+      if (asked.operation === 'create' && x.refusesJson(true) && x.answer !== null) return response.whole(x.answer);
+      const sent = providerRequest(x, asked, owned);
+      await new FilesCall({ x, response, asked, target, owned, sent, timeoutMs }, this.#services).run();
+    } catch (error) {
+      if (!(error instanceof AiRefused)) throw error;
+      await response.whole({ problem: error.problem });
+    }
+  }
+
+  #targetFor(x: Exchange, { surface }: FilesRequest, { target: otherwise }: FilesSettings): Target {
+    const target = chosenTarget(this.#settings, x) ?? otherwise;
+    if (target.provider !== 'provider_chat') {
+      const detail = `The provider has no ${surface} that the gateway passes.`;
+      throw refused('validation-failed', `${surface}_not_supported_for_provider`, detail);
+    }
+    // The config's own target was checked at load.
+    const why = target === otherwise ? null : whyNoFiles(target);
+    if (why === null) return target;
+    throw refused(
+      'validation-failed',
+      `${surface}_not_supported_for_target`,
+      `The target takes no ${surface}: ${why}.`,
+    );
+  }
+}
+
+function operationOf({ operation, surface, id, methods }: FilesRequest): AskedOperation {
+  if (operation === null) {
+    const headers = ['allow', methods.join(', ')];
+    const detail = `The path has ${methods.join(' and ')}.`;
+    throw refused('method-not-allowed', 'method_not_allowed', detail, { headers });
+  }
+  if (operation === 'list') {
+    const detail = `The provider would list the ${surface} of all consumers: keep the ids of yours.`;
+    throw refused('validation-failed', `${surface}_list_not_supported`, detail);
+  }
+  return { operation, surface, id };
+}
+
+function ownedIds(x: Exchange, { ids, allowsAnonymous }: FilesSettings, { name, endpoints }: Target): OwnedIds {
+  const consumer = headerOf(x.headers, 'x-auth-consumer') ?? '';
+  if (consumer === '' && !allowsAnonymous) {
+    const detail = 'Files and batches belong to a consumer, and the request has none: authenticate.';
+    throw refused('forbidden', 'consumer_required', detail);
+  }
+  return ids.of({ consumer, account: `${name} ${endpoints[0].baseUrl}` });
+}

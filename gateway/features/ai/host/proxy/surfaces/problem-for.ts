@@ -1,0 +1,29 @@
+/** A refusal in the form of the surface that the request is for (docs/decisions.md#ai-refusals-of-messages). */
+import type { Exchange } from '../../../../../src/exchange.ts';
+import type { Problem } from '../../../../../src/problems.ts';
+import { errorType } from '../conversation/refusal.ts';
+import { messageErrorBody } from './messages-answer.ts';
+import { isOfMessages } from './not-served.ts';
+import { surfaceOf } from './surface-of.ts';
+
+/** A problem that the gateway or any plugin has made: clients of these protocols read `error` (docs/decisions.md#ai-problems). */
+export function problemInForm(x: Exchange, problem: Problem): Problem {
+  return problemFor(x, withError(problem));
+}
+
+function withError(problem: Problem): Problem {
+  const { status, title, detail = title, members = {} } = problem;
+  if ('error' in members) return problem;
+  const { code } = members;
+  const error = { message: detail, type: errorType(status), param: null, code: typeof code === 'string' ? code : null };
+  return { ...problem, members: { ...members, error } };
+}
+
+/** Clients of messages recognise an error only by the `type` `error`; `code` identifies it. */
+export function problemFor(x: Exchange, problem: Problem): Problem {
+  const surface = surfaceOf(x.path);
+  if (surface !== 'messages' && surface !== 'counting' && !isOfMessages(x.path)) return problem;
+  const { status, title, detail = title, members } = problem;
+  const { type, error } = messageErrorBody({ status, message: detail, code: null });
+  return { ...problem, writtenType: type, members: { ...members, error: { ...Object(members?.['error']), ...error } } };
+}

@@ -1,0 +1,85 @@
+/** Token counts of a request: for later plugins, the access log and the metrics. */
+import { RequestSlot } from '../../../../src/capability/request-slot.ts';
+import type { Exchange, RequestPart } from '../../../../src/exchange.ts';
+import { UNCOUNTED, type Usage } from './conversation/usage.ts';
+import type { Provider } from './targets/provider.ts';
+
+const slot = new RequestSlot<TokenCount>();
+
+/** How far an attempt at a provider has come: `answered` says that its answer has begun, `complete` that it is whole. */
+export type AttemptOutcome = 'asked' | 'failed' | 'answered' | 'complete';
+
+export class TokenCount implements RequestPart {
+  readonly owner = null;
+  readonly stored = null;
+  readonly tap = null;
+  readonly #x: Exchange;
+  readonly provider: Provider;
+  readonly model: string;
+  outcome: AttemptOutcome = 'asked';
+  /** Null if the provider has counted nothing. */
+  usage: Usage | null = null;
+
+  constructor(x: Exchange, provider: Provider, model: string) {
+    this.#x = x;
+    this.provider = provider;
+    this.model = model;
+  }
+
+  /** Returns the count of the last attempt; null if no provider was asked. */
+  static of(x: Exchange): TokenCount | null {
+    return slot.of(x);
+  }
+
+  /** The provider is asked now. */
+  begin(): void {
+    slot.set(this.#x, this);
+  }
+
+  get logged(): string {
+    if (this.outcome === 'asked' || this.outcome === 'failed') return '';
+    const names = `,"ai_provider":"${this.provider}","ai_model":${JSON.stringify(this.model)}`;
+    if (this.usage === null) return names;
+    const { prompt, completion, cached, reasoning } = this.usage;
+    return `${names},"ai_prompt_tokens":${prompt},"ai_completion_tokens":${completion},"ai_cached_tokens":${cached},"ai_reasoning_tokens":${reasoning}`;
+  }
+
+  finished(): void {}
+
+  /** The provider does not answer, or refuses. */
+  failed(): void {
+    this.outcome = 'failed';
+  }
+
+  /** The answer has come to its end. */
+  completed(): void {
+    this.outcome = 'complete';
+  }
+
+  /** Adds the usage of one of several responses to one request, once it is over. */
+  add({ prompt, completion, cached, reasoning }: Usage): void {
+    const before = this.usage ?? UNCOUNTED;
+    this.succeeded({
+      prompt: before.prompt + prompt,
+      completion: before.completion + completion,
+      cached: before.cached + cached,
+      reasoning: before.reasoning + reasoning,
+    });
+  }
+
+  /** The provider answers; of a stream, `usage` is null until it has been counted (docs/reference/plugins.md#ai-context). */
+  succeeded(usage: Usage | null): void {
+    const x = this.#x;
+    const context = x.context ?? new Map<string, string>();
+    x.context = context;
+    this.outcome = 'answered';
+    context.set('ai.provider', this.provider);
+    context.set('ai.model', this.model);
+    this.usage = usage ?? this.usage;
+    if (this.usage === null) return;
+    context.set('ai.prompt_tokens', String(this.usage.prompt));
+    context.set('ai.completion_tokens', String(this.usage.completion));
+    context.set('ai.cached_tokens', String(this.usage.cached));
+    context.set('ai.reasoning_tokens', String(this.usage.reasoning));
+  }
+}

@@ -1,0 +1,131 @@
+/** `host_directory_open` and `host_directory_verify`: names and passwords that a directory knows (LDAP). */
+import { capability } from '../../../../src/capability/capability.ts';
+import { overloadedIfCrowded } from '../../../../src/capability/crowded.ts';
+import { onlyIn, openedInInit } from '../../../../src/capability/in-hook.ts';
+import { networkOf } from '../../../../src/shares/owner.ts';
+import type { Call } from '../../../../src/wasm/call/call.ts';
+import type { CallState } from '../../../../src/wasm/call/capability.ts';
+import { HostCallError } from '../../../../src/wasm/call/host-call-error.ts';
+import { DirectoryUnavailable } from './connection.ts';
+import { Directories } from './directories.ts';
+import type { Directory, DirectoryUser, Verdict } from './directory.ts';
+
+const VERIFIED = 0;
+const REJECTED = 1;
+/** The plugin decides how to answer then. */
+const UNAVAILABLE = 2;
+
+/** Cost of the digests of a verification, in instructions. */
+const DIGESTS = 10_000;
+/** Each operation has its own time-out, which is shorter. */
+const DEADLINE_MS = 300_000;
+
+/** Objects that `init` has opened. */
+interface Opened {
+  directory: Directory | null;
+}
+
+/** The user that the call has verified. */
+class LastUser implements CallState {
+  user: DirectoryUser | null = null;
+
+  end(): void {
+    this.user = null;
+  }
+}
+
+export const directory = capability({
+  open: ({ guard, state }) => ({ guard, cache: state.cache }),
+  load: (process, artifact) => new Directories({ ...process, ...artifact }),
+  bind: (): Opened => ({ directory: null }),
+  call: () => new LastUser(),
+  close: (directories) => directories.close(),
+  functions: {
+    host_directory_open: {
+      signature: ':i',
+      parameters: '() -> 0',
+      meaning:
+        'in `init`: opens the directory that the whole config describes, with the properties of `ldap-auth`; unusable settings reject the config',
+      declared: true,
+      make:
+        (call, { loaded, bound }) =>
+        () => {
+          onlyIn(call, 'init', 'host_directory_open');
+          const { config, name } = call.binding;
+          bound().directory ??= loaded.open(config.whole, name);
+          return 0;
+        },
+    },
+    host_directory_verify: {
+      signature: 'iiii:i',
+      parameters: '(name, len, password, len) -> result',
+      meaning: 'asks the directory: 0 verified, 1 rejected, 2 it cannot be reached (the reason is in the log)',
+      waits: true,
+      declared: true,
+      make:
+        (call, { bound, state }) =>
+        (name, nameLength, password, passwordLength) => {
+          const x = call.request();
+          const directory = openedInInit(bound().directory, 'host_directory_verify', 'host_directory_open');
+          call.burn(DIGESTS);
+          call.charge(nameLength + passwordLength);
+          state.user = null;
+          const verdict = directory.verify(
+            call.memory.text(name, nameLength),
+            call.memory.text(password, passwordLength),
+            networkOf(x),
+          );
+          if (!(verdict instanceof Promise)) return told(state, verdict);
+          const settled = verdict.catch((error: unknown) => away(call, error));
+          return call.wait(settled, DEADLINE_MS, (each) => (each === null ? UNAVAILABLE : told(state, each)));
+        },
+    },
+    directory_user_get: {
+      signature: 'iii:i',
+      parameters: '(field, buf, cap) -> len',
+      meaning: 'after `host_directory_verify` returned 0: 0 distinguished name, 1 consumer',
+      make:
+        (call, { state }) =>
+        (field, buf, cap) => {
+          const { dn, consumer } = userOf(state);
+          return call.memory.writeText(field === 0 ? dn : field === 1 ? consumer : undefined, buf, cap);
+        },
+    },
+    directory_group_count: {
+      signature: ':i',
+      parameters: '() -> n',
+      meaning: "number of the user's groups",
+      make:
+        (_, { state }) =>
+        () =>
+          userOf(state).groups.length,
+    },
+    directory_group_get: {
+      signature: 'iii:i',
+      parameters: '(index, buf, cap) -> len',
+      meaning: "the user's groups by name",
+      make:
+        (call, { state }) =>
+        (index, buf, cap) =>
+          call.memory.writeText(userOf(state).groups[index], buf, cap),
+    },
+  },
+});
+
+function userOf({ user }: LastUser): DirectoryUser {
+  if (user === null) throw new HostCallError('nobody is verified: call host_directory_verify first');
+  return user;
+}
+
+function told(last: LastUser, { user }: Verdict): number {
+  last.user = user;
+  return user === null ? REJECTED : VERIFIED;
+}
+
+/** An outage is logged once; the requests that it affects, at level debug. */
+function away(call: Call, error: unknown): null {
+  if (!(error instanceof DirectoryUnavailable)) throw overloadedIfCrowded(error);
+  const { services, name } = call.binding;
+  services.log('debug', name, `the directory cannot be queried: ${error.message}`, call.exchange);
+  return null;
+}

@@ -1,0 +1,70 @@
+/** `host_password_verify`: users and passwords that never enter a plugin's memory. */
+
+import { capability } from '../../../../src/capability/capability.ts';
+import { messageOf } from '../../../../src/message-of.ts';
+import { Crowded } from '../../../../src/shares/fair-queue.ts';
+import { networkOf } from '../../../../src/shares/owner.ts';
+import { PluginLoadError } from '../../../../src/wasm/binary/plugin-load-error.ts';
+import type { CredentialEntry } from '../../../../src/wasm/call/credential-marks.ts';
+import { HostCallError } from '../../../../src/wasm/call/host-call-error.ts';
+import { passwordHash } from './password-hash.ts';
+import { PasswordTable } from './password-table.ts';
+
+/** Too many passwords wait to be verified: the plugin decides how to answer. */
+const BUSY = -2;
+/** Cost of the digests of a verification, in instructions. */
+const DIGESTS = 3_000;
+/** The queue is short: a verification that does not start in this time has failed. */
+const DEADLINE_MS = 60_000;
+
+export const passwords = capability({
+  bind: (_, config) => config.credentials('password', passwordTable),
+  functions: {
+    host_password_verify: {
+      signature: 'iiiiii:i',
+      parameters: '(table, len, name, len, password, len) -> index',
+      meaning:
+        'the entry of the config table at JSON pointer `table` (marked `x-gw-credentials` with kind `password`) with this name and password, or -1; -2 if too many verifications are waiting, and this client holds its share of them. An unknown name takes as long as a known one',
+      waits: true,
+      declared: true,
+      make:
+        (call, { bound }) =>
+        (table, tableLength, name, nameLength, password, passwordLength) => {
+          const x = call.request();
+          const { memory } = call;
+          const pointer = memory.jsonPointer(table, tableLength);
+          const users = bound().get(pointer);
+          if (users === undefined) {
+            throw new HostCallError(
+              `host_password_verify: "${pointer}" is not a table of passwords: mark it x-gw-credentials`,
+            );
+          }
+          call.burn(DIGESTS);
+          call.charge(nameLength + passwordLength);
+          const found = users.verify(
+            memory.text(name, nameLength),
+            memory.text(password, passwordLength),
+            networkOf(x),
+          );
+          return found instanceof Promise ? call.wait(found.catch(busy), DEADLINE_MS, (index) => index) : found;
+        },
+    },
+  },
+});
+
+function busy(error: unknown): number {
+  if (error instanceof Crowded) return BUSY;
+  throw error;
+}
+
+function passwordTable(entries: readonly CredentialEntry[]): PasswordTable {
+  return new PasswordTable(
+    entries.map(({ at, property, name, secret }) => {
+      try {
+        return { name, hash: passwordHash(secret) };
+      } catch (error) {
+        throw new PluginLoadError(`${at}: ${property} ${messageOf(error)}`, { cause: error });
+      }
+    }),
+  );
+}

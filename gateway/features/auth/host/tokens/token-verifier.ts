@@ -1,0 +1,11 @@
+/** Verifies bearer tokens, and returns their claims. */
+import type { Exchange } from '../../../../src/exchange.ts';
+import type { TokenClaims } from './token-claims.ts';
+
+export interface TokenVerifier {
+  /**
+   * Returns the claims; at once if they are known. Throws, or rejects, with TokenRefused or IssuerUnavailable. `x`: the
+   * request that the token came with.
+   */
+  verify(token: string, x: Exchange): TokenClaims | Promise<TokenClaims>;
+}

@@ -1,0 +1,60 @@
+/** The meaning of the client library's errors for a message. */
+import { get, isObject } from '../../../../src/spec/json.ts';
+import { PublishError } from '../publishing/publish-error.ts';
+
+const TOO_LARGE = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE']);
+/** Brokers would say the same again. */
+const REFUSALS = new Set([
+  ...TOO_LARGE,
+  'INVALID_RECORD',
+  'INVALID_TIMESTAMP',
+  'INVALID_TOPIC_EXCEPTION',
+  'POLICY_VIOLATION',
+  'TOPIC_AUTHORIZATION_FAILED',
+  'CLUSTER_AUTHORIZATION_FAILED',
+]);
+/** Errors contain their causes, a few levels deep. */
+const MOST_CAUSES = 5;
+
+/** The topic does not exist, and the brokers do not create it. */
+export class TopicUnknown extends Error {}
+
+/** The brokers have answered, and do not take it. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof TopicUnknown || REFUSALS.has(typeOf(error));
+}
+
+/** True also for a moment while brokers create a topic on use. */
+export function isUnknownTopic(error: unknown): boolean {
+  return typeOf(error) === 'UNKNOWN_TOPIC_OR_PARTITION';
+}
+
+/** `name`: of the brokers. */
+export function failureOf(error: unknown, name: string): PublishError {
+  if (error instanceof PublishError) return error;
+  const type = typeOf(error);
+  const refused = isRefusal(error);
+  const text = refused
+    ? `the brokers refuse the message (${type})`
+    : error instanceof Error
+      ? error.message
+      : 'it failed';
+  return new PublishError(TOO_LARGE.has(type) ? 'too-large' : 'failed', `${name}: ${text}`, {
+    cause: error,
+    answered: refused,
+  });
+}
+
+/** Kafka's name of the error; INVALID_RECORD is newer than the library. */
+function typeOf(error: unknown): string {
+  let each = error;
+  for (let depth = 0; depth < MOST_CAUSES && isObject(each); depth++) {
+    const [type, code] = [get(each, 'type'), get(each, 'code')];
+    if (code === INVALID_RECORD) return 'INVALID_RECORD';
+    if (typeof type === 'string' && type !== 'UNKNOWN') return type;
+    each = get(each, 'cause');
+  }
+  return '';
+}
+
+const INVALID_RECORD = 87;

@@ -1,0 +1,78 @@
+/** Shared parts of host functions that publish: the request's body and trace, the wait, results as numbers. */
+import { type Exchange, headerOf } from '../../../../src/exchange.ts';
+import { traceparentOf } from '../../../../src/telemetry/trace-context.ts';
+import type { Call } from '../../../../src/wasm/call/call.ts';
+import type { CallState } from '../../../../src/wasm/call/capability.ts';
+import { withBody } from '../../../../src/wasm/host/request-body.ts';
+import type { Publication } from './idempotency.ts';
+import { type MessageHeader, messageHeaders } from './message-headers.ts';
+import { FAILURE_CODES, PublishError } from './publish-error.ts';
+
+/** Milliseconds of waiting beyond the time limit of publishing, so that the plugin gets the time-out as an answer. */
+const GRACE_MS = 1_000;
+const PUBLISHED = 0;
+const REPLAYED = 1;
+const NO_BYTES = new Uint8Array(0);
+
+/** Outcome of the message that the call has published last. */
+export class LastPublication<A> implements CallState {
+  acknowledged: A | null = null;
+  /** Whole seconds. */
+  retryAfter = 1;
+
+  end(): void {
+    this.acknowledged = null;
+  }
+}
+
+/** The body as the client sent it, or as a plugin has changed it. */
+export function payloadOf({ body }: Exchange): Uint8Array {
+  return body ?? NO_BYTES;
+}
+
+/** Returns the plugin's headers, and the request's trace (W3C Trace Context). */
+export function headersOf(call: Call, pointer: number, length: number): readonly MessageHeader[] {
+  const x = call.request();
+  call.charge(length);
+  const headers = [...messageHeaders(call.memory.text(pointer, length))];
+  const traceparent = traceparentOf(x, null);
+  if (traceparent === null) return headers;
+  headers.push(['traceparent', traceparent]);
+  const state = headerOf(x.headers, 'tracestate');
+  if (state !== undefined) headers.push(['tracestate', state]);
+  return headers;
+}
+
+/**
+ * Publishes once the body is read, while the plugin waits: returns 0, 1 if an earlier request has published it, or the
+ * failure.
+ */
+export function published<A>(
+  call: Call,
+  last: LastPublication<A>,
+  timeoutMs: number,
+  publish: () => Promise<Publication<A>>,
+): number | Promise<number> {
+  const waits = () => {
+    last.acknowledged = null;
+    const settled = publish().catch((error: unknown) => told(call, last, error));
+    return call.wait(settled, timeoutMs + GRACE_MS, (result) => {
+      if (typeof result === 'number') return result;
+      last.acknowledged = result.acknowledged;
+      return result.replayed ? REPLAYED : PUBLISHED;
+    });
+  };
+  const x = call.request();
+  if (x.body !== null || x.bodyStream === null) return waits();
+  const read = withBody(call, () => 0);
+  return typeof read === 'number' ? waits() : read.then(waits);
+}
+
+/** Logs a failure, and returns its code: the plugin decides how to answer. */
+function told<A>(call: Call, last: LastPublication<A>, error: unknown): number {
+  if (!(error instanceof PublishError)) throw error;
+  const { services, name } = call.binding;
+  services.log('debug', name, error.message, call.exchange);
+  last.retryAfter = error.retryAfter;
+  return FAILURE_CODES[error.failure];
+}

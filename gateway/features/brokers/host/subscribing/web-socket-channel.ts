@@ -1,0 +1,64 @@
+/** Carries a client's events over a WebSocket. Loaded with the library that reads frames. */
+import type { Duplex } from 'node:stream';
+import type { Exchange } from '../../../../src/exchange.ts';
+import type { Closing } from '../../../../src/web-socket-closing.ts';
+import type { WebSocketFigures } from '../../../../src/web-socket-figures.ts';
+import { closeFrame } from '../../../../src/websocket/close-frame.ts';
+import type { Channel } from './channel.ts';
+import { WebSocketInput } from './web-socket-input.ts';
+import { WEB_SOCKET_MESSAGES } from './web-socket-messages.ts';
+
+/** Milliseconds that a client gets for its part of the closing handshake. */
+const CLOSING_MS = 2_000;
+const STOPPING: Closing = { code: 1001, reason: 'the gateway is stopping' };
+const COME_AGAIN: Closing = { code: 1001, reason: 'open it again' };
+
+export function webSocketChannel(x: Exchange, connection: Duplex, figures: WebSocketFigures): Channel {
+  figures.open++;
+  let closing: NodeJS.Timeout | null = null;
+  let told = false;
+  const tell = (why: Closing | null) => {
+    if (told || !connection.writable) return;
+    told = true;
+    connection.write(why === null ? Buffer.from([0x88, 0]) : closeFrame(why, false));
+  };
+  const giveUp = () => {
+    // Counted and logged now: a gateway that stops may end before the connection says that it is closed.
+    x.close();
+    connection.destroy();
+  };
+  const end = () => {
+    connection.end();
+    closing ??= setTimeout(giveUp, CLOSING_MS);
+  };
+  const input = new WebSocketInput(connection, {
+    received: (bytes) => {
+      x.receivedUpgraded += bytes;
+      figures.received.bytes += bytes;
+    },
+    message: () => {
+      figures.received.messages++;
+    },
+    closed: (why) => {
+      tell(why);
+      end();
+    },
+  });
+  connection.on('close', () => {
+    if (closing !== null) clearTimeout(closing);
+    input.destroy();
+    figures.open--;
+  });
+  return {
+    sink: connection,
+    // Control frames come in between.
+    inPieces: false,
+    framing: WEB_SOCKET_MESSAGES,
+    finish(stopping) {
+      tell(stopping ? STOPPING : COME_AGAIN);
+      // The client's close frame ends it; without one, it ends after a time-out.
+      closing ??= setTimeout(giveUp, CLOSING_MS);
+    },
+    cut: () => void connection.destroy(),
+  };
+}

@@ -1,0 +1,26 @@
+/**
+ * Invalidation by a successful unsafe request (RFC 9111, section 4.4): its own path, and those that its response names.
+ */
+
+import { type Exchange, headerOf } from '../../../src/exchange.ts';
+import { ownerOf } from '../../../src/shares/owner.ts';
+import { epochKey } from './cache-key.ts';
+import type { Maybe, ResponseStore } from './response-store.ts';
+
+export function invalidate(x: Exchange, store: ResponseStore): Maybe<void> {
+  const origin = `${x.scheme}://${headerOf(x.headers, 'host') ?? ''}`;
+  const paths = new Set([x.path]);
+  for (const name of ['location', 'content-location']) {
+    const path = pathAt(origin, x.path, headerOf(x.responseHeaders, name));
+    if (path !== null) paths.add(path);
+  }
+  const done = [...paths].map((path) => store.invalidate(epochKey(x.operation?.api ?? '', path), ownerOf(x)));
+  return done.some((each) => each instanceof Promise) ? Promise.all(done).then(() => {}) : undefined;
+}
+
+/** Returns the path of a URL reference; null if it is malformed or of another origin, which may not invalidate. */
+function pathAt(origin: string, base: string, reference: string | undefined): string | null {
+  if (reference === undefined || !URL.canParse(reference, origin + base)) return null;
+  const url = new URL(reference, origin + base);
+  return url.origin === new URL(origin).origin ? url.pathname : null;
+}

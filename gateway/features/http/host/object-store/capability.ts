@@ -1,0 +1,66 @@
+/** `host_object_store_stream`: the host signs the request and proxies it to an S3-compatible store. */
+import { capability } from '../../../../src/capability/capability.ts';
+import { onlyIn, openedInInit } from '../../../../src/capability/in-hook.ts';
+import type { Call } from '../../../../src/wasm/call/call.ts';
+import { HostCallError } from '../../../../src/wasm/call/host-call-error.ts';
+import { ObjectStore } from './object-store.ts';
+
+const HANDED_OFF = 0;
+
+/** Objects that `init` has opened. */
+interface Opened {
+  store: ObjectStore | null;
+}
+
+export const objectStore = capability({
+  bind: (): Opened => ({ store: null }),
+  functions: {
+    host_object_store_open: {
+      signature: ':i',
+      parameters: '() -> 0',
+      meaning:
+        'in `init`: opens the object store that the whole config describes, with the properties of `object-store`; unusable settings reject the config',
+      declared: true,
+      make:
+        (call, { bound }) =>
+        () => {
+          onlyIn(call, 'init', 'host_object_store_open');
+          const { config, services, upstreams } = call.binding;
+          bound().store ??= ObjectStore.open(config.whole, {
+            endpoint: upstreams.get('/endpoint'),
+            openUpstream: (url) => services.openUpstream(url, config.whole),
+          });
+          return 0;
+        },
+    },
+    host_object_store_stream: {
+      signature: 'iiii:i',
+      parameters: '(bucket, len, key, len) -> result',
+      meaning:
+        "hands the request off: the host signs it (Signature Version 4) and proxies it, both bodies streaming, to the object that bucket and key name, both percent-encoded as path parameters are sent. 0; -1: that is no name of a bucket; -2: that is no key: it is empty, not UTF-8, or has a segment `.` or `..`; -3: the request's query is not UTF-8. Below 0, nothing is handed off",
+      declared: true,
+      relays: true,
+      make:
+        (call, { bound }) =>
+        (bucket, bucketLength, key, keyLength) => {
+          if (call.hook !== 'dispatch') {
+            throw new HostCallError(`host_object_store_stream is for dispatchers, not ${call.hook}`);
+          }
+          return handOff(call, openedInInit(bound().store, 'host_object_store_stream', 'host_object_store_open'), {
+            bucket: call.memory.text(bucket, bucketLength),
+            key: call.memory.text(key, keyLength),
+          });
+        },
+    },
+  },
+});
+
+function handOff(call: Call, store: ObjectStore, named: { bucket: string; key: string }): number {
+  const x = call.request();
+  call.charge((x.query ?? '').length);
+  const made = store.handOff(x, named);
+  if (typeof made === 'number') return made;
+  x.handOff = made;
+  call.handedOff = true;
+  return HANDED_OFF;
+}

@@ -1,0 +1,39 @@
+/** `host_websocket_upgrade`: the host relays a WebSocket, and the instance is free. */
+
+import { capability } from '../../../../src/capability/capability.ts';
+import { HostCallError } from '../../../../src/wasm/call/host-call-error.ts';
+import { refusalOf } from '../../../../src/websocket/handshake.ts';
+import { targetOf } from '../http-stream/target.ts';
+
+const ANSWERED = 1;
+const HANDED_OFF = 2;
+
+export const webSocket = capability({
+  functions: {
+    host_websocket_upgrade: {
+      signature: 'iiiiiii:i',
+      parameters: '(upstream, len, path, len, connect_timeout_ms, idle_timeout_ms, max_message_bytes) -> outcome',
+      meaning:
+        'hands the handshake of a WebSocket off: the host makes it with the upstream (`upstream` and `path` as for `host_http_stream`) and relays frames from then on. `dispatch` returns the result: 2, or 1 if the request is not a valid handshake, which the host has answered (400, 426). `idle_timeout_ms` 0: no limit',
+      declared: true,
+      relays: true,
+      make:
+        (call) => (upstream, upstreamLength, path, pathLength, connectTimeoutMs, idleTimeoutMs, maxMessageBytes) => {
+          const target = targetOf(call, 'host_websocket_upgrade', { upstream, upstreamLength, path, pathLength });
+          if (connectTimeoutMs < 1 || idleTimeoutMs < 0 || maxMessageBytes < 1) {
+            throw new HostCallError('host_websocket_upgrade: a time-out or the size of messages is below its least');
+          }
+          const x = call.request();
+          const refusal = refusalOf(x);
+          if (refusal !== null) {
+            x.answer = { problem: refusal };
+            call.responded = true;
+            return ANSWERED;
+          }
+          x.handOff = { ...target, timeoutMs: connectTimeoutMs, webSocket: { idleTimeoutMs, maxMessageBytes } };
+          call.handedOff = true;
+          return HANDED_OFF;
+        },
+    },
+  },
+});

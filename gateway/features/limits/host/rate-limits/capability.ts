@@ -1,0 +1,79 @@
+/** `host_rate_limit_take`: counters that every instance, worker or pod shares. */
+
+import { hash } from 'node:crypto';
+import { capability } from '../../../../src/capability/capability.ts';
+import { networkOf } from '../../../../src/shares/owner.ts';
+import type { RateLimitResult, RateLimitStore } from '../../../../src/state/rate-limit-store.ts';
+import { StateUnavailable } from '../../../../src/state/state.ts';
+import type { Call } from '../../../../src/wasm/call/call.ts';
+import { HostCallError } from '../../../../src/wasm/call/host-call-error.ts';
+
+const ALLOWED = 1;
+const REFUSED = 0;
+/** The store is unavailable: the plugin decides how to answer. */
+const UNAVAILABLE = -1;
+
+/** Counters that live elsewhere must answer within this. */
+const DEADLINE_MS = 5_000;
+
+type Take = RateLimitStore['take'];
+
+export const rateLimits = capability({
+  open: ({ state }) => state,
+  /** Tells its policy from others, whatever names its buckets have. */
+  bind: (_, config) => hash('sha256', JSON.stringify(config.whole), 'base64url').slice(0, 16),
+  functions: {
+    host_rate_limit_take: {
+      signature: 'iiiii:i',
+      parameters: '(bucket, len, quota, window, out) -> allowed',
+      meaning:
+        'takes one from a sliding window of `window` seconds, of a bucket that the configs of this plugin share; writes four f64 at `out`: remaining, reset (Unix seconds), retry-after (seconds), quota; -1 if the store is unavailable',
+      waits: (state) => state.rateLimits.immediate !== true,
+      declared: true,
+      make: (call, { loaded, bound }) => {
+        const { rateLimits: store } = loaded;
+        return taking('host_rate_limit_take', call, bound, (...take) => store.take(...take));
+      },
+    },
+    host_rate_limit_take_local: {
+      signature: 'iiiii:i',
+      parameters: '(bucket, len, quota, window, out) -> allowed',
+      meaning:
+        'as `host_rate_limit_take`, counted in this process alone, for use while the shared store is unavailable. -1 if no shared store is configured',
+      declared: true,
+      make: (call, { loaded, bound }) => {
+        const { localRateLimits: store } = loaded;
+        return taking('host_rate_limit_take_local', call, bound, (...take) => store?.take(...take) ?? null);
+      },
+    },
+  },
+});
+
+function taking(
+  name: string,
+  call: Call,
+  policy: () => string,
+  take: (...request: Parameters<Take>) => ReturnType<Take> | null,
+) {
+  return (bucket: number, length: number, quota: number, window: number, out: number) => {
+    if (quota < 1 || window < 1) throw new HostCallError(`${name}: quota and window must be 1 or more`);
+    const x = call.request();
+    call.charge(length);
+    const write = (result: RateLimitResult | null): number => {
+      if (result === null) return UNAVAILABLE;
+      const { allowed, remaining, resetAt, retryAfter } = result;
+      call.memory.writeDoubles([remaining, resetAt, retryAfter, quota], out);
+      return allowed ? ALLOWED : REFUSED;
+    };
+    const { name: plugin } = call.binding;
+    const owner = [`${plugin} ${policy()}`, ...networkOf(x)];
+    // No plugin takes from the buckets of another one.
+    const result = take(`${plugin}:${call.memory.text(bucket, length)}`, quota, window, owner);
+    return result instanceof Promise ? call.wait(result.catch(nullWhereAway), DEADLINE_MS, write) : write(result);
+  };
+}
+
+function nullWhereAway(error: unknown): null {
+  if (error instanceof StateUnavailable) return null;
+  throw error;
+}

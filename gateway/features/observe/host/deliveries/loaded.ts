@@ -1,0 +1,25 @@
+/** State of the capability for an artifact, and for a config. */
+import type { ArtifactServices, Own } from '../../../../src/capability/capability.ts';
+import type { HttpCaller } from '../../../../src/egress/http-client.ts';
+import type { ArtifactDeliveries } from './deliveries.ts';
+import type { Mirror } from './mirror.ts';
+import type { RequestLog } from './request-log.ts';
+import type { DeliveryServices } from './services.ts';
+
+export interface LoadedDeliveries {
+  readonly http: HttpCaller;
+  readonly deliveries: ArtifactDeliveries;
+  readonly log: ArtifactServices['log'];
+}
+
+/** Objects that `init` has opened. */
+export class Bound {
+  log: RequestLog | null = null;
+  mirror: Mirror | null = null;
+}
+
+export type DeliveriesOwn = Own<LoadedDeliveries, Bound>;
+
+export function servicesFor({ http, deliveries, log }: LoadedDeliveries, plugin: string): DeliveryServices {
+  return { http, deliveries, plugin, log: (level, message) => log(level, plugin, message) };
+}

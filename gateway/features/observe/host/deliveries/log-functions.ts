@@ -1,0 +1,41 @@
+/** `host_request_log_*`: an entry about each request that has ended, sent in batches. */
+
+import type { CapabilityFunction } from '../../../../src/capability/capability.ts';
+import { onlyIn, openedInInit } from '../../../../src/capability/in-hook.ts';
+import { type DeliveriesOwn, type LoadedDeliveries, servicesFor } from './loaded.ts';
+import { logAtEnd, RequestLog } from './request-log.ts';
+
+type LogFunction = CapabilityFunction<DeliveriesOwn, LoadedDeliveries>;
+
+const host_request_log_open: LogFunction = {
+  signature: ':i',
+  parameters: '() -> 0',
+  meaning:
+    'in `init`: opens the log that the whole config describes, with the properties of `http-log`; unusable settings reject the config',
+  declared: true,
+  make:
+    (call, { loaded, bound }) =>
+    () => {
+      onlyIn(call, 'init', 'host_request_log_open');
+      const { config, name } = call.binding;
+      bound().log ??= new RequestLog(config.whole, servicesFor(loaded, name));
+      return 0;
+    },
+};
+
+const host_request_log_add: LogFunction = {
+  signature: ':i',
+  parameters: '() -> 0',
+  meaning:
+    'an entry about this request is queued when it has ended; it is sent with others, and dropped if the queue is full',
+  declared: true,
+  make:
+    (call, { bound }) =>
+    () => {
+      const log = openedInInit(bound().log, 'host_request_log_add', 'host_request_log_open');
+      logAtEnd(call.request(), log);
+      return 0;
+    },
+};
+
+export const logFunctions = { host_request_log_open, host_request_log_add };

@@ -1,0 +1,129 @@
+/** Copies of requests on their way to one server, whose answers are ignored. */
+import type { JsonObject } from '../../../../src/artifact/format.ts';
+import { Outage } from '../../../../src/capability/outage.ts';
+import { CircuitBreaker } from '../../../../src/egress/breaker.ts';
+import type { HttpCaller } from '../../../../src/egress/http-client.ts';
+import { type Exchange, type HeaderList, headerOf } from '../../../../src/exchange.ts';
+import { ArrivingCopy } from './arriving-copy.ts';
+import { CopiedHeaders, passingOf } from './copied-headers.ts';
+import type { DeliveryQueue } from './delivery-queue.ts';
+import type { Delivered } from './figures.ts';
+import type { DeliveryServices } from './services.ts';
+import { MAX_ANSWER, reasonOf } from './target.ts';
+import { millisecondsOf, numberOf, targetUrl } from './target-settings.ts';
+
+/** Copies that are sent at once; a server that needs longer for them has others wait, and those beyond dropped. */
+const PARALLEL = 64;
+
+/** Path parts that URL parsing changes: segments of dots, and backslashes, which it reads as slashes. */
+const RESOLVED = /\\|\/(?:\.|%2e){1,2}(?:;|\/|$)/i;
+
+interface Copy {
+  readonly method: string;
+  readonly url: URL;
+  readonly headers: HeaderList;
+  readonly passing: HeaderList;
+  readonly body: Uint8Array | null;
+}
+
+export class Mirror {
+  readonly #http: HttpCaller;
+  readonly #base: URL;
+  readonly #basePath: string;
+  readonly #headers: CopiedHeaders;
+  readonly #timeoutMs: number;
+  readonly #maxBodyBytes: number;
+  readonly #queue: DeliveryQueue<Copy>;
+  readonly #breaker = new CircuitBreaker();
+  readonly #outage: Outage;
+
+  /** `config`: with the properties of `fire-and-forget`. Throws DeliverySettingsError. */
+  constructor(config: JsonObject, { http, deliveries, plugin, log }: DeliveryServices) {
+    this.#http = http;
+    this.#base = targetUrl(config);
+    const { origin, pathname } = this.#base;
+    this.#basePath = pathname.replace(/\/+$/, '');
+    this.#headers = new CopiedHeaders(config);
+    this.#timeoutMs = millisecondsOf(config, 'timeout');
+    this.#maxBodyBytes = numberOf(config, 'max_body_bytes');
+    this.#outage = new Outage(origin, log);
+    this.#queue = deliveries.open<Copy>({
+      plugin,
+      settings: {
+        ...{ maxEntries: 1, maxBytes: 0, maxDelayMs: 0, parallel: PARALLEL },
+        maxQueueBytes: numberOf(config, 'max_queue_bytes'),
+      },
+      deliver: ([copy], signal) => (copy === undefined ? Promise.resolve('dropped') : this.#deliver(copy, signal)),
+      overflows: () => log('error', `${origin}: copies are dropped: more wait for it than there is room for`),
+    });
+  }
+
+  /**
+   * Sends a copy of the request as it is now; if its body is still arriving, once it has arrived. `path`: below the
+   * base URL, with or without a query; empty: the request's. Returns a function that gives up an incomplete copy, or
+   * null.
+   */
+  copy(x: Exchange, path: string): (() => void) | null {
+    // A handshake is useless without the frames that follow.
+    if (x.upgrade !== null) return null;
+    const url = this.#urlOf(path === '' ? x.path : path, x.query);
+    const { body, bodyStream } = x;
+    const length = body?.length ?? Number(headerOf(x.headers, 'content-length') ?? 0);
+    if (url === null || length > this.#maxBodyBytes) {
+      this.#queue.drop();
+      return null;
+    }
+    const head = { method: x.method, url, headers: this.#headers.of(x), passing: passingOf(x) };
+    const bytes = url.href.length + head.headers.reduce((sum, each) => sum + each.length, 0);
+    if (body !== null || bodyStream === null) {
+      this.#queue.add({ ...head, body }, bytes + (body?.length ?? 0));
+      return null;
+    }
+    const room = this.#queue.room();
+    const dropped = (count: () => void) => () => {
+      room.release();
+      count();
+    };
+    const copy = new ArrivingCopy(room, this.#maxBodyBytes, {
+      copied: (whole) => this.#queue.addHeld({ ...head, body: whole }, room),
+      tooLong: dropped(() => this.#queue.drop()),
+      noRoom: dropped(() => this.#queue.overflow()),
+    });
+    if (!room.take(bytes)) {
+      this.#queue.overflow();
+      return null;
+    }
+    bodyStream.copyTo(copy);
+    return () => {
+      if (copy.giveUp()) dropped(() => this.#queue.drop())();
+    };
+  }
+
+  /** Returns null if URL parsing would change the path. */
+  #urlOf(path: string, query: string | undefined): URL | null {
+    const mark = path.indexOf('?');
+    const written = this.#basePath + (mark < 0 ? path : path.slice(0, mark));
+    const queries = [this.#base.search.slice(1), mark < 0 ? '' : path.slice(mark + 1), query ?? ''];
+    const search = queries.filter((each) => each !== '').join('&');
+    const url = URL.parse(`${this.#base.origin}${written}${search === '' ? '' : `?${search}`}`);
+    return RESOLVED.test(written) ? null : url;
+  }
+
+  async #deliver({ url, ...copy }: Copy, signal: AbortSignal): Promise<Delivered> {
+    if (!this.#breaker.admits()) return 'dropped';
+    try {
+      const limits = { timeoutMs: this.#timeoutMs, signal, discards: true, maxBytes: MAX_ANSWER };
+      await this.#http.call({ ...copy, url: url.href, ...limits });
+      this.#breaker.succeeded();
+      this.#outage.succeeded();
+      return 'sent';
+    } catch (error) {
+      if (signal.aborted) this.#breaker.abandoned();
+      else {
+        this.#breaker.failed();
+        this.#outage.failed(reasonOf(error, url));
+      }
+      return 'failed';
+    }
+  }
+}

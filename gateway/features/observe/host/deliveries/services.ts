@@ -1,0 +1,12 @@
+/** Services for the config of a plugin that delivers. */
+import type { HttpCaller } from '../../../../src/egress/http-client.ts';
+import type { ArtifactDeliveries } from './deliveries.ts';
+import type { DeliveryLog } from './target.ts';
+
+export interface DeliveryServices {
+  readonly http: HttpCaller;
+  readonly deliveries: ArtifactDeliveries;
+  /** Its name, for metrics. */
+  readonly plugin: string;
+  readonly log: DeliveryLog;
+}

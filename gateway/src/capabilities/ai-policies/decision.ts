@@ -1,5 +1,0 @@
-import type { Answer } from '../../exchange.ts';
-import type { AiRefused } from '../ai/conversation/refusal.ts';
-
-/** A policy's decision on a request: a refusal or an answer; null: it goes on. */
-export type Decision = AiRefused | Answer | null;
