@@ -5,9 +5,10 @@
  */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { cp, glob, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { cp, glob, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import { build } from 'esbuild';
+import { builtinPluginFolder, builtinPlugins } from '../gateway/src/plugins/builtin.ts';
 import { VERSION } from '../gateway/src/version.ts';
 import { INSPECTOR_FOLDER } from './build-inspector.ts';
 import { REFERENCE_FOLDER } from './build-reference.ts';
@@ -17,7 +18,6 @@ const root = join(import.meta.dirname, '..');
 /** Where the programs lie. */
 export const PROGRAMS_FOLDER = join(root, 'dist', 'image');
 const STAMP = join(root, 'node_modules', '.cache', 'gw-programs.json');
-const PLUGINS = join(root, 'gateway', 'plugins');
 const SDK = join(root, 'gateway', 'sdk');
 /** PGlite looks for its files beside the worker that it is bundled into. */
 const PGLITE = join(root, 'node_modules', '@electric-sql', 'pglite', 'dist');
@@ -59,7 +59,7 @@ async function isCurrent(): Promise<boolean> {
 /** Null where one of the files is gone. Which workers and plugins there are is part of it. */
 async function digestOf(files: readonly string[]): Promise<string | null> {
   const digest = createHash('sha256').update(`${process.version}\0`);
-  digest.update(JSON.stringify([Object.keys(await workers()), (await readdir(PLUGINS)).sort()]));
+  digest.update(JSON.stringify([Object.keys(await workers()), builtinPlugins()]));
   for (const file of files) {
     const bytes = await readFile(file).catch(() => null);
     if (bytes === null) return null;
@@ -70,7 +70,9 @@ async function digestOf(files: readonly string[]): Promise<string | null> {
 
 /** Entry points of worker threads and processes by name. */
 async function workers(): Promise<Record<string, string>> {
-  const found = await Array.fromAsync(glob('{gateway,control,operator}/src/**/*-worker.ts', { cwd: root }));
+  const found = await Array.fromAsync(
+    glob('{gateway/{src,features},{control,operator}/src}/**/*-worker.ts', { cwd: root }),
+  );
   return Object.fromEntries(found.sort().map((file) => [basename(file, '.ts'), file]));
 }
 
@@ -121,9 +123,9 @@ async function copyFiles(outdir: string): Promise<string[]> {
     await cp(from, join(outdir, ...to));
     copied.push(from);
   };
-  for (const name of await readdir(PLUGINS)) {
+  for (const name of builtinPlugins()) {
     for (const file of ['plugin.toml', 'config-schema.json', `${name}.wasm`]) {
-      await copy(join(PLUGINS, name, file), 'plugins', name, file);
+      await copy(join(builtinPluginFolder(name), file), 'plugins', name, file);
     }
   }
   // What `gw plugin` starts from and builds with.

@@ -77,7 +77,7 @@ function withLimits(page: string): string {
 
 /** The part of a file that capabilities bring, between two comments. */
 function withCapabilities(path: string, [open, close]: readonly [string, string], content: string): string {
-  const first = `${open}capabilities: made by \`npm run generate\` from gateway/src/capabilities${close}`;
+  const first = `${open}capabilities: made by \`npm run generate\` from gateway/features${close}`;
   return between(readFileSync(join(root, path), 'utf8'), first, `${open}end of capabilities${close}`, content);
 }
 

@@ -5,11 +5,12 @@
  * with provenance was built.
  */
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build, type Plugin } from 'esbuild';
+import { builtinPluginFolder, builtinPlugins } from '../gateway/src/plugins/builtin.ts';
 import { INSPECTOR_FOLDER } from './build-inspector.ts';
 import { REFERENCE_FOLDER } from './build-reference.ts';
 import { CONSOLE_FOLDER } from './build-ui.ts';
@@ -28,6 +29,13 @@ function packageOf(folder: string): DeclaredPackage {
   return { folder, json, target: join(staging, json.name.replace('@', '').replace('/', '-')) };
 }
 
+/** A plugin's package: its folder says everything but what all packages have in common. */
+function pluginPackage(name: string): DeclaredPackage {
+  const { version, license, type } = gateway.json;
+  const json = { name: `@gw/plugin-${name}`, version, description: `gw plugin: ${name}`, license, type };
+  return { folder: relative(root, builtinPluginFolder(name)), json, target: join(staging, `gw-plugin-${name}`) };
+}
+
 const gateway = packageOf('gateway');
 const control = packageOf('control');
 const operator = packageOf('operator');
@@ -38,7 +46,7 @@ const libraries = [gateway, control, operator, sdk];
 async function entryPoints({ folder, json }: DeclaredPackage): Promise<Record<string, string>> {
   const entries: Record<string, string> = { ...json.bin };
   for (const each of publishedExports(json)) if (!isAssembly(each)) entries[outputName(each.output)] = each.source;
-  for await (const file of glob('src/**/*-worker.ts', { cwd: join(root, folder) })) {
+  for await (const file of glob('{src,features}/**/*-worker.ts', { cwd: join(root, folder) })) {
     entries[basename(file, '.ts')] = `./${file.replaceAll('\\', '/')}`;
   }
   return Object.fromEntries(Object.entries(entries).map(([name, file]) => [name, `./${join(folder, file)}`]));
@@ -151,12 +159,11 @@ rmSync(out, { recursive: true, force: true });
 rmSync(staging, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
 
-const plugins = readdirSync(join(root, 'gateway', 'plugins')).sort();
 await stage(gateway, []);
-for (const name of plugins) {
+for (const name of builtinPlugins()) {
   const folder = join(gateway.target, 'dist', 'plugins', name);
   mkdirSync(folder, { recursive: true });
-  for (const file of pluginFiles(name)) cpSync(join(root, 'gateway', 'plugins', name, file), join(folder, file));
+  for (const file of pluginFiles(name)) cpSync(join(builtinPluginFolder(name), file), join(folder, file));
 }
 // What `gw plugin` builds with.
 for (const name of ['assembly', 'templates']) {
@@ -174,8 +181,8 @@ await stage(sdk, ['assembly', 'ABI.md']);
 const declared = writeDeclarations(libraries, join(staging, 'types'));
 for (const each of libraries) writePackageJson(each, declared.get(each.json.name));
 const packages = [...libraries];
-for (const name of plugins) {
-  const plugin = packageOf(`gateway/plugins/${name}`);
+for (const name of builtinPlugins()) {
+  const plugin = pluginPackage(name);
   await stage(plugin, pluginFiles(name));
   writePackageJson(plugin);
   packages.push(plugin);

@@ -20,7 +20,7 @@ const PLACES: readonly (readonly [files: readonly string[], pattern: RegExp])[] 
   [['gateway/src/version.ts'], /(VERSION = ')[^']+/],
   [workspaces.map((folder) => `${folder}/package.json`), /(^ {2}"version": ")[^"]+/m],
   [workspaces.map((folder) => `${folder}/package.json`), /("@gw\/[\w-]+": ")[^"]+/g],
-  [['gateway/plugins/*/plugin.toml'], /(^version = ")[^"]+/m],
+  [['gateway/features/*/plugins/*/plugin.toml'], /(^version = ")[^"]+/m],
   [['charts/*/Chart.yaml'], /(^appVersion: ).+/m],
   [['README.md', 'docs/kubernetes.md', 'examples/*/*.yaml'], /(\bgw:)\d+\.\d+\.\d+(?:-[\w.]+)?/g],
   [['README.md'], /(--set image\.tag=|server: gw\/|"healthy","version":")\d+\.\d+\.\d+(?:-[\w.]+)?/g],

@@ -9,7 +9,7 @@ import { manifestFrom, wasmFileOf } from '../src/plugins/package.ts';
 import { transportHeaders } from '../src/wasm/host/header-rules.ts';
 import { HOST_FUNCTIONS } from './host-functions.ts';
 
-const page = readFileSync(join(import.meta.dirname, '..', '..', 'sdk', 'ABI.md'), 'utf8');
+const page = readFileSync(join(import.meta.dirname, '..', 'sdk', 'ABI.md'), 'utf8');
 const rows = page
   .split('\n')
   .map((line) => line.split('|').map((cell) => cell.trim()))

@@ -1,36 +1,39 @@
-/** Every capability of the host: adding one is its folder and one line here. */
+/** Everything that features bring to the core: a new one is its folder and one line here. */
 
-import type { ArtifactServices, Capability, LoadedCapability, ProcessServices } from '../src/capability/capability.ts';
-import { ai } from './ai/host/proxy/capability.ts';
+import type { Capability } from '../src/capability/capability.ts';
+import type { Features } from '../src/capability/features.ts';
 import { aiAnswers } from './ai/host/policies/answers/capability.ts';
 import { aiCaching } from './ai/host/policies/caching/capability.ts';
 import { aiPrompts } from './ai/host/policies/prompts/capability.ts';
 import { aiSpending } from './ai/host/policies/spending/capability.ts';
 import { aiTemplates } from './ai/host/policies/templates/capability.ts';
-import { cache } from './cache/host/capability.ts';
-import { cel } from './cel/host/capability.ts';
+import { ai } from './ai/host/proxy/capability.ts';
 import { clientCertificate } from './auth/host/client-certificate/capability.ts';
 import { credentials } from './auth/host/credentials/capability.ts';
-import { deliveries } from './observe/host/deliveries/capability.ts';
+import { isKeyHash } from './auth/host/credentials/key-hash.ts';
 import { directory } from './auth/host/directory/capability.ts';
-import { examples } from './http/host/examples/capability.ts';
-import { graphql } from './graphql/host/capability.ts';
 import { hmac } from './auth/host/hmac/capability.ts';
-import { httpCall } from './http/host/http-call/capability.ts';
-import { httpStream } from './http/host/http-stream/capability.ts';
-import { kafka } from './brokers/host/kafka/capability.ts';
-import { log } from './observe/host/log/capability.ts';
-import { nats } from './brokers/host/nats/capability.ts';
 import { nonces } from './auth/host/nonces/capability.ts';
-import { objectStore } from './http/host/object-store/capability.ts';
-import { observations } from './observe/host/observations/capability.ts';
 import { passwords } from './auth/host/passwords/capability.ts';
-import { rateLimits } from './limits/host/rate-limits/capability.ts';
-import { rawRequest } from './http/host/raw-request/capability.ts';
+import { isPasswordHash } from './auth/host/passwords/password-hash.ts';
 import { signatures } from './auth/host/signatures/capability.ts';
 import { tokenExchange } from './auth/host/token-exchange/capability.ts';
 import { tokens } from './auth/host/tokens/capability.ts';
+import { kafka } from './brokers/host/kafka/capability.ts';
+import { nats } from './brokers/host/nats/capability.ts';
+import { cache } from './cache/host/capability.ts';
+import { cel } from './cel/host/capability.ts';
+import { graphql } from './graphql/host/capability.ts';
+import { examples } from './http/host/examples/capability.ts';
+import { httpCall } from './http/host/http-call/capability.ts';
+import { httpStream } from './http/host/http-stream/capability.ts';
+import { objectStore } from './http/host/object-store/capability.ts';
+import { rawRequest } from './http/host/raw-request/capability.ts';
 import { webSocket } from './http/host/websocket/capability.ts';
+import { rateLimits } from './limits/host/rate-limits/capability.ts';
+import { deliveries } from './observe/host/deliveries/capability.ts';
+import { log } from './observe/host/log/capability.ts';
+import { observations } from './observe/host/observations/capability.ts';
 
 export const CAPABILITIES: readonly Capability[] = [
   rawRequest,
@@ -65,41 +68,8 @@ export const CAPABILITIES: readonly Capability[] = [
   aiCaching,
 ];
 
-/** Host functions by which dispatchers answer with another server's response. */
-export const RELAYING_FUNCTIONS: ReadonlySet<string> = new Set(
-  CAPABILITIES.flatMap(({ functions }) => Object.entries(functions))
-    .filter(([, { relays }]) => relays)
-    .map(([name]) => name),
-);
-
-/** Capabilities of a process, open until it ends. */
-export interface OpenCapabilities {
-  load(artifact: ArtifactServices): LoadedCapabilities;
-  /** Completes the remaining work of ended requests within that many milliseconds, since the process ends. */
-  drain(withinMs: number): Promise<void>;
-}
-
-/** Capabilities of a loaded artifact. */
-export interface LoadedCapabilities {
-  readonly list: readonly LoadedCapability[];
-  /** The artifact's last request has ended. */
-  close(): void;
-}
-
-export function openCapabilities(process: ProcessServices): OpenCapabilities {
-  const opened = CAPABILITIES.map((each) => each.open(process));
-  return {
-    drain: async (withinMs) => {
-      await Promise.all(opened.map((each) => each.drain(withinMs)));
-    },
-    load(artifact) {
-      const list = opened.map((each) => each.load(artifact));
-      return {
-        list,
-        close: () => {
-          for (const each of list) each.close();
-        },
-      };
-    },
-  };
-}
+export const FEATURES: Features = {
+  capabilities: CAPABILITIES,
+  isHash: { key: isKeyHash, password: isPasswordHash },
+  loadConditions: async () => (await import('./cel/host/expression.ts')).compileCondition,
+};

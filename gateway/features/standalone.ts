@@ -2,13 +2,14 @@
 import { readFileSync } from 'node:fs';
 import { BufferBudget } from '../src/buffer-budget.ts';
 import type { LoadedCapability, ProcessServices } from '../src/capability/capability.ts';
+import { openCapabilities } from '../src/capability/open-capabilities.ts';
 import { EgressGuard } from '../src/egress/guard.ts';
 import { type HttpCaller, HttpClient } from '../src/egress/http-client.ts';
 import { MemoryState } from '../src/state/memory-state.ts';
 import type { State } from '../src/state/state.ts';
 import { LabelledCounter } from '../src/telemetry/labelled-counter.ts';
 import { LabelledHistogram } from '../src/telemetry/labelled-histogram.ts';
-import { openCapabilities } from './features.ts';
+import { CAPABILITIES } from './features.ts';
 
 export interface StandaloneOptions {
   /** Default: in this process. */
@@ -42,7 +43,7 @@ export function standaloneCapabilities({
   const counter: ProcessServices['counter'] = (_, { labels }) => new LabelledCounter(Object.keys(labels));
   const histogram: ProcessServices['histogram'] = (_, { labels, buckets }) =>
     new LabelledHistogram(Object.keys(labels), buckets);
-  const loaded = openCapabilities({
+  const loaded = openCapabilities(CAPABILITIES, {
     state,
     http: http ?? client,
     guard,

@@ -31,7 +31,7 @@ export interface SharedLimit {
   readonly answer: string;
   /** Metrics that count it; null: it is not counted. */
   readonly metric: string | readonly string[] | null;
-  /** Files that enforce it, from gateway/src. */
+  /** Files that enforce it, from gateway/ */
   readonly files: readonly [string, ...string[]];
   /** In which one owner takes all that it can, and another is served: `path/to/file.test.ts: its title`. */
   readonly test: string;
@@ -61,7 +61,11 @@ const table = {
     yields: 'silent and idle connections of the client that holds most; a busy one for a client below its share',
     answer: 'the connection is closed (GOAWAY in HTTP/2)',
     metric: YIELDS,
-    files: ['transport/connection-shares.ts', 'transport/connection-slots.ts', 'transport/open-connections.ts'],
+    files: [
+      'src/transport/connection-shares.ts',
+      'src/transport/connection-slots.ts',
+      'src/transport/open-connections.ts',
+    ],
     test: 'test/serve/connection-shares.test.ts: that are silent or idle yield, those of who holds most',
   },
   'upstream-calls': {
@@ -73,7 +77,7 @@ const table = {
     yields: 'the oldest call of the client that has most',
     answer: '503 `overloaded`; if its response has begun, it is cut off',
     metric: YIELDS,
-    files: ['egress/upstream-calls.ts'],
+    files: ['src/egress/upstream-calls.ts'],
     test: 'test/serve/upstream-calls.test.ts: are shared: the client that has most gives way to others',
   },
   'http2-streams': {
@@ -85,7 +89,7 @@ const table = {
     yields: NEWCOMER,
     answer: 'the stream is reset (REFUSED_STREAM)',
     metric: null,
-    files: ['transport/http2.ts'],
+    files: ['src/transport/http2.ts'],
     test: 'test/serve/http2.test.ts: tells clients how many streams they may open',
   },
   'header-memory': {
@@ -97,7 +101,7 @@ const table = {
     yields: 'the largest request of the client that holds most',
     answer: '429 `rate-limited`',
     metric: YIELDS,
-    files: ['transport/header-memory.ts'],
+    files: ['src/transport/header-memory.ts'],
     test: 'test/serve/header-memory.test.ts: are shared: the client that holds most gives way to others, and to itself',
   },
   'request-bodies': {
@@ -109,7 +113,7 @@ const table = {
     yields: 'of the client that holds most: the slowest unfinished body, or the oldest request',
     answer: '408 `request-timeout` or 503 `overloaded`; 503 for a newcomer that holds as much',
     metric: REQUESTS,
-    files: ['traffic/traffic.ts'],
+    files: ['src/traffic/traffic.ts'],
     test: 'test/serve/held-bodies.test.ts: that do not go on give way, the slowest of the address with most, and not the newcomer',
   },
   'held-responses': {
@@ -121,7 +125,7 @@ const table = {
     yields: 'of the client that holds most: the response that it reads most slowly, or its oldest request',
     answer: 'the response is cut off, or 503 `overloaded`; 503 for a newcomer',
     metric: REQUESTS,
-    files: ['traffic/traffic.ts', 'serve/serve.ts'],
+    files: ['src/traffic/traffic.ts', 'src/serve/serve.ts'],
     test: 'test/serve/unread-responses.test.ts: %s hold no more than the budget, and others get theirs',
   },
   'mcp-messages': {
@@ -133,7 +137,7 @@ const table = {
     yields: 'the newest message of the owner that has most waiting, and messages that have waited for 10 s',
     answer: '503 `overloaded`',
     metric: REQUESTS,
-    files: ['mcp/read-messages.ts'],
+    files: ['src/mcp/read-messages.ts'],
     test: 'gateway/src/mcp/read-messages.test.ts: long ones are read in turns of clients, and short ones at once',
   },
   'plugin-instances': {
@@ -145,7 +149,7 @@ const table = {
     yields: 'the oldest waiting call of the owner that is furthest above its share',
     answer: '503 `overloaded`',
     metric: DECISIONS,
-    files: ['wasm/call/plugin.ts', 'wasm/pool.ts', 'wasm/shares.ts'],
+    files: ['src/wasm/call/plugin.ts', 'src/wasm/pool.ts', 'src/wasm/shares.ts'],
     test: 'test/serve/slow-bodies.test.ts: keep no instance from others',
   },
   'plugin-memory': {
@@ -157,7 +161,7 @@ const table = {
     yields: 'the oldest waiting call of the owner that holds most',
     answer: '503 `overloaded`',
     metric: DECISIONS,
-    files: ['wasm/call/plugin.ts', 'wasm/pool.ts'],
+    files: ['src/wasm/call/plugin.ts', 'src/wasm/pool.ts'],
     test: 'gateway/src/wasm/runtime.test.ts: share the memory of what waits: the client that holds most gives way',
   },
   'plugin-queue': {
@@ -169,7 +173,7 @@ const table = {
     yields: 'the newest call of the owner that has most waiting, and calls that have waited for 10 s',
     answer: '503 `overloaded`',
     metric: DECISIONS,
-    files: ['wasm/call/plugin.ts', 'wasm/pool.ts'],
+    files: ['src/wasm/call/plugin.ts', 'src/wasm/pool.ts'],
     test: 'gateway/src/wasm/runtime.test.ts: are waited for in shares: past the queue the newest call of the client with most gives way',
   },
   'validation-helpers': {
@@ -181,7 +185,7 @@ const table = {
     yields: 'the newest validation of the client that has most waiting',
     answer: '503 `overloaded`; a response or a message of a WebSocket counts as invalid',
     metric: 'gw_validation_helper_total',
-    files: ['validation/helpers/validation-helpers.ts', 'traffic/traffic.ts'],
+    files: ['src/validation/helpers/validation-helpers.ts', 'src/traffic/traffic.ts'],
     test: 'test/serve/validation-helpers.test.ts: gives each client its turn, and refuses those who have most waiting',
   },
   'password-checks': {
@@ -193,7 +197,7 @@ const table = {
     yields: `${NEWEST_OF_MOST}, and who has waited for 10 s`,
     answer: '503 `overloaded`',
     metric: DECISIONS,
-    files: ['capabilities/passwords/password-table.ts'],
+    files: ['features/auth/host/passwords/password-table.ts'],
     test: 'test/serve/crowded-checks.test.ts: lets another client in with a password, and refuses the flood',
   },
   'proven-credentials': {
@@ -205,7 +209,7 @@ const table = {
     yields: OLDEST_OF_MOST_USED,
     answer: 'none: the next check of it waits with those that have not held before',
     metric: null,
-    files: ['shares/checks.ts'],
+    files: ['src/shares/checks.ts'],
     test: 'gateway/src/shares/caches.test.ts: credentials that held before, which wait in turns of their own',
   },
   'remembered-passwords': {
@@ -217,7 +221,7 @@ const table = {
     yields: OLDEST_OF_MOST_USED,
     answer: 'none: it is verified again',
     metric: null,
-    files: ['capabilities/passwords/password-table.ts'],
+    files: ['features/auth/host/passwords/password-table.ts'],
     test: 'gateway/src/shares/caches.test.ts: results of password checks',
   },
   'directory-checks': {
@@ -229,7 +233,7 @@ const table = {
     yields: `${NEWEST_OF_MOST}, and who has waited for 5 s`,
     answer: '503 `overloaded`',
     metric: DECISIONS,
-    files: ['capabilities/directory/directory.ts'],
+    files: ['features/auth/host/directory/directory.ts'],
     test: 'gateway/src/shares/crowds.test.ts: users that wait for a directory',
   },
   introspections: {
@@ -241,7 +245,7 @@ const table = {
     yields: GIVEN_UP,
     answer: '503 `overloaded`',
     metric: DECISIONS,
-    files: ['capabilities/tokens/introspector.ts'],
+    files: ['features/auth/host/tokens/introspector.ts'],
     test: 'test/serve/crowded-checks.test.ts: lets another client in with a token at %s',
   },
   'key-fetches': {
@@ -253,7 +257,7 @@ const table = {
     yields: 'the oldest request of the owner that has most waiting',
     answer: 'only known keys count: 401 for any other key',
     metric: DECISIONS,
-    files: ['capabilities/tokens/remote-keys.ts'],
+    files: ['features/auth/host/tokens/remote-keys.ts'],
     test: 'test/serve/key-sets.test.ts: are looked for on behalf of a client, however many tokens of another name keys',
   },
   'verified-tokens': {
@@ -265,7 +269,7 @@ const table = {
     yields: OLDEST_OF_MOST_USED,
     answer: 'none: it is verified again',
     metric: null,
-    files: ['capabilities/tokens/verified-tokens.ts'],
+    files: ['features/auth/host/tokens/verified-tokens.ts'],
     test: 'gateway/src/shares/caches.test.ts: tokens that were verified',
   },
   'token-exchanges': {
@@ -277,7 +281,7 @@ const table = {
     yields: GIVEN_UP,
     answer: '503 `overloaded`',
     metric: DECISIONS,
-    files: ['capabilities/token-exchange/token-exchanger.ts'],
+    files: ['features/auth/host/token-exchange/token-exchanger.ts'],
     test: 'test/serve/crowded-checks.test.ts: lets another client in with a token at %s',
   },
   'exchanged-tokens': {
@@ -289,7 +293,7 @@ const table = {
     yields: OLDEST_OF_MOST_USED,
     answer: 'none: it is exchanged again',
     metric: 'gw_token_exchanges_total',
-    files: ['capabilities/token-exchange/token-exchanger.ts'],
+    files: ['features/auth/host/token-exchange/token-exchanger.ts'],
     test: 'gateway/src/shares/caches.test.ts: tokens that were exchanged',
   },
   embeddings: {
@@ -301,7 +305,7 @@ const table = {
     yields: GIVEN_UP,
     answer: 'none: the request goes on without one',
     metric: 'gw_plugin_ai_cache_embeddings_total',
-    files: ['capabilities/ai-policies/caching/embedder.ts'],
+    files: ['features/ai/host/policies/caching/embedder.ts'],
     test: 'gateway/src/shares/crowds.test.ts: embeddings',
   },
   cache: {
@@ -313,7 +317,7 @@ const table = {
     yields: 'the least recently used entry of the owner that has most',
     answer: 'none: it is fetched again',
     metric: 'gw_cache_requests_total',
-    files: ['state/memory-cache-store.ts'],
+    files: ['src/state/memory-cache-store.ts'],
     test: 'gateway/src/state/memory-cache-store.test.ts: displaces no value of a client for the large ones of another',
   },
   'cache-variants': {
@@ -325,7 +329,7 @@ const table = {
     yields: OLDEST_OF_MOST,
     answer: 'none: it is fetched again',
     metric: 'gw_cache_requests_total',
-    files: ['capabilities/cache/cache-rules.ts', 'capabilities/cache/stored-keys.ts'],
+    files: ['features/cache/host/cache-rules.ts', 'features/cache/host/stored-keys.ts'],
     test: 'gateway/features/cache/host/cache-key.test.ts: leaves others their variants, however many the client %s stores',
   },
   'unstorable-responses': {
@@ -337,7 +341,7 @@ const table = {
     yields: OLDEST_OF_MOST_USED,
     answer: 'none: later requests of it wait for one another once more',
     metric: null,
-    files: ['capabilities/cache/flights.ts'],
+    files: ['features/cache/host/flights.ts'],
     test: 'gateway/src/shares/caches.test.ts: requests whose responses are known not to be storable',
   },
   'graphql-documents': {
@@ -349,7 +353,7 @@ const table = {
     yields: OLDEST_OF_MOST_USED,
     answer: 'none: it is read again',
     metric: null,
-    files: ['capabilities/graphql/capability.ts'],
+    files: ['features/graphql/host/capability.ts'],
     test: 'gateway/src/shares/caches.test.ts: verdicts on GraphQL documents',
   },
   'rate-limit-counters': {
@@ -361,7 +365,7 @@ const table = {
     yields: OLDEST_OF_MOST,
     answer: `429 \`rate-limited\` for the newcomer; ${CLOSED}, and is new if it is the only one of its owner`,
     metric: DECISIONS,
-    files: ['state/memory-rate-limit-store.ts'],
+    files: ['src/state/memory-rate-limit-store.ts'],
     test: 'test/serve/crowded-buckets.test.ts: invented header values make no limit new, and get no further buckets',
   },
   'spending-counters': {
@@ -374,7 +378,7 @@ const table = {
       'the oldest without a reservation of the owner that has most; a new one if its owner has as much as any other',
     answer: `429 for the newcomer; ${CLOSED}, and is new if it is the only one of its owner`,
     metric: REFUSED_SPENDING,
-    files: ['state/memory-budget-store.ts'],
+    files: ['src/state/memory-budget-store.ts'],
     test: 'gateway/src/state/memory-budget-store.test.ts: makes no budget whole again for the buckets that another client makes up',
   },
   'unsettled-spending': {
@@ -386,7 +390,7 @@ const table = {
     yields: OLDEST_OF_MOST_USED,
     answer: 'none: what was reserved counts as spent',
     metric: null,
-    files: ['capabilities/ai-policies/spending/spending.ts'],
+    files: ['features/ai/host/policies/spending/spending.ts'],
     test: 'gateway/src/shares/crowds.test.ts: spending that waits for its store',
   },
   'cost-consumers': {
@@ -398,7 +402,7 @@ const table = {
     yields: NEWCOMER,
     answer: 'none: its cost is counted as `other`',
     metric: 'gw_plugin_ai_cost_tracker_cost_usd_total',
-    files: ['capabilities/ai-policies/spending/consumer-labels.ts'],
+    files: ['features/ai/host/policies/spending/consumer-labels.ts'],
     test: 'gateway/features/ai/host/policies/spending/consumer-labels.test.ts: a config that names many consumers leaves as many names to others',
   },
   'idempotency-keys': {
@@ -411,7 +415,7 @@ const table = {
     answer:
       '503 `overloaded` for the newcomer; 503 `state-unavailable` for repeats of the old one, which is not published again',
     metric: DECISIONS,
-    files: ['state/memory-reservation-store.ts'],
+    files: ['src/state/memory-reservation-store.ts'],
     test: 'gateway/src/state/memory-reservation-store.test.ts: refuses keys of an owner above its share, and forgets none',
   },
   nonces: {
@@ -423,7 +427,7 @@ const table = {
     yields: 'the oldest nonces of the credential that has most',
     answer: '401 for signatures as old as those',
     metric: DECISIONS,
-    files: ['state/nonce-store.ts', 'state/memory-nonce-store.ts'],
+    files: ['src/state/nonce-store.ts', 'src/state/memory-nonce-store.ts'],
     test: 'gateway/src/state/memory-nonce-store.test.ts: of one credential push out its own, and are never accepted twice',
   },
   'mcp-sessions': {
@@ -435,7 +439,7 @@ const table = {
     yields: 'the oldest session of the client that has most',
     answer: '404 for its next request',
     metric: null,
-    files: ['state/session-store.ts', 'state/memory-session-store.ts'],
+    files: ['src/state/session-store.ts', 'src/state/memory-session-store.ts'],
     test: 'gateway/src/state/memory-session-store.test.ts: keeps so many, and ends those of who has most: one client does not end the sessions of another',
   },
   'mcp-upstream-sessions': {
@@ -447,7 +451,7 @@ const table = {
     yields: OLDEST_OF_MOST,
     answer: '503 for the newcomer; 404 for the next request in the old one',
     metric: 'gw_mcp_upstream_calls_total',
-    files: ['mcp/upstreams/upstream-sessions.ts'],
+    files: ['src/mcp/upstreams/upstream-sessions.ts'],
     test: 'gateway/src/mcp/upstreams/upstream-sessions.test.ts: ends no session of a client silently, however many another one opens',
   },
   'mcp-subscriptions': {
@@ -459,7 +463,7 @@ const table = {
     yields: 'the oldest stream of the client that has most',
     answer: 'the stream ends',
     metric: null,
-    files: ['mcp/subscriptions.ts'],
+    files: ['src/mcp/subscriptions.ts'],
     test: 'gateway/src/mcp/subscriptions.test.ts: ends the oldest stream of who has most, and not those of others',
   },
   'broker-messages': {
@@ -471,7 +475,11 @@ const table = {
     yields: NEWCOMER,
     answer: '503 `overloaded`',
     metric: DECISIONS,
-    files: ['capability/in-flight.ts', 'capabilities/kafka/capability.ts', 'capabilities/nats/capability.ts'],
+    files: [
+      'src/capability/in-flight.ts',
+      'features/brokers/host/kafka/capability.ts',
+      'features/brokers/host/nats/capability.ts',
+    ],
     test: 'gateway/src/capability/in-flight.test.ts: leaves room for other clients of a broker, however much one sends',
   },
   deliveries: {
@@ -483,7 +491,7 @@ const table = {
     yields: NEWCOMER,
     answer: 'none: it is dropped',
     metric: 'gw_deliveries_total',
-    files: ['capabilities/deliveries/deliveries.ts'],
+    files: ['features/observe/host/deliveries/deliveries.ts'],
     test: 'gateway/features/observe/host/deliveries/delivery-queue.test.ts: leaves room for others, however long its target hangs',
   },
   'event-streams': {
@@ -495,7 +503,10 @@ const table = {
     yields: OLDEST_OF_MOST,
     answer: 'the stream ends, counted as `share`; 503 `overloaded` for the newcomer',
     metric: ['gw_kafka_streams_total', 'gw_nats_streams_total'],
-    files: ['capabilities/subscribing/subscription-settings.ts', 'capabilities/subscribing/subscribers.ts'],
+    files: [
+      'features/brokers/host/subscribing/subscription-settings.ts',
+      'features/brokers/host/subscribing/subscribers.ts',
+    ],
     test: 'test/serve/event-streams.test.ts: are shared: of the client that has most one ends for another client',
   },
   'backlog-reads': {
@@ -507,7 +518,7 @@ const table = {
     yields: 'nobody: they wait, and owners take turns',
     answer: 'none',
     metric: null,
-    files: ['capabilities/subscribing/topics.ts'],
+    files: ['features/brokers/host/subscribing/topics.ts'],
     test: 'test/serve/event-streams.test.ts: give a client that resumes what it missed, however many others resume and do not read',
   },
   'state-rate-limit-counters': {
@@ -519,7 +530,7 @@ const table = {
     yields: OLDEST_OF_MOST,
     answer: `429 \`rate-limited\` for the newcomer; ${CLOSED}`,
     metric: DECISIONS,
-    files: ['state/redis-shares.ts', 'state/redis-rate-limit.ts'],
+    files: ['src/state/redis-shares.ts', 'src/state/redis-rate-limit.ts'],
     test: 'test/serve/redis-memory.test.ts: gives one client no more buckets than its share, and makes no limit new',
   },
   'state-spending-counters': {
@@ -531,7 +542,7 @@ const table = {
     yields: OLDEST_OF_MOST,
     answer: `429 for the newcomer; ${CLOSED}`,
     metric: REFUSED_SPENDING,
-    files: ['state/redis-shares.ts', 'state/redis-budgets.ts'],
+    files: ['src/state/redis-shares.ts', 'src/state/redis-budgets.ts'],
     test: 'test/contract/state.test.ts: are by owner: who has most is refused, or loses its oldest, and no limit is new for it',
   },
   'state-mcp-sessions': {
@@ -543,7 +554,7 @@ const table = {
     yields: 'the session that ends first, of the client that has most',
     answer: '404 for its next request',
     metric: null,
-    files: ['state/redis-shares.ts', 'state/redis-sessions.ts'],
+    files: ['src/state/redis-shares.ts', 'src/state/redis-sessions.ts'],
     test: 'test/serve/redis-memory.test.ts: keeps sessions and limits of others, however many sessions one client opens',
   },
   'state-idempotency-keys': {
@@ -555,7 +566,7 @@ const table = {
     yields: OLDEST_OF_MOST,
     answer: '503 `overloaded` for the newcomer; 503 `state-unavailable` for repeats of the old one',
     metric: DECISIONS,
-    files: ['state/redis-shares.ts', 'state/redis-reservations.ts'],
+    files: ['src/state/redis-shares.ts', 'src/state/redis-reservations.ts'],
     test: 'test/contract/state.test.ts: are by owner: who has most is refused, or loses its oldest, and no limit is new for it',
   },
   'state-cache': {
@@ -567,7 +578,7 @@ const table = {
     yields: 'the entry that expires first, of the owner that has most',
     answer: 'none: it is fetched again',
     metric: 'gw_cache_requests_total',
-    files: ['state/redis-shares.ts', 'state/redis-cache.ts'],
+    files: ['src/state/redis-shares.ts', 'src/state/redis-cache.ts'],
     test: 'test/contract/state.test.ts: are by owner: who has most is refused, or loses its oldest, and no limit is new for it',
   },
   'name-lookups': {
@@ -579,7 +590,7 @@ const table = {
     yields: 'the newest name of the domain that has most waiting, of domains that were slow first',
     answer: '503 `overloaded`',
     metric: REQUESTS,
-    files: ['egress/name-lookups.ts'],
+    files: ['src/egress/name-lookups.ts'],
     test: 'gateway/src/egress/name-lookups.test.ts: wait up to a most, past which the zone that has most waiting gives way',
   },
   'log-lines': {
@@ -591,7 +602,7 @@ const table = {
     yields: NEWCOMER,
     answer: 'none: the line is dropped, and the log says how many were',
     metric: null,
-    files: ['telemetry/line-writer.ts'],
+    files: ['src/telemetry/line-writer.ts'],
     test: 'gateway/src/telemetry/line-writer.test.ts: a flood of lines about one client leaves room for those about others',
   },
 } as const satisfies Record<string, SharedLimit>;

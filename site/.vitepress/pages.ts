@@ -11,7 +11,9 @@ export interface Section {
 }
 
 const doc = (...names: readonly string[]) => names.map((name) => `docs/${name}.md`);
-const plugins = globSync('gateway/plugins/*/README.md', { cwd: REPOSITORY }).sort();
+const plugins = globSync('gateway/features/*/plugins/*/README.md', { cwd: REPOSITORY }).sort((a, b) =>
+  pageOf(a).localeCompare(pageOf(b)),
+);
 
 /** By kind, as https://diataxis.fr names them. */
 export const SECTIONS: Readonly<Record<string, readonly Section[]>> = {
@@ -86,7 +88,7 @@ export const FILES: readonly string[] = Object.values(SECTIONS).flatMap((section
 export function pageOf(file: string): string {
   if (file === 'site/index.md') return 'index.md';
   if (file === 'docs/reference/README.md') return 'reference/index.md';
-  const [, plugin] = /^gateway\/plugins\/([^/]+)\/README\.md$/.exec(file) ?? [];
+  const [, plugin] = /^gateway\/features\/[^/]+\/plugins\/([^/]+)\/README\.md$/.exec(file) ?? [];
   if (plugin !== undefined) return `plugins/${plugin}.md`;
   const [, chart] = /^charts\/([^/]+)\/README\.md$/.exec(file) ?? [];
   if (chart !== undefined) return `charts/${chart}.md`;

@@ -1,7 +1,7 @@
 /** Hints of `gw plugin test` beside a case: on things that work elsewhere, but not in a plugin. */
 import { isDeepStrictEqual } from 'node:util';
-import type { HookCall, HookResult, PluginKit } from '../../sdk/testing/index.ts';
 import { HOST_FUNCTIONS } from '../../features/host-functions.ts';
+import type { HookCall, HookResult, PluginKit } from '../../sdk/testing/index.ts';
 import { CLOCK, LOG, NOTHING_TO_AWAIT, STATE } from '../wasm/instead.ts';
 import { type CaseRun, firstDifference } from './plugin-case-run.ts';
 

@@ -9,6 +9,7 @@ import { runGw } from '../../../test/cli/gw-process.ts';
 import { compileSpec, startGateway } from '../../../test/serve/gateway.ts';
 import { readPluginArchive } from '../plugins/archive.ts';
 import { ASSEMBLYSCRIPT_VERSION } from '../plugins/assemblyscript.ts';
+import { builtinPluginFolder } from '../plugins/builtin.ts';
 import { readPluginPackage } from '../plugins/package.ts';
 import { moduleOf, type Parts } from '../wasm/binary/module-of.ts';
 import { pluginCommand } from './plugin.ts';
@@ -165,7 +166,7 @@ describe('gw plugin test', () => {
   });
 
   it('says where cases belong', async () => {
-    const { code, stderr } = await run('test', join(import.meta.dirname, '..', '..', 'plugins', 'mock'));
+    const { code, stderr } = await run('test', builtinPluginFolder('mock'));
     expect([code, stderr]).toEqual([2, expect.stringContaining(join('mock', 'tests'))]);
   });
 });

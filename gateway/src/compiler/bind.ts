@@ -7,8 +7,6 @@ import { APP_UPSTREAM } from '../artifact/app-upstream.ts';
 import { sortedMembers } from '../artifact/canonical-json.ts';
 import { mapMarked, marked } from '../artifact/config-marks.ts';
 import type { JsonObject, PluginType, PluginUse } from '../artifact/format.ts';
-import { isKeyHash } from '../../features/auth/host/credentials/key-hash.ts';
-import { isPasswordHash } from '../../features/auth/host/passwords/password-hash.ts';
 import { builtinNames } from '../plugins/builtin.ts';
 import type { Diagnostics, Place } from '../spec/diagnostic.ts';
 import { member, placeOf } from '../spec/documents.ts';
@@ -17,7 +15,7 @@ import { didYouMean } from '../spec/nearest-name.ts';
 import { child, pointerTokens } from '../spec/pointer.ts';
 import { CREDENTIALS_HINT, credentialPlaces, withoutCredentials } from '../spec/url-credentials.ts';
 import type { BoundUse } from './admitted-headers.ts';
-import { checkConditions, decidesByCaller, type ReadCondition } from './conditions.ts';
+import { type ConfigChecks, checkConditions, decidesByCaller } from './conditions.ts';
 import { type ConfigError, isReference } from './config-schema.ts';
 import type { BoundConfig, PluginLoad } from './load-check.ts';
 import { manifestPlace } from './manifest-place.ts';
@@ -34,16 +32,16 @@ export class Binder {
   readonly #plugins: Plugins;
   readonly #project: Project;
   readonly #diagnostics: Diagnostics;
-  readonly #readCondition: ReadCondition | null;
+  readonly #checks: ConfigChecks;
   readonly #configs = new Map<string, Bound>();
   /** Bound configs by plugin and config. */
   readonly #bound = new Map<string, BoundConfig & { readonly name: string }>();
 
-  constructor(plugins: Plugins, project: Project, diagnostics: Diagnostics, readCondition: ReadCondition | null) {
+  constructor(plugins: Plugins, project: Project, diagnostics: Diagnostics, checks: ConfigChecks) {
     this.#plugins = plugins;
     this.#project = project;
     this.#diagnostics = diagnostics;
-    this.#readCondition = readCondition;
+    this.#checks = checks;
   }
 
   /** Reports whether there is such a plugin, which uses one of these host functions. */
@@ -55,7 +53,7 @@ export class Binder {
   /** Reports whether a use decides by the caller alone. */
   decidesByCaller({ name, config }: PluginUse): boolean {
     const plugin = this.#plugins.use(name);
-    return plugin ? decidesByCaller(plugin, config, this.#readCondition) : false;
+    return plugin ? decidesByCaller(plugin, config, this.#checks.readCondition) : false;
   }
 
   /** Returns null, with a diagnostic, if the plugin cannot be used so. */
@@ -97,7 +95,7 @@ export class Binder {
     }
     const resolved = this.#upstreams(plugin, declared, config);
     this.#secrets(plugin, declared, resolved);
-    const conditions = checkConditions(plugin, resolved, this.#readCondition);
+    const conditions = checkConditions(plugin, resolved, this.#checks.readCondition);
     for (const { pointer, message } of conditions.errors) {
       this.#diagnostics.add(
         'E1032',
@@ -185,7 +183,7 @@ export class Binder {
   #secrets(plugin: PreparedPlugin, declared: DeclaredUse, config: JsonObject): void {
     for (const { pointer, value } of plugin.marks.secrets.flatMap((pattern) => marked(config, pattern))) {
       if (typeof value !== 'string' || value === '' || isReference(value)) continue;
-      if (isHashed(plugin, pointer, value)) continue;
+      if (this.#isHashed(plugin, pointer, value)) continue;
       this.#diagnostics.add(
         'E1070',
         placeInConfig(declared, pointer, { project: this.#project, plugin }),
@@ -196,6 +194,16 @@ export class Binder {
       const place = placeInConfig(declared, '/skip_signature_validation', { project: this.#project, plugin });
       this.#diagnostics.add('E1073', place, `plugin "${plugin.name}" skips the validation of signatures`);
     }
+  }
+
+  /**
+   * Reports whether the value is a hash, as passwords and keys may be; elsewhere a hash would be a secret in plain text.
+   */
+  #isHashed({ marks }: PreparedPlugin, pointer: string, value: string): boolean {
+    const tokens = pointerTokens(pointer) ?? [];
+    const table = tokens.slice(0, -2).reduce(child, '');
+    const mark = marks.credentials.find((each) => each.pointer === table && each.property === tokens.at(-1));
+    return mark !== undefined && mark.kind !== 'hmac' && this.#checks.isHash[mark.kind ?? 'key'](value);
   }
 }
 
@@ -210,17 +218,6 @@ function undeclaredHint(name: string, declared: readonly string[]): string {
 
 const EXPRESSION_HINT =
   'Correct the CEL expression: docs/reference/plugins.md#cel lists the variables and functions that it may use.';
-
-/**
- * Reports whether the value is a hash, as passwords and keys may be; elsewhere a hash would be a secret in plain text.
- */
-function isHashed({ marks }: PreparedPlugin, pointer: string, value: string): boolean {
-  const tokens = pointerTokens(pointer) ?? [];
-  const table = tokens.slice(0, -2).reduce(child, '');
-  const mark = marks.credentials.find((each) => each.pointer === table && each.property === tokens.at(-1));
-  if (!mark || mark.kind === 'hmac') return false;
-  return mark.kind === 'password' ? isPasswordHash(value) : isKeyHash(value);
-}
 
 /** Returns the fault that would stop the gateway's start, or null. */
 function faultOfUrl(text: string): string | null {

@@ -10,7 +10,7 @@ import { type DeclaredOperation, operationsOf } from '../spec/operations.ts';
 import type { Spec } from '../spec/recognise.ts';
 import { CREDENTIALS_HINT, credentialPlaces } from '../spec/url-credentials.ts';
 import { Binder } from './bind.ts';
-import type { ReadCondition } from './conditions.ts';
+import type { ConfigChecks } from './conditions.ts';
 import { operationKey } from './culprits.ts';
 import { Instances } from './distinct.ts';
 import { DocumentJudge } from './document-judge.ts';
@@ -64,7 +64,7 @@ export function checkAndBind(
   project: Project,
   documents: Documents,
   diagnostics: Diagnostics,
-  readCondition: ReadCondition | null,
+  checks: ConfigChecks,
   omitted: ReadonlySet<string>,
 ): Compiled {
   const names = new Map([
@@ -90,7 +90,7 @@ export function checkAndBind(
   const plugins = new Plugins(project, diagnostics);
   const nameOf = (file: string) => names.get(file) ?? file;
   const schemas = new SchemaTable(documents, diagnostics, nameOf);
-  const binder = new Binder(plugins, project, diagnostics, readCondition);
+  const binder = new Binder(plugins, project, diagnostics, checks);
   const judge = project.flags.leaveOut ? null : new DocumentJudge(documents, diagnostics, nameOf);
   const deps = {
     documents,

@@ -5,10 +5,11 @@
 
 import type { Manifest } from '../artifact/format.ts';
 import { createSigner, KeyError, type Signer } from '../artifact/signature.ts';
+import type { Features } from '../capability/features.ts';
 import { type Diagnostic, Diagnostics, type FoundError } from '../spec/diagnostic.ts';
 import { type Document, Documents, type ParsedTexts } from '../spec/documents.ts';
 import { type Compiled, checkAndBind, type InheritedRoute } from './check.ts';
-import { conditionReader, type ReadCondition } from './conditions.ts';
+import { type ConfigChecks, conditionReader } from './conditions.ts';
 import { emit } from './emit.ts';
 import { type LeftOutOperation, leftOutBy, leftOutOf } from './left-out.ts';
 import { checkLoads } from './load-check.ts';
@@ -52,12 +53,15 @@ export interface CompileOptions {
 }
 
 /**
- * Equal projects give equal hashes, in any order of files, and equal tars with `sourceDateEpoch`
+ * Compiles with the features that the program has. Equal projects give equal hashes, in any order of files, and equal tars with `sourceDateEpoch`
  * (docs/decisions.md#reproducible-hash).
  */
-export async function compile(project: Project, options: CompileOptions = {}): Promise<CompileResult> {
-  const { loadsPlugins = true, missing } = options;
-  const readCondition = await conditionReader(project);
+export async function compileWith(
+  features: Features,
+  project: Project,
+  { loadsPlugins = true, missing }: CompileOptions = {},
+): Promise<CompileResult> {
+  const checks = { isHash: features.isHash, readCondition: await conditionReader(project, features) };
   const parsed: ParsedTexts = new Map();
   const omitted = new Map<string, FoundError>();
   for (;;) {
@@ -65,8 +69,8 @@ export async function compile(project: Project, options: CompileOptions = {}): P
     const sources = read(project, diagnostics);
     const documents = new Documents(sources.files, diagnostics, missing, parsed);
     const signer = signerOf(project, diagnostics);
-    const attempt = judge(project, { sources, documents, diagnostics, readCondition, omitted });
-    if (attempt && loadsPlugins) await checkLoads(attempt.compiled.loads, project, diagnostics);
+    const attempt = judge(project, { sources, documents, diagnostics, checks, omitted });
+    if (attempt && loadsPlugins) await checkLoads(attempt.compiled.loads, { project, diagnostics, features });
     if (attempt && diagnostics.hasErrors && project.flags.leaveOut === true) {
       const { more, isServable } = leftOutBy(diagnostics.errors, attempt, documents, {
         omitted,
@@ -99,7 +103,7 @@ interface JudgeDeps {
   readonly sources: Sources;
   readonly documents: Documents;
   readonly diagnostics: Diagnostics;
-  readonly readCondition: ReadCondition | null;
+  readonly checks: ConfigChecks;
   readonly omitted: ReadonlyMap<string, FoundError>;
 }
 
@@ -113,12 +117,12 @@ export const TOO_DEEP = 'Nest fewer levels, or replace chains of $ref by one ref
 
 /** Returns null if the documents cannot be judged at all. */
 function judge(project: Project, deps: JudgeDeps): Attempt | null {
-  const { sources, documents, diagnostics, readCondition, omitted } = deps;
+  const { sources, documents, diagnostics, checks, omitted } = deps;
   try {
     const specs = parse(sources, documents, diagnostics);
     const resolved = resolve(specs, documents, diagnostics);
     const keys = new Set(omitted.keys());
-    const compiled = checkAndBind(resolved, project, documents, diagnostics, readCondition, keys);
+    const compiled = checkAndBind(resolved, project, documents, diagnostics, checks, keys);
     return { compiled, specs: resolved.specs.map(({ spec }) => spec.document) };
   } catch (error) {
     // The stack ends before the limits on depth do only for input made to exhaust it.

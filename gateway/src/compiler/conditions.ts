@@ -4,6 +4,7 @@
 
 import { marked } from '../artifact/config-marks.ts';
 import type { JsonObject } from '../artifact/format.ts';
+import type { Features } from '../capability/features.ts';
 import { messageOf } from '../message-of.ts';
 import { isReference } from './config-schema.ts';
 import type { PreparedPlugin } from './plugins.ts';
@@ -19,6 +20,12 @@ export type ReadCondition = (text: string) => {
 /** Members of `request` that are the same for every call of a tool by one caller. */
 const OF_CALLERS: ReadonlySet<string> = new Set(['method', 'consumer', 'groups', 'claims']);
 
+/** Checks of configs that features bring. */
+export interface ConfigChecks extends Pick<Features, 'isHash'> {
+  /** Null if the project uses no conditions. */
+  readonly readCondition: ReadCondition | null;
+}
+
 export interface CheckedConditions {
   /** Names of request headers that the expressions read, in lower case. */
   readonly headers: readonly string[];
@@ -29,13 +36,16 @@ export interface CheckedConditions {
  * Loads the language if the project may use it: loading takes longer than compiling a small project, and a document
  * that uses a plugin names it.
  */
-export async function conditionReader({ plugins, files }: Project): Promise<ReadCondition | null> {
+export async function conditionReader(
+  { plugins, files }: Project,
+  { loadConditions }: Features,
+): Promise<ReadCondition | null> {
   const used = plugins.some(
     ({ name, configSchema }) =>
       mentionsMark(configSchema) &&
       files.some(({ bytes }) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(name)),
   );
-  return used ? (await import('../../features/cel/host/expression.ts')).compileCondition : null;
+  return used ? await loadConditions() : null;
 }
 
 function mentionsMark(schema: JsonObject | undefined): boolean {

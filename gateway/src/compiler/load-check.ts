@@ -6,6 +6,7 @@
 import { hash } from 'node:crypto';
 import type { Json, JsonObject } from '../artifact/format.ts';
 import { BoundedMap } from '../bounded-map.ts';
+import type { Features } from '../capability/features.ts';
 import { messageOf } from '../message-of.ts';
 import type { Diagnostics, Place } from '../spec/diagnostic.ts';
 import { isCpuExceeded, type LoadedModule, type PluginRuntime } from '../wasm/index.ts';
@@ -30,15 +31,20 @@ export interface PluginLoad {
 /** Plugins that this process has loaded before: long-lived servers compile the same ones again and again. By digest. */
 const known = new BoundedMap<true>(10_000);
 
+interface LoadCheckDeps {
+  readonly project: Project;
+  readonly diagnostics: Diagnostics;
+  readonly features: Features;
+}
+
 /** Reports the first fault of each plugin. */
 export async function checkLoads(
   all: readonly PluginLoad[],
-  project: Project,
-  diagnostics: Diagnostics,
+  { project, diagnostics, features }: LoadCheckDeps,
 ): Promise<void> {
   const loads = all.filter((load) => !known.use(digestOf(load)));
   if (loads.length === 0) return;
-  const { runtime, close } = loadOnlyRuntime();
+  const { runtime, close } = loadOnlyRuntime(features);
   try {
     for (const load of loads) {
       const fault = await faultOf(load, runtime);

@@ -1,6 +1,7 @@
 /** A plugin runtime that loads modules and binds configs, without serving requests. */
 import { rootCertificates } from 'node:tls';
-import { openCapabilities } from '../../features/features.ts';
+import type { Features } from '../capability/features.ts';
+import { openCapabilities } from '../capability/open-capabilities.ts';
 import { EgressGuard } from '../egress/guard.ts';
 import { MemoryState } from '../state/memory-state.ts';
 import { LabelledCounter } from '../telemetry/labelled-counter.ts';
@@ -11,9 +12,12 @@ import { createPluginRuntime, type PluginRuntime } from '../wasm/index.ts';
  * Lets plugins open in `init` whatever they may open in a gateway, without a network or files behind it
  * (docs/decisions.md#references-stay-inside).
  */
-export function loadOnlyRuntime(): { readonly runtime: PluginRuntime; readonly close: () => void } {
+export function loadOnlyRuntime({ capabilities: all }: Pick<Features, 'capabilities'>): {
+  readonly runtime: PluginRuntime;
+  readonly close: () => void;
+} {
   const never = new Promise<never>(() => {});
-  const capabilities = openCapabilities({
+  const capabilities = openCapabilities(all, {
     state: new MemoryState(),
     http: { call: () => never, open: () => never, upgrade: () => never },
     guard: new EgressGuard({ allowInternal: false, allow: [] }),

@@ -2,7 +2,7 @@
 
 import type { ArtifactPlugin, JsonObject, Operation, PluginUse, RoutesFile } from '../artifact/format.ts';
 import type { Artifact } from '../artifact/index.ts';
-import { type OpenCapabilities, RELAYING_FUNCTIONS } from '../../features/features.ts';
+import type { OpenCapabilities } from '../capability/open-capabilities.ts';
 import { HttpUpstream, type UpstreamOptions, Upstreams } from '../egress/upstream.ts';
 import { ExampleResponses } from '../examples/example-responses.ts';
 import type { Exchange, MatchedOperation } from '../exchange.ts';
@@ -267,6 +267,7 @@ class PluginBinder {
 }
 
 interface OperationDeps {
+  readonly capabilities: OpenCapabilities;
   readonly binder: PluginBinder;
   readonly schemas: Schemas;
   /** The table that `schemas` is made from. */
@@ -277,8 +278,8 @@ interface OperationDeps {
 }
 
 /** Reports whether its answers are those of another server (docs/decisions.md#accept-of-answers). */
-function relays({ plugin }: BoundPlugin): boolean {
-  return plugin.capabilities.host_functions.some((name) => RELAYING_FUNCTIONS.has(name));
+function relays({ plugin }: BoundPlugin, { relayingFunctions }: OpenCapabilities): boolean {
+  return plugin.capabilities.host_functions.some((name) => relayingFunctions.has(name));
 }
 
 async function loadOperation(operation: Operation, deps: OperationDeps): Promise<LoadedOperation> {
@@ -329,7 +330,7 @@ function withPlugins(
     admission: sharedAdmission(operation.admitted_headers, deps.admissions),
     parameters: parameters.length === 0 ? null : new ParameterValidator(parameters, path, deps.schemas),
     body: request_body ? new BodyValidator(request_body, deps.schemas) : null,
-    accept: operation.produces && !relays(dispatcher) ? new AcceptCheck(operation.produces) : null,
+    accept: operation.produces && !relays(dispatcher, deps.capabilities) ? new AcceptCheck(operation.produces) : null,
     response: ResponseValidator.of(operation, deps.schemas, deps.maxHeldResponse),
     messages: webSocketMessagesOf(operation, deps.schemas, deps.maxHeldResponse),
     middlewares,

@@ -1,32 +1,47 @@
 /** The plugins that come with the gateway, each by its name (docs/decisions.md#plugins-declared). */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { PluginPackageError, readPluginPackage } from './package.ts';
 import type { ProjectPlugin } from './project-plugin.ts';
 
-/** In the source tree, or beside the bundle that contains this file. */
-const FOLDER = import.meta.filename.endsWith('.ts')
-  ? join(import.meta.dirname, '..', '..', 'plugins')
-  : join(import.meta.dirname, 'plugins');
+const IN_SOURCES = import.meta.filename.endsWith('.ts');
+/** In the source tree each plugin lies with its feature, otherwise beside the bundle that contains this file. */
+const ROOT = IN_SOURCES ? join(import.meta.dirname, '..', '..') : import.meta.dirname;
+const MANIFESTS = IN_SOURCES ? 'features/*/plugins/*/plugin.toml' : 'plugins/*/plugin.toml';
 
-function folder(): string {
-  if (!existsSync(FOLDER)) throw new PluginPackageError(`the built-in plugins are missing (looked in ${FOLDER})`);
-  return FOLDER;
+/** Folders by the names of the plugins, sorted. */
+function folders(): ReadonlyMap<string, string> {
+  const found = globSync(MANIFESTS, { cwd: ROOT }).map((manifest): [string, string] => {
+    const folder = dirname(join(ROOT, manifest));
+    return [basename(folder), folder];
+  });
+  return new Map(found.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function installed(): ReadonlyMap<string, string> {
+  const found = folders();
+  if (found.size === 0) throw new PluginPackageError(`the built-in plugins are missing (looked in ${ROOT})`);
+  return found;
 }
 
 /** Names, sorted. */
 export function builtinPlugins(): readonly string[] {
-  const path = folder();
-  return readdirSync(path)
-    .filter((name) => existsSync(join(path, name, 'plugin.toml')))
-    .sort();
+  return [...installed().keys()];
+}
+
+/** Throws PluginPackageError if the plugin does not exist. */
+export function builtinPluginFolder(name: string): string {
+  const known = installed();
+  const folder = known.get(name);
+  if (folder !== undefined) return folder;
+  throw new PluginPackageError(`there is no built-in plugin "${name}" (there are ${[...known.keys()].join(', ')})`);
 }
 
 let names: readonly string[] | undefined;
 
 /** Returns `builtinPlugins()` for hints; empty if the plugins are missing. */
 export function builtinNames(): readonly string[] {
-  names ??= existsSync(FOLDER) ? builtinPlugins() : [];
+  names ??= [...folders().keys()];
   return names;
 }
 
@@ -48,10 +63,8 @@ export function builtinPluginFiles(name: string): ReadonlyMap<string, Uint8Array
 }
 
 function filesOf(name: string) {
-  const known = builtinPlugins();
-  if (!known.includes(name))
-    throw new PluginPackageError(`there is no built-in plugin "${name}" (there are ${known.join(', ')})`);
-  const file = (base: string) => join(folder(), name, base);
+  const folder = builtinPluginFolder(name);
+  const file = (base: string) => join(folder, base);
   const wasm = file(`${name}.wasm`);
   if (!existsSync(wasm))
     throw new PluginPackageError(`built-in plugin "${name}" has not been built: run npm run plugins`);

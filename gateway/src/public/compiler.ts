@@ -17,7 +17,7 @@ export type {
   PluginType,
   SourceSpec,
 } from '../artifact/format.ts';
-export { type CompileOptions, type CompileResult, compile } from '../compiler/compile.ts';
+export { type CompileOptions, type CompileResult, compile } from '../compiler/index.ts';
 export type { CompileFlags, PluginManifest, Project, ProjectFile, ProjectPlugin } from '../compiler/project.ts';
 export { readPluginArchive } from '../plugins/archive.ts';
 export { builtinPlugins, loadBuiltinPlugin } from '../plugins/builtin.ts';

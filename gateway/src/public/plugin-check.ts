@@ -1,4 +1,5 @@
 /** Checks whether a gateway would load a plugin, without a gateway around it: the first check of a registry. */
+import { FEATURES } from '../../features/features.ts';
 import { type Marks, marksOf } from '../artifact/config-marks.ts';
 import { type ConfigValidator, configValidator } from '../compiler/config-schema.ts';
 import { loadOnlyRuntime } from '../compiler/load-only-runtime.ts';
@@ -27,7 +28,7 @@ export async function faultOfPackage(
   } catch (error) {
     return { file: 'config-schema.json', message: `it is not a usable JSON Schema: ${messageOf(error).slice(0, 500)}` };
   }
-  const { runtime, close } = loadOnlyRuntime();
+  const { runtime, close } = loadOnlyRuntime(FEATURES);
   try {
     const { name } = manifest;
     await runtime.load(artifactPlugin({ name, manifest, wasm, marks, validate, config: {} }), wasm);

@@ -1,8 +1,8 @@
 /** The base of the plugin SDK's testing kit: the gateway's own runtime and reader of plugins. */
 
+export { standaloneCapabilities } from '../../features/standalone.ts';
 export { marksOf } from '../artifact/config-marks.ts';
 export type { ArtifactPlugin, JsonObject } from '../artifact/format.ts';
-export { standaloneCapabilities } from '../../features/standalone.ts';
 export { configValidator } from '../compiler/config-schema.ts';
 export { artifactPlugin } from '../compiler/plugins.ts';
 export { HttpCallError, type HttpCallFailure } from '../egress/http-call-error.ts';

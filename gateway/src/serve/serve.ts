@@ -1,5 +1,7 @@
 /** A running gateway: its parts start in order, and stop in the reverse order. */
+
 import type { AddressInfo } from 'node:net';
+import { FEATURES } from '../../features/features.ts';
 import { serveAdmin } from '../admin/admin.ts';
 import { AdminCallers } from '../admin/caller.ts';
 import { watchSource } from '../artifact/index.ts';
@@ -226,7 +228,12 @@ async function createTraffic(
   shared: { readonly keyPair: KeyPair | null; readonly slots: LocalConnectionSlots },
 ): Promise<Traffic> {
   if (options.workers > 1) return new Fleet(options, { log, stderr, ...shared });
-  const traffic = new LocalTraffic(options, { log, ...shared, state: await openState(options, log) });
+  const traffic = new LocalTraffic(options, {
+    features: FEATURES,
+    log,
+    ...shared,
+    state: await openState(options, log),
+  });
   shared.slots.endOneOf = (eviction) => traffic.endOneOf(eviction);
   return traffic;
 }

@@ -1,13 +1,13 @@
 /** Caches that several clients fill: one client that fills them takes nothing from another (docs/shared-limits.md). */
 import { describe, expect, it } from 'vitest';
-import { recordedExchange } from '../../sdk/testing/recorder.ts';
-import { Flights } from '../../features/cache/host/flights.ts';
-import { GraphQLChecker, type Verdict } from '../../features/graphql/host/graphql-checker.ts';
 import { PasswordTable } from '../../features/auth/host/passwords/password-table.ts';
 import { readExchangeRules } from '../../features/auth/host/token-exchange/exchange-rules.ts';
 import { TokenExchanger } from '../../features/auth/host/token-exchange/token-exchanger.ts';
 import { TokenClaims } from '../../features/auth/host/tokens/token-claims.ts';
 import { VerifiedTokens } from '../../features/auth/host/tokens/verified-tokens.ts';
+import { Flights } from '../../features/cache/host/flights.ts';
+import { GraphQLChecker, type Verdict } from '../../features/graphql/host/graphql-checker.ts';
+import { recordedExchange } from '../../sdk/testing/recorder.ts';
 import type { HttpCaller } from '../egress/http-client.ts';
 import { Checks } from './checks.ts';
 import { FairQueue } from './fair-queue.ts';

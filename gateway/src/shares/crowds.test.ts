@@ -2,13 +2,13 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
-import { recordedExchange } from '../../sdk/testing/recorder.ts';
-import { Endpoint, KnownEndpoints } from '../../features/ai/host/proxy/targets/endpoint.ts';
 import { Embedder } from '../../features/ai/host/policies/caching/embedder.ts';
 import { Spending } from '../../features/ai/host/policies/spending/spending.ts';
+import { Endpoint, KnownEndpoints } from '../../features/ai/host/proxy/targets/endpoint.ts';
 import { DirectoryUnavailable } from '../../features/auth/host/directory/connection.ts';
 import { Directory } from '../../features/auth/host/directory/directory.ts';
 import { readDirectorySettings } from '../../features/auth/host/directory/directory-settings.ts';
+import { recordedExchange } from '../../sdk/testing/recorder.ts';
 import { EgressGuard } from '../egress/guard.ts';
 import { MemoryCacheStore } from '../state/memory-cache-store.ts';
 import { MemoryState } from '../state/memory-state.ts';

@@ -1,6 +1,6 @@
 /**
  * Every metric that the gateway exposes (docs/reference/gateway.md#metrics), but for those that capabilities bring
- * (capabilities/metrics.ts); docs/metrics.md is generated from both.
+ * (features/metrics.ts); docs/metrics.md is generated from both.
  */
 
 /** Seconds, for everything that takes time. */

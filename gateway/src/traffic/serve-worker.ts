@@ -1,5 +1,7 @@
 /** A worker process of `gw serve --workers`: serves the port that its parent holds, and asks it for shared state. */
+
 import { Socket } from 'node:net';
+import { FEATURES } from '../../features/features.ts';
 import { readArtifact } from '../artifact/index.ts';
 import { atEndOfTick } from '../end-of-tick.ts';
 import { createLog, type Log } from '../telemetry/log.ts';
@@ -26,7 +28,7 @@ class Worker implements WorkerMethods {
     const log = createLog(logLevel, 'json');
     this.#log = log;
     const state = options.state === undefined ? channelState(parent) : await openState(options, log);
-    this.#traffic = new LocalTraffic(options, { log, keyPair, state, slots: sharedSlots });
+    this.#traffic = new LocalTraffic(options, { features: FEATURES, log, keyPair, state, slots: sharedSlots });
   }
 
   async prepare(archive: Uint8Array): Promise<void> {

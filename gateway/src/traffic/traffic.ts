@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net';
 import type { Artifact, LoadedArchive } from '../artifact/index.ts';
 import { TOOLS_PATH } from '../artifact/tools.ts';
 import { BufferBudget } from '../buffer-budget.ts';
-import { type OpenCapabilities, openCapabilities } from '../../features/features.ts';
+import type { Features } from '../capability/features.ts';
+import { type OpenCapabilities, openCapabilities } from '../capability/open-capabilities.ts';
 import { EgressGuard } from '../egress/guard.ts';
 import { HttpClient } from '../egress/http-client.ts';
 import { UpstreamCalls } from '../egress/upstream-calls.ts';
@@ -103,6 +104,7 @@ export function transportLimits(options: ServeOptions): TransportLimits {
 }
 
 export interface LocalTrafficDeps {
+  readonly features: Features;
   readonly log: Log;
   /** Null: the port speaks plaintext. */
   readonly keyPair: KeyPair | null;
@@ -186,7 +188,7 @@ export class LocalTraffic implements Traffic {
       allowPlaintext: options.allowPlaintextUpstream || options.dev,
       maxResponseBytes: options.maxUpstreamResponseBytes,
     });
-    this.#capabilities = openCapabilities({
+    this.#capabilities = openCapabilities(deps.features.capabilities, {
       state: deps.state,
       http: this.#http,
       guard: this.#guard,

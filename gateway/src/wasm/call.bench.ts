@@ -5,11 +5,12 @@
  */
 import { join } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
+import { standaloneCapabilities } from '../../features/standalone.ts';
 import { readPluginFolder } from '../../sdk/testing/plugin-folder.ts';
 import { recordedExchange } from '../../sdk/testing/recorder.ts';
 import type { JsonObject } from '../artifact/format.ts';
-import { standaloneCapabilities } from '../../features/standalone.ts';
 import type { Exchange } from '../exchange.ts';
+import { builtinPluginFolder } from '../plugins/builtin.ts';
 import { ByteWriter } from './binary/bytes.ts';
 import { moduleOf, plugin as named } from './binary/module-of.ts';
 import { createPluginRuntime, type PluginServices } from './index.ts';
@@ -172,88 +173,87 @@ async function measureGrowth(): Promise<void> {
   growing.close();
 }
 
-const plugins = 'gateway/plugins';
 const calls: readonly Call[] = [
   { label: 'empty hook', folder: 'test/fixtures/plugins/empty', config: {} },
   { label: 'two header reads', folder: 'test/fixtures/plugins/two-headers', config: {} },
-  { label: 'rate-limit take', folder: `${plugins}/rate-limit`, config: { quota: 1_000_000_000, window: 60 } },
+  { label: 'rate-limit take', folder: builtinPluginFolder('rate-limit'), config: { quota: 1_000_000_000, window: 60 } },
   {
     label: 'apikey-auth, known key',
-    folder: `${plugins}/apikey-auth`,
+    folder: builtinPluginFolder('apikey-auth'),
     config: { keys: [{ key: 'k-4711', id: 'alice', name: 'Alice', scopes: ['read', 'write'] }] },
   },
   {
     label: 'apikey-auth, unknown key',
-    folder: `${plugins}/apikey-auth`,
+    folder: builtinPluginFolder('apikey-auth'),
     config: { keys: [{ key: 'other', id: 'bob' }] },
   },
   {
     label: 'acl, a group of three',
-    folder: `${plugins}/acl`,
+    folder: builtinPluginFolder('acl'),
     config: { allow_groups: ['admins', 'editors', 'readers'], deny_consumers: ['mallory'] },
   },
-  { label: 'acl, refused', folder: `${plugins}/acl`, config: { allow_groups: ['admins'] } },
+  { label: 'acl, refused', folder: builtinPluginFolder('acl'), config: { allow_groups: ['admins'] } },
   {
     label: 'ip-restriction, two ranges',
-    folder: `${plugins}/ip-restriction`,
+    folder: builtinPluginFolder('ip-restriction'),
     config: { allow: ['192.0.2.0/24'], deny: ['10.0.0.0/8'] },
   },
   {
     label: 'ip-restriction, 1,000 ranges',
-    folder: `${plugins}/ip-restriction`,
+    folder: builtinPluginFolder('ip-restriction'),
     config: { deny: Array.from({ length: 1_000 }, (_, i) => `2001:db8:${i.toString(16)}::/48`) },
   },
   {
     label: 'bot-detection, 3 entries',
-    folder: `${plugins}/bot-detection`,
+    folder: builtinPluginFolder('bot-detection'),
     config: { deny: ['curl', 'python-requests', 'bot'] },
   },
   {
     label: 'bot-detection, 500 entries',
-    folder: `${plugins}/bot-detection`,
+    folder: builtinPluginFolder('bot-detection'),
     config: { deny: Array.from({ length: 500 }, (_, i) => `${String.fromCharCode(97 + (i % 26))}-agent-${i}`) },
   },
-  { label: 'request-size-limit', folder: `${plugins}/request-size-limit`, config: { max_bytes: 1000 } },
-  { label: 'correlation-id, new', folder: `${plugins}/correlation-id`, config: {} },
+  { label: 'request-size-limit', folder: builtinPluginFolder('request-size-limit'), config: { max_bytes: 1000 } },
+  { label: 'correlation-id, new', folder: builtinPluginFolder('correlation-id'), config: {} },
   {
     label: 'correlation-id, of the client',
-    folder: `${plugins}/correlation-id`,
+    folder: builtinPluginFolder('correlation-id'),
     config: { header_name: 'x-trace', accept: 'uuid' },
   },
   {
     label: 'cors, allowed origin',
-    folder: `${plugins}/cors`,
+    folder: builtinPluginFolder('cors'),
     config: { allowed_origins: ['https://app.example.com'] },
   },
   {
     label: 'request-transformer, 3 headers',
-    folder: `${plugins}/request-transformer`,
+    folder: builtinPluginFolder('request-transformer'),
     config: { headers: { set: { 'x-a': '1', 'x-id': '{{path_params.id}}' }, remove: ['user-agent'] } },
   },
   {
     label: 'request-transformer, JSON of 1 KiB',
-    folder: `${plugins}/request-transformer`,
+    folder: builtinPluginFolder('request-transformer'),
     config: { body: { set: { '/ip': '{{request.client_ip}}' }, remove: ['/secret'] } },
     body: JSON.stringify({ secret: 1, note: 'x'.repeat(1000) }),
   },
   {
     label: 'response-transformer, 3 headers',
-    folder: `${plugins}/response-transformer`,
+    folder: builtinPluginFolder('response-transformer'),
     config: { headers: { set: { 'x-a': '1', 'x-path': '{{request.path}}' }, remove: ['x-powered-by'] } },
     hook: 'on_response',
   },
   {
     label: 'response-transformer, JSON of 1 KiB',
-    folder: `${plugins}/response-transformer`,
+    folder: builtinPluginFolder('response-transformer'),
     config: { body: { remove: ['/secret'] } },
     hook: 'on_response',
     body: JSON.stringify({ secret: 1, note: 'x'.repeat(1000) }),
   },
-  { label: 'mock, constant body', folder: `${plugins}/mock`, config: { body: '{"ok":true}' } },
-  { label: 'redirect, one parameter', folder: `${plugins}/redirect`, config: { target: '/new/{id}' } },
+  { label: 'mock, constant body', folder: builtinPluginFolder('mock'), config: { body: '{"ok":true}' } },
+  { label: 'redirect, one parameter', folder: builtinPluginFolder('redirect'), config: { target: '/new/{id}' } },
   {
     label: 'http-upstream, as sent',
-    folder: `${plugins}/http-upstream`,
+    folder: builtinPluginFolder('http-upstream'),
     config: { url: 'https://upstream.example' },
   },
 ];

@@ -1,7 +1,7 @@
 /** What does not load, and how it is told. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ArtifactPlugin } from '../artifact/format.ts';
 import { standaloneCapabilities } from '../../features/standalone.ts';
+import type { ArtifactPlugin } from '../artifact/format.ts';
 import { moduleOf, type Parts, plugin } from './binary/module-of.ts';
 import { createPluginRuntime, PluginLoadError, type PluginRuntime } from './index.ts';
 

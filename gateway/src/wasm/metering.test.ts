@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { propertyRuns } from '../../../test/property-runs.ts';
 import { standaloneCapabilities } from '../../features/standalone.ts';
+import { builtinPluginFolder } from '../plugins/builtin.ts';
 import { generatedModule } from './binary/generated-module.ts';
 import { moduleOf, type Parts, plugin } from './binary/module-of.ts';
 import { SHAPES } from './binary/module-shapes.ts';
@@ -160,7 +161,7 @@ describe('any bytes at all', () => {
   const folders = ['cors', 'mock', 'rate-limit'];
 
   it.each(folders)('made from %s load, or are refused with a PluginLoadError', async (name) => {
-    const wasm = await readFile(join(import.meta.dirname, '..', '..', 'plugins', name, `${name}.wasm`));
+    const wasm = await readFile(join(builtinPluginFolder(name), `${name}.wasm`));
     const edits = fc.array(fc.tuple(fc.nat(wasm.length - 1), fc.integer({ min: 0, max: 255 })), {
       minLength: 1,
       maxLength: 6,
@@ -186,7 +187,7 @@ describe('any bytes at all', () => {
   });
 
   it('of a plugin that loads run to an end', async () => {
-    const wasm = await readFile(join(import.meta.dirname, '..', '..', 'plugins', 'cors', 'cors.wasm'));
+    const wasm = await readFile(join(builtinPluginFolder('cors'), 'cors.wasm'));
     const edits = fc.array(fc.tuple(fc.integer({ min: 200, max: wasm.length - 1 }), fc.integer({ min: 0, max: 255 })), {
       minLength: 1,
       maxLength: 3,

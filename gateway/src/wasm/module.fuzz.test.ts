@@ -8,8 +8,9 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { propertyRuns } from '../../../test/property-runs.ts';
-import { recordedExchange } from '../../sdk/testing/recorder.ts';
 import { standaloneCapabilities } from '../../features/standalone.ts';
+import { recordedExchange } from '../../sdk/testing/recorder.ts';
+import { builtinPluginFolder } from '../plugins/builtin.ts';
 import { generatedModule } from './binary/generated-module.ts';
 import { plugin } from './binary/module-of.ts';
 import { createPluginRuntime, PluginLoadError } from './index.ts';
@@ -64,7 +65,7 @@ it('made at random: every call ends within its budget, several at once', async (
 it.each(['cors', 'correlation-id'])(
   '%s with bytes changed: it is refused, or every call ends within its budget',
   async (name) => {
-    const wasm = await readFile(join(import.meta.dirname, '..', '..', 'plugins', name, `${name}.wasm`));
+    const wasm = await readFile(join(builtinPluginFolder(name), `${name}.wasm`));
     const edits = fc.array(fc.tuple(fc.integer({ min: 200, max: wasm.length - 1 }), fc.integer({ min: 0, max: 255 })), {
       minLength: 1,
       maxLength: 3,
@@ -87,7 +88,7 @@ it.each(['cors', 'correlation-id'])(
 it.each(['cors', 'rate-limit'])(
   'made at random from the head of %s: bytes of any kind after it are refused',
   async (name) => {
-    const wasm = await readFile(join(import.meta.dirname, '..', '..', 'plugins', name, `${name}.wasm`));
+    const wasm = await readFile(join(builtinPluginFolder(name), `${name}.wasm`));
     await fc.assert(
       fc.asyncProperty(fc.nat(wasm.length), fc.uint8Array({ maxLength: 2_000 }), async (length, tail) => {
         await callsOf(Buffer.concat([wasm.subarray(0, length), tail]), 1);

@@ -3,12 +3,13 @@
 import { join } from 'node:path';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
+import { standaloneCapabilities } from '../../features/standalone.ts';
 import type { KitOptions } from '../../sdk/testing/kit.ts';
 import { readPluginFolder } from '../../sdk/testing/plugin-folder.ts';
 import { recordedExchange } from '../../sdk/testing/recorder.ts';
 import { openKit, type RuntimeKit } from '../../sdk/testing/runtime-kit.ts';
-import { standaloneCapabilities } from '../../features/standalone.ts';
 import { Interrupted } from '../exchange.ts';
+import { builtinPluginFolder } from '../plugins/builtin.ts';
 import { problem } from '../problems.ts';
 import { MemoryState } from '../state/memory-state.ts';
 import type { RateLimitStore } from '../state/rate-limit-store.ts';
@@ -18,7 +19,6 @@ import { SHAPES } from './binary/module-shapes.ts';
 import { createPluginRuntime, PluginLoadError, type PluginServices } from './index.ts';
 
 const fixtures = join(import.meta.dirname, '..', '..', '..', 'test', 'fixtures', 'plugins');
-const builtins = join(import.meta.dirname, '..', '..', 'plugins');
 const kits: RuntimeKit[] = [];
 
 async function fixture(name: string, options?: KitOptions): Promise<RuntimeKit> {
@@ -275,7 +275,7 @@ describe('one request and the next', () => {
   });
 
   it('of other configs neither', async () => {
-    const kit = await openKit(join(builtins, 'mock'), { limits: { instances: 1 } });
+    const kit = await openKit(builtinPluginFolder('mock'), { limits: { instances: 1 } });
     kits.push(kit);
     const [a, b] = [await kit.bind({ body: 'of a', headers: { 'x-a': '1' } }), await kit.bind({ body: '' })];
     for (let i = 0; i < 3; i++) {
@@ -367,7 +367,7 @@ describe('CPU time', () => {
         return { allowed: true, remaining: 1, resetAt: 1, retryAfter: 0 };
       },
     };
-    const kit = await openKit(join(builtins, 'rate-limit'), { state: stateOf(slow), limits: { cpuMs: 20 } });
+    const kit = await openKit(builtinPluginFolder('rate-limit'), { state: stateOf(slow), limits: { cpuMs: 20 } });
     kits.push(kit);
     expect((await kit.onRequest({ config: { quota: 1, window: 1 } })).outcome).toBe('continue');
   });
@@ -387,7 +387,7 @@ describe('CPU time', () => {
 describe('waiting for the host', () => {
   it('ends with the client', async () => {
     const never = { take: () => new Promise<never>(() => {}) };
-    const kit = await openKit(join(builtins, 'rate-limit'), { state: stateOf(never) });
+    const kit = await openKit(builtinPluginFolder('rate-limit'), { state: stateOf(never) });
     kits.push(kit);
     const bound = await kit.bind({ quota: 1, window: 1 });
     const x = recordedExchange({});
@@ -399,7 +399,7 @@ describe('waiting for the host', () => {
 
   it('that fails is an internal error, and says so in the log', async () => {
     const broken = { take: () => Promise.reject(new Error('counters are away')) };
-    const kit = await openKit(join(builtins, 'rate-limit'), { state: stateOf(broken) });
+    const kit = await openKit(builtinPluginFolder('rate-limit'), { state: stateOf(broken) });
     kits.push(kit);
     const { problem, logs } = await kit.onRequest({ config: { quota: 1, window: 1 } });
     expect(problem).toMatchObject({ type: 'urn:gw:error:internal-error', status: 500 });
@@ -415,7 +415,7 @@ it('a plugin takes from rate-limit buckets of its own name alone', async () => {
       return { allowed: true, remaining: 1, resetAt: 1, retryAfter: 0 };
     },
   };
-  const kit = await openKit(join(builtins, 'rate-limit'), { state: stateOf(rateLimits) });
+  const kit = await openKit(builtinPluginFolder('rate-limit'), { state: stateOf(rateLimits) });
   kits.push(kit);
   const bound = await kit.bind({ quota: 1, window: 1, policy_name: 'gold' });
   expect(await bound.onRequest(recordedExchange({}))).toBe(0);
@@ -434,7 +434,7 @@ describe('instances', () => {
         return { allowed: true, remaining: 1, resetAt: 1, retryAfter: 0 };
       },
     };
-    const kit = await openKit(join(builtins, 'rate-limit'), {
+    const kit = await openKit(builtinPluginFolder('rate-limit'), {
       state: stateOf(rateLimits),
       limits: { instances: 2, queue: 3 },
     });
@@ -460,7 +460,7 @@ describe('instances', () => {
       },
     };
     const limits = { instances: 2, queue: 3 };
-    const kit = await openKit(join(builtins, 'rate-limit'), { state: stateOf(rateLimits), limits });
+    const kit = await openKit(builtinPluginFolder('rate-limit'), { state: stateOf(rateLimits), limits });
     kits.push(kit);
     const bound = await kit.bind({ quota: 1, window: 1 });
     const call = (clientIp: string) => bound.onRequest(recordedExchange({ clientIp }));
@@ -482,7 +482,7 @@ describe('instances', () => {
         return { allowed: true, remaining: 1, resetAt: 1, retryAfter: 0 };
       },
     };
-    const kit = await openKit(join(builtins, 'rate-limit'), {
+    const kit = await openKit(builtinPluginFolder('rate-limit'), {
       state: stateOf(rateLimits),
       limits: { waitingBytes: 10 * 65_536 },
     });
@@ -520,7 +520,7 @@ describe('instances', () => {
         const { plugin, wasm, complete } = await readPluginFolder(folder);
         return (await runtime.load(plugin, wasm)).bind(complete(config as never));
       };
-      const slow = await load(join(builtins, 'rate-limit'), { quota: 1, window: 1 });
+      const slow = await load(builtinPluginFolder('rate-limit'), { quota: 1, window: 1 });
       const quick = await load(join(fixtures, 'two-headers'), {});
       const call = (plugin: typeof slow, clientIp: string) => {
         const x = recordedExchange({ clientIp });
@@ -589,7 +589,7 @@ describe('instances', () => {
     });
 
     it('for bodies are none where the config says that it needs them', async () => {
-      const kit = await openKit(join(builtins, 'cel'), { limits: { instances: 2, queue: 1 } });
+      const kit = await openKit(builtinPluginFolder('cel'), { limits: { instances: 2, queue: 1 } });
       kits.push(kit);
       const bound = await kit.bind({ expression: 'request.body_json.a == 1', on_match: { deny: {} } });
       const arrivals: ((body: Buffer) => void)[] = [];

@@ -31,7 +31,7 @@ export const cache = capability({
       signature: 'ii:i',
       parameters: '(rules, len) -> cache',
       meaning:
-        "in `init`: a shared HTTP cache (RFC 9111) with rules: JSON in the form of the [cache plugin](../plugins/cache/README.md)'s config; unusable rules reject the config",
+        "in `init`: a shared HTTP cache (RFC 9111) with rules: JSON in the form of the [cache plugin](../features/cache/plugins/cache/README.md)'s config; unusable rules reject the config",
       declared: true,
       make:
         (call, { loaded, bound }) =>

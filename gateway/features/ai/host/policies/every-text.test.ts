@@ -8,7 +8,7 @@ import { RECORDED_REQUESTS } from '../../../../../test/ai/recorded-requests.ts';
 import { propertyRuns } from '../../../../../test/property-runs.ts';
 import { TokenEstimate } from '../proxy/token-estimate.ts';
 
-const plugins = join(import.meta.dirname, '..', '..', '..', 'plugins');
+const plugins = join(import.meta.dirname, '..', '..', 'plugins');
 let prompts: PluginKit;
 let answers: PluginKit;
 beforeAll(async () => {

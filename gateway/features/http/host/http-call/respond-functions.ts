@@ -4,7 +4,13 @@ import type { CapabilityFunction } from '../../../../src/capability/capability.t
 import { HOP_BY_HOP } from '../../../../src/egress/forwarded-headers.ts';
 import type { HttpCaller } from '../../../../src/egress/http-client.ts';
 import { changeHeader, type HeaderList, joinedHeader } from '../../../../src/exchange.ts';
-import { isFieldValue, isToken, MAX_HEADERS, MAX_VALUE, transportHeaders } from '../../../../src/wasm/host/header-rules.ts';
+import {
+  isFieldValue,
+  isToken,
+  MAX_HEADERS,
+  MAX_VALUE,
+  transportHeaders,
+} from '../../../../src/wasm/host/header-rules.ts';
 import { answerWith, finalStatus, MAX_HEADER_BYTES } from '../../../../src/wasm/host/response.ts';
 import type { CallOfPlugin, HttpCallOwn } from './call-of-plugin.ts';
 import { at } from './json-functions.ts';

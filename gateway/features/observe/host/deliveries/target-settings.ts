@@ -2,7 +2,13 @@
 import type { JsonObject } from '../../../../src/artifact/format.ts';
 import type { HeaderList } from '../../../../src/exchange.ts';
 import { isObject } from '../../../../src/spec/json.ts';
-import { isFieldValue, isToken, MAX_HEADERS, MAX_VALUE, transportHeaders } from '../../../../src/wasm/host/header-rules.ts';
+import {
+  isFieldValue,
+  isToken,
+  MAX_HEADERS,
+  MAX_VALUE,
+  transportHeaders,
+} from '../../../../src/wasm/host/header-rules.ts';
 
 /** The config cannot be used; stops the load (exit 1). Names the property, and no value. */
 export class DeliverySettingsError extends Error {}

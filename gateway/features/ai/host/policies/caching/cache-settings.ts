@@ -2,9 +2,9 @@
 
 import { canonicalJson } from '../../../../../src/artifact/canonical-json.ts';
 import type { JsonObject } from '../../../../../src/artifact/format.ts';
+import { digest } from '../../../../cache/host/cache-key.ts';
 import { Endpoint, KnownEndpoints } from '../../proxy/targets/endpoint.ts';
 import { baseUrlOf } from '../../proxy/targets/provider.ts';
-import { digest } from '../../../../cache/host/cache-key.ts';
 import { numberOf, objectOf } from '../profiles.ts';
 import type { SimilaritySettings } from './similar-questions.ts';
 

@@ -3,9 +3,9 @@
 import { type Exchange, headerOf } from '../../../../../src/exchange.ts';
 import { isWrittenNumber, numberText, plainNumber } from '../../../../../src/json/exact-json.ts';
 import { get, isObject, type Obj } from '../../../../../src/spec/json.ts';
+import { digest } from '../../../../cache/host/cache-key.ts';
 import { BETA } from '../../proxy/surfaces/messages.ts';
 import { type SurfaceName, surfaceOf } from '../../proxy/surfaces/surface-of.ts';
-import { digest } from '../../../../cache/host/cache-key.ts';
 import type { AiCacheSettings } from './cache-settings.ts';
 
 /** Increased with each change of stored values or of the parts of a key. */
