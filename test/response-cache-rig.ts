@@ -1,8 +1,8 @@
 /** A response cache between requests and an upstream of a test's making, on a clock of the test's own. */
 import { expect } from 'vitest';
+import { ResponseCache } from '../gateway/features/cache/host/response-cache.ts';
 import type { HeaderRecord } from '../gateway/sdk/testing/kit.ts';
 import { headerList, headerRecord, recordedExchange } from '../gateway/sdk/testing/recorder.ts';
-import { ResponseCache } from '../gateway/features/cache/host/response-cache.ts';
 import type { Exchange } from '../gateway/src/exchange.ts';
 import { MemoryCacheStore } from '../gateway/src/state/memory-cache-store.ts';
 

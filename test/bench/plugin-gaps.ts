@@ -5,8 +5,8 @@
  * p99 and the largest in milliseconds, and the largest as a ratio to that of a run without them just before.
  */
 import { setImmediate as immediate } from 'node:timers/promises';
-import { recordedExchange } from '../../gateway/sdk/testing/recorder.ts';
 import { standaloneCapabilities } from '../../gateway/features/standalone.ts';
+import { recordedExchange } from '../../gateway/sdk/testing/recorder.ts';
 import { moduleOf, plugin } from '../../gateway/src/wasm/binary/module-of.ts';
 import { SHAPES, type Shape } from '../../gateway/src/wasm/binary/module-shapes.ts';
 import { type BoundPlugin, createPluginRuntime } from '../../gateway/src/wasm/index.ts';

@@ -334,7 +334,10 @@ describe('the fake of a messages provider, by the client of Anthropic', () => {
 
 /** A project of the examples in the README, with the fakes in place of the providers. */
 async function readmeProject(): Promise<Uint8Array> {
-  const readme = readFileSync(join(import.meta.dirname, '../../gateway/features/ai/plugins/ai-proxy/README.md'), 'utf8');
+  const readme = readFileSync(
+    join(import.meta.dirname, '../../gateway/features/ai/plugins/ai-proxy/README.md'),
+    'utf8',
+  );
   const examples = [...readme.matchAll(/```yaml\n(.*?)```/gs)].map(([, yaml = '']) => Object(parse(yaml)).paths);
   const paths = JSON.parse(
     JSON.stringify(Object.assign({}, ...examples))

@@ -212,7 +212,10 @@ describe('graphql, through gw serve', () => {
   });
 
   it('compiles the examples of its README', async () => {
-    const readme = readFileSync(join(import.meta.dirname, '../../gateway/features/graphql/plugins/graphql/README.md'), 'utf8');
+    const readme = readFileSync(
+      join(import.meta.dirname, '../../gateway/features/graphql/plugins/graphql/README.md'),
+      'utf8',
+    );
     const [whole, listed] = [...readme.matchAll(/```yaml\n(.*?)```/gs)].map(([, yaml = '']) => parse(yaml));
     expect(await compileSpec({ ...Object(whole) }, ['graphql', 'http-upstream'])).toBeInstanceOf(Uint8Array);
     const trusted = document(upstream.url);

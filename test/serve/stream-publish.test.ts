@@ -96,7 +96,10 @@ describe.skipIf(KAFKA_BROKERS === '')('stream-publish (needs KAFKA_BROKERS)', ()
   });
 
   it('works as its README shows', async () => {
-    const readme = readFileSync(join(import.meta.dirname, '../../gateway/features/brokers/plugins/stream-publish/README.md'), 'utf8');
+    const readme = readFileSync(
+      join(import.meta.dirname, '../../gateway/features/brokers/plugins/stream-publish/README.md'),
+      'utf8',
+    );
     const [, example = ''] = /```yaml\n([\s\S]*?)```/.exec(readme) ?? [];
     expect(example).toContain('brokers: localhost:9092');
     const gw = await serveDocument(

@@ -62,7 +62,10 @@ describe.skipIf(brokers === '')('stream-subscribe (needs KAFKA_BROKERS)', () => 
   });
 
   it('works as its README shows', async () => {
-    const readme = readFileSync(join(import.meta.dirname, '../../gateway/features/brokers/plugins/stream-subscribe/README.md'), 'utf8');
+    const readme = readFileSync(
+      join(import.meta.dirname, '../../gateway/features/brokers/plugins/stream-subscribe/README.md'),
+      'utf8',
+    );
     const [, example = ''] = /```yaml\n([\s\S]*?)```/.exec(readme) ?? [];
     expect(example).toContain('brokers: localhost:9092');
     const document = load(example.replace('brokers: localhost:9092', `brokers: ${brokers}`));

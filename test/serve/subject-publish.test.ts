@@ -86,7 +86,10 @@ describe.skipIf(NATS_URL === '')('subject-publish (needs NATS_URL)', () => {
   });
 
   it('works as its README shows', async () => {
-    const readme = readFileSync(join(import.meta.dirname, '../../gateway/features/brokers/plugins/subject-publish/README.md'), 'utf8');
+    const readme = readFileSync(
+      join(import.meta.dirname, '../../gateway/features/brokers/plugins/subject-publish/README.md'),
+      'utf8',
+    );
     const [, example = ''] = /```yaml\n([\s\S]*?)```/.exec(readme) ?? [];
     expect(example).toContain('url: nats://localhost:4222');
     const gw = await serveDocument(

@@ -164,7 +164,10 @@ describe.skipIf(url === '')('subject-subscribe (needs NATS_URL)', () => {
   });
 
   it('works as its README shows', async () => {
-    const readme = readFileSync(join(import.meta.dirname, '../../gateway/features/brokers/plugins/subject-subscribe/README.md'), 'utf8');
+    const readme = readFileSync(
+      join(import.meta.dirname, '../../gateway/features/brokers/plugins/subject-subscribe/README.md'),
+      'utf8',
+    );
     const [, example = ''] = /```yaml\n([\s\S]*?)```/.exec(readme) ?? [];
     expect(example).toContain('url: nats://localhost:4222');
     const document = load(example.replace('nats://localhost:4222', url));

@@ -17,9 +17,9 @@ import { CREDENTIALS_HINT, credentialPlaces, withoutCredentials } from '../spec/
 import type { BoundUse } from './admitted-headers.ts';
 import { type ConfigChecks, checkConditions, decidesByCaller } from './conditions.ts';
 import { type ConfigError, isReference } from './config-schema.ts';
-import type { BoundConfig, PluginLoad } from './load-check.ts';
 import { manifestPlace } from './manifest-place.ts';
 import { placeInConfig } from './place-in-config.ts';
+import type { BoundConfig, PluginLoad } from './plugins.ts';
 import { type Plugins, type PreparedPlugin, usesAny } from './plugins.ts';
 import type { Project } from './project.ts';
 

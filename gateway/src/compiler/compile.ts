@@ -3,54 +3,20 @@
  * resolve → check → bind → emit; faults of the inputs are never thrown.
  */
 
-import type { Manifest } from '../artifact/format.ts';
 import { createSigner, KeyError, type Signer } from '../artifact/signature.ts';
 import type { Features } from '../capability/features.ts';
-import { type Diagnostic, Diagnostics, type FoundError } from '../spec/diagnostic.ts';
+import { Diagnostics, type FoundError } from '../spec/diagnostic.ts';
 import { type Document, Documents, type ParsedTexts } from '../spec/documents.ts';
-import { type Compiled, checkAndBind, type InheritedRoute } from './check.ts';
+import { type Compiled, checkAndBind } from './check.ts';
+import type { CompileOptions, CompileResult } from './compile-result.ts';
 import { type ConfigChecks, conditionReader } from './conditions.ts';
 import { emit } from './emit.ts';
-import { type LeftOutOperation, leftOutBy, leftOutOf } from './left-out.ts';
+import { leftOutBy, leftOutOf } from './left-out.ts';
 import { checkLoads } from './load-check.ts';
 import { parse } from './parse.ts';
 import type { Project } from './project.ts';
 import { read, type Sources } from './read.ts';
 import { resolve } from './resolve.ts';
-
-export type CompileResult =
-  | {
-      readonly ok: true;
-      /** The bytes of the .gwa. */
-      readonly artifact: Uint8Array;
-      /** `sha256:<hex>`. */
-      readonly artifactHash: string;
-      /** Hex sha256 of the tar. */
-      readonly tarSha256: string;
-      readonly manifest: Manifest;
-      /** Operations that became a route, or a tool, by an inherited `x-gw-dispatch`. */
-      readonly inherited: readonly InheritedRoute[];
-      /** Operations that are not served because of an error (`CompileFlags.leaveOut`). */
-      readonly leftOut: readonly LeftOutOperation[];
-      /** Warnings; with `leaveOut` also former errors. */
-      readonly diagnostics: readonly Diagnostic[];
-    }
-  | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
-
-export interface CompileOptions {
-  /**
-   * Loads the modules as serving does, so that a module that serving would refuse is a diagnostic. Default: true.
-   *
-   * @example { loadsPlugins: false } // for quick feedback on documents: modules are trusted as they are
-   */
-  readonly loadsPlugins?: boolean;
-  /**
-   * Called with the name of each file that a reference names, and that the project lacks. Default: no call.
-   *
-   * @example (name) => watch(join(folder, name))
-   */
-  readonly missing?: (name: string) => void;
-}
 
 /**
  * Compiles with the features that the program has. Equal projects give equal hashes, in any order of files, and equal tars with `sourceDateEpoch`

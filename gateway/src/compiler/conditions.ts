@@ -4,24 +4,17 @@
 
 import { marked } from '../artifact/config-marks.ts';
 import type { JsonObject } from '../artifact/format.ts';
-import type { Features } from '../capability/features.ts';
+import type { ConfigFeatures, ReadCondition } from '../capability/config-checks.ts';
 import { messageOf } from '../message-of.ts';
 import { isReference } from './config-schema.ts';
 import type { PreparedPlugin } from './plugins.ts';
 import type { Project } from './project.ts';
 
-/** Throws an Error, with line and column in the expression, if it is malformed. */
-export type ReadCondition = (text: string) => {
-  readonly headers: ReadonlySet<string>;
-  /** Members of `request` that it reads. */
-  readonly parts: ReadonlySet<string>;
-};
-
 /** Members of `request` that are the same for every call of a tool by one caller. */
 const OF_CALLERS: ReadonlySet<string> = new Set(['method', 'consumer', 'groups', 'claims']);
 
 /** Checks of configs that features bring. */
-export interface ConfigChecks extends Pick<Features, 'isHash'> {
+export interface ConfigChecks extends Pick<ConfigFeatures, 'isHash'> {
   /** Null if the project uses no conditions. */
   readonly readCondition: ReadCondition | null;
 }
@@ -38,7 +31,7 @@ export interface CheckedConditions {
  */
 export async function conditionReader(
   { plugins, files }: Project,
-  { loadConditions }: Features,
+  { loadConditions }: ConfigFeatures,
 ): Promise<ReadCondition | null> {
   const used = plugins.some(
     ({ name, configSchema }) =>

@@ -1,7 +1,4 @@
 /** The entry of the compiler for the other parts of gw; users import `public/compiler.ts`. */
-import { FEATURES } from '../../features/features.ts';
-import { type CompileOptions, type CompileResult, compileWith } from './compile.ts';
-import type { Project } from './project.ts';
 
 export { pluginPackageOf, readPluginArchive } from '../plugins/archive.ts';
 export { builtinPluginFiles, builtinPlugins, loadBuiltinPlugin } from '../plugins/builtin.ts';
@@ -10,7 +7,8 @@ export { ArchiveError, isGzip, isTar, repack, unpack } from '../plugins/unpack.t
 export type { Diagnostic } from '../spec/diagnostic.ts';
 export { ERROR_CODES, type ErrorCode, type Severity } from '../spec/error-codes.ts';
 export type { InheritedRoute } from './check.ts';
-export type { CompileOptions, CompileResult } from './compile.ts';
+export { compile } from './compile-project.ts';
+export type { CompileOptions, CompileResult } from './compile-result.ts';
 export {
   type DescribedOperation,
   type DescribedUse,
@@ -28,8 +26,3 @@ export type {
   ProjectFile,
   ProjectPlugin,
 } from './project.ts';
-
-/** Compiles a project into an artifact; its faults are diagnostics, never thrown. */
-export function compile(project: Project, options?: CompileOptions): Promise<CompileResult> {
-  return compileWith(FEATURES, project, options);
-}

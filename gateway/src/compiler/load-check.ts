@@ -4,7 +4,7 @@
  * stays within the project.
  */
 import { hash } from 'node:crypto';
-import type { Json, JsonObject } from '../artifact/format.ts';
+import type { Json } from '../artifact/format.ts';
 import { BoundedMap } from '../bounded-map.ts';
 import type { Features } from '../capability/features.ts';
 import { messageOf } from '../message-of.ts';
@@ -13,20 +13,8 @@ import { isCpuExceeded, type LoadedModule, type PluginRuntime } from '../wasm/in
 import { isReference } from './config-schema.ts';
 import { loadOnlyRuntime } from './load-only-runtime.ts';
 import { manifestPlace } from './manifest-place.ts';
-import { artifactPlugin, type PreparedPlugin } from './plugins.ts';
+import { artifactPlugin, type PluginLoad } from './plugins.ts';
 import type { Project } from './project.ts';
-
-/** A config that an operation binds a plugin to. */
-export interface BoundConfig {
-  readonly config: JsonObject;
-  readonly place: Place;
-}
-
-export interface PluginLoad {
-  readonly plugin: PreparedPlugin;
-  /** Each once. */
-  readonly configs: readonly BoundConfig[];
-}
 
 /** Plugins that this process has loaded before: long-lived servers compile the same ones again and again. By digest. */
 const known = new BoundedMap<true>(10_000);

@@ -29,6 +29,18 @@ export function usesAny({ manifest }: PreparedPlugin, functions: readonly string
   return functions.some((each) => manifest.host_functions.includes(each));
 }
 
+/** A config that an operation binds a plugin to. */
+export interface BoundConfig {
+  readonly config: JsonObject;
+  readonly place: Place;
+}
+
+export interface PluginLoad {
+  readonly plugin: PreparedPlugin;
+  /** Each once. */
+  readonly configs: readonly BoundConfig[];
+}
+
 /** Prepares a plugin when an operation first uses it. Unused plugins are checked all the same, but not bundled. */
 export class Plugins {
   readonly #project: Project;

@@ -17,7 +17,8 @@ export type {
   PluginType,
   SourceSpec,
 } from '../artifact/format.ts';
-export { type CompileOptions, type CompileResult, compile } from '../compiler/index.ts';
+export { compile } from '../compiler/compile-project.ts';
+export type { CompileOptions, CompileResult } from '../compiler/compile-result.ts';
 export type { CompileFlags, PluginManifest, Project, ProjectFile, ProjectPlugin } from '../compiler/project.ts';
 export { readPluginArchive } from '../plugins/archive.ts';
 export { builtinPlugins, loadBuiltinPlugin } from '../plugins/builtin.ts';
