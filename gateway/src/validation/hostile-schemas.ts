@@ -7,6 +7,8 @@ import type { Json, JsonObject } from '../artifact/format.ts';
 const NAMES = ['a', 'b', 'c', 'left', 'right', 'items'];
 /** Ids of the schemas of a table; each may refer to any of them. */
 export const IDS = ['root', 's1', 's2', 's3'];
+/** Schemas below one of a table, beyond which all are leaves: otherwise some tables have millions. */
+const MOST_SCHEMAS = 300;
 const PATTERNS = [
   'a[ab]{700}c',
   '^[ab]*a[ab]{300}c$',
@@ -32,6 +34,7 @@ function numbers(seed: number): () => number {
 /** Generates schemas, values and patterns; equal seeds give equal ones. */
 export class HostileSchemas {
   readonly random: () => number;
+  #left = MOST_SCHEMAS;
 
   constructor(seed: number) {
     this.random = numbers(seed);
@@ -53,11 +56,16 @@ export class HostileSchemas {
 
   /** Returns schemas by the ids in `IDS`, which refer to each other as `gw:<id>`. */
   table(): JsonObject {
-    return Object.fromEntries(IDS.map((id) => [id, this.schema(3)]));
+    return Object.fromEntries(
+      IDS.map((id) => {
+        this.#left = MOST_SCHEMAS;
+        return [id, this.schema(3)];
+      }),
+    );
   }
 
   schema(depth: number): Json {
-    if (depth === 0 || this.random() < 0.2) return this.#leaf();
+    if (depth === 0 || --this.#left < 0 || this.random() < 0.2) return this.#leaf();
     const inner = () => this.schema(depth - 1);
     const width = this.oneOf([2, 3, 20, 100]);
     const { below, oneOf, many } = this.#bound();
