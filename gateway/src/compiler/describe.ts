@@ -13,7 +13,7 @@ import type { Project, ProjectFile } from './project.ts';
 import { read } from './read.ts';
 
 /** A plugin with its config, as the document has it. */
-export interface DescribedUse {
+interface DescribedUse {
   readonly name: string;
   readonly config: JsonObject;
 }

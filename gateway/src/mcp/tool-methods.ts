@@ -58,7 +58,7 @@ export interface UpstreamCall {
   readonly args: Arguments;
 }
 
-export interface Arguments {
+interface Arguments {
   readonly values: Obj;
   /** Arguments with numbers as they were written, to be sent so. */
   readonly exact: Obj;

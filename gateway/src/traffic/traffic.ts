@@ -86,7 +86,7 @@ function helperHeapMb(maxBodySize: number): number {
 }
 
 /** Returns the bytes of all headers of a request: by default, as many as their number and their size admit. */
-export function headerBytesOf({ maxHeaderBytes, maxHeaders, maxHeaderSize }: ServeOptions): number {
+function headerBytesOf({ maxHeaderBytes, maxHeaders, maxHeaderSize }: ServeOptions): number {
   return maxHeaderBytes ?? maxHeaders * maxHeaderSize;
 }
 
