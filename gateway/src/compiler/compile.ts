@@ -6,7 +6,8 @@
 import type { Manifest } from '../artifact/format.ts';
 import { createSigner, KeyError, type Signer } from '../artifact/signature.ts';
 import { type Diagnostic, Diagnostics, type FoundError } from '../spec/diagnostic.ts';
-import { type Document, Documents, type ParsedTexts } from '../spec/documents.ts';
+import type { Document } from '../spec/document.ts';
+import { Documents, type ParsedTexts } from '../spec/documents.ts';
 import { type Compiled, checkAndBind, type InheritedRoute } from './check.ts';
 import { conditionReader, type ReadCondition } from './conditions.ts';
 import { emit } from './emit.ts';
