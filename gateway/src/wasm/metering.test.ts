@@ -5,11 +5,11 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { propertyRuns } from '../../../test/property-runs.ts';
 import { standaloneCapabilities } from '../capabilities/standalone.ts';
-import { generatedModule } from './binary/generated-module.ts';
 import { moduleOf, type Parts, plugin } from './binary/module-of.ts';
 import { SHAPES } from './binary/module-shapes.ts';
+import { generatedModule } from './binary/random-module.test-support.ts';
 import { rewriteModule } from './binary/rewrite.ts';
-import { stepsBetweenLooks } from './binary/step-counter.ts';
+import { stepsBetweenLooks } from './binary/step-counter.test-support.ts';
 import { createPluginRuntime, PluginLoadError, type PluginRuntime } from './index.ts';
 
 let runtime: PluginRuntime;

@@ -10,8 +10,8 @@ import { expect, it } from 'vitest';
 import { propertyRuns } from '../../../test/property-runs.ts';
 import { recordedExchange } from '../../sdk/testing/recorder.ts';
 import { standaloneCapabilities } from '../capabilities/standalone.ts';
-import { generatedModule } from './binary/generated-module.ts';
 import { plugin } from './binary/module-of.ts';
+import { generatedModule } from './binary/random-module.test-support.ts';
 import { createPluginRuntime, PluginLoadError } from './index.ts';
 
 const CPU_MS = 5;
