@@ -70,7 +70,9 @@ function readCoverage(folder: string): Coverage[] {
 }
 
 function sourcesBelow(folder: string): string[] {
-  return globSync(`${folder}/**/*.ts`, { cwd: ROOT }).filter((file) => !/\.(test|bench)\.ts$|\.d\.ts$/.test(file));
+  return globSync(`${folder}/**/*.ts`, { cwd: ROOT }).filter(
+    (file) => !/\.(test|bench|test-support)\.ts$|\.d\.ts$/.test(file),
+  );
 }
 
 function read(path: string) {

@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const WORKSPACES = ['gateway', 'gateway/sdk', 'control', 'operator'];
-const SOURCE = /^(gateway|control|operator)\/.*(?<!\.(test|bench))\.tsx?$/;
+const SOURCE = /^(gateway|control|operator)\/.*(?<!\.(test|bench|test-support))\.tsx?$/;
 const IMPORT = /^(?:import|export)\s+(?:[^'";]*?\s+from\s+)?'([^']+)'/gms;
 
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');

@@ -7,7 +7,7 @@ import { propertyRuns } from '../../../test/property-runs.ts';
 import { standaloneCapabilities } from '../capabilities/standalone.ts';
 import { moduleOf, type Parts, plugin } from './binary/module-of.ts';
 import { SHAPES } from './binary/module-shapes.ts';
-import { generatedModule } from './binary/random-module.test-support.ts';
+import { randomModule } from './binary/random-module.test-support.ts';
 import { rewriteModule } from './binary/rewrite.ts';
 import { stepsBetweenLooks } from './binary/step-counter.test-support.ts';
 import { createPluginRuntime, PluginLoadError, type PluginRuntime } from './index.ts';
@@ -148,7 +148,7 @@ describe('between two looks at the clock', () => {
   it('little runs of any module', () => {
     fc.assert(
       fc.property(fc.nat(), (seed) => {
-        const { bytes } = rewriteModule(generatedModule(seed), 16 << 20);
+        const { bytes } = rewriteModule(randomModule(seed), 16 << 20);
         expect(stepsBetweenLooks(bytes, 'on_request', 20).most).toBeLessThan(MOST_STEPS);
       }),
       propertyRuns(300),
