@@ -12,7 +12,7 @@ const root = join(import.meta.dirname, '..');
 const compiler = join(root, 'node_modules', 'assemblyscript');
 
 /** Folders of the built-in plugins, and of those that only tests use. */
-export async function pluginFolders(fixtures: boolean): Promise<string[]> {
+async function pluginFolders(fixtures: boolean): Promise<string[]> {
   const folders: string[] = [];
   const patterns = ['gateway/features/*/plugins/*/assembly/index.ts', 'test/fixtures/plugins/*/assembly/index.ts'];
   for (const pattern of fixtures ? patterns : patterns.slice(0, 1)) {

@@ -30,7 +30,7 @@ interface Dump {
   }[];
 }
 
-export interface Coverage {
+interface Coverage {
   readonly workspace: string;
   readonly lines: number;
   readonly covered: number;
@@ -52,7 +52,7 @@ export async function coverage(tests: (folder: string) => Promise<number>): Prom
 }
 
 /** Of the dumps in a folder, by workspace. A line counts as covered where any part of it has run. */
-export function readCoverage(folder: string): Coverage[] {
+function readCoverage(folder: string): Coverage[] {
   const files = new Map(
     SOURCES.flatMap(sourcesBelow).map((file) => [pathToFileURL(join(ROOT, file)).href, read(file)]),
   );
@@ -70,7 +70,9 @@ export function readCoverage(folder: string): Coverage[] {
 }
 
 function sourcesBelow(folder: string): string[] {
-  return globSync(`${folder}/**/*.ts`, { cwd: ROOT }).filter((file) => !/\.(test|bench)\.ts$|\.d\.ts$/.test(file));
+  return globSync(`${folder}/**/*.ts`, { cwd: ROOT }).filter(
+    (file) => !/\.(test|bench|test-support)\.ts$|\.d\.ts$/.test(file),
+  );
 }
 
 function read(path: string) {

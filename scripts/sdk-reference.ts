@@ -5,20 +5,20 @@ import { join } from 'node:path';
 const FOLDER = join(import.meta.dirname, '..', 'gateway', 'sdk', 'assembly');
 
 /** A doc comment. */
-export interface SdkDoc {
+interface SdkDoc {
   readonly text: string;
   /** Code, or null. */
   readonly example: string | null;
 }
 
-export interface SdkMember {
+interface SdkMember {
   readonly name: string;
   /** As it is called: `Cookies.get(name: Text): Text | null`. */
   readonly signature: string;
   readonly doc: SdkDoc | null;
 }
 
-export interface SdkExport extends SdkMember {
+interface SdkExport extends SdkMember {
   readonly kind: 'function' | 'namespace' | 'class' | 'constant';
   readonly members: readonly SdkMember[];
 }

@@ -132,6 +132,7 @@ const tasks: Record<string, (args: string[]) => Promise<number>> = {
       () => run(bin('tsc'), '-p', 'control/ui'),
       () => run(bin('tsc'), '-p', 'gateway/inspector'),
       () => run(bin('tsc'), '-p', 'gateway/reference'),
+      () => run(bin('knip'), '--no-config-hints'),
     ),
   format: () => run(bin('biome'), 'check', '--write', '.'),
 };

@@ -7,7 +7,7 @@ import { RegistryClient } from '../operator/src/registry/client.ts';
 import type { Objects } from '../operator/src/runtime/objects.ts';
 import { type EgressSettings, type OpenFetcher, openFetcher } from '../operator/src/sources/open-fetcher.ts';
 
-export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
 export interface FileServer {
   /** `http://127.0.0.1:PORT`. */

@@ -1,5 +1,5 @@
 /** Limits of a transport that no test of it reaches by waiting. */
-import type { TransportLimits } from '../gateway/src/transport/transport.ts';
+import type { TransportLimits } from '../gateway/src/transport/transport-state.ts';
 
 export const TRANSPORT_LIMITS: TransportLimits = {
   maxBodySize: 1 << 20,

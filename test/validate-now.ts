@@ -2,7 +2,7 @@
 import type { BodyValidator } from '../gateway/src/validation/body.ts';
 import type { Asker, Verdict } from '../gateway/src/validation/helpers/validation-helpers.ts';
 
-export const ASKER: Asker = { clientIp: '127.0.0.1', authenticated: false, wanted: () => true };
+const ASKER: Asker = { clientIp: '127.0.0.1', authenticated: false, wanted: () => true };
 
 export function validateNow(validator: BodyValidator, contentType: string | undefined, body: Uint8Array): Verdict {
   const verdict = validator.validate(contentType, body, ASKER);

@@ -3,4 +3,4 @@ export { SYSTEM } from './access/actor.ts';
 export { asSecret } from './access/secrets.ts';
 export type { ControlPlane } from './control-plane.ts';
 export { registerPackage } from './modules/plugins/register-package.ts';
-export { type RunningControlPlane, type ServeOptions, serve } from './serve.ts';
+export { serve } from './serve.ts';

@@ -17,7 +17,7 @@ import { findToken } from './modules/tokens/store.ts';
 import { Replica } from './replicas/replica.ts';
 import { requestSpans } from './telemetry/request-spans.ts';
 
-export interface Address {
+interface Address {
   readonly host: string;
   readonly port: number;
 }

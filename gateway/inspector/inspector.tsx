@@ -91,6 +91,6 @@ function sum(tools: readonly Tool[]): number {
 }
 
 /** Of anything that a server may say where a text belongs. */
-export function textOf(value: unknown): string {
+function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }

@@ -106,7 +106,7 @@ export interface DescribedMessages {
 }
 
 /** Answers that an API description is made into. */
-export interface DescribedAnswers {
+interface DescribedAnswers {
   /** `status`: that of a config. Null if the description has no response for it. */
   answer(x: Exchange, status: number): Answer | null;
 }

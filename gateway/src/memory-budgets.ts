@@ -19,7 +19,7 @@ export interface MemoryBudgets {
 }
 
 /** Returns the bytes that this process may use: the container's limit, else the machine's memory. */
-export function usableMemory(): number {
+function usableMemory(): number {
   const constrained = process.constrainedMemory();
   return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
 }

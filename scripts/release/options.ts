@@ -6,7 +6,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { ROOT } from './programs.ts';
 
 /** In this order. Each can be run again by itself: it replaces what it made before. */
-export const STEPS = [
+const STEPS = [
   'packages',
   'charts',
   'kubectl',
@@ -28,7 +28,7 @@ export const NODE_PACKAGES = {
 } as const;
 export type KubectlPlatform = keyof typeof NODE_PACKAGES;
 
-export type Signing = { readonly by: 'nobody' | 'keyless' } | { readonly by: 'key'; readonly key: string };
+type Signing = { readonly by: 'nobody' | 'keyless' } | { readonly by: 'key'; readonly key: string };
 
 export interface ReleaseOptions {
   readonly steps: readonly Step[];

@@ -27,7 +27,7 @@ const NOW = () => Math.floor(Date.now() / 1000);
 const newId = (prefix: string) => prefix + randomBytes(12).toString('hex');
 const json = (value: object): FilesAnswer => ({ type: 'application/json', body: JSON.stringify(value) });
 
-export const BATCH_USAGE = {
+const BATCH_USAGE = {
   input_tokens: 210,
   input_tokens_details: { cached_tokens: 160 },
   output_tokens: 80,

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export interface Script {
+interface Script {
   /** Default: 200. */
   readonly status?: number;
   /** Beside the type of its body: JSON or events. */
@@ -10,7 +10,7 @@ export interface Script {
   readonly body: string | Uint8Array;
 }
 
-export interface ScriptedRequest {
+interface ScriptedRequest {
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
   readonly text: string;

@@ -12,8 +12,8 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Json, JsonObject } from '../../gateway/src/artifact/format.ts';
 import type { ProjectPlugin } from '../../gateway/src/compiler/index.ts';
-import { HostileSchemas } from '../../gateway/src/validation/hostile-schemas.ts';
-import { generatedModule } from '../../gateway/src/wasm/binary/generated-module.ts';
+import { HostileSchemas } from '../../gateway/src/validation/hostile-schemas.test-support.ts';
+import { randomModule } from '../../gateway/src/wasm/binary/random-module.test-support.ts';
 import { compileSpec, type Gateway, startGateway } from '../serve/gateway.ts';
 
 const COUNT = Number(process.argv[2] ?? 200);
@@ -81,7 +81,7 @@ function patternAttack(): Attack {
 }
 
 function moduleAttack(name: string, seed: number): Attack {
-  const plugin: ProjectPlugin = { name, wasm: generatedModule(seed) };
+  const plugin: ProjectPlugin = { name, wasm: randomModule(seed) };
   const operation = posted({ type: 'string' }, [{ name }]);
   return { kind: 'module', operation, schemas: {}, plugins: [plugin], body: '"a"', shown: `seed ${seed}` };
 }

@@ -13,7 +13,7 @@ export interface Console {
   close(): Promise<void>;
 }
 
-export interface OpenOptions extends BrowserContextOptions {
+interface OpenOptions extends BrowserContextOptions {
   readonly token?: string | null;
 }
 

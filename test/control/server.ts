@@ -62,7 +62,7 @@ async function startOn(
   return { ...program, url, adminUrl: `http://${admin}`, ...client(url) };
 }
 
-export function client(url: string): Pick<ControlServer, 'ask' | 'get'> {
+function client(url: string): Pick<ControlServer, 'ask' | 'get'> {
   const ask = async (path: string, { json, token = ADMIN_TOKEN, headers, ...init }: AskInit = {}) => {
     const response = await fetch(url + path, {
       ...init,

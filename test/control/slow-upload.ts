@@ -11,7 +11,7 @@ export interface UploadForm {
 }
 
 /** The status, or in words how the connection broke. */
-export type UploadOutcome = { readonly status: number } | { readonly broken: string };
+type UploadOutcome = { readonly status: number } | { readonly broken: string };
 
 const PIECE = 64 * 1024;
 

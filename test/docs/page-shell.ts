@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { eventually } from '../eventually.ts';
 
-export interface Ended {
+interface Ended {
   readonly code: number;
   /** Of both streams, as a terminal shows them. */
   readonly output: string;

@@ -14,7 +14,7 @@ export interface Failure {
   readonly ms: number;
 }
 
-export interface Totals {
+interface Totals {
   readonly sent: number;
   readonly answered: number;
   /** To another connection, since the first one was ending. */

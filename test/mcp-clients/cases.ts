@@ -7,7 +7,7 @@ import type { Connection, NpmClient } from './npm-clients.ts';
 /** Throws where the client does not get what it must; else the table's word for what it gets. */
 type Case = (connection: Connection, client: NpmClient, rig: McpClientRig) => Promise<string>;
 
-export const PASSES = 'passes';
+const PASSES = 'passes';
 /** The two servers behind the gateway, one of each era. */
 const UPSTREAMS = ['early', 'late'];
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { mutated } from '../mutations.ts';
 
 /** JSON that is written by hand: members may come twice, numbers may be what no double is. */
-export type Written = string;
+type Written = string;
 
 const object = (members: readonly (readonly [name: string, value: Written])[]): Written =>
   `{${members.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`;

@@ -23,7 +23,7 @@ export interface Found {
 }
 
 /** Paths of the collections that a project's objects, and a user's, are in. */
-export const PLURALS = {
+const PLURALS = {
   GatewayProject: 'apis/gw.dev/v1alpha1/gatewayprojects',
   ApiSpec: 'apis/gw.dev/v1alpha1/apispecs',
   PluginRef: 'apis/gw.dev/v1alpha1/pluginrefs',

@@ -24,7 +24,7 @@ function pythonWith(python: string, requirements: string, packages: readonly str
 }
 
 /** With the official clients. */
-export const PYTHON = pythonWith(process.env['GW_CLIENTS_PYTHON'] ?? 'python3', 'requirements.txt', [
+const PYTHON = pythonWith(process.env['GW_CLIENTS_PYTHON'] ?? 'python3', 'requirements.txt', [
   ...['anthropic', 'mcp', 'openai', 'websockets'],
 ]);
 /** With the clients of others. */

@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { base64url, newKey, signToken } from './issuer.ts';
 
-export const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token';
+const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token';
 export const JWT = 'urn:ietf:params:oauth:token-type:jwt';
 const GRANT = 'urn:ietf:params:oauth:grant-type:token-exchange';
 

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net';
 import { ANY_OBJECT } from './mcp-servers.ts';
 
-export interface HostileRequest {
+interface HostileRequest {
   readonly id: unknown;
   readonly headers: IncomingHttpHeaders;
   /** To be answered by hand, where the answer is null. */

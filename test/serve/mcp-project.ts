@@ -81,7 +81,7 @@ export interface Sent {
 }
 
 /** A message of JSON-RPC, as far as tests look at it. */
-export interface RpcBody {
+interface RpcBody {
   readonly id?: unknown;
   readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
   readonly result?: {

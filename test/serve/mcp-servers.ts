@@ -41,7 +41,7 @@ export interface TestTool {
 
 /** What a server answers methods with that are not about tools. */
 export type Methods = Readonly<Record<string, (params: Params, context: CallContext) => object>>;
-export type Params = Readonly<Record<string, unknown>>;
+type Params = Readonly<Record<string, unknown>>;
 
 export interface McpServerOptions {
   readonly methods?: Methods;

@@ -20,7 +20,7 @@ export interface SendingSetup {
 }
 
 /** The artifact of an operation for each config, at `/<name>`; a name may have parameters (`orders/{id}`). */
-export function sendingArtifact(
+function sendingArtifact(
   plugin: string,
   configs: Readonly<Record<string, object>>,
   { payload, contentType, middlewares = [], security = {} }: SendingSetup = {},

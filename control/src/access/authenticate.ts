@@ -7,7 +7,7 @@ import { adminTokenCheck } from './admin-token.ts';
 import type { OidcTokens } from './oidc.ts';
 
 /** An API token that is valid now. */
-export interface KnownToken {
+interface KnownToken {
   readonly id: string;
   readonly name: string;
   readonly role: Role;
@@ -25,7 +25,7 @@ export interface KnownApiKey {
 }
 
 /** Store of credentials. Both methods mark the found ones as used. */
-export interface CredentialStore {
+interface CredentialStore {
   findToken(token: string): Promise<KnownToken | undefined>;
   findApiKey(key: string): Promise<KnownApiKey | null>;
 }

@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 
 /** Prefix of a secret, which tells people and code scanners its kind. */
-export const SECRET_KINDS = { dataPlaneKey: 'gwk', apiToken: 'gwt' } as const;
+const SECRET_KINDS = { dataPlaneKey: 'gwk', apiToken: 'gwt' } as const;
 export type SecretKind = keyof typeof SECRET_KINDS;
 
 /** 256 bits: too many to guess, so that a plain hash is as good as a slow one. */

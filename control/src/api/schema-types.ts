@@ -2,7 +2,7 @@
 import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox';
 
 /** A JSON value, as in the compiler. */
-export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export interface JsonObject {
   readonly [name: string]: Json;
 }

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import type { Environment } from '../config.ts';
 
-export interface ControlContext {
+interface ControlContext {
   readonly server: string;
   readonly token?: string;
   /** Name or id of the default project of commands. */

@@ -6,9 +6,9 @@ import { CommanderError } from 'commander';
 import { ApiError } from '../client/api-error.ts';
 
 /** Also for invalid command lines (docs/decisions.md#exit-codes). */
-export const EXIT_FAILURE = 1;
+const EXIT_FAILURE = 1;
 /** A compilation that was waited for failed, or a deployment did not succeed. */
-export const EXIT_OUTCOME = 3;
+const EXIT_OUTCOME = 3;
 
 /** The outcome was printed already. */
 export class OutcomeFailure extends Error {}

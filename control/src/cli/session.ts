@@ -17,7 +17,7 @@ export interface ServerFlags {
   readonly format?: string;
 }
 
-export const DEFAULT_SERVER = 'http://127.0.0.1:9090';
+const DEFAULT_SERVER = 'http://127.0.0.1:9090';
 
 /** The operations of the REST API that a command calls. */
 const operations = new WeakMap<Command, readonly OperationId[]>();

@@ -3,7 +3,7 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import type { Schema } from './schema.ts';
 
 /** All channels; each listening connection listens to all of them. */
-export const CHANNELS = ['compilations', 'deployments', 'data_planes', 'access'] as const;
+const CHANNELS = ['compilations', 'deployments', 'data_planes', 'access'] as const;
 export type Channel = (typeof CHANNELS)[number];
 
 /** Bytes of a payload; PostgreSQL itself takes less than 8,000. */

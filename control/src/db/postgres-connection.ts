@@ -15,7 +15,7 @@ const SSL_MODES = new Set(['disable', 'require', 'verify-ca', 'verify-full']);
  * Returns the URL as `pg` takes it, with `sslmode` as in libpq: `require` encrypts, `verify-full` also checks the
  * certificate, against `sslrootcert` if it is given. Throws for settings that it cannot keep.
  */
-export function connectionString(url: string): string {
+function connectionString(url: string): string {
   if (!URL.canParse(url))
     throw new Error('the database URL is not valid: write postgres://USER:PASSWORD@HOST:PORT/NAME');
   const parsed = new URL(url);

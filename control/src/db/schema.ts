@@ -337,7 +337,7 @@ export interface AuditEntriesTable {
   request_id: Nullable<string>;
 }
 
-export interface IdempotencyKeysTable {
+interface IdempotencyKeysTable {
   actor: string;
   /** Unique with `actor`. */
   key: string;
@@ -355,7 +355,7 @@ export interface IdempotencyKeysTable {
   created_at: CreatedAt;
 }
 
-export interface ReplicasTable {
+interface ReplicasTable {
   id: string;
   name: string;
   version: string;
@@ -363,7 +363,7 @@ export interface ReplicasTable {
   heartbeat_at: Timestamp;
 }
 
-export interface BlobsTable {
+interface BlobsTable {
   sha256: string;
   size: number;
   created_at: CreatedAt;
@@ -371,21 +371,21 @@ export interface BlobsTable {
   touched_at: Timestamp;
 }
 
-export interface BlobChunksTable {
+interface BlobChunksTable {
   /** sha256 of a blob, or id of a running upload. */
   blob_key: string;
   n: number;
   bytes: ColumnType<Buffer, Uint8Array, never>;
 }
 
-export interface BlobUploadsTable {
+interface BlobUploadsTable {
   id: string;
   created_at: CreatedAt;
   touched_at: Timestamp;
 }
 
 /** Periodic tasks that one replica does for all. */
-export interface MaintenanceTable {
+interface MaintenanceTable {
   name: string;
   /** Time at which a replica last began it. */
   begun_at: Timestamp;

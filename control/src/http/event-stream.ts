@@ -26,7 +26,7 @@ export function eventStreams(app: FastifyInstance): void {
   app.addHook('preClose', async () => streams.close());
 }
 
-export class EventStreams {
+class EventStreams {
   /** Open streams by project and person. */
   readonly #open = new ShareTree<EventStream>();
   #closed = false;

@@ -12,8 +12,6 @@ import type { Call } from './call.ts';
 import { IdempotencyKey, type KeptAnswer } from './idempotency-key.ts';
 import { controlErrorOf } from './problem.ts';
 
-export { KEPT_HOURS } from './idempotency-key.ts';
-
 /** Milliseconds between signs of life of a request that takes long. */
 const RENEW_MS = 20_000;
 /** Headers of an answer that are kept. */

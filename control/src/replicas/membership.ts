@@ -14,7 +14,7 @@ import { markAway } from '../modules/data-planes/write-entries.ts';
 /** Milliseconds between signs of life. */
 const BEAT_MS = 2_000;
 /** Milliseconds without one after which a replica is dead. */
-export const DEAD_MS = 10_000;
+const DEAD_MS = 10_000;
 /** Data planes that have been away for longer are forgotten (days). */
 const FORGET_DAYS = 30;
 const FORGET_MS = 3_600_000;

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import type { LoadedList } from '../data/use-list.ts';
 import { Problem } from './problem.tsx';
 
-export interface Column<T> {
+interface Column<T> {
   readonly label: string;
   readonly cell: (row: T) => ComponentChildren;
   /** `grow` takes what room is left; `actions` holds buttons, and its label is for screen readers only. */

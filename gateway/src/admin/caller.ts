@@ -15,7 +15,7 @@ const OPEN = new Set(['/health', '/ready', '/metrics']);
  * Set by programs whose way to the gateway changes its name: the API server's proxy of pods passes on the name that it
  * was called by itself. Pages cannot set a header that begins with `Sec-` (Fetch standard, forbidden request-headers).
  */
-export const ADMIN_CLIENT = 'sec-gw-admin';
+const ADMIN_CLIENT = 'sec-gw-admin';
 
 const HEADERS = new Admission([ADMIN_CLIENT, 'sec-fetch-site', 'sec-fetch-dest']);
 

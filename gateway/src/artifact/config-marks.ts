@@ -34,7 +34,7 @@ export interface Marks {
 }
 
 /** How a config string names path parameters: `{name}` anywhere in it, itself, or as `$request.path.<name>`. */
-export const PATH_PARAM_KINDS = ['template', 'name', 'expression'] as const;
+const PATH_PARAM_KINDS = ['template', 'name', 'expression'] as const;
 
 export interface PathParamsMark {
   readonly pointer: string;
@@ -43,7 +43,7 @@ export interface PathParamsMark {
   readonly unless: string | null;
 }
 
-export interface MemberMark {
+interface MemberMark {
   readonly pointer: string;
   /** Pointer of the object in the config, without `*`. */
   readonly of: string;

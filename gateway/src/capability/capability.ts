@@ -36,7 +36,7 @@ export interface ArtifactServices {
   log(level: 'info' | 'error', plugin: string, message: string): void;
 }
 
-export type CapabilityMetrics = Readonly<Record<string, CounterInfo | HistogramInfo | SampledInfo>>;
+type CapabilityMetrics = Readonly<Record<string, CounterInfo | HistogramInfo | SampledInfo>>;
 
 /** Documentation of a function for authors of plugins. */
 interface FunctionText {
@@ -82,7 +82,7 @@ export interface LoadedCapability extends HostCapability {
   close(): void;
 }
 
-export interface OpenedCapability {
+interface OpenedCapability {
   load(artifact: ArtifactServices): LoadedCapability;
   /** Completes its remaining work, at the latest after that many milliseconds. */
   drain(withinMs: number): Promise<void>;

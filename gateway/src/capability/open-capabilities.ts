@@ -11,7 +11,7 @@ export interface OpenCapabilities {
 }
 
 /** Capabilities of a loaded artifact. */
-export interface LoadedCapabilities {
+interface LoadedCapabilities {
   readonly list: readonly LoadedCapability[];
   /** The artifact's last request has ended. */
   close(): void;

@@ -3,10 +3,9 @@
 export { printable } from '../printable.ts';
 export { endOnBrokenPipe } from './broken-pipe.ts';
 export { completionScript, SHELLS, type Shell } from './completion.ts';
-export { adminAddress, list, listenAddress, seconds, share, wholeNumber, yesOrNo } from './options.ts';
-export { structured } from './output-format.ts';
+export { adminAddress, listenAddress, seconds, share, wholeNumber, yesOrNo } from './options.ts';
 export { renderCommands } from './render-commands.ts';
-export { type Route, renderRoutes, routesOf } from './routes-table.ts';
+export { renderRoutes, routesOf } from './routes-table.ts';
 export { readStandardInput } from './standard-input.ts';
 export { table } from './table.ts';
-export { dataFormat, formatOption, oldSpelling } from './variables.ts';
+export { dataFormat, oldSpelling } from './variables.ts';

@@ -84,7 +84,7 @@ function notesOf({ leftOut }: CompileResult & { readonly ok: true }): string {
  * The document with the extension at its root, everything else as it is written. Null if it cannot be put there, such as
  * in YAML in one line; the text itself if it names dispatchers already.
  */
-export function withDispatch(text: string, dispatch: object): string | null {
+function withDispatch(text: string, dispatch: object): string | null {
   if (text.includes('x-gw-dispatch')) return text;
   const before = parseText(Buffer.from(text));
   if (!before.ok || !isObject(before.value)) return null;

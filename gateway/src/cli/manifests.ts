@@ -40,18 +40,13 @@ export function manifestsCommand(program: Program): Command {
   return command.addHelpText('after', HELP).action((flags: Flags) => run(flags, program));
 }
 
-/** The compiler is loaded when it is called for: `gw serve` starts without it, sooner. */
-async function load() {
-  const [objects, manifest, folder] = await Promise.all([
+async function run(flags: Flags, program: Program): Promise<void> {
+  // The compiler is loaded when it is called for: `gw serve` starts without it, sooner.
+  const [{ NotInObjects, objectsOfProject }, { ManifestError }, { SpecFileError }] = await Promise.all([
     import('./project-objects.ts'),
     import('./manifest.ts'),
     import('./project-folder.ts'),
   ]);
-  return { ...objects, ...manifest, ...folder };
-}
-
-async function run(flags: Flags, program: Program): Promise<void> {
-  const { objectsOfProject, NotInObjects, ManifestError, SpecFileError } = await load();
   const fail = (code: number, message: string) => {
     program.stderr(`gw manifests: ${message}\n`);
     program.exit(code);

@@ -8,7 +8,7 @@ import { messageOf } from '../message-of.ts';
 import { PluginPackageError } from '../plugins/package.ts';
 import { parseText } from '../spec/parse.ts';
 
-export const HOOKS = ['on_request', 'on_response', 'dispatch'] as const;
+const HOOKS = ['on_request', 'on_response', 'dispatch'] as const;
 export type CaseHook = (typeof HOOKS)[number];
 
 type Texts = Readonly<Record<string, string>>;

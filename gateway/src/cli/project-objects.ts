@@ -24,7 +24,7 @@ const MOST_IN_CONFIG_MAP = 1_000_000;
 /** A project that does not fit into objects. */
 export class NotInObjects extends Error {}
 
-export interface KubeObject {
+interface KubeObject {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly namespace?: string };

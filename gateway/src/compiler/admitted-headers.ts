@@ -53,7 +53,7 @@ export function headersOfUse({ plugin, use, conditionHeaders }: BoundUse): reado
 }
 
 /** The values of config properties that hold header names. */
-export function markedHeaders({ plugin, use }: Pick<BoundUse, 'plugin' | 'use'>): readonly string[] {
+function markedHeaders({ plugin, use }: Pick<BoundUse, 'plugin' | 'use'>): readonly string[] {
   return plugin.marks.headers
     .flatMap((pattern) => marked(use.config, pattern))
     .flatMap(({ value }) =>

@@ -27,7 +27,7 @@ import { SchemaTable } from './schema-table.ts';
 import { type CompiledTools, type Routed, toolsOf } from './tools.ts';
 import { warnOfUncheckedCredentials } from './unchecked-credentials.ts';
 
-export interface SourceFile {
+interface SourceFile {
   /** Name under `specs/`. */
   readonly name: string;
   readonly bytes: Uint8Array;

@@ -6,7 +6,8 @@
 import { createSigner, KeyError, type Signer } from '../artifact/signature.ts';
 import type { Features } from '../capability/features.ts';
 import { Diagnostics, type FoundError } from '../spec/diagnostic.ts';
-import { type Document, Documents, type ParsedTexts } from '../spec/documents.ts';
+import type { Document } from '../spec/document.ts';
+import { Documents, type ParsedTexts } from '../spec/documents.ts';
 import { type Compiled, checkAndBind } from './check.ts';
 import type { CompileOptions, CompileResult } from './compile-result.ts';
 import { type ConfigChecks, conditionReader } from './conditions.ts';

@@ -3,7 +3,8 @@
  * found, and those that hold its place or refer to the holder, over any number of references.
  */
 import type { FoundError } from '../spec/diagnostic.ts';
-import type { Document, Documents } from '../spec/documents.ts';
+import type { Document } from '../spec/document.ts';
+import type { Documents } from '../spec/documents.ts';
 import { get, isObject } from '../spec/json.ts';
 import type { DeclaredOperation } from '../spec/operations.ts';
 import { child } from '../spec/pointer.ts';

@@ -2,7 +2,8 @@
 import type { JsonObject, SpecType } from '../artifact/format.ts';
 import { asyncOperationsOf } from '../spec/async-operations.ts';
 import { type Diagnostic, Diagnostics } from '../spec/diagnostic.ts';
-import { type Document, Documents, type Located } from '../spec/documents.ts';
+import type { Document } from '../spec/document.ts';
+import { Documents, type Located } from '../spec/documents.ts';
 import type { DeclaredUse } from '../spec/extensions.ts';
 import { dispatchOf, middlewaresOf } from '../spec/inheritance.ts';
 import { get } from '../spec/json.ts';
@@ -13,7 +14,7 @@ import type { Project, ProjectFile } from './project.ts';
 import { read } from './read.ts';
 
 /** A plugin with its config, as the document has it. */
-export interface DescribedUse {
+interface DescribedUse {
   readonly name: string;
   readonly config: JsonObject;
 }

@@ -1,11 +1,11 @@
 /** How the fields of a form are read: the properties of its schema with OpenAPI's `encoding` (3.1, section 4.8.15). */
 import type { FormField, ParameterStyle } from '../artifact/format.ts';
+import type { Diagnostics } from '../spec/diagnostic.ts';
 import { type Documents, type Located, member } from '../spec/documents.ts';
 import { flagOf } from '../spec/flag.ts';
 import { followedPart } from '../spec/follow-object.ts';
 import { get, isObject } from '../spec/json.ts';
 import { schemaMapAt } from '../spec/merged-reference.ts';
-import type { Deps } from './parameters.ts';
 import { itemTypes, propertyTypes, typesOf } from './schema-types.ts';
 
 export const URLENCODED = 'application/x-www-form-urlencoded';
@@ -16,7 +16,10 @@ export function isForm(type: string): boolean {
   return type === URLENCODED || type === MULTIPART;
 }
 
-type FieldDeps = Pick<Deps, 'documents' | 'diagnostics'>;
+interface FieldDeps {
+  readonly documents: Documents;
+  readonly diagnostics: Diagnostics;
+}
 
 export function formFieldsOf(media: Located, type: string, { documents, diagnostics }: FieldDeps): FormField[] {
   const properties = new Map<string, Located>();

@@ -5,16 +5,14 @@ export { builtinPluginFiles, builtinPlugins, loadBuiltinPlugin } from '../plugin
 export { type PluginPackage, PluginPackageError, readPluginPackage } from '../plugins/package.ts';
 export { ArchiveError, isGzip, isTar, repack, unpack } from '../plugins/unpack.ts';
 export type { Diagnostic } from '../spec/diagnostic.ts';
-export { ERROR_CODES, type ErrorCode, type Severity } from '../spec/error-codes.ts';
+export { ERROR_CODES } from '../spec/error-codes.ts';
 export type { InheritedRoute } from './check.ts';
 export { compile } from './compile-project.ts';
 export type { CompileOptions, CompileResult } from './compile-result.ts';
 export {
   type DescribedOperation,
-  type DescribedUse,
   describeSpec,
   type SpecDescription,
-  type SpecResult,
   specsAmong,
 } from './describe.ts';
 export type { LeftOutOperation } from './left-out.ts';

@@ -3,7 +3,8 @@
  */
 
 import type { FoundError } from '../spec/diagnostic.ts';
-import type { Document, Documents } from '../spec/documents.ts';
+import type { Document } from '../spec/document.ts';
+import type { Documents } from '../spec/documents.ts';
 import type { Code } from '../spec/error-codes.ts';
 import type { DeclaredOperation } from '../spec/operations.ts';
 import { culpritsOf, operationKey, References } from './culprits.ts';

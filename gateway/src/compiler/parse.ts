@@ -1,6 +1,7 @@
 /** Stage 2: the specs as documents of a known kind (E1001, E1002). */
 import type { Diagnostics } from '../spec/diagnostic.ts';
-import type { Document, Documents } from '../spec/documents.ts';
+import type { Document } from '../spec/document.ts';
+import type { Documents } from '../spec/documents.ts';
 import { get } from '../spec/json.ts';
 import { recognise, type Spec } from '../spec/recognise.ts';
 import type { Sources } from './read.ts';

@@ -11,7 +11,7 @@ export interface Sources {
   readonly specs: readonly SourceSpecFile[];
 }
 
-export interface SourceSpecFile {
+interface SourceSpecFile {
   /** Name in the project. */
   readonly file: string;
   /** Name in the artifact. */

@@ -3,7 +3,8 @@
  * (E1003, E1015).
  */
 import type { Diagnostics } from '../spec/diagnostic.ts';
-import type { Document, Documents, Located } from '../spec/documents.ts';
+import type { Document } from '../spec/document.ts';
+import type { Documents, Located } from '../spec/documents.ts';
 import { extensionHint, isOperation, misplaced } from '../spec/extensions.ts';
 import { get } from '../spec/json.ts';
 import { recognise } from '../spec/recognise.ts';

@@ -12,10 +12,10 @@ import { isIssuer, isScope } from './tool-authorization.ts';
 
 const EXTENSION = 'x-gw-mcp';
 /** Characters of names that every model takes. */
-export const NAME = /^[A-Za-z0-9_-]{1,64}$/;
+const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** Which operations: those that have one of the tags, or one of the paths; `*` at the end of a path is its beginning. */
-export interface Selection {
+interface Selection {
   readonly tags: readonly string[];
   readonly paths: readonly string[];
 }
@@ -45,7 +45,7 @@ export interface AuthorizationSettings {
   readonly scopes?: readonly string[];
 }
 
-export interface ArgumentSettings {
+interface ArgumentSettings {
   readonly description?: string;
   readonly default?: Json;
   readonly hidden: boolean;

@@ -1,10 +1,9 @@
 /** Compares two artifacts: routes, their requirements on requests, their plugins, MCP and its tools. */
-import type { ArtifactPlugin, Manifest, Operation, RoutesFile } from '../artifact/format.ts';
-import type { ToolsFile } from '../artifact/tools.ts';
+import type { ArtifactPlugin, Manifest, Operation } from '../artifact/format.ts';
 import { routeKey } from '../router/route-key.ts';
 import { diffDescribed } from './bodies.ts';
 import { breaking, type Change, compareText, harmless } from './change.ts';
-import type { DescribedStatuses } from './described-statuses.ts';
+import type { ComparableParts } from './comparable-parts.ts';
 import { diffOperation } from './operations.ts';
 import { ReachedRoutes } from './reached-routes.ts';
 import { SchemaComparison } from './schemas.ts';
@@ -12,18 +11,8 @@ import { diffTools } from './tools.ts';
 
 export type { Change } from './change.ts';
 
-/** The compared parts of an artifact. */
-export interface Compared {
-  readonly manifest: Manifest;
-  readonly routes: RoutesFile;
-  /** Null if MCP is not enabled. */
-  readonly tools: ToolsFile | null;
-  /** Absent if unknown. */
-  readonly statuses?: DescribedStatuses;
-}
-
 /** Returns changes by subject, breaking ones first. */
-export function diffArtifacts(before: Compared, after: Compared): readonly Change[] {
+export function diffArtifacts(before: ComparableParts, after: ComparableParts): readonly Change[] {
   const changes = [
     ...diffRoutes(before, after),
     ...diffPlugins(before.manifest.plugins ?? [], after.manifest.plugins ?? []),
@@ -36,7 +25,7 @@ export function diffArtifacts(before: Compared, after: Compared): readonly Chang
   );
 }
 
-function diffRoutes(before: Compared, after: Compared): Change[] {
+function diffRoutes(before: ComparableParts, after: ComparableParts): Change[] {
   const [old, now] = [byKey(before.routes.operations), byKey(after.routes.operations)];
   const schemas = new SchemaComparison(before.routes.schemas, after.routes.schemas);
   const plugins = after.manifest.plugins ?? [];
@@ -50,8 +39,10 @@ function diffRoutes(before: Compared, after: Compared): Change[] {
     const [from, to] = [old.get(key), now.get(key)];
     if (from && to) {
       const subject = subjectOf(to);
-      const isCompared = from.responses !== undefined && to.responses !== undefined;
-      const described = isCompared ? [] : diffDescribed(subject, before.statuses?.get(key), after.statuses?.get(key));
+      const isComparableParts = from.responses !== undefined && to.responses !== undefined;
+      const described = isComparableParts
+        ? []
+        : diffDescribed(subject, before.statuses?.get(key), after.statuses?.get(key));
       return [...compare(subject, from, to), ...described];
     }
     if (to) {

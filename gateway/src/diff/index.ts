@@ -1,5 +1,5 @@
 /** Compares two artifacts. */
 
-export { type Change, diffArtifacts } from './artifacts.ts';
-export { type DescribedStatuses, describedStatuses } from './described-statuses.ts';
+export { diffArtifacts } from './artifacts.ts';
+export { describedStatuses } from './described-statuses.ts';
 export { renderChanges } from './render.ts';

@@ -4,8 +4,8 @@ import type { Tool } from '../artifact/tools.ts';
 import { isObject, type Json, type JsonObject } from '../spec/json.ts';
 import { outputOf, schemasOfTools, type ToolDefinition, toolDefinition } from '../tools/definition.ts';
 import type { SchemaLookup } from '../tools/standalone-schema.ts';
-import type { Compared } from './artifacts.ts';
 import { breaking, type Change, harmless, without } from './change.ts';
+import type { ComparableParts } from './comparable-parts.ts';
 
 interface Side {
   readonly tools: ReadonlyMap<string, Tool>;
@@ -13,7 +13,7 @@ interface Side {
 }
 
 /** Returns no changes if one of the artifacts has no endpoint: that is reported as a whole. */
-export function diffTools(before: Compared, after: Compared): readonly Change[] {
+export function diffTools(before: ComparableParts, after: ComparableParts): readonly Change[] {
   if (before.tools === null || after.tools === null) return [];
   const [from, to] = [sideOf(before), sideOf(after)];
   const text = changed('mcp', 'instructions', before.tools.instructions, after.tools.instructions);
@@ -22,9 +22,9 @@ export function diffTools(before: Compared, after: Compared): readonly Change[] 
 }
 
 /** Which tools they have is not in the artifact. */
-function diffUpstreams(before: Compared, after: Compared): readonly Change[] {
+function diffUpstreams(before: ComparableParts, after: ComparableParts): readonly Change[] {
   // An operation's index changes with others.
-  const byName = ({ tools, routes }: Compared) =>
+  const byName = ({ tools, routes }: ComparableParts) =>
     new Map(
       (tools?.upstreams ?? []).map(({ authorize, ...each }) => {
         const operation = authorize === undefined ? null : (routes.operations[authorize]?.operation_id ?? null);
@@ -50,7 +50,7 @@ function comparedTool(name: string, before: Side, after: Side): readonly Change[
   }
 }
 
-function sideOf(artifact: Compared): Side {
+function sideOf(artifact: ComparableParts): Side {
   const tools = (artifact.tools?.tools ?? []).map((tool): [string, Tool] => [tool.name, tool]);
   return { tools: new Map(tools), lookup: schemasOfTools(artifact) };
 }

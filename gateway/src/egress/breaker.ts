@@ -15,7 +15,7 @@ export interface BreakerOptions {
   readonly cooldownMs: number;
 }
 
-export const DEFAULT_BREAKER: BreakerOptions = { failures: 5, cooldownMs: 10_000 };
+const DEFAULT_BREAKER: BreakerOptions = { failures: 5, cooldownMs: 10_000 };
 /** Failures of one client's network that count for all. */
 const MOST_OF_CLIENT = 2;
 /** Networks with failures counted apart; the rest count as one. */

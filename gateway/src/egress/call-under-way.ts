@@ -1,11 +1,20 @@
 /** A call whose answer is read as it comes: its time, its span, and its caller. */
 import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
+import type { BodyStream, Exchange } from '../exchange.ts';
 import type { Span } from '../spans/span.ts';
 import { failureOf, HttpCallError } from './http-call-error.ts';
-import type { HttpStreamCall } from './http-client.ts';
 import { type Stallable, StallTimer } from './stall-timer.ts';
 import { StreamedBody } from './streamed-body.ts';
+
+/** Of an `HttpStreamCall`, which says what they mean. */
+interface CallTerms {
+  readonly timeoutMs: number;
+  readonly headTimeoutMs?: number;
+  readonly exchange?: Exchange | null;
+  readonly shared?: boolean;
+  readonly signal?: AbortSignal;
+}
 
 export class CallUnderWay implements Stallable {
   span: Span | null = null;
@@ -20,7 +29,7 @@ export class CallUnderWay implements Stallable {
   #body: StreamedBody | null = null;
   #waitsForHead = true;
 
-  constructor({ timeoutMs, headTimeoutMs = timeoutMs, exchange, shared, signal }: HttpStreamCall, url: URL) {
+  constructor({ timeoutMs, headTimeoutMs = timeoutMs, exchange, shared, signal }: CallTerms, url: URL) {
     this.#url = url;
     this.#timeoutMs = timeoutMs;
     this.#timer = new StallTimer(headTimeoutMs, this);
@@ -51,7 +60,7 @@ export class CallUnderWay implements Stallable {
   }
 
   /** The request's body, as undici takes it. */
-  sent(body: (HttpStreamCall['body'] & {}) | null): Uint8Array | string | Readable | null {
+  sent(body: Uint8Array | string | BodyStream | null): Uint8Array | string | Readable | null {
     if (body === null || typeof body === 'string' || body instanceof Uint8Array) return body;
     this.#body = new StreamedBody(body, () => {
       if (this.#waitsForHead) this.progressed();

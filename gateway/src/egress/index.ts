@@ -4,7 +4,7 @@
  */
 export { BufferBudget } from '../buffer-budget.ts';
 export { createConnector, EgressRefused } from './connector.ts';
-export { EgressGuard, type EgressOptions } from './guard.ts';
+export { EgressGuard } from './guard.ts';
 export { HttpCallError } from './http-call-error.ts';
 export { type HttpAnswer, type HttpCall, HttpClient } from './http-client.ts';
 export { limitInformational } from './informational-limit.ts';

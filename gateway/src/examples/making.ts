@@ -6,7 +6,7 @@ import { Random } from './random.ts';
 export class Unmakeable extends Error {}
 
 /** Which of the examples in a schema are taken: all, only those of values without members, none. */
-export type ExampleUse = 'all' | 'scalars' | 'none';
+type ExampleUse = 'all' | 'scalars' | 'none';
 
 export interface Manner {
   readonly examples: ExampleUse;

@@ -1,4 +1,4 @@
 /** Messages of both ends of the data-plane link (docs/data-plane-protocol.md), without either end. */
 export * from './close-codes.ts';
 export * from './messages.ts';
-export { MalformedMessage, readToControl, readToDataPlane } from './read-message.ts';
+export { readToControl } from './read-message.ts';

@@ -78,7 +78,7 @@ export function logOutcome(
  * Returns the HMAC-SHA-256 of the arguments as canonical JSON (RFC 8785), in hex. Without a key, a reader of the log
  * could guess most arguments: they are ids, dates and words.
  */
-export function argumentsHash(args: Obj, key: string): string {
+function argumentsHash(args: Obj, key: string): string {
   return createHmac('sha256', key)
     .update(canonicalJson(args as JsonObject))
     .digest('hex');

@@ -1,11 +1,22 @@
 /** Turns an operation's answer into the result of a tool (Model Context Protocol, "Tool Result"). */
 import { STATUS_CODES } from 'node:http';
+import type { Operation } from '../artifact/format.ts';
+import type { Tool } from '../artifact/tools.ts';
 import { type Exchange, headerOf } from '../exchange.ts';
 import type { CapturedResponse } from '../own-request/captured-response.ts';
 import { findingLine } from '../problems.ts';
 import { isJson, mediaTypeOf } from '../validation/media-type.ts';
 import type { Era } from './protocol/era.ts';
-import type { ServedTool, Toolbox } from './toolbox.ts';
+
+export interface ServedTool {
+  readonly tool: Tool;
+  readonly operation: Operation;
+}
+
+interface AnswerCheck {
+  /** Reports whether clients of an era have a schema of a tool's answers, and one that the value does not fit. */
+  contradicts(served: ServedTool, value: unknown, era: Era): boolean;
+}
 
 export interface ToolResult {
   readonly content: readonly object[];
@@ -28,7 +39,7 @@ export function toolResult(
   served: ServedTool,
   x: Exchange,
   response: CapturedResponse,
-  toolbox: Toolbox,
+  answers: AnswerCheck,
   era: Era,
 ): ToolResult {
   const { status, truncated } = response;
@@ -42,7 +53,7 @@ export function toolResult(
   if (!isJson(media) || truncated || headerOf(response.headers, 'content-encoding') !== undefined) {
     return { ...otherResult(served, x, response, media), _meta };
   }
-  return { ...jsonResult(served, response.body.toString('utf8'), toolbox, era), _meta };
+  return { ...jsonResult(served, response.body.toString('utf8'), answers, era), _meta };
 }
 
 function text(value: string): object {
@@ -68,20 +79,20 @@ function isText(media: string): boolean {
 }
 
 /** Returns a structured result if the value fits the schema; a client with a schema must get nothing else. */
-function jsonResult(served: ServedTool, body: string, toolbox: Toolbox, era: Era): ToolResult {
+function jsonResult(served: ServedTool, body: string, answers: AnswerCheck, era: Era): ToolResult {
   let value: unknown;
   try {
     value = JSON.parse(body);
   } catch {
-    return contradicting(served, body, undefined, toolbox, era);
+    return contradicting(served, body, undefined, answers, era);
   }
-  if (toolbox.contradicts(served, value, era)) return contradicting(served, body, value, toolbox, era);
+  if (answers.contradicts(served, value, era)) return contradicting(served, body, value, answers, era);
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
   return { content: [text(body)], ...(isObject || era === 'stateless' ? { structuredContent: value } : {}) };
 }
 
-function contradicting(served: ServedTool, body: string, value: unknown, toolbox: Toolbox, era: Era): ToolResult {
-  if (!toolbox.contradicts(served, value, era)) return { content: [text(body)] };
+function contradicting(served: ServedTool, body: string, value: unknown, answers: AnswerCheck, era: Era): ToolResult {
+  if (!answers.contradicts(served, value, era)) return { content: [text(body)] };
   const { method, path } = served.operation;
   const why = `The call succeeded, but its answer is not what the description of ${method} ${path} says: do not repeat it.`;
   return { content: [text(why), text(body)], isError: true };

@@ -3,9 +3,11 @@
  * (docs/mcp.md#search).
  */
 import { get, isObject, type Obj } from '../spec/json.ts';
-import type { ToolDefinition } from '../tools/definition.ts';
-import type { ToolIndex } from '../tools/search.ts';
-import { faultResult, type ToolResult } from './result.ts';
+import { type ToolDefinition, toolDefinition } from '../tools/definition.ts';
+import { type IndexedTool, indexedTool, ToolIndex } from '../tools/search.ts';
+import type { SchemaLookup } from '../tools/standalone-schema.ts';
+import { faultResult, type ServedTool, type ToolResult } from './result.ts';
+import type { UpstreamSet } from './upstreams/upstream-set.ts';
 
 export const CALL = 'call_tool';
 const [SEARCH, DESCRIBE] = ['search_tools', 'describe_tool'];
@@ -55,6 +57,38 @@ export interface SearchableTools {
   readonly index: Pick<ToolIndex, 'search'>;
   /** Returns undefined if the tool does not exist. */
   describe(name: string): Pick<ToolDefinition, 'title' | 'description'> | undefined;
+}
+
+/** Tools of operations and of upstreams, whose index is rebuilt when upstreams change theirs. */
+export function searchableTools(
+  own: readonly ServedTool[],
+  lookup: SchemaLookup,
+  upstreams: UpstreamSet | null,
+): SearchableTools {
+  const byName = new Map(own.map(({ tool }) => [tool.name, tool]));
+  const indexed = own.map(({ tool, operation }) => indexedTool(tool, operation));
+  let index: ToolIndex | undefined;
+  let of: UpstreamSet['tools'] | undefined;
+  return {
+    index: {
+      search(query, most, tells) {
+        if (index === undefined || of !== upstreams?.tools) {
+          of = upstreams?.tools;
+          const others = [...(of?.values() ?? [])].map(
+            ({ tool }): IndexedTool => ({ ...tool, input: tool.inputSchema }),
+          );
+          index = new ToolIndex([...indexed, ...others]);
+        }
+        return index.search(query, most, tells);
+      },
+    },
+    describe(name) {
+      const tool = byName.get(name);
+      if (tool) return toolDefinition(tool, lookup);
+      const found = upstreams?.tools.get(name);
+      return found && JSON.parse(found.tool.listed.stateless);
+    },
+  };
 }
 
 /** Reports whether a tool finds or describes others. */

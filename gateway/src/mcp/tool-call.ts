@@ -8,9 +8,9 @@ import { holdFor } from '../held-by-request.ts';
 import { CapturedResponse } from '../own-request/captured-response.ts';
 import type { Obj } from '../spec/json.ts';
 import { ownExchange } from './own-exchange.ts';
+import type { ServedTool } from './result.ts';
 import { ToolFault } from './tool-fault.ts';
 import { type ToolRequest, toolRequest } from './tool-request.ts';
-import type { ServedTool } from './toolbox.ts';
 
 /** Bytes of an answer: more would fill a model's context, and the gateway's memory. */
 const MOST_ANSWER = 1 << 20;

@@ -7,11 +7,11 @@ import { logOutcome, logTool } from './call-log.ts';
 import type { Era } from './protocol/era.ts';
 import { INVALID_PARAMS, RpcError, type RpcRequest } from './protocol/json-rpc.ts';
 import type { Refusal } from './refusal.ts';
-import { faultResult, type ToolResult, toolResult } from './result.ts';
+import { faultResult, type ServedTool, type ToolResult, toolResult } from './result.ts';
 import { answerSearch, CALL, innerCall, isSearch, unknownTool } from './search-mode.ts';
 import { callTool, type OwnRequests } from './tool-call.ts';
 import { ToolFault } from './tool-fault.ts';
-import type { Permits, ServedTool, Toolbox } from './toolbox.ts';
+import type { Permits, Toolbox } from './toolbox.ts';
 import type { UpstreamTool } from './upstreams/upstream-set.ts';
 
 /** One MCP request as it is answered. */
@@ -58,7 +58,7 @@ export interface UpstreamCall {
   readonly args: Arguments;
 }
 
-export interface Arguments {
+interface Arguments {
   readonly values: Obj;
   /** Arguments with numbers as they were written, to be sent so. */
   readonly exact: Obj;

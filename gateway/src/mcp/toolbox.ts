@@ -10,17 +10,12 @@ import { ProtectedResource } from './authorization.ts';
 import type { AccessChecks } from './caller-access.ts';
 import { pageOf } from './pages.ts';
 import type { Era } from './protocol/era.ts';
-import { DEFINITIONS, type SearchableTools } from './search-mode.ts';
-import { searchableTools } from './searchable-tools.ts';
+import type { ServedTool } from './result.ts';
+import { DEFINITIONS, type SearchableTools, searchableTools } from './search-mode.ts';
 import type { UpstreamServer } from './upstreams/upstream-server.ts';
 import type { UpstreamSet } from './upstreams/upstream-set.ts';
 
 const SEARCH_TOOLS = DEFINITIONS.map((each) => JSON.stringify(each));
-
-export interface ServedTool {
-  readonly tool: Tool;
-  readonly operation: Operation;
-}
 
 interface ToolboxDeps {
   readonly steps: StepBudget;

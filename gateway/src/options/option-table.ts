@@ -23,7 +23,7 @@ export interface PodField {
 }
 
 /** A whole number. `auto`: the word is allowed as well, and is the number of CPUs. */
-export interface IntegerOption extends Common {
+interface IntegerOption extends Common {
   readonly type: 'integer';
   readonly unit: 'bytes' | 'count' | 'ms' | 'port';
   readonly minimum: number;
@@ -33,7 +33,7 @@ export interface IntegerOption extends Common {
 }
 
 /** Seconds, with fractions. */
-export interface SecondsOption extends Common {
+interface SecondsOption extends Common {
   readonly type: 'seconds';
   readonly minimum: number;
   readonly maximum: number;
@@ -41,23 +41,23 @@ export interface SecondsOption extends Common {
 }
 
 /** A number from 0 to 1. */
-export interface ShareOption extends Common {
+interface ShareOption extends Common {
   readonly type: 'share';
   readonly default: number;
 }
 
 /** Off unless it is given; `--dev`, `--dev=false`. */
-export interface FlagOption extends Common {
+interface FlagOption extends Common {
   readonly type: 'flag';
 }
 
 /** `--expose-health=false`. */
-export interface BooleanOption extends Common {
+interface BooleanOption extends Common {
   readonly type: 'boolean';
   readonly default: boolean;
 }
 
-export interface ChoiceOption extends Common {
+interface ChoiceOption extends Common {
   readonly type: 'choice';
   /** The placeholder in the help. */
   readonly value: string;
@@ -65,7 +65,7 @@ export interface ChoiceOption extends Common {
   readonly default: string;
 }
 
-export interface TextOption extends Common {
+interface TextOption extends Common {
   readonly type: 'text';
   readonly value: string;
   /** A regular expression, with the message for values that do not match it. */
@@ -75,13 +75,13 @@ export interface TextOption extends Common {
 }
 
 /** Repeatable, and comma-separated. Default: none. */
-export interface ListOption extends Common {
+interface ListOption extends Common {
   readonly type: 'list';
   readonly value: string;
 }
 
 /** Host and port. `off`: the word is allowed as well. */
-export interface AddressOption extends Common {
+interface AddressOption extends Common {
   readonly type: 'address';
   readonly default: string;
   readonly off?: true;
@@ -100,7 +100,7 @@ export type OptionEntry =
 
 export type OptionTable = Readonly<Record<string, OptionEntry>>;
 
-export type ValueOf<E> = E extends { readonly type: 'integer' | 'seconds' | 'share' }
+type ValueOf<E> = E extends { readonly type: 'integer' | 'seconds' | 'share' }
   ? number
   : E extends { readonly type: 'flag' | 'boolean' }
     ? boolean

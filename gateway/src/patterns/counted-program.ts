@@ -43,7 +43,7 @@ export const OP = {
 export const WIDTH = 4;
 
 /** Reports whether one character, given as a code point or UTF-16 unit, matches. */
-export type Tester = (point: number) => boolean;
+type Tester = (point: number) => boolean;
 
 export interface Program {
   readonly code: Int32Array;

@@ -4,17 +4,12 @@
  */
 import { messageOf } from '../message-of.ts';
 import type { Diagnostics } from './diagnostic.ts';
+import type { Document } from './document.ts';
 import { isObject, objectOf } from './json.ts';
 import { didYouMean, nearestName } from './nearest-name.ts';
 import { parseText } from './parse.ts';
 import { child, pointerTokens, valueAt } from './pointer.ts';
 import { absoluteUri, type Resource, Resources } from './resources.ts';
-
-export interface Document {
-  /** Name in the project. */
-  readonly file: string;
-  readonly value: unknown;
-}
 
 /** A value in a document. */
 export interface Located {

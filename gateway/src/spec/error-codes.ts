@@ -4,7 +4,7 @@
  */
 
 export type Severity = 'error' | 'warning';
-export type Category = 'spec validity' | 'extension' | 'config' | 'manifest' | 'headers' | 'security';
+type Category = 'spec validity' | 'extension' | 'config' | 'manifest' | 'headers' | 'security';
 
 export interface ErrorCode {
   readonly category: Category;

@@ -40,7 +40,7 @@ export interface DeclaredChannel {
 }
 
 /** An AsyncAPI operation on the other side of a channel. */
-export interface DeclaredOther {
+interface DeclaredOther {
   /** Its declared dispatcher; undefined if it has none. */
   readonly dispatcher: unknown;
   readonly messages: readonly DeclaredMessage[];

@@ -16,7 +16,7 @@ import { messageOf } from '../message-of.ts';
 import type { Position } from './position.ts';
 
 /** Bytes of one file; the largest public documents have 15 MB. */
-export const MAX_FILE_BYTES = 64 << 20;
+const MAX_FILE_BYTES = 64 << 20;
 const MAX_DEPTH = 200;
 const MAX_ALIASES = 10_000;
 /** Values of a document with its aliases written out: aliases of aliases grow without bound in a few lines. */

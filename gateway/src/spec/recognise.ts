@@ -1,6 +1,7 @@
 /** The kind of a document (E1001), and the members that every kind requires (E1004). */
 import type { Diagnostics } from './diagnostic.ts';
-import { type Document, member, placeOf } from './documents.ts';
+import type { Document } from './document.ts';
+import { member, placeOf } from './documents.ts';
 import { get, isObject, kindOf, objectOf } from './json.ts';
 import { ASYNCAPI_ROOT, INFO, OPENAPI_ROOT, warnOfMisspelt } from './misspelt-fields.ts';
 import { nearestName } from './nearest-name.ts';

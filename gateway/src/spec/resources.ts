@@ -2,7 +2,7 @@
  * Schema resources of a document, named by `$id`, `$self` and anchors (JSON Schema 2020-12, section 8.2; OpenAPI 3.2,
  * section 4.1.2). A reference is relative to the resource that contains it.
  */
-import type { Document } from './documents.ts';
+import type { Document } from './document.ts';
 import { walk } from './walk.ts';
 
 export interface Resource {

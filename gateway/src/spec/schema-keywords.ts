@@ -3,7 +3,7 @@ import { isObject, kindOf } from './json.ts';
 import type { KnownFields } from './misspelt-fields.ts';
 import { didYouMean } from './nearest-name.ts';
 
-export type KeywordKind = 'schema' | 'schemas' | 'schemaMap' | 'pattern' | 'plain';
+type KeywordKind = 'schema' | 'schemas' | 'schemaMap' | 'pattern' | 'plain';
 
 interface Keyword {
   readonly kind: KeywordKind;

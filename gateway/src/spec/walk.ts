@@ -1,5 +1,5 @@
 /** One walk over a document for things that may be anywhere in it: `$ref`s and `x-gw-*` extensions. */
-import type { Document } from './documents.ts';
+import type { Document } from './document.ts';
 import { isObject } from './json.ts';
 import { child } from './pointer.ts';
 

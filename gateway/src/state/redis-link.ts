@@ -106,7 +106,7 @@ function isRefusal(error: unknown): boolean {
 }
 
 /** Returns only the kind of an error: servers repeat commands in their errors. */
-export function reasonOf(error: unknown): string {
+function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'it failed';
   if ('code' in error && typeof error.code === 'string') return error.code;
   if (error.message === 'Command timed out') return 'it does not answer in time';

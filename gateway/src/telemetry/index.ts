@@ -5,7 +5,7 @@ export { randomHex } from '../spans/random-hex.ts';
 export { SERVER, Span } from '../spans/span.ts';
 export type { Exporter } from './otlp.ts';
 export { SAMPLED, type Traced, takeTraceContext } from './trace-context.ts';
-export { type TracingOptions, TracingOptionsError, tracingOptions } from './tracing-options.ts';
+export { type TracingOptions, tracingOptions } from './tracing-options.ts';
 
 /** Loads the exporter of spans, which takes time and memory: call it only if requests are traced. */
 export async function openExporter(...given: Parameters<typeof createExporter>): Promise<Exporter> {

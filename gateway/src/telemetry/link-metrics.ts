@@ -2,8 +2,8 @@
 import { Registry } from 'prom-client';
 import { METRICS, type MetricName } from './metric-table.ts';
 
-export const UPDATE_RESULTS = ['applied', 'refused'] as const;
-export type UpdateResult = (typeof UPDATE_RESULTS)[number];
+const UPDATE_RESULTS = ['applied', 'refused'] as const;
+type UpdateResult = (typeof UPDATE_RESULTS)[number];
 
 export interface LinkFigures {
   readonly connected: boolean;

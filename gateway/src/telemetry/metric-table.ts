@@ -14,7 +14,7 @@ export const EXECUTION_BUCKETS = [1e-6, 2.5e-6, 5e-6, 1e-5, 2.5e-5, 5e-5, 1e-4, 
  * Reasons for refusing a request before its middlewares or its dispatcher: the closed set of `reason`
  * (docs/decisions.md#labels-closed).
  */
-export const VALIDATION_REASONS = [
+const VALIDATION_REASONS = [
   ...(['path', 'query', 'header', 'cookie', 'body', 'content-type'] as const),
   ...(['body-size', 'header-count', 'header-size', 'uri-length', 'malformed'] as const),
   'pattern-steps',
@@ -27,20 +27,20 @@ export type ValidationReason = (typeof VALIDATION_REASONS)[number];
  * Outcome of a tool call: a result, a result that is an error, arguments that made no request, a 401 or 403 of a
  * middleware, or no result, since its client left or cancelled it.
  */
-export const TOOL_OUTCOMES = ['succeeded', 'failed', 'invalid', 'refused', 'cancelled'] as const;
+const TOOL_OUTCOMES = ['succeeded', 'failed', 'invalid', 'refused', 'cancelled'] as const;
 export type ToolOutcome = (typeof TOOL_OUTCOMES)[number];
 
 /**
  * How a validation in a helper process ended; `unprepared`: its schema takes too long to compile; `failed`: the process ran
  * out of memory, or crashed.
  */
-export const HELPER_OUTCOMES = ['valid', 'invalid', 'deadline', 'unprepared', 'failed', 'overloaded'] as const;
+const HELPER_OUTCOMES = ['valid', 'invalid', 'deadline', 'unprepared', 'failed', 'overloaded'] as const;
 export type HelperOutcome = (typeof HELPER_OUTCOMES)[number];
 /**
  * Outcome for a client that wanted a share of a shared limit, or held most of it: the newcomer was `refused`, or a
  * holding was `ended` for others.
  */
-export const LIMIT_OUTCOMES = ['refused', 'ended'] as const;
+const LIMIT_OUTCOMES = ['refused', 'ended'] as const;
 export type LimitOutcome = (typeof LIMIT_OUTCOMES)[number];
 /** Limits that clients share and that are counted here, by their rows in shared-limits.ts. */
 export const COUNTED_LIMITS = ['connections', 'header-memory', 'upstream-calls'] as const;

@@ -1,6 +1,6 @@
 /** The destination of traces, from options and OpenTelemetry's variables. */
 
-export const OTLP_PROTOCOLS = ['http/protobuf', 'grpc'] as const;
+const OTLP_PROTOCOLS = ['http/protobuf', 'grpc'] as const;
 export type OtlpProtocol = (typeof OTLP_PROTOCOLS)[number];
 
 /** Plain data, so that it can be handed to another process. */
@@ -15,7 +15,7 @@ export interface TracingOptions {
 }
 
 /** An option or variable that cannot be used; the message names it and the expected value. */
-export class TracingOptionsError extends Error {}
+class TracingOptionsError extends Error {}
 
 type Env = Readonly<Record<string, string | undefined>>;
 

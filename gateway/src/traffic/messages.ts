@@ -49,14 +49,14 @@ export interface WorkerMethods {
   close(timeoutMs: number): Promise<void>;
 }
 
-export interface TakeArguments {
+interface TakeArguments {
   readonly owner: OwnerPath;
   readonly bucket: string;
   readonly quota: number;
   readonly windowSeconds: number;
 }
 
-export interface CacheArguments {
+interface CacheArguments {
   readonly owner: OwnerPath;
   readonly key: string;
   /** Base64. */

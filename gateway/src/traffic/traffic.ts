@@ -38,7 +38,8 @@ import { bind } from '../transport/listen-address.ts';
 import { SHARES_PORTS } from '../transport/reserve-port.ts';
 import type { KeyPair } from '../transport/tls.ts';
 import { expiryOf } from '../transport/tls-expiry.ts';
-import { createTransport, type TlsSettings, type Transport, type TransportLimits } from '../transport/transport.ts';
+import { createTransport, type Transport } from '../transport/transport.ts';
+import type { TlsSettings, TransportLimits } from '../transport/transport-state.ts';
 import { UnreadResponses } from '../transport/unread-responses.ts';
 import { ArrivingBodies } from '../validation/arriving-bodies.ts';
 import { ValidationHelpers } from '../validation/helpers/validation-helpers.ts';
@@ -87,7 +88,7 @@ function helperHeapMb(maxBodySize: number): number {
 }
 
 /** Returns the bytes of all headers of a request: by default, as many as their number and their size admit. */
-export function headerBytesOf({ maxHeaderBytes, maxHeaders, maxHeaderSize }: ServeOptions): number {
+function headerBytesOf({ maxHeaderBytes, maxHeaders, maxHeaderSize }: ServeOptions): number {
   return maxHeaderBytes ?? maxHeaders * maxHeaderSize;
 }
 

@@ -34,7 +34,7 @@ export function clientCertificateOf(socket: Socket): ClientCertificate | null {
   return certificate;
 }
 
-export function describe(x509: X509Certificate): ClientCertificate {
+function describe(x509: X509Certificate): ClientCertificate {
   const { subject } = x509.toLegacyObject();
   const names = alternativeNames(x509.subjectAltName ?? '');
   const named = (kind: string) => names.flatMap((each) => (each.kind === kind ? [each.value] : []));

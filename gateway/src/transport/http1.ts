@@ -14,7 +14,7 @@ import type { ConnectionUse } from './open-connections.ts';
 import { SlicedReader } from './read-in-slices.ts';
 import { GONE, noHeaderRoom, type ParserError, refuse, type UnservedRequest } from './refuse.ts';
 import type { TlsVersion } from './tls.ts';
-import type { TlsSettings, TransportLimits, TransportState } from './transport.ts';
+import type { TlsSettings, TransportLimits, TransportState } from './transport-state.ts';
 
 /**
  * Returns the parser's limit, which lies above all of the gateway's together, so that the gateway refuses first

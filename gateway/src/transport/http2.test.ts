@@ -8,7 +8,8 @@ import type { Exchange } from '../exchange.ts';
 import { ClientAddress } from '../headers/client-ip.ts';
 import { LocalConnectionSlots } from './connection-slots.ts';
 import { HeaderMemory } from './header-memory.ts';
-import { createTransport, type Transport, type TransportLimits } from './transport.ts';
+import { createTransport, type Transport } from './transport.ts';
+import type { TransportLimits } from './transport-state.ts';
 import { UnreadResponses } from './unread-responses.ts';
 
 const LIMITS: TransportLimits = {

@@ -15,7 +15,7 @@ import { requestOf, WEB_SOCKET } from './http2-request.ts';
 import { Http2Response } from './http2-response.ts';
 import type { ConnectionUse } from './open-connections.ts';
 import { NO_HEADER_ROOM, noHeaderRoom, unknownProtocol } from './refuse.ts';
-import type { TransportState } from './transport.ts';
+import type { TransportState } from './transport-state.ts';
 
 /** Resets each second that a client gets back after those that it may make at once, as nghttp2 has it. */
 const STREAM_RESET_RATE = 33;

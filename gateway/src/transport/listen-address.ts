@@ -9,7 +9,7 @@ export interface ListenAddress {
 }
 
 /** The address cannot be listened on. */
-export class BindError extends Error {}
+class BindError extends Error {}
 
 /** Rejects with BindError; `option` is the flag to change. */
 export async function bind<T>(

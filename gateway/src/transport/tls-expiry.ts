@@ -4,7 +4,7 @@ import type { KeyPair } from './tls.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Certificates that renew themselves have done so by then. */
-export const WARN_BEFORE_MS = 14 * DAY_MS;
+const WARN_BEFORE_MS = 14 * DAY_MS;
 
 /** Unix time in seconds; of the first certificate of the file, which is the gateway's own. */
 export function expiryOf({ cert }: KeyPair): number {

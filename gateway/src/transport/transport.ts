@@ -9,10 +9,6 @@ import type { Server as HttpsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { clientNetwork } from '../client-network.ts';
-import type { Exchange } from '../exchange.ts';
-import type { CountedLimit, LimitOutcome } from '../telemetry/metric-table.ts';
-import type { Refused } from '../telemetry/recorder.ts';
-import type { ClientAuth } from './client-certificate.ts';
 import type { Eviction } from './connection-shares.ts';
 import type { ConnectionSlots } from './connection-slots.ts';
 import { contained } from './contained.ts';
@@ -23,56 +19,9 @@ import { Http2Connections } from './http2.ts';
 import { OpenConnections } from './open-connections.ts';
 import { ProtocolDetector } from './protocol-detector.ts';
 import { StallDetector } from './stall-detector.ts';
-import type { KeyPair, TlsVersion } from './tls.ts';
+import type { TlsSettings, TransportEvents, TransportLimits, TransportState } from './transport-state.ts';
 import type { UnreadResponses } from './unread-responses.ts';
 import { UpgradedConnections } from './upgraded.ts';
-
-export interface TransportLimits {
-  /** Bytes (`--max-body-size`). */
-  readonly maxBodySize: number;
-  readonly maxHeaders: number;
-  /** Bytes of one header, name and value. */
-  readonly maxHeaderSize: number;
-  /** Bytes of all headers, names and values. */
-  readonly maxHeaderBytes: number;
-  /** Bytes. */
-  readonly maxUriLength: number;
-  /** Milliseconds idle between requests. */
-  readonly keepAliveTimeoutMs: number;
-  /** Milliseconds for a TLS handshake, and for a request's head; then 408, or the end of a silent connection. */
-  readonly headersTimeoutMs: number;
-  /** Milliseconds without a byte of a body that is waited for; then 408. 0: no limit. */
-  readonly bodyTimeoutMs: number;
-  /** Milliseconds in which a client takes no byte of a response that waits for it; then it is cut off. 0: no limit. */
-  readonly sendTimeoutMs: number;
-  /** Streams that a client may have open at once on an HTTP/2 connection (docs/decisions.md#http2-limits). */
-  readonly http2MaxStreams: number;
-  /**
-   * Streams that a client may reset at once, before its HTTP/2 connection ends (docs/decisions.md#http2-limits, rapid
-   * reset).
-   */
-  readonly http2MaxResets: number;
-  /** Milliseconds between pings of an HTTP/2 connection; one unanswered until the next ends it. */
-  readonly pingIntervalMs: number;
-}
-
-export interface TransportEvents {
-  request(x: Exchange): void;
-  connectionOpened(): void;
-  connectionClosed(): void;
-  /** A limit that clients share was reached. */
-  yielded(limit: CountedLimit, outcome: LimitOutcome, owner: string): void;
-  /** The bytes were not a servable request: 400, 408 or 431, which the transport has sent. */
-  refused(refused: Refused): void;
-  /** A listener failed, which is a defect: its connection has ended, and others go on. */
-  crashed(error: unknown): void;
-}
-
-export interface TlsSettings {
-  readonly keyPair: KeyPair;
-  readonly minVersion: TlsVersion;
-  readonly clientAuth: ClientAuth;
-}
 
 export interface Transport {
   /** Resolves to the address that it listens on; rejects if it cannot bind. `shared`: other processes bind it, too. */
@@ -97,21 +46,6 @@ export interface SharedByClients {
   readonly slots: ConnectionSlots;
   readonly headerMemory: HeaderMemory;
   readonly unread: UnreadResponses;
-}
-
-/** State that both protocols share. */
-export interface TransportState {
-  readonly limits: TransportLimits;
-  readonly events: TransportEvents;
-  readonly drain: Drain;
-  readonly headerMemory: HeaderMemory;
-  readonly slowSenders: StallDetector;
-  readonly slowReaders: StallDetector;
-  /** Plaintext connections whose first bytes held a complete line. */
-  readonly begunLines: WeakSet<Socket>;
-  readonly unread: UnreadResponses;
-  /** Connections that have left HTTP. */
-  readonly upgraded: UpgradedConnections;
 }
 
 /** Milliseconds between looks at connections of HTTP/2 that bring refused streams. */

@@ -7,7 +7,7 @@
 import { performance } from 'node:perf_hooks';
 import type { Json, JsonObject } from '../artifact/format.ts';
 import { MOST_INLINE_UNITS, StepBudget, StepsExceeded } from '../patterns/step-budget.ts';
-import { HostileSchemas, IDS } from './hostile-schemas.ts';
+import { HostileSchemas, IDS } from './hostile-schemas.test-support.ts';
 import { Schemas } from './schemas.ts';
 
 const SECONDS = Number(process.argv[2] ?? 30);

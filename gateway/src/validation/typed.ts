@@ -4,14 +4,16 @@
  */
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import { pointerTokens } from '../spec/pointer.ts';
-import type { Validator } from './schemas.ts';
 import { readAs } from './text.ts';
 
 /** Each reads all leaves that are refused; a list within a list takes one more. */
 const MOST_PASSES = 8;
 
 /** `validate` tells all errors. Changes the value. */
-export function validateTyped(validate: Validator, value: unknown): readonly ErrorObject[] | null {
+export function validateTyped(
+  validate: (value: unknown) => readonly ErrorObject[] | null,
+  value: unknown,
+): readonly ErrorObject[] | null {
   for (let pass = 0; ; pass++) {
     const errors = validate(value);
     if (errors === null || pass === MOST_PASSES) return errors;

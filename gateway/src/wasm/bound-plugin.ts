@@ -6,6 +6,7 @@ import { problem } from '../problems.ts';
 import { isJson, mediaTypeOf } from '../validation/media-type.ts';
 import type { Hook } from './binary/module-shapes.ts';
 import type { Binding, BodyNeed } from './call/call.ts';
+import type { PluginServices } from './call/capability.ts';
 import type { ConfigView } from './call/config-view.ts';
 import { Overloaded } from './call/failures.ts';
 import { reasonOf } from './call/outcome.ts';
@@ -15,7 +16,6 @@ import {
   type BoundPlugin,
   type ChunkResult,
   type Outcome,
-  type PluginServices,
   type ProblemForm,
 } from './call/plugin.ts';
 import type { Instance } from './instance.ts';

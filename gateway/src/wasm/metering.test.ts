@@ -6,11 +6,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { propertyRuns } from '../../../test/property-runs.ts';
 import { standaloneCapabilities } from '../../features/standalone.ts';
 import { builtinPluginFolder } from '../plugins/builtin.ts';
-import { generatedModule } from './binary/generated-module.ts';
 import { moduleOf, type Parts, plugin } from './binary/module-of.ts';
 import { SHAPES } from './binary/module-shapes.ts';
+import { randomModule } from './binary/random-module.test-support.ts';
 import { rewriteModule } from './binary/rewrite.ts';
-import { stepsBetweenLooks } from './binary/step-counter.ts';
+import { stepsBetweenLooks } from './binary/step-counter.test-support.ts';
 import { createPluginRuntime, PluginLoadError, type PluginRuntime } from './index.ts';
 
 let runtime: PluginRuntime;
@@ -149,7 +149,7 @@ describe('between two looks at the clock', () => {
   it('little runs of any module', () => {
     fc.assert(
       fc.property(fc.nat(), (seed) => {
-        const { bytes } = rewriteModule(generatedModule(seed), 16 << 20);
+        const { bytes } = rewriteModule(randomModule(seed), 16 << 20);
         expect(stepsBetweenLooks(bytes, 'on_request', 20).most).toBeLessThan(MOST_STEPS);
       }),
       propertyRuns(300),

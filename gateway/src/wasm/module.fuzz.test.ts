@@ -11,8 +11,8 @@ import { propertyRuns } from '../../../test/property-runs.ts';
 import { standaloneCapabilities } from '../../features/standalone.ts';
 import { recordedExchange } from '../../sdk/testing/recorder.ts';
 import { builtinPluginFolder } from '../plugins/builtin.ts';
-import { generatedModule } from './binary/generated-module.ts';
 import { plugin } from './binary/module-of.ts';
+import { randomModule } from './binary/random-module.test-support.ts';
 import { createPluginRuntime, PluginLoadError } from './index.ts';
 
 const CPU_MS = 5;
@@ -52,7 +52,7 @@ it('made at random: every call ends within its budget, several at once', async (
   let calls = 0;
   await fc.assert(
     fc.asyncProperty(fc.nat(), async (seed) => {
-      const seconds = await callsOf(generatedModule(seed), 3);
+      const seconds = await callsOf(randomModule(seed), 3);
       expect(seconds.length).toBe(3);
       for (const each of seconds) expect(each).toBeLessThanOrEqual(MOST_SECONDS);
       calls += seconds.length;

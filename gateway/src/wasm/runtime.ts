@@ -11,6 +11,7 @@ import { PluginLoadError } from './binary/plugin-load-error.ts';
 import { rewriteModule } from './binary/rewrite.ts';
 import { type Configured, ModuleBinding } from './bound-plugin.ts';
 import type { Binding } from './call/call.ts';
+import type { PluginServices } from './call/capability.ts';
 import { ConfigView } from './call/config-view.ts';
 import { reasonOf } from './call/outcome.ts';
 import {
@@ -20,7 +21,6 @@ import {
   type LoadedModule,
   type PluginLimits,
   type PluginRuntime,
-  type PluginServices,
 } from './call/plugin.ts';
 import { compileModule } from './compile-module.ts';
 import { RuntimeFunctions } from './host/host-functions.ts';

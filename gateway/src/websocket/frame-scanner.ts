@@ -32,7 +32,7 @@ const BYTES_A_FRAME = 16;
 const RSV1 = 0x40;
 const RSV2_RSV3 = 0x30;
 /** A close frame without a code (section 7.1.5). */
-export const NO_CODE = 1005;
+const NO_CODE = 1005;
 const NONE = Buffer.alloc(0);
 
 export class FrameScanner {

@@ -30,7 +30,7 @@ export function refusalOf({ upgrade, headers }: Exchange): Problem | null {
 }
 
 /** Returns the proof that a server has read the key. */
-export function acceptOf(key: string): string {
+function acceptOf(key: string): string {
   return createHash('sha1')
     .update(key + GUID)
     .digest('base64');

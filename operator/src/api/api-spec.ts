@@ -13,7 +13,7 @@ import {
 import { fetched, ociSource, urlSource } from './sources.ts';
 
 /** `kubectl apply` keeps a copy in an annotation of at most 256 KiB, so a longer document goes into a ConfigMap. */
-export const MAX_INLINE = 200 * 1024;
+const MAX_INLINE = 200 * 1024;
 
 const spec = {
   type: 'object',

@@ -2,7 +2,7 @@ import { stringify } from 'yaml';
 import { GROUP, type KindDefinition, VERSION } from './schema.ts';
 
 /** Returns the CustomResourceDefinition of a kind. */
-export function crd(definition: KindDefinition): object {
+function crd(definition: KindDefinition): object {
   const { kind, plural, singular, shortNames, description, spec, status, columns, validations } = definition;
   return {
     apiVersion: 'apiextensions.k8s.io/v1',

@@ -56,7 +56,6 @@ export const configMaps = resource('v1', 'ConfigMap', 'configmaps', {
   type: 'object',
   properties: { data: strings, binaryData: strings, immutable: { type: 'boolean' } },
 } as const);
-export type ConfigMap = ReturnType<typeof configMaps.parse>;
 
 export const secrets = resource('v1', 'Secret', 'secrets', {
   type: 'object',

@@ -42,14 +42,14 @@ export interface Seen {
   readonly problem?: Problem;
 }
 
-export interface Asked {
+interface Asked {
   readonly by: string;
   readonly deploymentId: string;
   /** Somebody else had deployed the same already. */
   readonly found?: boolean;
 }
 
-export interface Problem {
+interface Problem {
   /** `away`: it does not answer, and is tried again; `forbidden`: the operator may not connect to it. */
   readonly kind: 'away' | 'refused' | 'taken' | 'forbidden';
   readonly message: string;

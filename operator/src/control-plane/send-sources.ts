@@ -6,7 +6,7 @@ import type { Sources } from './sources.ts';
 
 /** Registers a version of a plugin; returns the reason if it could not, else null. */
 export type Register = (plugin: Registrable) => Promise<string | null>;
-export type Registrable = PluginPackage & Required<Pick<PluginPackage, 'manifest'>>;
+type Registrable = PluginPackage & Required<Pick<PluginPackage, 'manifest'>>;
 
 export interface SendOptions {
   readonly client: ControlClient;

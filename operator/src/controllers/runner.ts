@@ -7,7 +7,7 @@ import type { NamespaceFilter } from '../runtime/selected-namespaces.ts';
 import { WorkQueue } from '../runtime/work-queue.ts';
 import type { Controller, Trigger } from './controllers.ts';
 
-export interface RunnerEvents {
+interface RunnerEvents {
   onReconciled(controller: string, seconds: number, ok: boolean): void;
   onError(controller: string, key: string, error: unknown): void;
 }

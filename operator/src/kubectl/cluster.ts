@@ -27,7 +27,7 @@ export function addClusterOptions(command: Command): Command {
 }
 
 /** Throws if the kubeconfig has no such context, or no context at all. */
-export function connect({ namespace, context, kubeconfig }: ClusterFlags): Cluster {
+function connect({ namespace, context, kubeconfig }: ClusterFlags): Cluster {
   const config = readKubeconfig(kubeconfig);
   if (context) {
     if (!config.getContextObject(context)) {

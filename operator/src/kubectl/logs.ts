@@ -77,7 +77,7 @@ How much a gateway logs is said by serve.logLevel of the GatewayProject.`,
 };
 
 /** Returns the name of the gateway's container, which differs in a sidecar. */
-export function containerOf({ spec }: Pod): string {
+function containerOf({ spec }: Pod): string {
   return spec?.containers?.some(({ name }) => name === 'gateway') ? 'gateway' : 'gw';
 }
 

@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import { stringify } from 'yaml';
 
-export const FORMATS = ['text', 'json', 'yaml'] as const;
+const FORMATS = ['text', 'json', 'yaml'] as const;
 export type Format = (typeof FORMATS)[number];
 
 export function outputOption(): Option {

@@ -7,7 +7,7 @@ import type { Objects } from '../runtime/objects.ts';
 import { projectOfSidecar } from '../sidecar/labels.ts';
 import type { Caller } from './token-reviewer.ts';
 
-export type Role = 'gateway' | 'sidecar';
+type Role = 'gateway' | 'sidecar';
 
 export interface Admitted {
   readonly project: GatewayProject;

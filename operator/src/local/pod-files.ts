@@ -6,7 +6,7 @@ import { type Entries, readConfigMap, readSecret } from '../sources/read-source.
 import type { Container, PodSpec } from './local-kinds.ts';
 
 /** An object that the pod needs is missing; starting is retried. */
-export class PodNotStartable extends Error {}
+class PodNotStartable extends Error {}
 
 async function entries(
   objects: Objects,

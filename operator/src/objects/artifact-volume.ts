@@ -10,7 +10,7 @@ import { partName } from './artifact-parts.ts';
 import { registryAccess, repositoryOf } from './artifact-record.ts';
 
 export const ARTIFACT_DIR = '/artifact';
-export const ARTIFACT_VOLUME = 'artifact';
+const ARTIFACT_VOLUME = 'artifact';
 
 /** Volumes and containers with which a pod finds the artifact at ARTIFACT_DIR. */
 export interface ArtifactSource {

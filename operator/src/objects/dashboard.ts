@@ -17,7 +17,7 @@ interface Shown {
 }
 
 /** Returns the dashboard as Grafana imports it; its variables choose the data source, the namespace and the gateway. */
-export function grafanaDashboard({ uid, title, gateway }: Shown): JsonObject {
+function grafanaDashboard({ uid, title, gateway }: Shown): JsonObject {
   const chosen = (value: string | undefined) =>
     value === undefined ? {} : { current: { text: value, value, selected: true } };
   const labelValues = (name: string, label: string, query: string, value: string | undefined) => ({

@@ -30,7 +30,7 @@ export interface LinkParts {
   readonly volumeMounts: readonly Part<IVolumeMount>[];
 }
 
-export const CACHE_DIR = '/var/cache/gw';
+const CACHE_DIR = '/var/cache/gw';
 const CREDENTIAL_DIR = '/var/run/gw-link';
 const CA_FILE = 'ca.crt';
 const CREDENTIAL_VOLUME = 'gw-link';

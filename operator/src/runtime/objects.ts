@@ -1,5 +1,4 @@
 /** The port through which controllers read and write objects: a cluster's API server, or a folder's in local mode. */
-import type { LabelSelector } from '../api/shared.ts';
 import type { KubeObject, ObjectKey, ObjectMeta, Resource } from '../kube/kube-object.ts';
 
 export interface ListOptions {
@@ -89,5 +88,3 @@ export interface EventRecord {
 export interface EventSink {
   record(regarding: KubeObject, event: EventRecord): void;
 }
-
-export type { LabelSelector };

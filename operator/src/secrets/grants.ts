@@ -11,7 +11,7 @@ import type { UsedSecret } from '../objects/used-secrets.ts';
 import type { Objects } from '../runtime/objects.ts';
 
 /** Names of GatewayProjects of the Secret's namespace, separated by commas or spaces; `*`: all of them. */
-export const ANNOTATION_PROJECTS = `${GROUP}/projects`;
+const ANNOTATION_PROJECTS = `${GROUP}/projects`;
 
 /** Returns a refusal for each existing Secret that does not name the project. Others report missing ones. */
 export async function ungranted(

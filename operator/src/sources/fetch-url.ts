@@ -173,7 +173,7 @@ function shown(url: string): string {
 }
 
 /** Returns the last segment of the path. */
-export function fileName(url: string): string {
+function fileName(url: string): string {
   const segment = new URL(url).pathname.split('/').at(-1) ?? '';
   try {
     return decodeURIComponent(segment);

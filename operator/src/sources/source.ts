@@ -13,7 +13,7 @@ export function ownerText({ kind, namespace, name }: SourceOwner): string {
 }
 
 /** A key of a Secret in the owner's namespace. */
-export interface SecretKey {
+interface SecretKey {
   readonly name: string;
   readonly key: string;
 }

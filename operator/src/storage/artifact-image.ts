@@ -27,7 +27,7 @@ export interface ArtifactImageOptions {
   readonly owner: string;
 }
 
-export const LABEL_IMAGE_HASH = `${GROUP}/artifact-hash`;
+const LABEL_IMAGE_HASH = `${GROUP}/artifact-hash`;
 
 export async function artifactImage(options: ArtifactImageOptions): Promise<ArtifactImage> {
   const { archive, tarSha256, artifactHash, owner } = options;

@@ -5,7 +5,7 @@ import { renewPaths, type WebhookPaths } from './webhook-paths.ts';
 
 export const WEBHOOK_SECRET = 'gw-operator-webhooks';
 /** Annotation whose change requests another path. */
-export const ANNOTATION_ROTATE = 'gw.dev/rotate';
+const ANNOTATION_ROTATE = 'gw.dev/rotate';
 
 export interface PathSecretOptions {
   /** The operator's. */

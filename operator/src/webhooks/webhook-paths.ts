@@ -4,7 +4,7 @@
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
-export const WEBHOOKS = ['validate', 'pods'] as const;
+const WEBHOOKS = ['validate', 'pods'] as const;
 export type Webhook = (typeof WEBHOOKS)[number];
 
 /** The webhook paths, as the entries of a Secret. */

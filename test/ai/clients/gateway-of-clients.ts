@@ -7,7 +7,7 @@ import { startRealtimeProvider } from '../realtime-provider.ts';
 import type { Endpoint } from './official-client.ts';
 
 export const PROTOCOLS = ['provider_chat', 'provider_messages', 'provider_local'] as const;
-export type ProtocolName = (typeof PROTOCOLS)[number];
+type ProtocolName = (typeof PROTOCOLS)[number];
 
 export const SHOP_KEY = 'shop-key-0123456789';
 const KEYED = { name: 'apikey-auth', config: { keys: [{ key: 'env://SHOP_KEY', id: 'shop' }] } };

@@ -10,7 +10,7 @@ export interface Endpoint {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export type Surface = 'chat' | 'responses' | 'messages' | 'embeddings' | 'models' | 'realtime' | 'files and batches';
+type Surface = 'chat' | 'responses' | 'messages' | 'embeddings' | 'models' | 'realtime' | 'files and batches';
 
 /** By name; each throws where the client does not get what it must: an Answered of an error, or any other fault. */
 export type Cases = Readonly<Record<string, () => Promise<void>>>;

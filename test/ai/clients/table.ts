@@ -20,7 +20,7 @@ import { openai } from './openai.ts';
 import { vercel } from './vercel.ts';
 
 /** By case: the code of the error with which the gateway has refused it; null: it passes. */
-export type Cell = Readonly<Record<string, string | null>>;
+type Cell = Readonly<Record<string, string | null>>;
 
 /** Client, surface, and its cells by endpoint. */
 export interface Row {

@@ -44,6 +44,6 @@ export async function* changesOf(
   }
 }
 
-export function hasEnded({ status }: Pick<Compilation, 'status'>): boolean {
+function hasEnded({ status }: Pick<Compilation, 'status'>): boolean {
   return status === 'succeeded' || status === 'failed';
 }

@@ -7,7 +7,7 @@ import type { Notifications } from '../../db/notifications.ts';
 import type { Schema } from '../../db/schema.ts';
 
 /** Rows of a project that have changed. */
-export interface Changed {
+interface Changed {
   readonly projectId: string;
   readonly ids: readonly string[];
 }

@@ -69,15 +69,6 @@ export function listPlugins(db: Db, { name, type, ...at }: PluginQuery): Promise
   });
 }
 
-/** Violates the constraint `plugins_version_unique` if the version exists. */
-export function insertPlugin(db: Db, id: string, record: PluginRecord): Promise<PluginRow> {
-  return db
-    .insertInto('plugins')
-    .values({ id, ...columnsOf(record) })
-    .returningAll()
-    .executeTakeFirstOrThrow();
-}
-
 /** Returns undefined if the name and version exist. */
 export function insertNewPlugin(db: Db, id: string, record: PluginRecord): Promise<PluginRow | undefined> {
   return db

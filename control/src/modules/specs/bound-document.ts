@@ -15,7 +15,7 @@ import type { Edit } from './edit.ts';
 import { editText, PatchRefused } from './edit-text.ts';
 import { projectFiles, type UploadForm } from './read-upload.ts';
 
-export const EXTENSIONS = { dispatch: 'x-gw-dispatch', middlewares: 'x-gw-middlewares' } as const;
+const EXTENSIONS = { dispatch: 'x-gw-dispatch', middlewares: 'x-gw-middlewares' } as const;
 
 /** A document that was readable, without bindings. */
 export interface BareDocument {

@@ -17,7 +17,7 @@ import {
   SpecUploadForm,
 } from './schemas.ts';
 
-export const SpecParams = Closed({ id: Uuid('Of the spec.') });
+const SpecParams = Closed({ id: Uuid('Of the spec.') });
 const BindingParams = Closed({ id: Uuid('Of the spec.'), binding_id: Uuid('Of the binding.') });
 const tag = 'Specs';
 

@@ -59,7 +59,7 @@ import {
  */
 const MAX_TRIES = 50;
 /** Bytes of an upload. */
-export const MAX_SPEC_BYTES = 32 << 20;
+const MAX_SPEC_BYTES = 32 << 20;
 
 export interface SpecInput {
   /**

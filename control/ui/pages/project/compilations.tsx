@@ -66,7 +66,7 @@ export function Compilations() {
   );
 }
 
-export function found({ errors = [], warnings }: Compilation) {
+function found({ errors = [], warnings }: Compilation) {
   const parts = [count(errors.length, 'error'), count(warnings.length, 'warning')].filter((each) => each !== null);
   return parts.length === 0 ? <span class="muted">nothing</span> : parts.join(', ');
 }

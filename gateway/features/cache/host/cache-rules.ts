@@ -38,7 +38,7 @@ export interface CacheRules {
 }
 
 /** The rules cannot be used; the message says why. */
-export class CacheRulesError extends Error {}
+class CacheRulesError extends Error {}
 
 /** Reads rules with the defaults of `config-schema.json` filled in. Throws CacheRulesError. */
 export function readCacheRules(text: string): CacheRules {

@@ -63,7 +63,7 @@ const LIMITS = [
 type LimitName = (typeof LIMITS)[number]['property'];
 
 /** Limits by the properties of the config. */
-export type OperationLimits = Readonly<Record<LimitName, number>>;
+type OperationLimits = Readonly<Record<LimitName, number>>;
 
 export interface OperationRules {
   readonly limits: OperationLimits;

@@ -11,7 +11,7 @@ import type { McpTransport } from './transport.ts';
 
 const [STATELESS = ''] = STATELESS_REVISIONS;
 const [NEWEST_WITH_SESSIONS = ''] = SESSION_REVISIONS;
-export const CLIENT_INFO = { name: 'gw', version: VERSION };
+const CLIENT_INFO = { name: 'gw', version: VERSION };
 const PREFIX = 'io.modelcontextprotocol/';
 /** Milliseconds for the last message to a server, whose answer is ignored. */
 const LAST_WORD_MS = 5_000;

@@ -23,13 +23,13 @@ export interface RpcNotification {
 }
 
 /** A response to a request of the gateway; it sends none, so responses are ignored. */
-export interface RpcResponse {
+interface RpcResponse {
   readonly kind: 'response';
 }
 
 export type RpcMessage = RpcRequest | RpcNotification | RpcResponse;
 
-export const PARSE_ERROR = -32700;
+const PARSE_ERROR = -32700;
 export const INVALID_REQUEST = -32600;
 export const METHOD_NOT_FOUND = -32601;
 export const INVALID_PARAMS = -32602;

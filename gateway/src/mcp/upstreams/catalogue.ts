@@ -12,7 +12,7 @@ import { allows, type UpstreamSettings } from './settings.ts';
 /** Characters of a reason. */
 const MOST_REASON = 300;
 /** Most entries of one kind. */
-export const MOST_ENTRIES = 1_000;
+const MOST_ENTRIES = 1_000;
 /** Bytes of an answer, and of all of a list. */
 export const MOST_LIST = 4 << 20;
 const MOST_PAGES = 100;

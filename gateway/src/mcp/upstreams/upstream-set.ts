@@ -14,7 +14,7 @@ export interface UpstreamTool {
   readonly tool: OfferedTool;
 }
 
-export interface UpstreamEntry {
+interface UpstreamEntry {
   readonly server: UpstreamServer;
   readonly entry: OfferedEntry;
 }

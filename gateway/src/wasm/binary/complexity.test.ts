@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { propertyRuns } from '../../../../test/property-runs.ts';
 import { ByteReader } from './bytes.ts';
 import { complexityOf } from './complexity.ts';
-import { generatedModule } from './generated-module.ts';
 import { blankInstruction, readInstruction } from './instructions.ts';
 import { COMPLEXITY_LIMITS } from './limits.ts';
 import { moduleOf } from './module-of.ts';
+import { randomModule } from './random-module.test-support.ts';
 import { rewriteModule } from './rewrite.ts';
 import { again, readFunctions, readSections, readTypes } from './sections.ts';
 import { heightAfter } from './stack-effects.ts';
@@ -227,7 +227,7 @@ describe('the height of the operand stack', () => {
   it('is what the function returns, at the end of each', () => {
     fc.assert(
       fc.property(fc.nat(), (seed) => {
-        const sections = readSections(new Uint8Array(generatedModule(seed)));
+        const sections = readSections(new Uint8Array(randomModule(seed)));
         const types = readTypes(sections[1]);
         const functions = readFunctions(sections[3]);
         const code = again(sections[10]);

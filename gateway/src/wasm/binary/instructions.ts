@@ -5,7 +5,7 @@ import { PluginLoadError } from './plugin-load-error.ts';
 import { valueType } from './types.ts';
 
 /** Kinds of instructions that the meter tells apart; all others are `plain`. */
-export type InstructionKind =
+type InstructionKind =
   | 'plain'
   | 'open'
   | 'loop'
@@ -39,7 +39,7 @@ export interface Instruction {
 }
 
 /** Block types that are not the index of a type. */
-export const NO_RESULT = -1;
+const NO_RESULT = -1;
 export const ONE_RESULT = -2;
 
 export function blankInstruction(): Instruction {

@@ -34,7 +34,7 @@ import {
 import type { FunctionImport, MeteredModule, ModuleExport, MutableGlobal, Signature } from './types.ts';
 
 /** Prefix of injected names; a module may not export names with it. */
-export const RESERVED = 'gw:';
+const RESERVED = 'gw:';
 /** The injected export: sets the fuel and every mutable global. */
 export const ENTER = 'gw:enter';
 /** The injected export of the fuel, which host functions charge by the length of their work. */

@@ -3,13 +3,12 @@
 import { type Exchange, Interrupted, type StagedHeader } from '../../exchange.ts';
 import type { Upstream } from '../../hand-off.ts';
 import type { Hook } from '../binary/module-shapes.ts';
-import type { CallState } from './capability.ts';
 import type { ConfigView } from './config-view.ts';
 import { CpuClock } from './cpu.ts';
 import { Overloaded, WaitExceeded } from './failures.ts';
 import { GuestMemory } from './guest-memory.ts';
 import { HostCallError } from './host-call-error.ts';
-import type { BoundPlugin, PluginServices, ProblemForm } from './plugin.ts';
+import type { BoundPlugin, CallServices, ProblemForm } from './plugin.ts';
 
 /** A plugin and its config, for host functions; the same for every call. */
 export interface Binding {
@@ -18,7 +17,7 @@ export interface Binding {
   readonly config: ConfigView;
   /** Upstreams by the JSON pointer of the property that names them. */
   readonly upstreams: ReadonlyMap<string, Upstream>;
-  readonly services: PluginServices;
+  readonly services: CallServices;
   /** State of capabilities for the config, in the order of their list. */
   readonly bound: readonly unknown[];
   /** Owner of the state that the plugin keeps for a request; absent while `init` runs. */
@@ -76,7 +75,8 @@ export class Call {
   /** Calls of this instance can be suspended. */
   readonly suspends: boolean;
   readonly #holder: Holder;
-  #states: readonly CallState[] = [];
+  /** State of capabilities. */
+  #states: readonly { end(): void }[] = [];
   #giveUp: ((error: Error) => void) | null = null;
 
   constructor(binding: Binding, suspends: boolean, holder: Holder) {
@@ -86,7 +86,7 @@ export class Call {
   }
 
   /** Imports are made before the instance, and the memory comes with it. */
-  attach(memory: WebAssembly.Memory, fuel: WebAssembly.Global, states: readonly CallState[]): void {
+  attach(memory: WebAssembly.Memory, fuel: WebAssembly.Global, states: readonly { end(): void }[]): void {
     this.memory = new GuestMemory(memory, (length) => this.charge(length));
     this.#fuel = fuel;
     this.#states = states;

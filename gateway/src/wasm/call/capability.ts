@@ -2,6 +2,7 @@
 import type { Call } from './call.ts';
 import type { ConfigView } from './config-view.ts';
 import type { HostCall, HostFunctionInfo } from './host-function.ts';
+import type { CallServices } from './plugin.ts';
 
 /** State of a capability for the calls of one instance. */
 export interface CallState {
@@ -24,4 +25,12 @@ export interface HostCapability {
   bind(config: ConfigView): unknown;
   /** `bound`: returns the result of `bind` for the config of the current call. */
   instantiate(call: Call, bound: () => unknown): CapabilityInstance;
+}
+
+/** Services of the gateway for the runtime. */
+export interface PluginServices extends CallServices {
+  /** Capabilities that plugins may declare; the runtime keeps their state for a config in this order. */
+  readonly capabilities: readonly HostCapability[];
+  /** CPU seconds of one call, for `gw_wasm_execution_duration_seconds`. */
+  observe(plugin: string, fn: string): (seconds: number) => void;
 }

@@ -5,7 +5,6 @@ import type { Exchange } from '../../exchange.ts';
 import type { Upstream } from '../../hand-off.ts';
 import type { Problem } from '../../problems.ts';
 import type { PluginFigures } from '../../telemetry/figures.ts';
-import type { HostCapability } from './capability.ts';
 
 /** The decision of a hook. */
 export type Outcome = typeof CONTINUE | typeof ANSWERED | typeof HANDED_OFF;
@@ -18,18 +17,14 @@ export const HANDED_OFF = 2;
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';
 
-/** Services of the gateway for the runtime. */
-export interface PluginServices {
-  /** Capabilities that plugins may declare; the runtime keeps their state for a config in this order. */
-  readonly capabilities: readonly HostCapability[];
+/** Services of the gateway for host functions. */
+export interface CallServices {
   /**
    * Opens (or finds) the upstream that a config property marked `x-gw-upstream` names; refuses plaintext and addresses
    * that are not open (docs/reference/gateway.md#egress).
    */
   openUpstream(url: string, config: JsonObject): Upstream;
   log(level: LogLevel, plugin: string, message: string, x: Exchange | null): void;
-  /** CPU seconds of one call, for `gw_wasm_execution_duration_seconds`. */
-  observe(plugin: string, fn: string): (seconds: number) => void;
 }
 
 export interface PluginLimits {

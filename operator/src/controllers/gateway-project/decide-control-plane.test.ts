@@ -1,7 +1,6 @@
 /** A decision about a GatewayProject whose pods get their artifacts from a control plane. */
 import { describe, expect, it } from 'vitest';
 import { decide } from './decide.ts';
-import type { Observed } from './observe.ts';
 import {
   compiled,
   deployment,
@@ -14,7 +13,8 @@ import {
   reasons,
   SETTINGS,
   served,
-} from './observed-rig.ts';
+} from './decision-input.test-support.ts';
+import type { Observed } from './observe.ts';
 
 describe('with a control plane that pods are linked to', () => {
   const HERE = '01a20078-65e3-7880-a083-4c690f7bbe16';

@@ -17,7 +17,7 @@ import {
   reasons,
   SETTINGS,
   served,
-} from './observed-rig.ts';
+} from './decision-input.test-support.ts';
 import type { PodState } from './pods/pod-state.ts';
 
 describe('what a GatewayProject becomes', () => {

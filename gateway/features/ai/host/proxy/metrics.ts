@@ -13,77 +13,77 @@ const BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300];
 const code = (values: readonly string[]) => values.map((each) => `\`${each}\``).join(', ');
 const provider = `protocol of the provider: ${code(PROVIDERS)}`;
 
-export const REQUESTS: CounterInfo = {
+const REQUESTS: CounterInfo = {
   help: 'Requests to AI providers, by status of the answer; 502 if the answer was not valid',
   labels: { provider, status: 'status code of the answer; 499 where the client left before it' },
 };
-export const DURATION: HistogramInfo = {
+const DURATION: HistogramInfo = {
   help: 'Time from a request to an AI provider to the end of its answer',
   labels: { provider },
   buckets: BUCKETS,
 };
-export const TOKENS: CounterInfo = {
+const TOKENS: CounterInfo = {
   help: 'Tokens that AI providers counted',
   labels: {
     provider,
     type: '`prompt` or `completion`; in `…_token_details_total` `cached`, `reasoning`, `prompt_audio` or `completion_audio`',
   },
 };
-export const DETAILS: CounterInfo = {
+const DETAILS: CounterInfo = {
   help: 'Of those tokens: prompt tokens out of the cache of the provider, completion tokens of reasoning; of realtime sessions, tokens of audio',
   labels: TOKENS.labels,
 };
-export const FALLBACKS: CounterInfo = {
+const FALLBACKS: CounterInfo = {
   help: 'Requests that went to another AI provider, because one failed',
   labels: { from_provider: provider, to_provider: provider },
 };
-export const RESOLVED: CounterInfo = {
+const RESOLVED: CounterInfo = {
   help: 'AI requests by what led to their target',
   labels: { resolution: `what led to a target of ai-proxy: ${code(RESOLUTIONS)}` },
 };
 
-export const ENDPOINT_OUTCOMES = ['answered', 'limited', 'failed'] as const;
+const ENDPOINT_OUTCOMES = ['answered', 'limited', 'failed'] as const;
 export type EndpointOutcome = (typeof ENDPOINT_OUTCOMES)[number];
 
 const endpoint = 'name of the host in its base URL';
 
-export const ENDPOINTS: CounterInfo = {
+const ENDPOINTS: CounterInfo = {
   help: 'Requests to endpoints of AI providers, by result',
   labels: {
     endpoint,
     outcome: `${code(ENDPOINT_OUTCOMES)}; \`limited\` is a status 429`,
   },
 };
-export const BREAKERS: CounterInfo = {
+const BREAKERS: CounterInfo = {
   help: 'Times that the circuit breaker of an endpoint of an AI provider has opened',
   labels: { endpoint },
 };
 
-export const CATALOG_FAILURES: CounterInfo = {
+const CATALOG_FAILURES: CounterInfo = {
   help: 'AI providers that did not answer when their models were listed',
   labels: { provider },
 };
 
-export const STORE_DOWNGRADES: CounterInfo = {
+const STORE_DOWNGRADES: CounterInfo = {
   help: 'Responses that AI providers answered without `store` having an effect',
   labels: { provider },
 };
-export const REASONING_DROPPED: CounterInfo = {
+const REASONING_DROPPED: CounterInfo = {
   help: 'Responses whose request had items of reasoning, which their AI provider does not take',
   labels: { provider },
 };
 
-export const EFFORT_DROPPED: CounterInfo = {
+const EFFORT_DROPPED: CounterInfo = {
   help: 'Messages whose request named an effort that the model does not take',
   labels: { provider },
 };
 
-export const UNCOUNTED_RESPONSES: CounterInfo = {
+const UNCOUNTED_RESPONSES: CounterInfo = {
   help: 'Events of realtime sessions that could not be read for what they cost, and responses whose AI provider counted nothing',
   labels: { provider },
 };
 
-export const CACHE_DROPPED: CounterInfo = {
+const CACHE_DROPPED: CounterInfo = {
   help: 'Messages whose request had `cache_control`, for a provider that has no such marks',
   labels: { provider },
 };

@@ -30,7 +30,7 @@ export function withRetryAfter(headers: HeaderList, seconds: number): HeaderList
 }
 
 /** Seconds, for `Retry-After`. */
-export function secondsOf(ms: number | null): string | null {
+function secondsOf(ms: number | null): string | null {
   return ms === null ? null : String(Math.ceil(ms / 1000));
 }
 

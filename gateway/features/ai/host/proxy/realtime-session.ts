@@ -8,8 +8,7 @@ import type { Closing } from '../../../../src/web-socket-closing.ts';
 import type { RealtimeUsage } from './conversation/usage.ts';
 import { EventReader } from './realtime/event-reader.ts';
 import { serverEvent } from './realtime/server-event.ts';
-import type { SpentTokens } from './spent-tokens.ts';
-import type { TokenCount } from './token-count.ts';
+import type { SpentTokens, TokenCount } from './token-count.ts';
 
 /** Bytes of an event that is read: one that ends a response has its texts, and no audio. */
 const MAX_EVENT = 256 << 10;

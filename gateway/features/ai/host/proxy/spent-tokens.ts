@@ -2,24 +2,10 @@
 import type { Exchange } from '../../../../src/exchange.ts';
 import { RealtimeSession } from './realtime-session.ts';
 import { surfaceOf } from './surfaces/surface-of.ts';
-import { TokenCount } from './token-count.ts';
+import { type SpentTokens, TokenCount } from './token-count.ts';
 import { TokenEstimate } from './token-estimate.ts';
 
-export interface SpentTokens {
-  /** `provider_chat`, …; empty if another dispatcher than ai-proxy has answered. */
-  readonly provider: string;
-  readonly model: string;
-  readonly prompt: number;
-  readonly completion: number;
-  /** Prompt tokens that the provider had in its cache. */
-  readonly cached: number;
-  /** Prompt tokens that it has written to its cache, and of these the ones that it keeps for an hour. Default: 0. */
-  readonly written?: number;
-  readonly writtenLong?: number;
-  /** Audio tokens of the prompt and of the completion, of realtime sessions. Default: 0. */
-  readonly promptAudio?: number;
-  readonly completionAudio?: number;
-}
+export type { SpentTokens } from './token-count.ts';
 
 /**
  * Returns the provider's count; for a cut answer, at least the part that arrived. Returns null if the count is unknown:

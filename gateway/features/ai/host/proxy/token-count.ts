@@ -9,6 +9,23 @@ const slot = new RequestSlot<TokenCount>();
 /** How far an attempt at a provider has come: `answered` says that its answer has begun, `complete` that it is whole. */
 export type AttemptOutcome = 'asked' | 'failed' | 'answered' | 'complete';
 
+/** Tokens that a request has cost. */
+export interface SpentTokens {
+  /** `provider_chat`, …; empty if another dispatcher than ai-proxy has answered. */
+  readonly provider: string;
+  readonly model: string;
+  readonly prompt: number;
+  readonly completion: number;
+  /** Prompt tokens that the provider had in its cache. */
+  readonly cached: number;
+  /** Prompt tokens that it has written to its cache, and of these the ones that it keeps for an hour. Default: 0. */
+  readonly written?: number;
+  readonly writtenLong?: number;
+  /** Audio tokens of the prompt and of the completion, of realtime sessions. Default: 0. */
+  readonly promptAudio?: number;
+  readonly completionAudio?: number;
+}
+
 export class TokenCount implements RequestPart {
   readonly owner = null;
   readonly stored = null;

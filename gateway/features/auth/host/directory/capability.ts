@@ -8,7 +8,8 @@ import type { CallState } from '../../../../src/wasm/call/capability.ts';
 import { HostCallError } from '../../../../src/wasm/call/host-call-error.ts';
 import { DirectoryUnavailable } from './connection.ts';
 import { Directories } from './directories.ts';
-import type { Directory, DirectoryUser, Verdict } from './directory.ts';
+import type { Directory } from './directory.ts';
+import type { DirectoryUser, Verdict } from './verified-credentials.ts';
 
 const VERIFIED = 0;
 const REJECTED = 1;

@@ -7,7 +7,7 @@ import { get, isObject } from '../../../../src/spec/json.ts';
 import { filterOf } from './escape.ts';
 
 /** The config cannot be used; stops the load (exit 1). Names the property, and no secret. */
-export class DirectorySettingsError extends Error {}
+class DirectorySettingsError extends Error {}
 
 export interface DirectorySettings {
   /** `ldap://host:port`, for messages. */

@@ -10,17 +10,7 @@ import { type ConnectionOptions, DirectoryConnection, DirectoryUnavailable } fro
 import type { DirectorySettings } from './directory-settings.ts';
 import { filterOf, firstRdnValue } from './escape.ts';
 import { ServiceConnection } from './service-connection.ts';
-import { VerifiedCredentials } from './verified-credentials.ts';
-
-/** A user of the directory. */
-export interface DirectoryUser {
-  readonly dn: string;
-  readonly consumer: string;
-  readonly groups: readonly string[];
-}
-
-/** Null: unknown user, or wrong password; clients are not told which. */
-export type Verdict = { readonly user: DirectoryUser | null };
+import { type Verdict, VerifiedCredentials } from './verified-credentials.ts';
 
 export interface DirectoryDeps extends ConnectionOptions {
   readonly cache: CacheStore;

@@ -6,11 +6,20 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } f
 import type { OwnerPath } from '../../../../src/shares/owner-path.ts';
 import type { CacheStore } from '../../../../src/state/cache-store.ts';
 import { StateUnavailable } from '../../../../src/state/state.ts';
-import type { Verdict } from './directory.ts';
 
 const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
+
+/** A user of the directory. */
+export interface DirectoryUser {
+  readonly dn: string;
+  readonly consumer: string;
+  readonly groups: readonly string[];
+}
+
+/** Null: unknown user, or wrong password; clients are not told which. */
+export type Verdict = { readonly user: DirectoryUser | null };
 
 export class VerifiedCredentials {
   readonly #cache: CacheStore;

@@ -8,13 +8,13 @@ export interface HmacKeyEntry {
 }
 
 /** The secret cannot be used; the message says why, without quoting it. */
-export class HmacKeyError extends Error {}
+class HmacKeyError extends Error {}
 
 /** Less is guessed, given one message and its code. */
 const LEAST_BYTES = 16;
 const ENCODED = /^base64:([A-Za-z0-9+/]*={0,2})$/;
 
-export const NO_KEY = -1;
+const NO_KEY = -1;
 
 export class HmacKeyTable {
   readonly #keys: readonly KeyObject[];

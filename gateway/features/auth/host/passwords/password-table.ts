@@ -26,7 +26,7 @@ const MOST_REMEMBERED = 10_000;
 export const NOBODY = -1;
 
 /** Slow hashes take tens of milliseconds of a CPU and megabytes each. */
-export const AT_ONCE = { atOnce: 2, mostWaiting: 256, mostMs: 10_000 };
+const AT_ONCE = { atOnce: 2, mostWaiting: 256, mostMs: 10_000 };
 
 const sharedQueue = new FairQueue(AT_ONCE);
 

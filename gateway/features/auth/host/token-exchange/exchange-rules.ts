@@ -8,7 +8,7 @@ export const JWT = 'urn:ietf:params:oauth:token-type:jwt';
 export const ID_TOKEN = 'urn:ietf:params:oauth:token-type:id_token';
 
 const CLIENT_AUTHENTICATIONS = ['client_secret_basic', 'client_secret_post', 'none'] as const;
-export type ClientAuthentication = (typeof CLIENT_AUTHENTICATIONS)[number];
+type ClientAuthentication = (typeof CLIENT_AUTHENTICATIONS)[number];
 
 export interface ExchangeRules {
   /** The token endpoint. */

@@ -21,7 +21,7 @@ export interface RemoteKeysOptions {
 }
 
 /** Least time between the beginnings of two fetches that tokens with unknown keys ask for. */
-export const LOOK_AGAIN_MS = 2_000;
+const LOOK_AGAIN_MS = 2_000;
 /** Milliseconds after a failure in which requests fail at once. */
 const REST_MS = 1_000;
 /** Longest time between attempts while the issuer is away. */

@@ -95,6 +95,6 @@ function neverCompress(): never {
   throw new Error('nothing is compressed');
 }
 
-export const { Kafka, KafkaJSProtocolError, Partitioners } = kafkajs;
+export const { Kafka, Partitioners } = kafkajs;
 export const { createLogger } = loggers;
 export { Batch, Cluster, type FetchedMessage, type FetchedPartition };

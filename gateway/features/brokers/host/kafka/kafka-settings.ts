@@ -9,9 +9,9 @@ import { type BrokerTls, readBrokerTls } from '../publishing/broker-tls.ts';
 import { type IdempotencySettings, readIdempotency } from '../publishing/idempotency.ts';
 
 /** The config cannot be used; stops the load (exit 1). Names the property, and no secret. */
-export class KafkaSettingsError extends Error {}
+class KafkaSettingsError extends Error {}
 
-export const MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
+const MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
 
 export interface KafkaSasl {
   readonly mechanism: (typeof MECHANISMS)[number];

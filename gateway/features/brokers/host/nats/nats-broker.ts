@@ -1,19 +1,9 @@
 /** Servers of NATS as targets of publishing; the client library is loaded when the first plugin names some. */
 import type { EgressGuard } from '../../../../src/egress/guard.ts';
 import { KeptConnection } from '../publishing/kept-connection.ts';
-import type { MessageHeader } from '../publishing/message-headers.ts';
 import type { Broker } from '../publishing/publisher.ts';
-import type { NatsConnection } from './nats-connection.ts';
-import type { Acknowledgement, NatsServers } from './nats-settings.ts';
-
-export interface NatsMessage {
-  readonly subject: string;
-  readonly payload: Uint8Array;
-  readonly headers: readonly MessageHeader[];
-  readonly acknowledgement: Acknowledgement;
-  /** Id by which a stream recognises a repetition (`Nats-Msg-Id`); null without one. */
-  readonly id: string | null;
-}
+import type { NatsConnection, NatsMessage } from './nats-connection.ts';
+import type { NatsServers } from './nats-settings.ts';
 
 /** An acknowledgement only confirms that the message has arrived. */
 export type NatsAcknowledgement = { readonly acknowledged: true };

@@ -13,15 +13,23 @@ import type { EgressGuard } from '../../../../src/egress/guard.ts';
 import type { Connection } from '../publishing/kept-connection.ts';
 import type { MessageHeader } from '../publishing/message-headers.ts';
 import { PublishError } from '../publishing/publish-error.ts';
-import type { NatsMessage } from './nats-broker.ts';
 import { failureOf, noStream } from './nats-failures.ts';
-import type { NatsServers } from './nats-settings.ts';
+import type { Acknowledgement, NatsServers } from './nats-settings.ts';
 import { openClient } from './vetted-client.ts';
 
 /** Milliseconds for which the connection remembers whether a stream listens on a subject. */
 const STREAM_MS = { listens: 60_000, none: 10_000 };
 const LOOKUP_TIMEOUT_MS = 2_000;
 const MOST_SUBJECTS = 1_000;
+
+export interface NatsMessage {
+  readonly subject: string;
+  readonly payload: Uint8Array;
+  readonly headers: readonly MessageHeader[];
+  readonly acknowledgement: Acknowledgement;
+  /** Id by which a stream recognises a repetition (`Nats-Msg-Id`); null without one. */
+  readonly id: string | null;
+}
 
 /** A message that is on its way without a stream's acknowledgement. */
 interface Pending {

@@ -9,7 +9,7 @@ import { type BrokerTls, readBrokerTls } from '../publishing/broker-tls.ts';
 import { type IdempotencySettings, readIdempotency } from '../publishing/idempotency.ts';
 
 /** The config cannot be used; stops the load (exit 1). Names the property, and no secret. */
-export class NatsSettingsError extends Error {}
+class NatsSettingsError extends Error {}
 
 export type NatsCredentials =
   | { readonly kind: 'none' }
@@ -21,7 +21,7 @@ export type NatsCredentials =
   | { readonly kind: 'creds'; readonly creds: string };
 
 /** The source of a message's acknowledgement. */
-export const ACKNOWLEDGEMENTS = ['auto', 'stream', 'none'] as const;
+const ACKNOWLEDGEMENTS = ['auto', 'stream', 'none'] as const;
 export type Acknowledgement = (typeof ACKNOWLEDGEMENTS)[number];
 
 /** Settings of the connection: equal ones share it. */

@@ -6,7 +6,7 @@ import type { NatsServers } from './nats-settings.ts';
 
 /** Source of messages: the stream that has them all, or, as they come, the server. */
 export const STREAM_USES = ['auto', 'required', 'none'] as const;
-export type StreamUse = (typeof STREAM_USES)[number];
+type StreamUse = (typeof STREAM_USES)[number];
 
 export interface SubjectSettings {
   readonly servers: NatsServers;

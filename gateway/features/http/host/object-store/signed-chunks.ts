@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { Transform, type TransformCallback } from 'node:stream';
 
-export const CHUNK_BYTES = 65_536;
+const CHUNK_BYTES = 65_536;
 const EXTENSION = ';chunk-signature=';
 const SIGNATURE = 64;
 /** Line ends behind size and data. */

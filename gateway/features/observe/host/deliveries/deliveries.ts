@@ -6,7 +6,7 @@ import { DeliveryFigures } from './figures.ts';
 /** Limits for all targets of a process; each may hold as much as is left free. */
 const LIMITS = { messages: 100_000, bytes: 64 << 20 };
 
-export interface Opening<T> extends Pick<QueueServices<T>, 'deliver' | 'overflows'> {
+interface Opening<T> extends Pick<QueueServices<T>, 'deliver' | 'overflows'> {
   readonly plugin: string;
   readonly settings: QueueSettings;
 }

@@ -15,7 +15,7 @@ const field = 'name of a field in the config';
 const value =
   'one of the values that the config lists, or of the first consumers; `other` for all else, `none` without one';
 
-export const OBJECTIVE: CounterInfo = {
+const OBJECTIVE: CounterInfo = {
   help: 'Requests with an objective for their duration, by whether they kept it',
   labels: {
     method,
@@ -24,11 +24,11 @@ export const OBJECTIVE: CounterInfo = {
     objective: '`met`, `slow` (it took longer than `slow_after`) or `failed` (status 500 and above)',
   },
 };
-export const OBSERVED: CounterInfo = {
+const OBSERVED: CounterInfo = {
   help: 'Requests by a field that a config observes',
   labels: { api, field, value, status_class: '`1xx` to `5xx`' },
 };
-export const OBSERVED_DURATION: HistogramInfo = {
+const OBSERVED_DURATION: HistogramInfo = {
   help: 'Time from head to end, by a field that a config observes',
   labels: { api, field, value },
   buckets: DURATION_BUCKETS,

@@ -1,9 +1,9 @@
 /** Values of a field as a metric's label: a set that no client can make larger (docs/decisions.md#observed-labels). */
 
 /** The value of a label for unlisted values. */
-export const OTHER = 'other';
+const OTHER = 'other';
 /** The request has no value. */
-export const NONE = 'none';
+const NONE = 'none';
 
 export interface LabelValues {
   /** The label's value. */

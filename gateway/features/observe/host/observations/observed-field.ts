@@ -6,7 +6,7 @@ import { isObject } from '../../../../src/spec/json.ts';
 import { FirstValues, type LabelValues, ListedValues } from './label-values.ts';
 
 /** The config cannot be used; stops the load (exit 1). Names the property. */
-export class ObservationSettingsError extends Error {}
+class ObservationSettingsError extends Error {}
 
 /** Longest value in log and trace, in characters; longer ones are cut. */
 const LONGEST = 256;

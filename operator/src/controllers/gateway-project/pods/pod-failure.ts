@@ -23,7 +23,7 @@ export function podFailure(pod: Pod): string | undefined {
 }
 
 /** Returns the line with the reason from the end of a log. */
-export function lastWords(log: string | undefined): string {
+function lastWords(log: string | undefined): string {
   const lines = (log ?? '')
     .split('\n')
     .map((line) => line.trim())

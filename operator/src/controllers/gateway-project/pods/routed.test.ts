@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { endpointSlices } from '../../../api/resources.ts';
-import { hash, NOW, pod, project } from '../observed-rig.ts';
+import { hash, NOW, pod, project } from '../decision-input.test-support.ts';
 import { routedOf, routedVerdict } from './routed.ts';
 
 const slice = (...endpoints: readonly (readonly [name: string, ready?: boolean])[]) =>

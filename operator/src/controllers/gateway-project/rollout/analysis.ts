@@ -65,7 +65,7 @@ export function analyse({ canary: { analysis } }: RolloutSpec, canary: Sample, o
   return { ...base, verdict: 'good', message: `${good}${few === undefined ? '' : `; ${few}`}${beside}`, worse: [] };
 }
 
-export function listed(names: readonly string[]): string {
+function listed(names: readonly string[]): string {
   const more = names.length - MAX_NAMED;
   return more > 0 ? `${names.slice(0, MAX_NAMED).join(', ')} and ${more} more` : names.join(', ');
 }

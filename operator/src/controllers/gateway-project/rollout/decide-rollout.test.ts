@@ -5,7 +5,7 @@ import { propertyRuns } from '../../../../../test/property-runs.ts';
 import { canaryPods } from './canary.ts';
 import type { RolloutAction } from './command.ts';
 import { decideRollout, type RolloutInput } from './decide-rollout.ts';
-import { analysed, canaryPod, hash, pod, R, reasons, Story, shown, starting } from './rollout-story.ts';
+import { analysed, canaryPod, hash, pod, R, reasons, Story, shown, starting } from './rollout-story.test-support.ts';
 
 describe('rolling', () => {
   it('the first revision is rolled out, without anything to go back to', () => {

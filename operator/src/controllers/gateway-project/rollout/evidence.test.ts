@@ -1,7 +1,7 @@
 /** What a canary measured as bad, over the looks at a project that follow. */
 import { describe, expect, it } from 'vitest';
 import type { RolloutInput } from './decide-rollout.ts';
-import { analysed, canaryPod, hash, pod, Story, shown } from './rollout-story.ts';
+import { analysed, canaryPod, hash, pod, Story, shown } from './rollout-story.test-support.ts';
 
 const STEPS = {
   strategy: 'Canary',

@@ -5,7 +5,7 @@ import type { GatewayProject } from '../../../api/resources.ts';
 import type { Objects } from '../../../runtime/objects.ts';
 import { readSecret } from '../../../sources/read-source.ts';
 
-export interface SigningKey {
+interface SigningKey {
   readonly pem: string;
   /** Public key, in hex. */
   readonly publicKey: string;

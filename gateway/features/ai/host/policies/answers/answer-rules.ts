@@ -19,7 +19,7 @@ export type FindingKind = PiiKind | 'pattern';
 export class AnswerBlocked extends Error {}
 
 /** Characters before a piece that patterns see with it: longest match that is found across pieces. */
-export const WINDOW = 1024;
+const WINDOW = 1024;
 
 export function answerRules(settings: JsonObject, hashKey: Json | undefined): AnswerRules {
   return {

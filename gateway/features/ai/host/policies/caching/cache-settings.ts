@@ -6,7 +6,7 @@ import { digest } from '../../../../cache/host/cache-key.ts';
 import { Endpoint, KnownEndpoints } from '../../proxy/targets/endpoint.ts';
 import { baseUrlOf } from '../../proxy/targets/provider.ts';
 import { numberOf, objectOf } from '../profiles.ts';
-import type { SimilaritySettings } from './similar-questions.ts';
+import type { EmbeddingSettings } from './embedder.ts';
 
 export interface AiCacheSettings {
   /** Id of the config: another config has other answers. */
@@ -23,6 +23,14 @@ export interface AiCacheSettings {
   readonly statusHeader: boolean;
   /** Null: a question is found by its words alone. */
   readonly semantic: SimilaritySettings | null;
+}
+
+export interface SimilaritySettings {
+  readonly embedding: EmbeddingSettings;
+  /** Cosine from which on two questions count as the same. */
+  readonly threshold: number;
+  /** Most entries of one context; the oldest are dropped. */
+  readonly maxEntries: number;
 }
 
 /** Throws if the config cannot be used. */

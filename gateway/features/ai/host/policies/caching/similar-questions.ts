@@ -4,18 +4,11 @@ import { KeyedMutex } from '../../../../../src/keyed-mutex.ts';
 import type { OwnerPath } from '../../../../../src/shares/owner-path.ts';
 import type { CacheStore } from '../../../../../src/state/cache-store.ts';
 import { RESTORED_PROMPT } from '../prompts/restored-prompt.ts';
-import { Embedder, type EmbedderDeps, type EmbeddingSettings } from './embedder.ts';
+import type { SimilaritySettings } from './cache-settings.ts';
+import { Embedder, type EmbedderDeps } from './embedder.ts';
 import { saidLast } from './last-text.ts';
 import { indexKeyOf, type Question } from './question.ts';
 import { decodeIndex, encodeIndex, type Similar, similarTo } from './vector-index.ts';
-
-export interface SimilaritySettings {
-  readonly embedding: EmbeddingSettings;
-  /** Cosine from which on two questions count as the same. */
-  readonly threshold: number;
-  /** Most entries of one context; the oldest are dropped. */
-  readonly maxEntries: number;
-}
 
 /** A question as a vector, with the index of its context. */
 export interface Meaning {

@@ -21,7 +21,7 @@ export interface Reading {
 export type Detector = (reading: Reading, at: number, before: string) => number;
 
 export const isDigit = (code: number) => code >= 0x30 && code <= 0x39;
-export const isUpper = (code: number) => code >= 0x41 && code <= 0x5a;
+const isUpper = (code: number) => code >= 0x41 && code <= 0x5a;
 export const isLetter = (code: number) => isUpper(code & ~0x20) && code < 0x80;
 export const isAlphanumeric = (code: number) => isDigit(code) || isLetter(code);
 

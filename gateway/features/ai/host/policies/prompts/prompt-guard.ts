@@ -20,7 +20,7 @@ import { restoring } from './restored-text.ts';
 
 /** Reasons for refusing a prompt; values of a metric's label. */
 export const BLOCK_REASONS = ['messages', 'characters', 'pattern', 'pii', 'steps', 'tokens'] as const;
-export type BlockReason = (typeof BLOCK_REASONS)[number];
+type BlockReason = (typeof BLOCK_REASONS)[number];
 
 interface PromptLimits {
   readonly maxMessages: number | null;

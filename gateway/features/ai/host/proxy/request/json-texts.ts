@@ -91,7 +91,7 @@ function inside(outer: Obj, name: string, around: Around, value: unknown): Aroun
 }
 
 /** One that the protocol has: no text. */
-export function isProtocolName(name: string, { isFree }: { readonly isFree: boolean }): boolean {
+function isProtocolName(name: string, { isFree }: { readonly isFree: boolean }): boolean {
   return isFree ? SCHEMA_NAMES.has(name) : PROTOCOL_NAMES.has(name);
 }
 
@@ -125,7 +125,7 @@ function visitText(
   return visitor.text(placeOf(container, key, value, null));
 }
 
-export function isWord(name: string, value: string): boolean {
+function isWord(name: string, value: string): boolean {
   return WORDS.get(name)?.has(value) ?? false;
 }
 

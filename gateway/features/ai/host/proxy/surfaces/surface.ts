@@ -18,7 +18,7 @@ export interface SurfaceRequest {
 }
 
 /** A whole answer, as the client gets it. */
-export interface WholeAnswer {
+interface WholeAnswer {
   readonly body: Uint8Array | string;
   /** Null if the provider has counted nothing. */
   readonly usage: Usage | null;

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../../../src/artifact/format.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { EndpointState } from './endpoint-health.ts';
 
-export const BALANCES = ['weight', 'latency', 'quota', 'cost'] as const;
+const BALANCES = ['weight', 'latency', 'quota', 'cost'] as const;
 export type BalanceName = (typeof BALANCES)[number];
 
 /** Share of its weight that an endpoint keeps once its quota is used up: it may have more than it said. */

@@ -9,7 +9,7 @@ import { ModelTable } from './model-table.ts';
 import { baseUrlOf } from './provider.ts';
 import { endpointConfigs, objectOf, objectsOf, Target } from './targets.ts';
 
-export interface Route {
+interface Route {
   readonly pattern: Glob;
   readonly target: Target;
 }

@@ -76,7 +76,7 @@ function statement(draw: Draw): number[] {
 }
 
 /** Returns the module of a seed; its `on_request` runs the generated code. */
-export function generatedModule(seed: number): Uint8Array {
+export function randomModule(seed: number): Uint8Array {
   let state = seed >>> 0;
   const take = (below: number): number => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
