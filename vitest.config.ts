@@ -4,6 +4,8 @@ import { WAIT_LIMIT_MS } from './test/wait-limit.ts';
 
 /** Of one module or a few. */
 const UNITS = '{gateway,control,operator}/**/*.test.ts';
+/** Of a feature, through programs. */
+const OF_FEATURES = 'gateway/features/*/tests/**/*.test.ts';
 /** They mostly wait for a cluster. */
 const ON_THE_CLUSTER = 'test/e2e/**/*.test.ts';
 /** Of these, the ones that count what a cluster fails to answer: after all others, whose CPU time they would lack. */
@@ -35,7 +37,7 @@ export default defineConfig({
         test: {
           name: 'units',
           include: [UNITS],
-          exclude,
+          exclude: [...exclude, OF_FEATURES],
           isolate: false,
           maxWorkers: 3,
           sequence: { groupOrder: 0 },
@@ -45,8 +47,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'gw',
-          include: ['**/*.test.ts'],
-          exclude: [...exclude, UNITS, ON_THE_CLUSTER],
+          include: [OF_FEATURES, '{test,scripts,site,examples}/**/*.test.ts'],
+          exclude: [...exclude, ON_THE_CLUSTER],
           isolate: false,
           maxWorkers: 3,
           sequence: { groupOrder: 0 },

@@ -198,7 +198,7 @@ const table = {
     answer: '503 `overloaded`',
     metric: DECISIONS,
     files: ['features/auth/host/passwords/password-table.ts'],
-    test: 'test/serve/crowded-checks.test.ts: lets another client in with a password, and refuses the flood',
+    test: 'gateway/features/auth/tests/crowded-checks.test.ts: lets another client in with a password, and refuses the flood',
   },
   'proven-credentials': {
     what: 'credentials that held before, and have turns of their own at checks',
@@ -246,7 +246,7 @@ const table = {
     answer: '503 `overloaded`',
     metric: DECISIONS,
     files: ['features/auth/host/tokens/introspector.ts'],
-    test: 'test/serve/crowded-checks.test.ts: lets another client in with a token at %s',
+    test: 'gateway/features/auth/tests/crowded-checks.test.ts: lets another client in with a token at %s',
   },
   'key-fetches': {
     what: 'requests that wait for keys of an issuer',
@@ -258,7 +258,7 @@ const table = {
     answer: 'only known keys count: 401 for any other key',
     metric: DECISIONS,
     files: ['features/auth/host/tokens/remote-keys.ts'],
-    test: 'test/serve/key-sets.test.ts: are looked for on behalf of a client, however many tokens of another name keys',
+    test: 'gateway/features/auth/tests/key-sets.test.ts: are looked for on behalf of a client, however many tokens of another name keys',
   },
   'verified-tokens': {
     what: 'tokens that were verified or introspected',
@@ -282,7 +282,7 @@ const table = {
     answer: '503 `overloaded`',
     metric: DECISIONS,
     files: ['features/auth/host/token-exchange/token-exchanger.ts'],
-    test: 'test/serve/crowded-checks.test.ts: lets another client in with a token at %s',
+    test: 'gateway/features/auth/tests/crowded-checks.test.ts: lets another client in with a token at %s',
   },
   'exchanged-tokens': {
     what: 'tokens that were exchanged',
@@ -366,7 +366,7 @@ const table = {
     answer: `429 \`rate-limited\` for the newcomer; ${CLOSED}, and is new if it is the only one of its owner`,
     metric: DECISIONS,
     files: ['src/state/memory-rate-limit-store.ts'],
-    test: 'test/serve/crowded-buckets.test.ts: invented header values make no limit new, and get no further buckets',
+    test: 'gateway/features/limits/tests/crowded-buckets.test.ts: invented header values make no limit new, and get no further buckets',
   },
   'spending-counters': {
     what: 'counters of tokens and cost (AI policies), without `--state`',
@@ -507,7 +507,7 @@ const table = {
       'features/brokers/host/subscribing/subscription-settings.ts',
       'features/brokers/host/subscribing/subscribers.ts',
     ],
-    test: 'test/serve/event-streams.test.ts: are shared: of the client that has most one ends for another client',
+    test: 'gateway/features/brokers/tests/event-streams.test.ts: are shared: of the client that has most one ends for another client',
   },
   'backlog-reads': {
     what: 'reads of what came before, for streams of events that catch up, by kind of broker',
@@ -519,7 +519,7 @@ const table = {
     answer: 'none',
     metric: null,
     files: ['features/brokers/host/subscribing/topics.ts'],
-    test: 'test/serve/event-streams.test.ts: give a client that resumes what it missed, however many others resume and do not read',
+    test: 'gateway/features/brokers/tests/event-streams.test.ts: give a client that resumes what it missed, however many others resume and do not read',
   },
   'state-rate-limit-counters': {
     what: 'counters of `rate-limit` on a state server; fewer if its `maxmemory` is small',

@@ -1,4 +1,4 @@
-/** With a real authorization server: test/serve/oauth2.test.ts. Here nobody listens where it should be. */
+/** With a real authorization server: gateway/features/auth/tests/oauth2.test.ts. Here nobody listens where it should be. */
 import { type PluginKit, testPlugin } from '@gw/plugin-sdk/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 

@@ -1,4 +1,4 @@
-/** With a real issuer: test/serve/oidc.test.ts. Here nobody listens where the issuer should be. */
+/** With a real issuer: gateway/features/auth/tests/oidc.test.ts. Here nobody listens where the issuer should be. */
 import { type PluginKit, testPlugin } from '@gw/plugin-sdk/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 

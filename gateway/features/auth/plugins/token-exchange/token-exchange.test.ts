@@ -1,4 +1,4 @@
-/** With an authorization server: test/serve/token-exchange.test.ts. Here nobody listens where it should be. */
+/** With an authorization server: gateway/features/auth/tests/token-exchange.test.ts. Here nobody listens where it should be. */
 import { type PluginKit, testPlugin } from '@gw/plugin-sdk/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
