@@ -53,9 +53,9 @@ export class Rig {
   }
 
   exchange({ path = '/a', method = 'GET', headers = {}, clientIp = '192.0.2.1' }: Sent): Exchange {
-    const x = recordedExchange({ method, path, clientIp, headers: { host: 'api.example', ...headers } });
+    const exchange = recordedExchange({ method, path, clientIp, headers: { host: 'api.example', ...headers } });
     const { admitted } = this;
-    x.operation = {
+    exchange.operation = {
       path: '/{name}',
       operationId: undefined,
       api: 'api',
@@ -64,29 +64,29 @@ export class Rig {
       examples: null,
       streamed: null,
     };
-    return x;
+    return exchange;
   }
 
   /** One request through the cache to an upstream that answers so. */
   async send(sent: Sent, origin: Origin = {}): Promise<Got> {
-    const x = this.exchange(sent);
+    const exchange = this.exchange(sent);
     let asked: Got['asked'] = null;
-    let replaced = await this.cache.lookup(x, null, sent.partition ?? '');
+    let replaced = await this.cache.lookup(exchange, null, sent.partition ?? '');
     if (!replaced) {
-      asked = { headers: headerRecord(x.headers), query: x.query };
-      x.headers.push(...headerList(sent.later));
-      x.responseStatus = origin.status ?? 200;
-      x.responseHeaders = headerList({ date: httpDate(this.clock.ms), ...origin.headers });
-      x.responseBody = origin.body ?? 'body';
-      replaced = await this.cache.settle(x);
+      asked = { headers: headerRecord(exchange.headers), query: exchange.query };
+      exchange.headers.push(...headerList(sent.later));
+      exchange.responseStatus = origin.status ?? 200;
+      exchange.responseHeaders = headerList({ date: httpDate(this.clock.ms), ...origin.headers });
+      exchange.responseBody = origin.body ?? 'body';
+      replaced = await this.cache.settle(exchange);
     }
     await Promise.resolve();
-    x.close();
+    exchange.close();
     await new Promise((resolve) => setImmediate(resolve));
-    const { answer } = x;
+    const { answer } = exchange;
     if (!replaced || answer === null) {
-      const body = Buffer.from(x.responseBody ?? '').toString();
-      return { status: x.responseStatus, headers: headerRecord(x.responseHeaders), body, asked };
+      const body = Buffer.from(exchange.responseBody ?? '').toString();
+      return { status: exchange.responseStatus, headers: headerRecord(exchange.responseHeaders), body, asked };
     }
     if ('problem' in answer) return { status: answer.problem.status, headers: {}, body: '', asked };
     const body = Buffer.from(answer.body ?? '').toString();

@@ -54,20 +54,20 @@ export interface UpgradeOffer {
  */
 export interface Responder {
   /** Sends a whole response. */
-  send(x: Exchange, status: number, headers: HeaderList, body: Uint8Array | string | null): void;
+  send(exchange: Exchange, status: number, headers: HeaderList, body: Uint8Array | string | null): void;
   /** Sends the head, and returns the sink for the body. */
-  stream(x: Exchange, status: number, headers: HeaderList): ResponseSink;
+  stream(exchange: Exchange, status: number, headers: HeaderList): ResponseSink;
   /**
    * Sends an informational response (1xx) before the answer, if the client's protocol has them. Calls `received` when
    * it is no longer in memory, at the latest when the exchange closes.
    */
-  inform?(x: Exchange, status: number, headers: HeaderList, received: () => void): void;
+  inform?(exchange: Exchange, status: number, headers: HeaderList, received: () => void): void;
   /**
    * Answers that the protocol of `Exchange.upgrade` begins, and gives up the connection, or stream, behind that answer;
    * null if the client has gone. `stopping` is called when the gateway stops: the connection is to be ended, and is
    * cut when the time for that is up.
    */
-  upgrade?(x: Exchange, headers: HeaderList, stopping: () => void): Duplex | null;
+  upgrade?(exchange: Exchange, headers: HeaderList, stopping: () => void): Duplex | null;
   /**
    * Calls back once when the gateway stops, soon if it is stopping already; returns the function that removes the
    * listener.
@@ -80,7 +80,7 @@ export interface Responder {
   /** Cuts the connection (or resets the stream): the response can no longer be completed honestly. */
   abort(): void;
   /** Ends the request, since others need its memory: answers with 503, or cuts off an answer that has begun. */
-  giveWay?(x: Exchange): void;
+  giveWay?(exchange: Exchange): void;
 }
 
 /** The matched operation of a request, as far as plugins may see it. */
@@ -108,7 +108,7 @@ export interface DescribedMessages {
 /** Answers that an API description is made into. */
 interface DescribedAnswers {
   /** `status`: that of a config. Null if the description has no response for it. */
-  answer(x: Exchange, status: number): Answer | null;
+  answer(exchange: Exchange, status: number): Answer | null;
 }
 
 /** An answer that a plugin or the gateway has made. */
@@ -122,7 +122,7 @@ export interface Engine {
    * Calls `whole` or `bodyFailed` of the response once; or `relay`; or one of `head`, `endless` and `webSocket`, and,
    * if that succeeded, `done` or `broken`. Rejecting is a defect: 500.
    */
-  answer(x: Exchange, response: EngineResponse): Promise<void>;
+  answer(exchange: Exchange, response: EngineResponse): Promise<void>;
   /** The engine is not used after all: the request has got another answer. Default: nothing is released. */
   close?(): void;
 }
@@ -152,27 +152,27 @@ export interface EngineResponse {
    * The head is made. Returns the sink for the body, at once or when response hooks are done; null: the body is
    * dropped.
    */
-  head(x: Exchange, status: number, headers: HeaderList): ResponseSink | Promise<ResponseSink | null>;
+  head(exchange: Exchange, status: number, headers: HeaderList): ResponseSink | Promise<ResponseSink | null>;
   /**
    * Like `head`, with status 200, for a body that has no end of its own. Resolves with false if the response does not
    * begin, also if plugins want the body whole: 501.
    */
-  endless(x: Exchange, headers: HeaderList, begins: (sink: ResponseSink) => void): Promise<boolean>;
+  endless(exchange: Exchange, headers: HeaderList, begins: (sink: ResponseSink) => void): Promise<boolean>;
   /**
    * Accepts the client's handshake; resolves with false if it has got another answer, or has gone. `stopping`: see
    * `Responder.upgrade`.
    */
-  webSocket(x: Exchange, stopping: () => void, begins: (opened: OpenWebSocket) => void): Promise<boolean>;
+  webSocket(exchange: Exchange, stopping: () => void, begins: (opened: OpenWebSocket) => void): Promise<boolean>;
   /**
    * Relays a WebSocket between the client and an upstream that has accepted the handshake; false if the client has got
    * another answer, or has gone.
    */
-  relay(x: Exchange, accepted: AcceptedWebSocket): Promise<boolean>;
-  done(x: Exchange, bytes: number): void;
+  relay(exchange: Exchange, accepted: AcceptedWebSocket): Promise<boolean>;
+  done(exchange: Exchange, bytes: number): void;
   /** The request's own body broke off on its way, before there was an answer. */
-  bodyFailed(x: Exchange, error: Error): void;
+  bodyFailed(exchange: Exchange, error: Error): void;
   /** The head was sent, but the body broke off: the response cannot be completed. */
-  broken(x: Exchange, cause: string): void;
+  broken(exchange: Exchange, cause: string): void;
 }
 
 /** How a plugin ended a request: with an answer of its own, by failing, or for lack of an instance. */
@@ -188,7 +188,7 @@ export interface StagedHeader {
 
 /** How a request has ended, as the access log has it. */
 export interface EndedRequest {
-  readonly x: Exchange;
+  readonly exchange: Exchange;
   /** Method of the operation, as metrics have it. */
   readonly method: string;
   /** Path template, or `unmatched`. */
@@ -216,7 +216,7 @@ export interface RequestPart {
   /** Reports whether the access log is to have no line of the request; asked after `finished`. */
   unlogged?(ended: EndedRequest): boolean;
   /** The request is valid, no middleware has answered it, and its dispatcher is next. */
-  dispatched?(x: Exchange): void;
+  dispatched?(exchange: Exchange): void;
   /** The request has ended. */
   finished(ended: EndedRequest): void;
 }

@@ -10,10 +10,10 @@ export interface OpenRequest {
   giveWay(): void;
 }
 
-/** Holds memory for the request from now on. `x`: null if it is for no request. */
-export function holdFor(budget: BufferBudget, x: OpenRequest | null): Holding {
-  const held = budget.hold(x?.clientIp ?? '');
-  if (x !== null) held.evictable = new HeldByRequest(x);
+/** Holds memory for the request from now on. `request`: null if it is for no request. */
+export function holdFor(budget: BufferBudget, request: OpenRequest | null): Holding {
+  const held = budget.hold(request?.clientIp ?? '');
+  if (request !== null) held.evictable = new HeldByRequest(request);
   return held;
 }
 
@@ -22,18 +22,18 @@ const ABOVE_ARRIVING = 1e15;
 
 class HeldByRequest implements Evictable {
   readonly onlyForOthers = true;
-  readonly #x: OpenRequest;
+  readonly #request: OpenRequest;
 
-  constructor(x: OpenRequest) {
-    this.#x = x;
+  constructor(request: OpenRequest) {
+    this.#request = request;
   }
 
   /** The oldest request ends first. */
   rate(now: number): number {
-    return ABOVE_ARRIVING / Math.max(1, now - this.#x.startedAt);
+    return ABOVE_ARRIVING / Math.max(1, now - this.#request.startedAt);
   }
 
   evict(): void {
-    this.#x.giveWay();
+    this.#request.giveWay();
   }
 }

@@ -63,10 +63,10 @@ async function bind({ plugin: of = plugin(), wasm }: Pick<Shape, 'plugin' | 'was
 
 /** One call of the hook that the shape is about. It may fail: that is its own affair. */
 async function callOf(bound: BoundPlugin, hook: Shape['hook']): Promise<unknown> {
-  const x = recordedExchange({});
-  if (hook === 'on_response') return bound.onResponse(x);
-  if (hook === 'on_request_chunk') return bound.requestChunk(x, Buffer.alloc(1024)).catch(() => null);
-  return bound.onRequest(x);
+  const exchange = recordedExchange({});
+  if (hook === 'on_response') return bound.onResponse(exchange);
+  if (hook === 'on_request_chunk') return bound.requestChunk(exchange, Buffer.alloc(1024)).catch(() => null);
+  return bound.onRequest(exchange);
 }
 
 /** Of the largest ones: p99 of a quiet run is below what can be counted. */

@@ -62,9 +62,9 @@ export class StubbedHttp implements HttpCaller {
   #latest: StubbedRequest = new StubbedRequest([]);
 
   /** Calls for this request are answered by these stubs. */
-  expect(x: Exchange, stubs: readonly HttpStub[]): StubbedRequest {
+  expect(exchange: Exchange, stubs: readonly HttpStub[]): StubbedRequest {
     const request = new StubbedRequest(stubs);
-    this.#byExchange.set(x, request);
+    this.#byExchange.set(exchange, request);
     this.#latest = request;
     return request;
   }

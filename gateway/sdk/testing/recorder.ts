@@ -78,7 +78,7 @@ export function headerRecord(headers: HeaderList): Record<string, string> {
 /** Makes the request that `init` describes. */
 export function recordedExchange(init: RequestInit): Exchange {
   const bytes = init.body === undefined ? null : Buffer.from(init.body);
-  const x = new Exchange(nobody, {
+  const exchange = new Exchange(nobody, {
     method: init.method ?? 'GET',
     target: init.path ?? '/',
     scheme: 'http',
@@ -86,12 +86,12 @@ export function recordedExchange(init: RequestInit): Exchange {
     clientIp: init.clientIp ?? '192.0.2.1',
     body: bytes && new RecordedBody(bytes),
   });
-  if (init.upgrade) x.upgrade = { protocol: init.upgrade, keyed: true };
-  if (bytes) x.readBody = () => Promise.resolve(bytes);
+  if (init.upgrade) exchange.upgrade = { protocol: init.upgrade, keyed: true };
+  if (bytes) exchange.readBody = () => Promise.resolve(bytes);
   const { operation } = init;
   if (operation) {
     const params = Object.entries(operation.params ?? {});
-    x.operation = {
+    exchange.operation = {
       path: operation.path,
       operationId: operation.operationId,
       api: 'test',
@@ -100,14 +100,14 @@ export function recordedExchange(init: RequestInit): Exchange {
       examples: null,
       streamed: null,
     };
-    x.params = params.map(([, value]) => value);
-    x.sentParams = params.map(
+    exchange.params = params.map(([, value]) => value);
+    exchange.sentParams = params.map(
       ([name, value]) => operation.sentParams?.[name] ?? encodedParam(value, operation.path.includes(`{${name}+}`)),
     );
   }
-  if (init.clientCertificate) x.clientCertificate = { ...BLANK_CERTIFICATE, ...init.clientCertificate };
-  if (init.context) x.context = new Map(Object.entries(init.context));
-  return x;
+  if (init.clientCertificate) exchange.clientCertificate = { ...BLANK_CERTIFICATE, ...init.clientCertificate };
+  if (init.context) exchange.context = new Map(Object.entries(init.context));
+  return exchange;
 }
 
 /** Slashes of greedy ones stay. */
@@ -116,14 +116,14 @@ function encodedParam(value: string, greedy: boolean): string {
 }
 
 /** The answer as the client would get it: with the headers that plugins staged. */
-export function renderedAnswer(x: Exchange): Answered | null {
-  const { answer } = x;
+export function renderedAnswer(exchange: Exchange): Answered | null {
+  const { answer } = exchange;
   if (answer === null) return null;
   const isProblem = 'problem' in answer;
   const headers: HeaderList = isProblem
     ? ['content-type', 'application/problem+json', ...(answer.problem.headers ?? [])]
     : [...(answer.headers ?? [])];
-  for (const { op, name, value } of x.staged ?? []) changeHeader(headers, op, name, value);
+  for (const { op, name, value } of exchange.staged ?? []) changeHeader(headers, op, name, value);
   const body = isProblem ? renderProblem(answer.problem) : Buffer.from(answer.body ?? '').toString();
   return { status: isProblem ? answer.problem.status : answer.status, headers: headerRecord(headers), body };
 }

@@ -49,16 +49,16 @@ export async function openKit(folder: string, options: KitOptions = {}): Promise
   const bind = async (config: JsonObject = {}, options?: BindOptions) => module.bind(complete(config), options);
 
   const run = async (bound: BoundPlugin, { hook, request }: HookCall) => {
-    const x = recordedExchange(request);
+    const exchange = recordedExchange(request);
     if (hook === 'onResponse') {
-      x.responseStatus = request.response.status;
-      x.responseHeaders = headerList(request.response.headers);
-      x.responseBody = request.response.body ?? null;
+      exchange.responseStatus = request.response.status;
+      exchange.responseHeaders = headerList(request.response.headers);
+      exchange.responseBody = request.response.body ?? null;
     }
-    const calls = stubs?.expect(x, request.httpCalls ?? []) ?? null;
+    const calls = stubs?.expect(exchange, request.httpCalls ?? []) ?? null;
     const before = logs.length;
-    const outcome = await bound[hook](x);
-    const result = resultOf(x, outcome, logs.slice(before), calls);
+    const outcome = await bound[hook](exchange);
+    const result = resultOf(exchange, outcome, logs.slice(before), calls);
     const [unstubbed] = calls?.unstubbed ?? [];
     if (unstubbed) throw new UnstubbedHttpCall(unstubbed, result);
     return result;
@@ -84,16 +84,18 @@ export async function openKit(folder: string, options: KitOptions = {}): Promise
       return results;
     },
     async stream(direction, chunks, init = {}) {
-      const x = recordedExchange(init);
-      stubs?.expect(x, init.httpCalls ?? []);
+      const exchange = recordedExchange(init);
+      stubs?.expect(exchange, init.httpCalls ?? []);
       const bound = await bind(init.config);
       let out = '';
       for (const text of chunks) {
         const chunk = Buffer.from(text);
-        const passed = await (direction === 'request' ? bound.requestChunk(x, chunk) : bound.responseChunk(x, chunk));
+        const passed = await (direction === 'request'
+          ? bound.requestChunk(exchange, chunk)
+          : bound.responseChunk(exchange, chunk));
         out += Buffer.from(passed ?? chunk).toString();
       }
-      const end = await (direction === 'request' ? bound.requestEnd(x) : bound.responseEnd(x));
+      const end = await (direction === 'request' ? bound.requestEnd(exchange) : bound.responseEnd(exchange));
       return out + Buffer.from(end ?? []).toString();
     },
     close() {
@@ -103,28 +105,33 @@ export async function openKit(folder: string, options: KitOptions = {}): Promise
   };
 }
 
-function resultOf(x: Exchange, outcome: Outcome, logs: readonly LogLine[], calls: StubbedRequest | null): HookResult {
-  const answer = renderedAnswer(x);
+function resultOf(
+  exchange: Exchange,
+  outcome: Outcome,
+  logs: readonly LogLine[],
+  calls: StubbedRequest | null,
+): HookResult {
+  const answer = renderedAnswer(exchange);
   const staged: Record<string, string> = {};
-  for (const { op, name, value } of x.staged ?? []) {
+  for (const { op, name, value } of exchange.staged ?? []) {
     if (op === 'remove') delete staged[name];
     else staged[name] = op === 'add' && staged[name] !== undefined ? `${staged[name]}, ${value}` : value;
   }
   return {
     outcome: outcomes[outcome],
     answer,
-    problem: answer && x.answer && 'problem' in x.answer ? JSON.parse(answer.body) : null,
+    problem: answer && exchange.answer && 'problem' in exchange.answer ? JSON.parse(answer.body) : null,
     staged,
-    requestHeaders: headerRecord(x.headers),
-    query: x.query,
-    requestBody: x.body === null ? null : Buffer.from(x.body).toString(),
-    bodyLimit: Number.isFinite(x.bodyStream?.limit) ? (x.bodyStream?.limit ?? null) : null,
-    context: Object.fromEntries(x.context ?? []),
-    handOff: x.handOff && shownHandOff(x.handOff),
+    requestHeaders: headerRecord(exchange.headers),
+    query: exchange.query,
+    requestBody: exchange.body === null ? null : Buffer.from(exchange.body).toString(),
+    bodyLimit: Number.isFinite(exchange.bodyStream?.limit) ? (exchange.bodyStream?.limit ?? null) : null,
+    context: Object.fromEntries(exchange.context ?? []),
+    handOff: exchange.handOff && shownHandOff(exchange.handOff),
     response: {
-      status: x.responseStatus,
-      headers: headerRecord(x.responseHeaders),
-      body: Buffer.from(x.responseBody ?? '').toString(),
+      status: exchange.responseStatus,
+      headers: headerRecord(exchange.responseHeaders),
+      body: Buffer.from(exchange.responseBody ?? '').toString(),
     },
     logs,
     httpCalls: calls?.calls ?? [],

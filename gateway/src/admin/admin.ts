@@ -44,43 +44,44 @@ const NOT_STORED: HeaderList = ['cache-control', 'no-store'];
 type AnsweredPage = Page & { readonly headers: HeaderList };
 
 /** Answers one request of the admin port. */
-export function serveAdmin(x: Exchange, state: AdminState): void {
-  if (state.reference !== null && x.path.startsWith(TRY_PATH)) {
-    tried(x, state, state.reference.tryOrigin()).catch(() => x.responder.abort());
+export function serveAdmin(exchange: Exchange, state: AdminState): void {
+  if (state.reference !== null && exchange.path.startsWith(TRY_PATH)) {
+    tried(exchange, state, state.reference.tryOrigin()).catch(() => exchange.responder.abort());
     return;
   }
-  answer(x, state).then(
-    ({ status, type, body, headers }) => x.responder.send(x, status, ['content-type', type, ...headers], body),
-    () => x.responder.abort(),
+  answer(exchange, state).then(
+    ({ status, type, body, headers }) =>
+      exchange.responder.send(exchange, status, ['content-type', type, ...headers], body),
+    () => exchange.responder.abort(),
   );
 }
 
 /** Passes a request of the reference page to the traffic port. */
-async function tried(x: Exchange, { callers }: AdminState, origin: string | null): Promise<void> {
+async function tried(exchange: Exchange, { callers }: AdminState, origin: string | null): Promise<void> {
   const refusal =
     origin === null
       ? problem(
           'forbidden',
           'Requests go through the reference page only without TLS and with --admin-bind on a loopback address.',
         )
-      : (callers.tryRefusal(x) ?? (await (await import('./try-it.ts')).tryIt(x, origin)));
+      : (callers.tryRefusal(exchange) ?? (await (await import('./try-it.ts')).tryIt(exchange, origin)));
   if (refusal === null) return;
   const { status, type, body } = problemPage(refusal);
-  x.responder.send(x, status, ['content-type', type, ...NOT_STORED], body);
+  exchange.responder.send(exchange, status, ['content-type', type, ...NOT_STORED], body);
 }
 
-async function answer(x: Exchange, state: AdminState): Promise<AnsweredPage> {
-  const action = ACTIONS[`${x.method} ${x.path}`];
-  const reads = x.method === 'GET' || x.method === 'HEAD';
-  if (!action && (!reads || ONLY_ACTIONS.has(x.path))) return wrongMethod(x.path);
-  const refusal = state.callers.refusal(x);
+async function answer(exchange: Exchange, state: AdminState): Promise<AnsweredPage> {
+  const action = ACTIONS[`${exchange.method} ${exchange.path}`];
+  const reads = exchange.method === 'GET' || exchange.method === 'HEAD';
+  if (!action && (!reads || ONLY_ACTIONS.has(exchange.path))) return wrongMethod(exchange.path);
+  const refusal = state.callers.refusal(exchange);
   if (refusal !== null) return { ...problemPage(refusal), headers: NOT_STORED };
-  const answered = await (action ? action(x, state) : page(x, state));
+  const answered = await (action ? action(exchange, state) : page(exchange, state));
   return { ...answered, headers: [...NOT_STORED, ...(answered.headers ?? [])] };
 }
 
 /** Requests that change something, by method and path. */
-const ACTIONS: { readonly [request: string]: (x: Exchange, state: AdminState) => Promise<Page> } = {
+const ACTIONS: { readonly [request: string]: (exchange: Exchange, state: AdminState) => Promise<Page> } = {
   'PUT /log-level': changeLogLevel,
   'POST /connections/close': closeConnections,
   'POST /trace': tracePage,

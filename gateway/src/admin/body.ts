@@ -17,8 +17,8 @@ export async function bodyOf({ bodyStream }: Exchange, most: number): Promise<st
 const MOST_BODY = 1024;
 
 /** Returns the member of the body's JSON object; undefined if it is absent, or the body is malformed. */
-export async function memberOf(x: Exchange, name: string): Promise<unknown> {
-  const text = await bodyOf(x, MOST_BODY);
+export async function memberOf(exchange: Exchange, name: string): Promise<unknown> {
+  const text = await bodyOf(exchange, MOST_BODY);
   try {
     const value: unknown = parseTextOnce(text);
     return isObject(value) ? value[name] : undefined;

@@ -28,20 +28,25 @@ export class AdminCallers {
   }
 
   /** Returns why the request gets no answer, or null. */
-  refusal(x: Exchange): Problem | null {
-    if (OPEN.has(x.path)) return null;
-    const isChange = x.method === 'POST' || x.method === 'PUT';
-    return this.#checked(x, (headers, host) => (isChange ? changeRefusal(headers, host, x.scheme) : null));
+  refusal(exchange: Exchange): Problem | null {
+    if (OPEN.has(exchange.path)) return null;
+    const isChange = exchange.method === 'POST' || exchange.method === 'PUT';
+    return this.#checked(exchange, (headers, host) =>
+      isChange ? changeRefusal(headers, host, exchange.scheme) : null,
+    );
   }
 
   /** Returns why a request of the reference page may not go through the gateway, or null. */
-  tryRefusal(x: Exchange): Problem | null {
-    return this.#checked(x, (headers, host) => tryRefusal(headers, host, x.scheme));
+  tryRefusal(exchange: Exchange): Problem | null {
+    return this.#checked(exchange, (headers, host) => tryRefusal(headers, host, exchange.scheme));
   }
 
-  #checked(x: Exchange, more: (headers: HeaderList, host: string | undefined) => Problem | null): Problem | null {
-    const { headers, repeated } = HEADERS.admit(x.rawHeaders);
-    if (x.fault !== null) return problem('malformed-request', x.fault);
+  #checked(
+    exchange: Exchange,
+    more: (headers: HeaderList, host: string | undefined) => Problem | null,
+  ): Problem | null {
+    const { headers, repeated } = HEADERS.admit(exchange.rawHeaders);
+    if (exchange.fault !== null) return problem('malformed-request', exchange.fault);
     if (repeated !== null) return problem('malformed-request', `There is more than one ${repeated} header.`);
     const host = headerOf(headers, 'host');
     if (host !== undefined && headerOf(headers, ADMIN_CLIENT) === undefined && !this.#knows(host)) {

@@ -12,8 +12,8 @@ export interface ConnectionsState {
 const MOST_WITHIN = 3600;
 
 /** Takes `{"within_seconds": 10}`. */
-export async function closeConnections(x: Exchange, state: ConnectionsState): Promise<Page> {
-  const seconds = secondsOf(await memberOf(x, 'within_seconds'));
+export async function closeConnections(exchange: Exchange, state: ConnectionsState): Promise<Page> {
+  const seconds = secondsOf(await memberOf(exchange, 'within_seconds'));
   if (seconds === undefined) {
     return problemPage(problem('validation-failed', `Send {"within_seconds": 10}: from 0 to ${MOST_WITHIN}.`));
   }

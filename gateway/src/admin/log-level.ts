@@ -15,8 +15,8 @@ export function logLevelPage({ log }: LogLevelState): Page {
 }
 
 /** Takes `{"level": "debug"}`. */
-export async function changeLogLevel(x: Exchange, state: LogLevelState): Promise<Page> {
-  const level = levelOf(await memberOf(x, 'level'));
+export async function changeLogLevel(exchange: Exchange, state: LogLevelState): Promise<Page> {
+  const level = levelOf(await memberOf(exchange, 'level'));
   if (level === undefined) {
     return problemPage(problem('validation-failed', `Send {"level": "debug"}: one of ${LOG_LEVELS.join(', ')}.`));
   }

@@ -18,7 +18,7 @@ const MOST_TRACES = 4;
 
 let running = 0;
 
-export async function tracePage(x: Exchange, state: TraceState): Promise<Page> {
+export async function tracePage(exchange: Exchange, state: TraceState): Promise<Page> {
   if (running >= MOST_TRACES) {
     return problemPage(problem('rate-limited', `There are ${MOST_TRACES} traces in progress: try again.`));
   }
@@ -26,7 +26,7 @@ export async function tracePage(x: Exchange, state: TraceState): Promise<Page> {
   try {
     const { readTraceRequest, TraceRequestError } = await import('../trace/request.ts');
     try {
-      const report = await state.trace(readTraceRequest(await bodyOf(x, MOST_BODY)), x.peer);
+      const report = await state.trace(readTraceRequest(await bodyOf(exchange, MOST_BODY)), exchange.peer);
       if (report === null) return problemPage(problem('no-artifact', 'No artifact is loaded.'));
       return jsonPage(200, report);
     } catch (error) {

@@ -45,14 +45,14 @@ let running = 0;
 let agent: Dispatcher | null = null;
 
 /** Answers the exchange with the response of the traffic port at `origin`; resolves to a problem if it cannot. */
-export async function tryIt(x: Exchange, origin: string): Promise<Problem | null> {
+export async function tryIt(exchange: Exchange, origin: string): Promise<Problem | null> {
   if (running >= MOST_REQUESTS)
     return problem('rate-limited', `There are ${MOST_REQUESTS} requests in progress: try again.`);
   running++;
   const ended = new AbortController();
-  x.onClose(() => ended.abort());
+  exchange.onClose(() => ended.abort());
   try {
-    const body = await bodyOf(x);
+    const body = await bodyOf(exchange);
     if (body === null)
       return problem(
         'payload-too-large',
@@ -61,14 +61,14 @@ export async function tryIt(x: Exchange, origin: string): Promise<Problem | null
     agent ??= new Agent({ headersTimeout: 0, bodyTimeout: 0 });
     const response = await agent.request({
       origin,
-      path: `/${x.target.slice(TRY_PATH.length)}`,
-      method: x.method as Dispatcher.HttpMethod,
-      headers: sentHeaders(x.rawHeaders),
+      path: `/${exchange.target.slice(TRY_PATH.length)}`,
+      method: exchange.method as Dispatcher.HttpMethod,
+      headers: sentHeaders(exchange.rawHeaders),
       body: body.length === 0 ? null : body,
       signal: ended.signal,
       responseHeaders: 'raw',
     });
-    const sink = x.responder.stream(x, response.statusCode, returnedHeaders(response.headers, origin));
+    const sink = exchange.responder.stream(exchange, response.statusCode, returnedHeaders(response.headers, origin));
     await pipeline(response.body, sink).catch(() => {});
     return null;
   } catch (error) {

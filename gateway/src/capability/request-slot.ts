@@ -7,13 +7,13 @@ let places = 0;
 export class RequestSlot<T extends RequestPart> {
   readonly #place = places++;
 
-  of(x: Exchange): T | null {
+  of(exchange: Exchange): T | null {
     // Its place holds only values of this slot.
-    return (x.parts?.[this.#place] ?? null) as T | null;
+    return (exchange.parts?.[this.#place] ?? null) as T | null;
   }
 
-  set(x: Exchange, part: T | null): void {
-    x.parts ??= [];
-    x.parts[this.#place] = part;
+  set(exchange: Exchange, part: T | null): void {
+    exchange.parts ??= [];
+    exchange.parts[this.#place] = part;
   }
 }

@@ -12,13 +12,13 @@ interface CallHeaders {
 /** Headers that the client sets itself. */
 const OWN_HEADERS = new Set(['host', 'content-length', 'transfer-encoding', 'connection', 'traceparent', HOPS]);
 
-export function withTrace(call: CallHeaders, x: Exchange | null, span: Span | null): string[] {
+export function withTrace(call: CallHeaders, exchange: Exchange | null, span: Span | null): string[] {
   const sent = [...without(call.headers ?? [], (name) => OWN_HEADERS.has(name))];
-  if (!x) return [...sent, ...(call.passing ?? [])];
-  sent.push(HOPS, String(x.hops + 1));
-  const traceparent = traceparentOf(x, span?.id ?? null);
+  if (!exchange) return [...sent, ...(call.passing ?? [])];
+  sent.push(HOPS, String(exchange.hops + 1));
+  const traceparent = traceparentOf(exchange, span?.id ?? null);
   if (!traceparent) return sent;
-  const state = headerOf(x.headers, 'tracestate');
+  const state = headerOf(exchange.headers, 'tracestate');
   return [...sent, 'traceparent', traceparent, ...(state === undefined ? [] : ['tracestate', state])];
 }
 

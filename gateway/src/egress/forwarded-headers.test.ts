@@ -4,11 +4,11 @@ import { addForwarded } from './forwarded-headers.ts';
 
 function forwarded(trusted: boolean): string[] {
   const headers = { 'x-forwarded-for': '192.0.2.1', 'x-real-ip': '192.0.2.66', 'x-forwarded-proto': 'https' };
-  const x = recordedExchange({ headers, clientIp: '10.0.0.1' });
+  const exchange = recordedExchange({ headers, clientIp: '10.0.0.1' });
   // As the chain of a trusted proxy says.
-  if (trusted) x.clientIp = '192.0.2.1';
+  if (trusted) exchange.clientIp = '192.0.2.1';
   const list: string[] = [];
-  addForwarded(list, x, trusted);
+  addForwarded(list, exchange, trusted);
   return list;
 }
 

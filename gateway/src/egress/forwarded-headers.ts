@@ -19,8 +19,8 @@ const FROM_TRUSTED = new Set(['forwarded', 'x-forwarded-proto', 'x-forwarded-hos
  * `trustedPeer`: the connection comes from a trusted proxy, whose forwarding headers hold
  * (docs/decisions.md#client-address).
  */
-export function addForwarded(headers: string[], x: Exchange, trustedPeer: boolean): void {
-  const from = x.headers;
+export function addForwarded(headers: string[], exchange: Exchange, trustedPeer: boolean): void {
+  const from = exchange.headers;
   for (let i = 0; i < from.length; i += 2) {
     const name = from[i] as string;
     if (NOT_TO_UPSTREAM.has(name) || name === 'traceparent' || name === HOPS) continue;
@@ -28,13 +28,13 @@ export function addForwarded(headers: string[], x: Exchange, trustedPeer: boolea
     headers.push(name, from[i + 1] as string);
   }
   const chain = joinedHeader(from, 'x-forwarded-for');
-  headers.push('x-forwarded-for', chain === undefined ? x.peer : `${chain}, ${x.peer}`);
+  headers.push('x-forwarded-for', chain === undefined ? exchange.peer : `${chain}, ${exchange.peer}`);
   if (!trustedPeer) {
-    headers.push('x-forwarded-proto', x.scheme);
+    headers.push('x-forwarded-proto', exchange.scheme);
     const host = headerOf(from, 'host');
     if (host !== undefined) headers.push('x-forwarded-host', host);
   }
   // One client: a proxy that appends to X-Forwarded-For may pass on a client's own claim.
-  headers.push('x-real-ip', x.clientIp);
-  headers.push('x-request-id', x.requestId);
+  headers.push('x-real-ip', exchange.clientIp);
+  headers.push('x-request-id', exchange.requestId);
 }

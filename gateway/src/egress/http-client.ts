@@ -167,8 +167,8 @@ export class HttpClient {
     const url = this.#urlOf(call.url);
     const under = new CallUnderWay(call, url);
     under.endPlace = this.#place(call, (error) => under.giveUp(error));
-    const x = call.exchange ?? null;
-    under.span = x?.trace?.call(call.method, url) ?? null;
+    const exchange = call.exchange ?? null;
+    under.span = exchange?.trace?.call(call.method, url) ?? null;
     try {
       const body = under.sent(call.body ?? null);
       const request = this.#requestOf({ ...call, body: null }, url, under.span, under.signal);
@@ -201,9 +201,9 @@ export class HttpClient {
       under.giveUp(error);
       connection?.destroy();
     });
-    const x = call.exchange ?? null;
-    under.span = x?.trace?.call(call.method, url) ?? null;
-    const holding = holdFor(this.#options.budget, x);
+    const exchange = call.exchange ?? null;
+    under.span = exchange?.trace?.call(call.method, url) ?? null;
+    const holding = holdFor(this.#options.budget, exchange);
     try {
       const request = this.#requestOf({ ...call, body: null }, url, under.span, under.signal);
       const answer = await new UpgradeCall(handshake, holding, under.signal).run(this.#agent, request);
@@ -282,8 +282,8 @@ export class HttpClient {
   }
 
   async #once(call: HttpCall & { headers: HeaderList }, url: URL, signal: AbortSignal): Promise<HttpAnswer> {
-    const x = call.exchange ?? null;
-    const span = x?.trace?.call(call.method, url) ?? null;
+    const exchange = call.exchange ?? null;
+    const span = exchange?.trace?.call(call.method, url) ?? null;
     try {
       const response = await this.#agent.request(this.#requestOf(call, url, span, signal));
       span?.received(response.statusCode);
@@ -293,7 +293,7 @@ export class HttpClient {
         await response.body.dump({ limit: most, signal }).catch(() => {});
         return { status: response.statusCode, headers: headerList(response.headers), body: NO_BODY };
       }
-      const holding = holdFor(this.#options.budget, x);
+      const holding = holdFor(this.#options.budget, exchange);
       const body = await read(response, most, url, holding, call.holds === true);
       const answer = { status: response.statusCode, headers: headerList(response.headers), body };
       return call.holds ? { ...answer, holding } : answer;

@@ -22,7 +22,7 @@ export interface UpstreamUpgrade {
 }
 
 export interface ProxyRequest {
-  readonly x: Exchange;
+  readonly exchange: Exchange;
   readonly handOff: HandOff;
   /** The same as in the hand-off. */
   readonly upstream: HttpUpstream;
@@ -46,13 +46,13 @@ const NOT_IN_TRAILERS = new Set([
 
 /** Returns the headers of a request for an upstream. `span`: of the call, if the request is traced. */
 export function requestHeaders(
-  { x, upstream, trustedPeer, body, contentLength }: ProxyRequest,
+  { exchange, upstream, trustedPeer, body, contentLength }: ProxyRequest,
   span: Span | null,
 ): string[] {
   const headers: string[] = ['host', upstream.authority];
-  addForwarded(headers, x, trustedPeer);
-  headers.push(HOPS, String(x.hops + 1));
-  const traceparent = traceparentOf(x, span === null ? null : span.id);
+  addForwarded(headers, exchange, trustedPeer);
+  headers.push(HOPS, String(exchange.hops + 1));
+  const traceparent = traceparentOf(exchange, span === null ? null : span.id);
   if (traceparent !== null) headers.push('traceparent', traceparent);
   if (body instanceof Uint8Array) headers.push('content-length', String(body.length));
   else if (contentLength !== undefined) headers.push('content-length', contentLength);

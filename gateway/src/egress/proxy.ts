@@ -30,42 +30,42 @@ export type Informed = 'passed' | 'excess' | Problem;
 /** The pipeline's handlers for an upstream's answer. */
 export interface ProxyEvents {
   /** An informational response (1xx) has arrived. Returns its outcome. */
-  informational(x: Exchange, status: number, headers: HeaderList): Informed;
+  informational(exchange: Exchange, status: number, headers: HeaderList): Informed;
   /** The head has arrived. Returns the sink for the body, at once or when response hooks are done. */
-  head(x: Exchange, status: number, headers: HeaderList): ResponseSink | Promise<ResponseSink | null>;
+  head(exchange: Exchange, status: number, headers: HeaderList): ResponseSink | Promise<ResponseSink | null>;
   /** The call failed before the client got a response: `answer` is the response. `cause` is for the log. */
-  failed(x: Exchange, answer: Problem, cause: string): void;
+  failed(exchange: Exchange, answer: Problem, cause: string): void;
   /** The request is not one that can be sent: this is the answer. */
-  refused(x: Exchange, answer: Problem): void;
+  refused(exchange: Exchange, answer: Problem): void;
   /** The request's own body broke off on its way to the upstream, before there was an answer. */
-  bodyFailed(x: Exchange, error: Error): void;
+  bodyFailed(exchange: Exchange, error: Error): void;
   /** The head was sent, but the body broke off. */
-  broken(x: Exchange, cause: string): void;
-  done(x: Exchange, bytes: number): void;
+  broken(exchange: Exchange, cause: string): void;
+  done(exchange: Exchange, bytes: number): void;
   /** The upstream goes on in the protocol that was asked for. The connection is the pipeline's from now on. */
-  upgraded(x: Exchange, headers: HeaderList, connection: Duplex): void;
+  upgraded(exchange: Exchange, headers: HeaderList, connection: Duplex): void;
 }
 
 export function proxy(request: ProxyRequest, events: ProxyEvents): void {
-  const { x, upstream } = request;
-  if (!upstream.breaker.admits(x.clientIp)) {
-    const retryAfter = String(upstream.breaker.retryAfter(x.clientIp));
+  const { exchange, upstream } = request;
+  if (!upstream.breaker.admits(exchange.clientIp)) {
+    const retryAfter = String(upstream.breaker.retryAfter(exchange.clientIp));
     const answer = problem('upstream-unavailable', 'The upstream has failed repeatedly and is given time to recover.', {
       headers: ['retry-after', retryAfter],
     });
-    return events.failed(x, answer, 'circuit breaker open');
+    return events.failed(exchange, answer, 'circuit breaker open');
   }
-  const exchange = new ProxyExchange(request, events);
-  if (!upstream.calls.begin(exchange)) return exchange.giveUp(new UpstreamCallsCrowded());
-  atEndOfTick(() => exchange.begin());
+  const call = new ProxyCall(request, events);
+  if (!upstream.calls.begin(call)) return call.giveUp(new UpstreamCallsCrowded());
+  atEndOfTick(() => call.begin());
 }
 
-class ProxyExchange implements Dispatcher.DispatchHandler, UpstreamCall {
+class ProxyCall implements Dispatcher.DispatchHandler, UpstreamCall {
   /** Runs until the head of the answer is there, then from one piece of its body to the next. */
   readonly #timer: StallTimer;
   readonly #request: ProxyRequest;
   readonly #events: ProxyEvents;
-  readonly #x: Exchange;
+  readonly #exchange: Exchange;
   readonly #upstream: HttpUpstream;
   #controller: Dispatcher.DispatchController | null = null;
   #sink: ResponseSink | null = null;
@@ -104,14 +104,14 @@ class ProxyExchange implements Dispatcher.DispatchHandler, UpstreamCall {
   constructor(request: ProxyRequest, events: ProxyEvents) {
     this.#request = request;
     this.#events = events;
-    this.#x = request.x;
+    this.#exchange = request.exchange;
     this.#upstream = request.upstream;
     this.#handOff = request.handOff;
     this.#timer = new StallTimer(request.handOff.timeoutMs, this);
   }
 
   get clientIp(): string {
-    return this.#x.clientIp;
+    return this.#exchange.clientIp;
   }
 
   giveUp(error: UpstreamCallsCrowded): void {
@@ -134,7 +134,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler, UpstreamCall {
 
   start(): void {
     if (this.#finished) return;
-    if (this.#x.closed) return this.#leave();
+    if (this.#exchange.closed) return this.#leave();
     this.#controller = null;
     const { compose } = this.#handOff;
     const asItIs = this.#asItIs();
@@ -150,7 +150,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler, UpstreamCall {
   #composed(next: () => void): void {
     this.#composes = false;
     if (this.#finished) return;
-    if (this.#x.closed) return this.#leave();
+    if (this.#exchange.closed) return this.#leave();
     this.#timer.progressed();
     try {
       next();
@@ -161,8 +161,8 @@ class ProxyExchange implements Dispatcher.DispatchHandler, UpstreamCall {
 
   #asItIs(): UpstreamRequest {
     const path = this.#upstream.basePath + this.#handOff.path;
-    if (this.#x.trace !== null) {
-      this.#span = this.#x.trace.call(this.#x.method, this.#upstream.url, path);
+    if (this.#exchange.trace !== null) {
+      this.#span = this.#exchange.trace.call(this.#exchange.method, this.#upstream.url, path);
       if (this.#retried) this.#span.attributes['http.request.resend_count'] = 1;
     }
     const sent = this.#isFallback ? { ...this.#request, body: null, contentLength: undefined } : this.#request;
@@ -180,7 +180,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler, UpstreamCall {
     this.#body = body;
     this.#upstream.dispatch(
       {
-        method: this.#x.method as Dispatcher.HttpMethod,
+        method: this.#exchange.method as Dispatcher.HttpMethod,
         path,
         headers,
         body: body as Uint8Array | Readable | null,
@@ -198,7 +198,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler, UpstreamCall {
     // The time was up before there was a connection.
     if (this.#finished) return void controller.abort(new Error('given up'));
     this.#controller = controller;
-    this.#offClose ??= this.#x.onClose(() => this.#leave());
+    this.#offClose ??= this.#exchange.onClose(() => this.#leave());
     if (this.#body instanceof Readable && !this.#retried) this.#follow(this.#body);
   }
 
@@ -211,7 +211,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler, UpstreamCall {
   /** The upstream's time is up; the timer restarts after a wait for the client. */
   stalled(timeoutMs: number): void {
     // The client has yet to send, or to read; `--body-timeout` and `--send-timeout` are for that.
-    if (this.#paused || this.#composes || (this.#sendsBody && this.#x.bodyStream?.waitsForClient)) return;
+    if (this.#paused || this.#composes || (this.#sendsBody && this.#exchange.bodyStream?.waitsForClient)) return;
     const error = new UpstreamStalled(`nothing came for ${timeoutMs} ms`);
     const controller = this.#controller;
     this.onResponseError(controller, error);
@@ -242,7 +242,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler, UpstreamCall {
     this.#upgraded = connection;
     this.#finish();
     connection.once('close', () => this.#upstream.calls.end(this));
-    this.#events.upgraded(this.#x, headers, connection);
+    this.#events.upgraded(this.#exchange, headers, connection);
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, parsed: ParsedHeaders): void {
@@ -258,10 +258,10 @@ class ProxyExchange implements Dispatcher.DispatchHandler, UpstreamCall {
       return;
     }
     const length = parsed['content-length'];
-    this.#expected = typeof length === 'string' && this.#x.method !== 'HEAD' ? Number(length) : -1;
-    this.#bodiless = status === 204 || status === 304 || this.#x.method === 'HEAD' || length === '0';
-    this.#x.endsByClosing = !this.#bodiless && length === undefined && parsed['transfer-encoding'] === undefined;
-    const sink = this.#events.head(this.#x, status, responseHeaders(parsed));
+    this.#expected = typeof length === 'string' && this.#exchange.method !== 'HEAD' ? Number(length) : -1;
+    this.#bodiless = status === 204 || status === 304 || this.#exchange.method === 'HEAD' || length === '0';
+    this.#exchange.endsByClosing = !this.#bodiless && length === undefined && parsed['transfer-encoding'] === undefined;
+    const sink = this.#events.head(this.#exchange, status, responseHeaders(parsed));
     if ('then' in sink) {
       this.#waits = true;
       this.#pause(controller);
@@ -274,7 +274,7 @@ class ProxyExchange implements Dispatcher.DispatchHandler, UpstreamCall {
 
   #inform(controller: Dispatcher.DispatchController, status: number, headers: HeaderList): void {
     if (this.#finished) return;
-    const informed = this.#events.informational(this.#x, status, headers);
+    const informed = this.#events.informational(this.#exchange, status, headers);
     if (informed === 'passed') return;
     const error = new Error('it sends informational responses without end');
     if (informed === 'excess') this.onResponseError(controller, error);
@@ -365,49 +365,49 @@ class ProxyExchange implements Dispatcher.DispatchHandler, UpstreamCall {
     }
     this.#finish();
     this.#flush();
-    if (!this.#whole && Object.keys(trailers).length > 0) this.#x.responder.trailers?.(trailerFields(trailers));
+    if (!this.#whole && Object.keys(trailers).length > 0) this.#exchange.responder.trailers?.(trailerFields(trailers));
     if (!this.#whole) this.#sink?.end();
-    this.#events.done(this.#x, this.#bytes);
+    this.#events.done(this.#exchange, this.#bytes);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
     if (this.#finished) return;
-    if (this.#discards && !this.#x.closed && !(error instanceof UpstreamStalled)) return this.#fallBack();
+    if (this.#discards && !this.#exchange.closed && !(error instanceof UpstreamStalled)) return this.#fallBack();
     if (error instanceof NotSendable) return this.#refuse(error);
-    this.#span?.failed(this.#x.closed ? 'client-closed' : (codeOf(error) ?? error.name));
+    this.#span?.failed(this.#exchange.closed ? 'client-closed' : (codeOf(error) ?? error.name));
     if (this.#mayRetry(error)) {
       this.#retried = true;
       this.#span?.end();
       return this.start();
     }
     this.#finish();
-    if (this.#x.closed) return this.#upstream.breaker.abandoned(this.#x.clientIp);
+    if (this.#exchange.closed) return this.#upstream.breaker.abandoned(this.#exchange.clientIp);
     this.#flush();
-    if (this.#headSent) return this.#events.broken(this.#x, error.message);
-    const bodyError = this.#x.bodyStream?.errored;
+    if (this.#headSent) return this.#events.broken(this.#exchange, error.message);
+    const bodyError = this.#exchange.bodyStream?.errored;
     if (bodyError) {
-      this.#upstream.breaker.abandoned(this.#x.clientIp);
-      return this.#events.bodyFailed(this.#x, bodyError);
+      this.#upstream.breaker.abandoned(this.#exchange.clientIp);
+      return this.#events.bodyFailed(this.#exchange, bodyError);
     }
     // Others held the resolver, or all places, which says nothing about the upstream.
     if (error instanceof LookupsCrowded || error instanceof UpstreamCallsCrowded)
-      this.#upstream.breaker.abandoned(this.#x.clientIp);
-    else this.#upstream.breaker.failed(this.#x.clientIp);
-    this.#events.failed(this.#x, problemOf(error), `${this.#upstream.name}: ${error.message}`);
+      this.#upstream.breaker.abandoned(this.#exchange.clientIp);
+    else this.#upstream.breaker.failed(this.#exchange.clientIp);
+    this.#events.failed(this.#exchange, problemOf(error), `${this.#upstream.name}: ${error.message}`);
   }
 
   #refuse({ problem }: NotSendable): void {
     this.#finish();
-    this.#upstream.breaker.abandoned(this.#x.clientIp);
-    this.#events.refused(this.#x, problem);
+    this.#upstream.breaker.abandoned(this.#exchange.clientIp);
+    this.#events.refused(this.#exchange, problem);
   }
 
   /**
    * Retries once, if the upstream had closed a kept-alive connection and no part of a body was sent (RFC 9110, 9.2.2).
    */
   #mayRetry(error: Error): boolean {
-    const { method } = this.#x;
-    if (this.#retried || this.#headSent || this.#x.closed) return false;
+    const { method } = this.#exchange;
+    if (this.#retried || this.#headSent || this.#exchange.closed) return false;
     if (this.#body !== null || !IDEMPOTENT.has(method)) return false;
     const code = codeOf(error);
     return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE';
@@ -417,9 +417,9 @@ class ProxyExchange implements Dispatcher.DispatchHandler, UpstreamCall {
     if (this.#finished) return;
     this.#span?.failed('client-closed');
     this.#finish();
-    this.#upstream.breaker.abandoned(this.#x.clientIp);
+    this.#upstream.breaker.abandoned(this.#exchange.clientIp);
     this.#controller?.abort(new Error('the client went away'));
-    this.#events.done(this.#x, this.#bytes);
+    this.#events.done(this.#exchange, this.#bytes);
   }
 
   #finish(): void {

@@ -47,13 +47,13 @@ export class ExampleResponses {
   }
 
   /** `status`: that of the plugin's config. Null if the description has no response for it. */
-  answer(x: Exchange, status: number): Answer | null {
-    const preference = preferenceOf(joinedHeader(x.headers, 'prefer'));
+  answer(exchange: Exchange, status: number): Answer | null {
+    const preference = preferenceOf(joinedHeader(exchange.headers, 'prefer'));
     const chosen = this.#choose(preference, status);
     if (chosen === null)
       return preference.code === undefined ? null : notThere('code', preference.code, this.#statuses);
     const { response } = chosen;
-    const type = chooseType(Object.keys(response.content), joinedHeader(x.headers, 'accept'));
+    const type = chooseType(Object.keys(response.content), joinedHeader(exchange.headers, 'accept'));
     const media = type === null ? null : (response.content[type.range] ?? null);
     const names = Object.keys(media?.examples ?? {});
     if (preference.example !== undefined && !names.includes(preference.example)) {
@@ -63,12 +63,12 @@ export class ExampleResponses {
         names.filter((name) => name !== ''),
       );
     }
-    return this.#answerWith(x, chosen, type, preference);
+    return this.#answerWith(exchange, chosen, type, preference);
   }
 
-  #answerWith(x: Exchange, chosen: ChosenResponse, type: ChosenType | null, preference: Preference): Answer {
+  #answerWith(exchange: Exchange, chosen: ChosenResponse, type: ChosenType | null, preference: Preference): Answer {
     const { status, response } = chosen;
-    const seed = `${x.method} ${x.target} ${status}`;
+    const seed = `${exchange.method} ${exchange.target} ${status}`;
     const headers = headersOf(response.headers ?? {}, this.#maker, seed);
     const applied = [preference.code !== undefined && 'code', preference.example !== undefined && 'example'];
     const names = applied.filter((name) => name !== false);

@@ -18,9 +18,9 @@ export const STANDARD_NAMES: ReadonlySet<string> = new Set([
   'x-frame-options',
 ]);
 
-export function addStandardHeaders(x: Exchange, headers: HeaderList): void {
+export function addStandardHeaders(exchange: Exchange, headers: HeaderList): void {
   removeStandard(headers);
-  headers.push('server', SERVER, 'x-request-id', x.requestId, 'x-trace-id', x.traceId);
+  headers.push('server', SERVER, 'x-request-id', exchange.requestId, 'x-trace-id', exchange.traceId);
   headers.push('x-content-type-options', 'nosniff', 'x-frame-options', 'DENY');
 }
 
@@ -32,10 +32,10 @@ function removeStandard(headers: HeaderList): void {
 }
 
 /** Sets request id and trace context from the request, or new ones. */
-export function identify(x: Exchange): void {
-  const requestId = headerOf(x.headers, 'x-request-id');
-  x.requestId = requestId !== undefined && isPlain(requestId) ? requestId : randomUUID();
-  takeTraceContext(x);
+export function identify(exchange: Exchange): void {
+  const requestId = headerOf(exchange.headers, 'x-request-id');
+  exchange.requestId = requestId !== undefined && isPlain(requestId) ? requestId : randomUUID();
+  takeTraceContext(exchange);
 }
 
 /** Up to 128 visible ASCII characters: anything else from a client is not echoed. */

@@ -34,16 +34,16 @@ export class ProtectedResource {
   }
 
   /** `origins`: of pages that may read it. */
-  answer(x: Exchange, origins: ReadonlySet<string>): Answer {
-    const { origin } = originOf(x, origins);
-    if (x.method === 'OPTIONS' && origin !== null) {
+  answer(exchange: Exchange, origins: ReadonlySet<string>): Answer {
+    const { origin } = originOf(exchange, origins);
+    if (exchange.method === 'OPTIONS' && origin !== null) {
       return { status: 204, headers: corsHeaders(origin, true), body: null };
     }
-    if (x.method !== 'GET' && x.method !== 'HEAD') {
-      const detail = `${x.path} is read with GET.`;
+    if (exchange.method !== 'GET' && exchange.method !== 'HEAD') {
+      const detail = `${exchange.path} is read with GET.`;
       return { problem: problem('method-not-allowed', detail, { headers: ['allow', 'GET, HEAD'] }) };
     }
-    const resource = this.#resourceOf(x);
+    const resource = this.#resourceOf(exchange);
     if (resource === null) return { problem: problem('malformed-request', 'Host is not the name of a server.') };
     const { servers, scopes } = this.#authorization;
     const metadata = {
@@ -60,9 +60,9 @@ export class ProtectedResource {
   }
 
   /** Adds to a Bearer challenge everything for getting a token for the tool; others stay unchanged. */
-  challenge(x: Exchange, challenge: string, scopes: readonly string[]): string {
+  challenge(exchange: Exchange, challenge: string, scopes: readonly string[]): string {
     const [, scheme, rest = ''] = /^(bearer)(?:\s+(.*))?$/is.exec(challenge) ?? [];
-    const resource = this.#resourceOf(x);
+    const resource = this.#resourceOf(exchange);
     if (scheme === undefined || resource === null) return challenge;
     const { origin, pathname } = new URL(resource);
     const own = [`resource_metadata="${origin}${WELL_KNOWN}${pathname.replace(/\/$/, '')}"`];
@@ -71,11 +71,11 @@ export class ProtectedResource {
   }
 
   /** Returns null if `Host` cannot stand in a URL. */
-  #resourceOf(x: Exchange): string | null {
+  #resourceOf(exchange: Exchange): string | null {
     const { resource } = this.#authorization;
     if (resource !== undefined) return resource;
-    const host = headerOf(x.headers, 'host') ?? '';
-    const url = `${x.scheme}://${host}${MCP_PATH}`;
+    const host = headerOf(exchange.headers, 'host') ?? '';
+    const url = `${exchange.scheme}://${host}${MCP_PATH}`;
     return HOST.test(host) && URL.canParse(url) ? url : null;
   }
 }

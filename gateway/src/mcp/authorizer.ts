@@ -17,7 +17,7 @@ export interface AskedFor {
 
 /** Null: it may. */
 export async function askAuthorizer(
-  { x, toolbox, requests }: McpRequest,
+  { exchange, toolbox, requests }: McpRequest,
   operation: Operation,
   { upstream, question }: AskedFor,
 ): Promise<Refusal | null> {
@@ -26,11 +26,11 @@ export async function askAuthorizer(
   const body = operation.request_body ? { contentType: 'application/json', bytes: Buffer.from(about) } : null;
   const response = new CapturedResponse({ most: MOST_REFUSAL, cutsOff: true });
   const own = ownExchange(
-    x,
+    exchange,
     { method: operation.method, target: operation.path, headers: [], cookies: [], body },
     response,
   );
-  const notClosing = x.onClose(() => response.abort(own));
+  const notClosing = exchange.onClose(() => response.abort(own));
   requests.serve(own);
   await response.ended;
   notClosing();
@@ -44,7 +44,7 @@ export async function askAuthorizer(
     if (!isKept) return [];
     return [
       name,
-      name.toLowerCase() === 'www-authenticate' ? (toolbox.resource?.challenge(x, value, []) ?? value) : value,
+      name.toLowerCase() === 'www-authenticate' ? (toolbox.resource?.challenge(exchange, value, []) ?? value) : value,
     ];
   });
   return { status, headers: ['content-type', type, ...kept], body: response.body };

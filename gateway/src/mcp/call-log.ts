@@ -51,23 +51,23 @@ class LoggedCall implements RequestPart {
 }
 
 /** `key`: for hashes of arguments; null: arguments are not logged. */
-export function logCall(x: Exchange, params: Obj, key: string | null): void {
+export function logCall(exchange: Exchange, params: Obj, key: string | null): void {
   const tool = String(get(params, 'name')).slice(0, MOST_NAME);
-  slot.set(x, new LoggedCall(tool, agentOf(params), key));
+  slot.set(exchange, new LoggedCall(tool, agentOf(params), key));
 }
 
 /** Notes the called tool. The outcome is `cancelled`, as if its client had left, until another is set. */
-export function logTool(x: Exchange, tool: string, args: Obj): void {
-  const call = slot.of(x);
+export function logTool(exchange: Exchange, tool: string, args: Obj): void {
+  const call = slot.of(exchange);
   if (call !== null) Object.assign(call, { tool, args, outcome: 'cancelled' });
 }
 
 export function logOutcome(
-  x: Exchange,
+  exchange: Exchange,
   outcome: ToolOutcome,
   more: { readonly upstream?: string; readonly consumer?: string | undefined } = {},
 ): void {
-  const call = slot.of(x);
+  const call = slot.of(exchange);
   if (call === null) return;
   call.outcome = outcome;
   call.upstream = more.upstream ?? null;

@@ -13,11 +13,11 @@ function outer(): Exchange {
 }
 
 /** What a middleware of the tests does, and how often it was asked. */
-function plugin(authenticates: boolean, onRequest: (x: Exchange) => Outcome | Promise<Outcome>) {
+function plugin(authenticates: boolean, onRequest: (exchange: Exchange) => Outcome | Promise<Outcome>) {
   const asked: Exchange[] = [];
-  const ask = (x: Exchange) => {
-    asked.push(x);
-    return onRequest(x);
+  const ask = (exchange: Exchange) => {
+    asked.push(exchange);
+    return onRequest(exchange);
   };
   const manifest = { authenticates } as ArtifactPlugin;
   const bound = { plugin: manifest, hasRequestHook: true, onRequest: ask } as unknown as BoundPlugin;
@@ -26,9 +26,9 @@ function plugin(authenticates: boolean, onRequest: (x: Exchange) => Outcome | Pr
 
 const answers =
   (status: number, decision: 'answered' | 'failed' = 'answered') =>
-  (x: Exchange) => {
-    x.answer = { status, body: null };
-    x.decided('test', decision);
+  (exchange: Exchange) => {
+    exchange.answer = { status, body: null };
+    exchange.decided('test', decision);
     return ANSWERED as Outcome;
   };
 const passes = () => CONTINUE as Outcome;
@@ -45,8 +45,8 @@ function checksOf(chains: readonly (readonly { readonly bound: BoundPlugin }[])[
   return new AccessChecks(rules, new Map(operations), patienceMs);
 }
 
-const admit = (x: Exchange, admission: Admission) => {
-  x.headers = admission.admit(x.rawHeaders).headers;
+const admit = (exchange: Exchange, admission: Admission) => {
+  exchange.headers = admission.admit(exchange.rawHeaders).headers;
 };
 
 it.each([
@@ -77,7 +77,7 @@ it('asks each distinct chain once, whatever the number of its operations, and ot
 });
 
 it('waits no longer for who finds out than it may, and tells of what it does not know', async () => {
-  const silent = plugin(true, (x) => new Promise((resolve) => x.onClose(() => resolve(ANSWERED))));
+  const silent = plugin(true, (exchange) => new Promise((resolve) => exchange.onClose(() => resolve(ANSWERED))));
   const [refuses, after] = [plugin(false, answers(403)), plugin(true, passes)];
   const permits = await checksOf(
     [
@@ -92,7 +92,7 @@ it('waits no longer for who finds out than it may, and tells of what it does not
 
 it('ends when the client leaves', async () => {
   const client = outer();
-  const silent = plugin(true, (x) => new Promise((resolve) => x.onClose(() => resolve(ANSWERED))));
+  const silent = plugin(true, (exchange) => new Promise((resolve) => exchange.onClose(() => resolve(ANSWERED))));
   const permits = checksOf([[silent, plugin(false, answers(403))]]).permittedTo(client, admit);
   client.close();
   expect((await permits)(0)).toBe(true);

@@ -30,7 +30,7 @@ interface Check {
 }
 
 /** Sets the pipeline's knowledge from a request's head: admitted headers, address, identifiers. */
-export type Admit = (x: Exchange, admission: Admission) => void;
+export type Admit = (exchange: Exchange, admission: Admission) => void;
 
 /** Milliseconds for all checks of one list: undecided tools are left to the call, as for unknown callers. */
 const PATIENCE_MS = 5_000;
@@ -125,8 +125,8 @@ class Caller {
     const known = this.#refused.get(check);
     if (known !== undefined) return known;
     const { identification, decider } = check;
-    const x = await this.#identify(identification);
-    const refused = x !== null && (await refuses(decider, x));
+    const exchange = await this.#identify(identification);
+    const refused = exchange !== null && (await refuses(decider, exchange));
     this.#refused.set(check, refused);
     return refused;
   }
@@ -140,7 +140,7 @@ class Caller {
 
   #close(): void {
     this.#closed = true;
-    for (const x of this.#own) x.close();
+    for (const exchange of this.#own) exchange.close();
   }
 
   /** Returns null if an authenticator does not let the caller pass, such as one without credentials. */
@@ -150,26 +150,26 @@ class Caller {
     const { operation, admission, authenticators } = identification;
     const { method, path: target } = operation;
     const response = new CapturedResponse({ most: 0, cutsOff: true });
-    const x = ownExchange(this.#outer, { method, target, headers: [], cookies: [], body: null }, response);
-    this.#admit(x, admission);
-    this.#own.add(x);
+    const exchange = ownExchange(this.#outer, { method, target, headers: [], cookies: [], body: null }, response);
+    this.#admit(exchange, admission);
+    this.#own.add(exchange);
     let identified = !this.#closed;
     for (const plugin of authenticators) {
       if (!identified) break;
-      identified = (await plugin.onRequest(x)) !== ANSWERED;
+      identified = (await plugin.onRequest(exchange)) !== ANSWERED;
     }
-    const caller = identified ? x : null;
+    const caller = identified ? exchange : null;
     this.#identified.set(identification, caller);
     return caller;
   }
 }
 
-async function refuses(decider: BoundPlugin, x: Exchange): Promise<boolean> {
-  if (!decider.hasRequestHook || x.closed) return false;
-  const outcome = await decider.onRequest(x);
-  const { answer, decision } = x;
-  x.answer = null;
-  x.decided(null);
+async function refuses(decider: BoundPlugin, exchange: Exchange): Promise<boolean> {
+  if (!decider.hasRequestHook || exchange.closed) return false;
+  const outcome = await decider.onRequest(exchange);
+  const { answer, decision } = exchange;
+  exchange.answer = null;
+  exchange.decided(null);
   if (outcome !== ANSWERED || answer === null || decision !== 'answered') return false;
   return ('problem' in answer ? answer.problem.status : answer.status) !== 401;
 }

@@ -95,15 +95,15 @@ function rigOf(search: boolean): Rig {
     endpoint,
     letGo: held.resolve,
     ask(method, headers, body) {
-      const x = new Exchange(NO_RESPONDER, {
+      const exchange = new Exchange(NO_RESPONDER, {
         ...{ method, target: '/__gw/mcp', scheme: 'http', clientIp: '192.0.2.1', body: null },
         headers: [...headers],
       });
-      x.readBody = () => Promise.resolve(body);
+      exchange.readBody = () => Promise.resolve(body);
       const ignored = () => {};
       const stream = () => new PassThrough().resume();
       return endpoint.answer({
-        ...{ x, toolbox, requests, stream, permits: () => Promise.resolve(null) },
+        ...{ exchange, toolbox, requests, stream, permits: () => Promise.resolve(null) },
         ...{ called: ignored, passedOn: ignored, upstreamFailed: ignored },
       });
     },

@@ -40,13 +40,13 @@ export class McpEndpoint {
 
   /** Returns `STREAMS` if a stream has begun, null if the client has gone. */
   async answer(request: McpRequest): Promise<Answer | null | typeof STREAMS> {
-    const { x, toolbox } = request;
-    const { allowed, origin } = originOf(x, toolbox.origins);
+    const { exchange, toolbox } = request;
+    const { allowed, origin } = originOf(exchange, toolbox.origins);
     if (!allowed) {
       const detail = 'Web pages of this origin may not call: x-gw-mcp.origins lists those that may.';
       return { problem: problem('forbidden', detail) };
     }
-    const preflight = x.method === 'OPTIONS' && origin !== null;
+    const preflight = exchange.method === 'OPTIONS' && origin !== null;
     if (preflight) return { status: 204, headers: corsHeaders(origin, true), body: null };
     const cors = corsHeaders(origin, false);
     const answer = await this.#answer({ ...request, stream: (headers) => request.stream([...headers, ...cors]) });
@@ -54,20 +54,21 @@ export class McpEndpoint {
   }
 
   async #answer(request: McpRequest): Promise<Answer | null | typeof STREAMS> {
-    const { x } = request;
+    const { exchange } = request;
     let id: RpcId | null = null;
     try {
-      if (x.method === 'DELETE') return await this.#sessions.end(request);
-      const refused = refusal(x);
+      if (exchange.method === 'DELETE') return await this.#sessions.end(request);
+      const refused = refusal(exchange);
       if (refused !== null) return refused;
-      const message = await this.#reader.read(x, await x.readBody());
+      const message = await this.#reader.read(exchange, await exchange.readBody());
       id = message.kind === 'request' ? message.id : null;
-      if (message.kind === 'request' && message.method === 'tools/call') logCall(x, message.params, this.#auditKey);
+      if (message.kind === 'request' && message.method === 'tools/call')
+        logCall(exchange, message.params, this.#auditKey);
       const era = isStateless(request, message) ? this.#stateless : this.#sessions;
       return await era.answer(request, message);
     } catch (error) {
       if (error instanceof RpcError) return rpcRefusal(error, id);
-      if (error instanceof Interrupted) return x.answer;
+      if (error instanceof Interrupted) return exchange.answer;
       if (error instanceof StateUnavailable) {
         return { problem: problem('state-unavailable', 'Sessions cannot be looked up at present.') };
       }
@@ -76,18 +77,18 @@ export class McpEndpoint {
   }
 }
 
-function refusal(x: Exchange): Answer | null {
-  if (x.method !== 'POST') {
+function refusal(exchange: Exchange): Answer | null {
+  if (exchange.method !== 'POST') {
     const detail = 'MCP messages are sent with POST; no stream is opened with GET.';
     return { problem: problem('method-not-allowed', detail, { headers: ['allow', 'POST, DELETE'] }) };
   }
-  if (mediaTypeOf(headerOf(x.headers, 'content-type')) !== 'application/json') {
+  if (mediaTypeOf(headerOf(exchange.headers, 'content-type')) !== 'application/json') {
     return { problem: problem('unsupported-media-type', 'Content-Type must be application/json.') };
   }
-  if (headerOf(x.headers, 'content-encoding') !== undefined) {
+  if (headerOf(exchange.headers, 'content-encoding') !== undefined) {
     return { problem: problem('unsupported-media-type', 'Content-Encoding must be identity.') };
   }
-  if (!ACCEPT.admits(joinedHeader(x.headers, 'accept'))) {
+  if (!ACCEPT.admits(joinedHeader(exchange.headers, 'accept'))) {
     return { problem: problem('not-acceptable', 'Accept must admit application/json.') };
   }
   return null;

@@ -9,13 +9,13 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|[a-z0-9-]+\.localhost)$/
 
 /** `origin`: null if no origin is allowed: the request comes from no page, or from one that may not call. */
 export function originOf(
-  x: Exchange,
+  exchange: Exchange,
   listed: ReadonlySet<string>,
 ): { readonly allowed: boolean; readonly origin: string | null } {
-  const origin = headerOf(x.headers, 'origin');
+  const origin = headerOf(exchange.headers, 'origin');
   if (origin === undefined) return { allowed: true, origin: null };
   if (listed.has(origin)) return { allowed: true, origin };
-  const local = isLoopback(origin) && isLoopback(`http://${headerOf(x.headers, 'host') ?? ''}`);
+  const local = isLoopback(origin) && isLoopback(`http://${headerOf(exchange.headers, 'host') ?? ''}`);
   return local ? { allowed: true, origin } : { allowed: false, origin: null };
 }
 

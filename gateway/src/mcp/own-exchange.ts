@@ -18,7 +18,7 @@ const OWN_PREFIXES = ['if-', 'mcp-', 'sec-', 'access-control-'];
 
 /** Makes an exchange with the address, the client certificate and the request id of `outer`. */
 export function ownExchange(outer: Exchange, request: ToolRequest, response: CapturedResponse): Exchange {
-  const x = new Exchange(response, {
+  const exchange = new Exchange(response, {
     method: request.method,
     target: request.target,
     scheme: outer.scheme,
@@ -26,8 +26,8 @@ export function ownExchange(outer: Exchange, request: ToolRequest, response: Cap
     clientIp: outer.peer,
     body: request.body === null ? null : new GivenBody(request.body.bytes),
   });
-  x.clientCertificate = outer.clientCertificate;
-  return x;
+  exchange.clientCertificate = outer.clientCertificate;
+  return exchange;
 }
 
 function headersOf(outer: Exchange, { headers, cookies, body }: ToolRequest): HeaderList {

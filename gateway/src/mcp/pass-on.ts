@@ -75,12 +75,12 @@ export async function passOn(
   const { settings } = server;
   const ended = (outcome: ToolOutcome) => {
     request.passedOn(settings.name, about, outcome);
-    logOutcome(request.x, outcome, { upstream: settings.name });
+    logOutcome(request.exchange, outcome, { upstream: settings.name });
   };
   const refusal = authorizer && (await askAuthorizer(request, authorizer, { upstream: settings.name, question }));
   if (refusal !== null) {
-    ended(request.x.closed ? 'cancelled' : 'refused');
-    return request.x.closed ? null : refusalAnswer(id, refusal, request.toolbox.issuers);
+    ended(request.exchange.closed ? 'cancelled' : 'refused');
+    return request.exchange.closed ? null : refusalAnswer(id, refusal, request.toolbox.issuers);
   }
   const reply = new ReplyStream(request);
   const outcome = await ask(request, params, passed, side, reply);
@@ -123,17 +123,17 @@ async function ask(
   side: ClientSide,
   reply: ReplyStream,
 ): Promise<Outcome> {
-  const { x } = request;
+  const { exchange } = request;
   const { server, question } = passed;
   const { settings } = server;
   const giveUp = new AbortController();
   const late = setTimeout(() => giveUp.abort(LATE), settings.timeout * 1000);
   const cancel = () => giveUp.abort();
-  const taken = [side.cancellable(cancel), x.onClose(cancel)];
-  const sent = settings.forward_authorization ? headerOf(x.headers, 'authorization') : undefined;
+  const taken = [side.cancellable(cancel), exchange.onClose(cancel)];
+  const sent = settings.forward_authorization ? headerOf(exchange.headers, 'authorization') : undefined;
   try {
     const result = await server.pass(question, {
-      exchange: x,
+      exchange,
       session: side.session,
       meta: metaOf(params, side),
       logLevel: side.logLevel,

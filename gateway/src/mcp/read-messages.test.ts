@@ -6,7 +6,7 @@ import { MessageReader } from './read-messages.ts';
 
 const NOBODY = { send() {}, stream: () => expect.unreachable(), headSent: false, abort() {} };
 
-function exchange(clientIp: string): Exchange {
+function exchangeFrom(clientIp: string): Exchange {
   return new Exchange(NOBODY, {
     method: 'POST',
     target: '/__gw/mcp',
@@ -26,9 +26,11 @@ describe('messages of MCP', () => {
     const reader = new MessageReader();
     const read: string[] = [];
     const all = ['a', 'a', 'a', 'a', 'b'].map((client, i) =>
-      reader.read(exchange(client === 'a' ? '192.0.2.1' : '192.0.2.2'), message(i, LONG)).then(() => read.push(client)),
+      reader
+        .read(exchangeFrom(client === 'a' ? '192.0.2.1' : '192.0.2.2'), message(i, LONG))
+        .then(() => read.push(client)),
     );
-    const short = await reader.read(exchange('192.0.2.1'), message(9));
+    const short = await reader.read(exchangeFrom('192.0.2.1'), message(9));
     expect([short.kind, read.length < 5]).toEqual(['request', true]);
     await Promise.all(all);
     expect(read.indexOf('b')).toBeLessThan(3);
@@ -37,13 +39,13 @@ describe('messages of MCP', () => {
   it('long ones that find no turn are 503, of the client with most', async () => {
     const reader = new MessageReader({ mostWaiting: 2 });
     const flood = Array.from({ length: 4 }, (_, i) => {
-      const x = exchange('192.0.2.1');
-      return reader.read(x, message(i, LONG)).then(
+      const exchange = exchangeFrom('192.0.2.1');
+      return reader.read(exchange, message(i, LONG)).then(
         () => 'read',
-        (error: unknown) => (error instanceof Interrupted && x.answer !== null ? 'refused' : 'failed'),
+        (error: unknown) => (error instanceof Interrupted && exchange.answer !== null ? 'refused' : 'failed'),
       );
     });
-    const other = reader.read(exchange('192.0.2.2'), message(9, LONG));
+    const other = reader.read(exchangeFrom('192.0.2.2'), message(9, LONG));
     expect((await other).kind).toBe('request');
     const seen = await Promise.all(flood);
     expect([seen[0], seen.includes('failed'), seen.filter((each) => each === 'refused').length > 0]).toEqual([
@@ -56,7 +58,7 @@ describe('messages of MCP', () => {
   it('count as what they take once they are parsed, until their request ends', async () => {
     const reader = new MessageReader();
     const budget = new BufferBudget(1 << 20);
-    const of = (clientIp: string) => Object.assign(exchange(clientIp), { memory: budget });
+    const of = (clientIp: string) => Object.assign(exchangeFrom(clientIp), { memory: budget });
     const first = of('192.0.2.1');
     const values = { pad: Array.from({ length: 5_000 }, () => ({})) };
     await reader.read(first, message(1, values));

@@ -26,28 +26,28 @@ export class MessageReader {
   }
 
   /** Holds its memory until the request ends. Throws RpcError, and Interrupted if there is no room, with the answer. */
-  async read(x: Exchange, body: Uint8Array): Promise<RpcMessage> {
-    if (!x.holdMore(READINGS * parsedSize(body))) {
-      throw overloaded(x, 'The gateway has no room for the message. Try again.');
+  async read(exchange: Exchange, body: Uint8Array): Promise<RpcMessage> {
+    if (!exchange.holdMore(READINGS * parsedSize(body))) {
+      throw overloaded(exchange, 'The gateway has no room for the message. Try again.');
     }
     if (body.length <= SHORT) return readMessage(body);
     const read = Promise.withResolvers<RpcMessage>();
     this.#queue
-      .run(networkOf(x), async () => {
+      .run(networkOf(exchange), async () => {
         const from = performance.now();
-        if (x.closed) read.reject(new Interrupted());
+        if (exchange.closed) read.reject(new Interrupted());
         else read.resolve(Promise.try(readMessage, body));
         await sleep(OTHERS * (performance.now() - from));
       })
       .catch((error: unknown) => {
         const refused = error instanceof Crowded;
-        read.reject(refused ? overloaded(x, 'Too many long messages wait to be read. Try again.') : error);
+        read.reject(refused ? overloaded(exchange, 'Too many long messages wait to be read. Try again.') : error);
       });
     return read.promise;
   }
 }
 
-function overloaded(x: Exchange, detail: string): Interrupted {
-  x.answer = { problem: problem('overloaded', detail) };
+function overloaded(exchange: Exchange, detail: string): Interrupted {
+  exchange.answer = { problem: problem('overloaded', detail) };
   return new Interrupted();
 }

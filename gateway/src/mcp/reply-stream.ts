@@ -26,7 +26,8 @@ export class ReplyStream {
    */
   async say(message: object, signal: AbortSignal): Promise<boolean> {
     if (this.#sink === undefined) {
-      if (!/(^|[,\s])text\/event-stream\b/i.test(joinedHeader(this.#request.x.headers, 'accept') ?? '')) return false;
+      if (!/(^|[,\s])text\/event-stream\b/i.test(joinedHeader(this.#request.exchange.headers, 'accept') ?? ''))
+        return false;
       this.#sink = this.#request.stream([...HEADERS]);
       this.#sink?.on('error', () => {});
     }

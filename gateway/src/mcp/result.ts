@@ -34,10 +34,10 @@ export function faultResult(message: string): ToolResult {
   return { content: [text(message)], isError: true };
 }
 
-/** `x`: the tool's own request, which has its answer. */
+/** `exchange`: the tool's own request, which has its answer. */
 export function toolResult(
   served: ServedTool,
-  x: Exchange,
+  exchange: Exchange,
   response: CapturedResponse,
   answers: AnswerCheck,
   era: Era,
@@ -47,11 +47,11 @@ export function toolResult(
   const _meta = { [STATUS]: status };
   if (status === 0) return { ...faultResult('The operation gave no answer.'), _meta };
   const media = mediaTypeOf(headerOf(response.headers, 'content-type'));
-  if (isError) return { content: [text(refusalText(x, response, media))], isError, _meta };
+  if (isError) return { content: [text(refusalText(exchange, response, media))], isError, _meta };
   if (response.aborted && !response.tooLong) return { ...faultResult('The answer broke off before its end.'), _meta };
   if (response.body.length === 0) return { ...checked(served, [text(emptyText(response))]), _meta };
   if (!isJson(media) || truncated || headerOf(response.headers, 'content-encoding') !== undefined) {
-    return { ...otherResult(served, x, response, media), _meta };
+    return { ...otherResult(served, exchange, response, media), _meta };
   }
   return { ...jsonResult(served, response.body.toString('utf8'), answers, era), _meta };
 }
@@ -61,10 +61,10 @@ function text(value: string): object {
 }
 
 /** Returns the refusal with the faults of arguments: the tool's schema has told the client as much. */
-function refusalText(x: Exchange, response: CapturedResponse, media: string): string {
+function refusalText(exchange: Exchange, response: CapturedResponse, media: string): string {
   const { status } = response;
   const line = `HTTP ${status}${STATUS_CODES[status] ? ` ${STATUS_CODES[status]}` : ''}`;
-  const errors = (x.problem?.errors ?? []).map(findingLine);
+  const errors = (exchange.problem?.errors ?? []).map(findingLine);
   const body = isText(media) ? response.body.toString('utf8') : '';
   return [line, ...errors, body].filter((each) => each !== '').join('\n');
 }
@@ -99,7 +99,7 @@ function contradicting(served: ServedTool, body: string, value: unknown, answers
 }
 
 /** Returns text, pictures, sounds and other bytes. A long body is cut, or linked to its place. */
-function otherResult(served: ServedTool, x: Exchange, response: CapturedResponse, media: string): ToolResult {
+function otherResult(served: ServedTool, exchange: Exchange, response: CapturedResponse, media: string): ToolResult {
   const { body, truncated, headers } = response;
   const plain = headerOf(headers, 'content-encoding') === undefined;
   if (plain && isText(media)) {
@@ -107,7 +107,7 @@ function otherResult(served: ServedTool, x: Exchange, response: CapturedResponse
     return checked(served, [text(body.toString('utf8')), ...rest]);
   }
   const mimeType = media === '' ? 'application/octet-stream' : media;
-  const uri = uriOf(x);
+  const uri = uriOf(exchange);
   if (truncated) return checked(served, [{ type: 'resource_link', uri, name: served.tool.name, mimeType }]);
   const data = body.toString('base64');
   if (plain && mimeType.startsWith('image/')) return checked(served, [{ type: 'image', data, mimeType }]);
@@ -121,6 +121,6 @@ function checked({ tool }: ServedTool, content: readonly object[]): ToolResult {
 }
 
 /** Returns the operation's URL for a request without MCP. */
-function uriOf(x: Exchange): string {
-  return `${x.scheme}://${headerOf(x.headers, 'host') ?? 'localhost'}${x.target}`;
+function uriOf(exchange: Exchange): string {
+  return `${exchange.scheme}://${headerOf(exchange.headers, 'host') ?? 'localhost'}${exchange.target}`;
 }

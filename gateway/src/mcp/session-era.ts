@@ -44,7 +44,7 @@ export class SessionEra {
   /** Throws RpcError. */
   async answer(request: McpRequest, message: RpcMessage): Promise<Answer | null | typeof STREAMS> {
     if (message.kind === 'request' && message.method === 'initialize') return this.#initialize(request, message);
-    const version = headerOf(request.x.headers, VERSION);
+    const version = headerOf(request.exchange.headers, VERSION);
     if (version !== undefined && !SESSION_REVISIONS.includes(version)) {
       const known = SESSION_REVISIONS.join(' and ');
       throw new RpcError(INVALID_REQUEST, `MCP-Protocol-Version: sessions are of revisions ${known}.`);
@@ -55,14 +55,14 @@ export class SessionEra {
   }
 
   /** `DELETE`: the client needs the session no more. Throws RpcError. */
-  async end({ x, toolbox }: Pick<McpRequest, 'x' | 'toolbox'>): Promise<Answer> {
-    const id = idOf(x.headers);
+  async end({ exchange, toolbox }: Pick<McpRequest, 'exchange' | 'toolbox'>): Promise<Answer> {
+    const id = idOf(exchange.headers);
     if (!(await this.#sessions.end(id))) throw noSession();
     toolbox.upstreams?.endSession(id);
     return { status: 204, body: null };
   }
 
-  async #initialize({ x, toolbox }: McpRequest, { id, params }: RpcRequest): Promise<Answer> {
+  async #initialize({ exchange, toolbox }: McpRequest, { id, params }: RpcRequest): Promise<Answer> {
     const wanted = get(params, 'protocolVersion');
     if (typeof wanted !== 'string') throw new RpcError(INVALID_PARAMS, '"protocolVersion" must be a string.');
     for (const name of ['capabilities', 'clientInfo']) {
@@ -70,7 +70,7 @@ export class SessionEra {
     }
     const revision = SESSION_REVISIONS.find((each) => each === wanted) ?? (SESSION_REVISIONS[0] as string);
     const session = randomUUID();
-    await this.#sessions.open({ id: session, owner: networkOf(x), revision });
+    await this.#sessions.open({ id: session, owner: networkOf(exchange), revision });
     const { server, instructions } = toolbox;
     const capabilities = { tools: {}, ...upstreamCapabilities(toolbox) };
     const result = { protocolVersion: revision, capabilities, serverInfo: server, instructions };
@@ -78,8 +78,8 @@ export class SessionEra {
   }
 
   /** Throws RpcError. */
-  async #sessionOf({ x }: McpRequest): Promise<string> {
-    const id = idOf(x.headers);
+  async #sessionOf({ exchange }: McpRequest): Promise<string> {
+    const id = idOf(exchange.headers);
     if ((await this.#sessions.use(id)) === null) throw noSession();
     return id;
   }

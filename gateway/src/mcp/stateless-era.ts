@@ -33,15 +33,15 @@ const ACCEPTED: Answer = { status: 202, body: null };
  * Reports whether a message is one of this era: by `_meta`, or by headers that earlier ones do not have. A session
  * decides its own revision: clients of several revisions send headers of later ones in it.
  */
-export function isStateless({ x }: Pick<McpRequest, 'x'>, message: RpcMessage): boolean {
+export function isStateless({ exchange }: Pick<McpRequest, 'exchange'>, message: RpcMessage): boolean {
   if (message.kind !== 'response' && get(get(message.params, '_meta'), `${PREFIX}protocolVersion`) !== undefined)
     return true;
   // A message that begins a session has no revision yet, whatever its headers say.
   if (message.kind === 'request' && message.method === 'initialize') return false;
-  if (headerOf(x.headers, SESSION) !== undefined) return false;
-  const version = headerOf(x.headers, VERSION) ?? '';
+  if (headerOf(exchange.headers, SESSION) !== undefined) return false;
+  const version = headerOf(exchange.headers, VERSION) ?? '';
   const isLater = /^\d{4}-\d{2}-\d{2}$/.test(version) && version >= (STATELESS_REVISIONS.at(-1) as string);
-  return isLater || headerOf(x.headers, 'mcp-method') !== undefined;
+  return isLater || headerOf(exchange.headers, 'mcp-method') !== undefined;
 }
 
 export class StatelessEra {
@@ -52,7 +52,7 @@ export class StatelessEra {
     if (message.kind !== 'request') return ACCEPTED;
     checkMeta(request, message);
     const { method, params } = message;
-    mustMatch(request.x.headers, 'Mcp-Method', method);
+    mustMatch(request.exchange.headers, 'Mcp-Method', method);
     switch (method) {
       case 'server/discover':
         return json(request, message, discovered(request));
@@ -77,13 +77,13 @@ export class StatelessEra {
       throw new RpcError(METHOD_NOT_FOUND, said, { status: 404 });
     }
     const name = get(params, method === 'resources/read' ? 'uri' : 'name');
-    if (passed.question.name !== undefined) mustMatch(request.x.headers, 'Mcp-Name', String(name));
+    if (passed.question.name !== undefined) mustMatch(request.exchange.headers, 'Mcp-Name', String(name));
     return passOn(request, message, passed, clientSide(request, message));
   }
 
   async #call(request: McpRequest, message: RpcRequest): Promise<Answer | null | typeof STREAMS> {
     const { params } = message;
-    const { headers } = request.x;
+    const { headers } = request.exchange;
     const name = get(params, 'name');
     if (typeof name === 'string') mustMatch(headers, 'Mcp-Name', name);
     const called = await calledTool(request, message);
@@ -103,18 +103,18 @@ export class StatelessEra {
   #listen(request: McpRequest, { id, params }: RpcRequest): null | typeof STREAMS {
     const wanted = get(params, 'notifications');
     if (!isObject(wanted)) throw new RpcError(INVALID_PARAMS, '"notifications" must be an object.', { status: 400 });
-    const { x, stream } = request;
+    const { exchange, stream } = request;
     const sink = stream(['content-type', 'text/event-stream', 'cache-control', 'no-cache', 'x-accel-buffering', 'no']);
     if (sink === null) return STREAMS;
     const subscription: Subscription = {
-      owner: clientNetwork(x.clientIp),
+      owner: clientNetwork(exchange.clientIp),
       id,
       sink,
       toolsListChanged: get(wanted, 'toolsListChanged') === true,
       ends: serverInfo(request),
     };
     this.subscriptions.add(subscription);
-    const stays = x.responder.whenStopping?.(() => this.subscriptions.end(subscription));
+    const stays = exchange.responder.whenStopping?.(() => this.subscriptions.end(subscription));
     if (stays) sink.once('close', stays);
     return STREAMS;
   }
@@ -147,13 +147,13 @@ function rendered(request: McpRequest, { id, method }: RpcRequest, result: Obj):
 }
 
 /** Throws RpcError if a required member of `_meta` is missing, of another revision, or differs from the header. */
-function checkMeta({ x }: McpRequest, { params }: RpcRequest): void {
+function checkMeta({ exchange }: McpRequest, { params }: RpcRequest): void {
   const meta = get(params, '_meta');
   const version = get(meta, `${PREFIX}protocolVersion`);
   const missing = (name: string) => new RpcError(INVALID_PARAMS, `_meta needs "${PREFIX}${name}".`, { status: 400 });
   if (typeof version !== 'string') throw missing('protocolVersion');
   if (!isObject(get(meta, `${PREFIX}clientCapabilities`))) throw missing('clientCapabilities');
-  mustMatch(x.headers, 'MCP-Protocol-Version', version);
+  mustMatch(exchange.headers, 'MCP-Protocol-Version', version);
   if (STATELESS_REVISIONS.includes(version)) return;
   const data = { supported: STATELESS_REVISIONS, requested: version };
   throw new RpcError(UNSUPPORTED_VERSION, 'Unsupported protocol version', { data });

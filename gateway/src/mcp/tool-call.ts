@@ -18,13 +18,13 @@ const MOST_ANSWER = 1 << 20;
 /** The pipeline's functions for tools. */
 export interface OwnRequests {
   /** Sends a request through the pipeline. */
-  serve(x: Exchange): void;
+  serve(exchange: Exchange): void;
   /** Returns the index of the operation that would serve it; undefined if none would. */
   operationOf(method: string, path: string): number | undefined;
 }
 
 export interface ToolAnswer {
-  readonly x: Exchange;
+  readonly exchange: Exchange;
   readonly response: CapturedResponse;
   /** Memory of the response, which yields to other clients with the call; null if it is not counted. */
   readonly held: Holding | null;
@@ -44,15 +44,15 @@ export function callTool(outer: Exchange, served: ServedTool, args: Obj, request
       return hasRoom;
     },
   });
-  const x = ownExchange(outer, request, response);
+  const exchange = ownExchange(outer, request, response);
   // An empty segment, or one that is another operation's own, leads elsewhere.
-  if (requests.operationOf(x.method, x.path) !== operation.index) {
+  if (requests.operationOf(exchange.method, exchange.path) !== operation.index) {
     held?.release();
-    throw new ToolFault(`The arguments make the path ${x.path}, which is not one of ${operation.path}.`);
+    throw new ToolFault(`The arguments make the path ${exchange.path}, which is not one of ${operation.path}.`);
   }
   outer.onClose(() => held?.release());
-  requests.serve(x);
-  return { x, response, held };
+  requests.serve(exchange);
+  return { exchange, response, held };
 }
 
 function written(write: () => ToolRequest): ToolRequest {

@@ -16,7 +16,7 @@ import type { UpstreamTool } from './upstreams/upstream-set.ts';
 
 /** One MCP request as it is answered. */
 export interface McpRequest {
-  readonly x: Exchange;
+  readonly exchange: Exchange;
   readonly toolbox: Toolbox;
   readonly requests: OwnRequests;
   /** Returns the tools that its caller may call, as middlewares decide. */
@@ -67,8 +67,13 @@ interface Arguments {
 /** Returns the called tool. Throws RpcError. */
 export async function calledTool(request: McpRequest, message: RpcRequest): Promise<Called> {
   const called = await resolved(request, message);
-  if ('result' in called) logTool(request.x, called.name, objectOf(get(message.params, 'arguments')));
-  else logTool(request.x, 'served' in called ? called.served.tool.name : called.upstream.tool.name, called.args.values);
+  if ('result' in called) logTool(request.exchange, called.name, objectOf(get(message.params, 'arguments')));
+  else
+    logTool(
+      request.exchange,
+      'served' in called ? called.served.tool.name : called.upstream.tool.name,
+      called.args.values,
+    );
   return called;
 }
 
@@ -120,11 +125,11 @@ export async function runTool(
   if ('result' in called) {
     const outcome = called.result.isError ? 'invalid' : 'succeeded';
     request.called(called.name, outcome);
-    logOutcome(request.x, outcome);
+    logOutcome(request.exchange, outcome);
     return { result: called.result };
   }
   const { served, args } = called;
-  const { x: outer, toolbox, requests } = request;
+  const { exchange: outer, toolbox, requests } = request;
   const ended = (outcome: ToolOutcome, consumer?: string) => {
     request.called(served.tool.name, outcome);
     logOutcome(outer, outcome, { consumer });
@@ -137,11 +142,11 @@ export async function runTool(
     ended('invalid');
     return { result: faultResult(error.message) };
   }
-  const { x, response, held } = call;
+  const { exchange, response, held } = call;
   let cancelled = false;
   const cancel = () => {
     cancelled = true;
-    response.abort(x);
+    response.abort(exchange);
   };
   const notCancellable = cancellable(cancel);
   const notClosing = outer.onClose(cancel);
@@ -155,9 +160,9 @@ export async function runTool(
   // The transport counts the result, as it is sent.
   held?.release();
   const { status } = response;
-  const consumer = headerOf(x.headers, CONSUMER);
+  const consumer = headerOf(exchange.headers, CONSUMER);
   // A middleware has decided so, before any upstream was asked.
-  const refused = (status === 401 || status === 403) && x.dispatchMs === null;
+  const refused = (status === 401 || status === 403) && exchange.dispatchMs === null;
   if (refused) {
     ended('refused', consumer);
     const headers = refusalHeaders(response.headers, (challenge) =>
@@ -165,7 +170,7 @@ export async function runTool(
     );
     return { refusal: { status, headers, body: response.body } };
   }
-  const result = toolResult(served, x, response, toolbox, era);
+  const result = toolResult(served, exchange, response, toolbox, era);
   ended(result.isError ? 'failed' : 'succeeded', consumer);
   return { result };
 }

@@ -20,7 +20,7 @@ export class CapturedResponse implements Responder {
   readonly #kept: Uint8Array[] = [];
   readonly #options: CaptureOptions;
   readonly #ended = Promise.withResolvers<void>();
-  #x: Exchange | null = null;
+  #exchange: Exchange | null = null;
   #keptBytes = 0;
 
   constructor(options: CaptureOptions) {
@@ -50,36 +50,36 @@ export class CapturedResponse implements Responder {
     return this.aborted || this.bodyBytes > this.#keptBytes;
   }
 
-  send(x: Exchange, status: number, headers: HeaderList, body: Uint8Array | string | null): void {
+  send(exchange: Exchange, status: number, headers: HeaderList, body: Uint8Array | string | null): void {
     this.#head(status, headers);
     if (body !== null) this.#take(typeof body === 'string' ? Buffer.from(body) : body);
-    x.close();
+    exchange.close();
     this.#ended.resolve();
   }
 
-  giveWay(x: Exchange): void {
-    if (this.headSent) return this.abort(x);
+  giveWay(exchange: Exchange): void {
+    if (this.headSent) return this.abort(exchange);
     const refusal = problem('overloaded', GAVE_WAY);
-    this.send(x, refusal.status, ['content-type', 'application/problem+json'], renderProblem(refusal));
+    this.send(exchange, refusal.status, ['content-type', 'application/problem+json'], renderProblem(refusal));
   }
 
-  stream(x: Exchange, status: number, headers: HeaderList): ResponseSink {
+  stream(exchange: Exchange, status: number, headers: HeaderList): ResponseSink {
     this.#head(status, headers);
-    this.#x = x;
+    this.#exchange = exchange;
     const sink: ResponseSink = new Writable({
       write: (chunk: Uint8Array, _, done) => {
         this.#take(chunk);
         done();
         // It was answered, and read as far as needed: the client has not left.
-        if (this.#options.cutsOff && this.bodyBytes > this.#options.most) this.#cut(x);
+        if (this.#options.cutsOff && this.bodyBytes > this.#options.most) this.#cut(exchange);
       },
       final: (done) => {
         done();
-        x.close();
+        exchange.close();
         this.#ended.resolve();
       },
       destroy: (error, done) => {
-        if (!x.closed) this.abort(x);
+        if (!exchange.closed) this.abort(exchange);
         done(error);
       },
     });
@@ -87,22 +87,22 @@ export class CapturedResponse implements Responder {
       this.#take(body);
       // The sender is not done yet, and would take it for a client that leaves.
       queueMicrotask(() => {
-        x.close();
+        exchange.close();
         this.#ended.resolve();
       });
     };
     return sink;
   }
 
-  abort(x: Exchange | null = this.#x): void {
+  abort(exchange: Exchange | null = this.#exchange): void {
     this.aborted = true;
-    x?.close(CLIENT_CLOSED);
+    exchange?.close(CLIENT_CLOSED);
     this.#ended.resolve();
   }
 
-  #cut(x: Exchange): void {
+  #cut(exchange: Exchange): void {
     this.aborted = true;
-    x.close(this.status);
+    exchange.close(this.status);
     this.#ended.resolve();
   }
 

@@ -126,7 +126,7 @@ export interface GenerationDeps {
   readonly validation: ValidationHelpers;
   /** Bytes of a response that is held to be validated. */
   readonly maxHeldResponse: number;
-  readonly log: (level: LogLevel, plugin: string, message: string, x: Exchange | null) => void;
+  readonly log: (level: LogLevel, plugin: string, message: string, exchange: Exchange | null) => void;
 }
 
 /** Operations in a line of the log. */

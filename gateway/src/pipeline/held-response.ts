@@ -10,13 +10,13 @@ import { holdFor } from '../held-by-request.ts';
  * (docs/decisions.md#bodies-in-memory).
  */
 export class HeldResponseBytes {
-  readonly #x: Exchange;
+  readonly #exchange: Exchange;
   readonly #held: HeldBytes;
 
-  constructor(x: Exchange, budget: BufferBudget) {
-    this.#x = x;
-    this.#held = holdFor(budget, x);
-    x.onClose(() => this.#held.release());
+  constructor(exchange: Exchange, budget: BufferBudget) {
+    this.#exchange = exchange;
+    this.#held = holdFor(budget, exchange);
+    exchange.onClose(() => this.#held.release());
   }
 
   /** Returns false if there is no room for so many more bytes. */
@@ -32,12 +32,12 @@ export class HeldResponseBytes {
   /** The bytes are on their way: from now on the client delays their end, and may lose them to others. */
   sent(): void {
     const sentAt = performance.now();
-    const x = this.#x;
+    const exchange = this.#exchange;
     this.#held.evictable = {
       rate: (now) => this.#held.bytes / Math.max(1, now - sentAt),
       evict() {
-        x.close(CLIENT_CLOSED);
-        x.responder.abort();
+        exchange.close(CLIENT_CLOSED);
+        exchange.responder.abort();
       },
     };
   }

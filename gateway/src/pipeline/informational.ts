@@ -10,28 +10,28 @@ import { noRoomForResponse } from '../problems.ts';
 import { HeldResponseBytes } from './held-response.ts';
 
 export class InformationalResponses {
-  readonly #x: Exchange;
+  readonly #exchange: Exchange;
   readonly #budget: BufferBudget;
   readonly #limit = new InformationalLimit();
 
   /** `budget`: of responses that are held. */
-  constructor(x: Exchange, budget: BufferBudget) {
-    this.#x = x;
+  constructor(exchange: Exchange, budget: BufferBudget) {
+    this.#exchange = exchange;
     this.#budget = budget;
   }
 
   pass(status: number, headers: HeaderList): Informed {
-    const x = this.#x;
+    const exchange = this.#exchange;
     const bytes = headers.reduce((sum, text) => sum + text.length, 0);
     if (this.#limit.exceededBy(bytes)) return 'excess';
-    if (x.closed || x.responder.inform === undefined) return 'passed';
-    const held = new HeldResponseBytes(x, this.#budget);
+    if (exchange.closed || exchange.responder.inform === undefined) return 'passed';
+    const held = new HeldResponseBytes(exchange, this.#budget);
     if (!held.take(bytes)) {
       held.release();
       return noRoomForResponse();
     }
     held.sent();
-    x.responder.inform(x, status, headers, () => held.release());
+    exchange.responder.inform(exchange, status, headers, () => held.release());
     return 'passed';
   }
 }

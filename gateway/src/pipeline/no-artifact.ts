@@ -9,14 +9,19 @@ import { setResponse } from './response.ts';
 const BASELINE = new Admission([]);
 
 /** Every request, health included: load balancers are to go elsewhere. */
-export function refuseWithoutArtifact(x: Exchange, { client, recorder, dev }: PipelineOptions): void {
-  x.headers = BASELINE.admit(x.rawHeaders).headers;
-  x.clientIp = client.of(x.peer, x.headers);
-  identify(x);
+export function refuseWithoutArtifact(exchange: Exchange, { client, recorder, dev }: PipelineOptions): void {
+  exchange.headers = BASELINE.admit(exchange.rawHeaders).headers;
+  exchange.clientIp = client.of(exchange.peer, exchange.headers);
+  identify(exchange);
   const detail = 'This gateway waits for its first artifact from the control plane.';
-  setResponse(x, { problem: problem('no-artifact', detail, { headers: ['retry-after', '5'] }) }, dev);
-  const { responseStatus: status, responseHeaders: headers, responseBody: body } = x;
-  addStandardHeaders(x, headers);
-  x.responder.send(x, status, headers, body);
-  recorder.finished(x, recorder.metrics.unmatched(x.method), x.closedWith || status, body?.length ?? 0);
+  setResponse(exchange, { problem: problem('no-artifact', detail, { headers: ['retry-after', '5'] }) }, dev);
+  const { responseStatus: status, responseHeaders: headers, responseBody: body } = exchange;
+  addStandardHeaders(exchange, headers);
+  exchange.responder.send(exchange, status, headers, body);
+  recorder.finished(
+    exchange,
+    recorder.metrics.unmatched(exchange.method),
+    exchange.closedWith || status,
+    body?.length ?? 0,
+  );
 }

@@ -4,15 +4,15 @@ import { addStandardHeaders } from '../headers/standard.ts';
 import type { ResponseRun } from './response-run.ts';
 
 /** Returns null if the client has gone. */
-export function ownStream(x: Exchange, response: ResponseRun, headers: HeaderList): ResponseSink | null {
-  if (x.closed) {
+export function ownStream(exchange: Exchange, response: ResponseRun, headers: HeaderList): ResponseSink | null {
+  if (exchange.closed) {
     response.record(CLIENT_CLOSED, 0);
     return null;
   }
-  addStandardHeaders(x, headers);
-  x.responseStatus = 200;
+  addStandardHeaders(exchange, headers);
+  exchange.responseStatus = 200;
   response.goesOn(200);
-  const sink = x.responder.stream(x, 200, headers);
-  x.onClose(() => response.record(200, 0));
+  const sink = exchange.responder.stream(exchange, 200, headers);
+  exchange.onClose(() => response.record(200, 0));
   return sink;
 }

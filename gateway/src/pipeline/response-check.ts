@@ -34,41 +34,41 @@ export class ResponseCheck {
   constructor(
     validator: ResponseValidator,
     { recorder, loop }: { readonly recorder: Recorder; readonly loop: EventLoopWatch },
-    x: Exchange,
+    exchange: Exchange,
     budget: BufferBudget,
   ) {
     this.#budget = budget;
     this.#validator = validator;
     this.#recorder = recorder;
     this.#loop = loop;
-    changeHeader(x.headers, 'set', 'accept-encoding', 'identity');
+    changeHeader(exchange.headers, 'set', 'accept-encoding', 'identity');
     // A part of an answer, and JSON in another charset, would pass unvalidated.
-    for (const name of ['range', 'if-range', 'accept-charset']) changeHeader(x.headers, 'remove', name, '');
+    for (const name of ['range', 'if-range', 'accept-charset']) changeHeader(exchange.headers, 'remove', name, '');
   }
 
   /** Checks an answer that a dispatcher made itself; returns the problem to send in its place. */
-  answer(x: Exchange, answer: Answer | null): Problem | null | Promise<Problem | null> {
+  answer(exchange: Exchange, answer: Answer | null): Problem | null | Promise<Problem | null> {
     if (answer === null || 'problem' in answer || answer.body === null) return null;
     const headers = [...(answer.headers ?? [])];
     // A dispatcher stages the headers of its answer, as any plugin does.
-    for (const { op, name, value } of x.staged ?? []) changeHeader(headers, op, name, value);
+    for (const { op, name, value } of exchange.staged ?? []) changeHeader(headers, op, name, value);
     const body = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body;
-    if (this.#skips(x, answer.status, headers)) return null;
-    return this.#judge(x, answer.status, headers, body);
+    if (this.#skips(exchange, answer.status, headers)) return null;
+    return this.#judge(exchange, answer.status, headers, body);
   }
 
   /** Returns the sink in which an upstream's body is judged; null if it is not. */
-  hold(x: Exchange, status: number, headers: HeaderList, then: JudgedResponse): Writable | null {
-    if (this.#skips(x, status, headers)) return null;
+  hold(exchange: Exchange, status: number, headers: HeaderList, then: JudgedResponse): Writable | null {
+    if (this.#skips(exchange, status, headers)) return null;
     then.holds(true);
     const isRefused = this.#validator.withholds && this.#validator.isUndeclared(status, headers);
-    const bytes = new HeldResponseBytes(x, this.#budget);
+    const bytes = new HeldResponseBytes(exchange, this.#budget);
     return holdResponse({
       // A response refused for its head alone is not awaited.
       limit: isRefused ? 0 : this.#validator.limit,
       bytes,
       whole: async (body) => {
-        const judged = this.#judge(x, status, headers, body);
+        const judged = this.#judge(exchange, status, headers, body);
         const refused = judged instanceof Promise ? await judged : judged;
         if (refused) return then.withheld(refused);
         then.holds(false);
@@ -78,12 +78,12 @@ export class ResponseCheck {
         then.sent(body.length);
       },
       overflow: async () => {
-        const refused = isRefused ? await this.#judge(x, status, headers, NO_BODY) : null;
+        const refused = isRefused ? await this.#judge(exchange, status, headers, NO_BODY) : null;
         if (refused) {
           await then.withheld(refused);
           return null;
         }
-        this.#recorder.responseNotValidated(x, 'its body is too large to be held');
+        this.#recorder.responseNotValidated(exchange, 'its body is too large to be held');
         then.holds(false);
         return then.open();
       },
@@ -92,26 +92,31 @@ export class ResponseCheck {
     });
   }
 
-  #skips(x: Exchange, status: number, headers: HeaderList): boolean {
-    const why = this.#validator.skips(x.method, status, headers);
-    if (why !== null) this.#recorder.responseNotValidated(x, why);
+  #skips(exchange: Exchange, status: number, headers: HeaderList): boolean {
+    const why = this.#validator.skips(exchange.method, status, headers);
+    if (why !== null) this.#recorder.responseNotValidated(exchange, why);
     return why !== null;
   }
 
-  #judge(x: Exchange, status: number, headers: HeaderList, body: Uint8Array): Problem | null | Promise<Problem | null> {
-    const span = x.trace?.child('validate response');
+  #judge(
+    exchange: Exchange,
+    status: number,
+    headers: HeaderList,
+    body: Uint8Array,
+  ): Problem | null | Promise<Problem | null> {
+    const span = exchange.trace?.child('validate response');
     const then = (errors: readonly ProblemError[] | null): Problem | null => {
-      if (span) x.trace?.ended(span, errors ? 'refused' : 'valid');
+      if (span) exchange.trace?.ended(span, errors ? 'refused' : 'valid');
       if (!errors) return null;
       const withheld = this.#validator.withholds;
-      this.#recorder.responseInvalid(x, { status, errors, withheld });
+      this.#recorder.responseInvalid(exchange, { status, errors, withheld });
       if (!withheld) return null;
       const detail = 'The response does not match the API description, and is withheld.';
       return problem('response-invalid', detail, { errors });
     };
     // The upstream decides the cost of its response, so the request does not count as authenticated.
-    const asker = { clientIp: x.clientIp, authenticated: false, wanted: () => !x.closed };
-    this.#loop.enters(x, 'response');
+    const asker = { clientIp: exchange.clientIp, authenticated: false, wanted: () => !exchange.closed };
+    this.#loop.enters(exchange, 'response');
     const errors = this.#validator.errors(status, headers, body, asker);
     return errors instanceof Promise ? errors.then(then) : then(errors);
   }

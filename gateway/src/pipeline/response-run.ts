@@ -60,7 +60,7 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
   place: OperationMetrics | null = null;
   /** Number of middlewares whose request hook has run: their response hooks run in reverse. */
   ran = 0;
-  readonly #x: Exchange;
+  readonly #exchange: Exchange;
   /** Null once the request needs no more of it. */
   #gw: Generation | null;
   readonly #options: ResponseOptions;
@@ -73,8 +73,8 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
   /** Plugins see the body as it passes. */
   #passesChunks = false;
 
-  constructor(x: Exchange, gw: Generation, options: ResponseOptions) {
-    this.#x = x;
+  constructor(exchange: Exchange, gw: Generation, options: ResponseOptions) {
+    this.#exchange = exchange;
     this.#gw = gw;
     this.#options = options;
     gw.inFlight++;
@@ -88,7 +88,7 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
 
   /** Its operation's metrics, or those of unmatched requests. */
   get metrics(): OperationMetrics {
-    this.place ??= this.#options.recorder.metrics.unmatched(this.#x.method);
+    this.place ??= this.#options.recorder.metrics.unmatched(this.#exchange.method);
     return this.place;
   }
 
@@ -101,21 +101,21 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
 
   /** Sends an answer of a plugin or of the gateway. Ignored if the client has gone. */
   async answer(answer: Answer | null): Promise<void> {
-    const x = this.#x;
-    if (x.closed) return this.record(CLIENT_CLOSED, 0);
+    const exchange = this.#exchange;
+    if (exchange.closed) return this.record(CLIENT_CLOSED, 0);
     if (answer === null) throw new Error('a plugin ended the request without an answer');
-    setResponse(x, this.#inForm(answer), this.#options.dev);
-    if (this.op !== null) await corsOnRefusal(this.op, x, this.ran);
-    applyStaged(x);
+    setResponse(exchange, this.#inForm(answer), this.#options.dev);
+    if (this.op !== null) await corsOnRefusal(this.op, exchange, this.ran);
+    applyStaged(exchange);
     if (this.ran > 0 && this.op?.responseHooks) await this.#responseHooks(this.op);
-    if (x.closed) return this.record(CLIENT_CLOSED, 0);
+    if (exchange.closed) return this.record(CLIENT_CLOSED, 0);
     this.#send();
   }
 
   /** Clients of some dispatchers read problems in a form of their own, also those of middlewares and of the gateway. */
   #inForm(answer: Answer): Answer {
     const form = this.op?.dispatcher.problemForm ?? null;
-    return form === null || !('problem' in answer) ? answer : { problem: form(this.#x, answer.problem) };
+    return form === null || !('problem' in answer) ? answer : { problem: form(this.#exchange, answer.problem) };
   }
 
   // --- an upstream's answer, in the order in which it comes
@@ -123,57 +123,58 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
   /** The dispatcher is about to run. */
   dispatches(op: LoadedOperation): void {
     const { recorder, responseBudget, loop } = this.#options;
-    if (op.response !== null) this.#check = new ResponseCheck(op.response, { recorder, loop }, this.#x, responseBudget);
-    loop.enters(this.#x, 'dispatch');
+    if (op.response !== null)
+      this.#check = new ResponseCheck(op.response, { recorder, loop }, this.#exchange, responseBudget);
+    loop.enters(this.#exchange, 'dispatch');
     this.#dispatchedAt = performance.now();
-    this.#x.trace?.dispatches(op.dispatcher.name);
+    this.#exchange.trace?.dispatches(op.dispatcher.name);
   }
 
   /** The dispatcher answered itself; `refused`: the problem to send in its place, if there is one already. */
   async dispatcherAnswered(refused: Problem | null): Promise<void> {
-    const x = this.#x;
-    const judged = refused ?? this.#check?.answer(x, x.answer) ?? null;
+    const exchange = this.#exchange;
+    const judged = refused ?? this.#check?.answer(exchange, exchange.answer) ?? null;
     const instead = judged instanceof Promise ? await judged : judged;
-    if (instead) x.decided(null);
-    return this.answer(instead ? { problem: instead } : x.answer);
+    if (instead) exchange.decided(null);
+    return this.answer(instead ? { problem: instead } : exchange.answer);
   }
 
   /** An engine of the host has answered for the dispatcher. */
   whole(answer: Answer): Promise<void> {
-    const x = this.#x;
+    const exchange = this.#exchange;
     const op = this.op as LoadedOperation;
     this.observeDispatch(op, null);
-    x.answer = answer;
-    x.decided(op.dispatcher.name);
-    x.trace?.dispatched('answered', problemOf(answer));
+    exchange.answer = answer;
+    exchange.decided(op.dispatcher.name);
+    exchange.trace?.dispatched('answered', problemOf(answer));
     return this.dispatcherAnswered(null);
   }
 
   /** How long the dispatcher took, or the upstream that it handed the request to. */
   observeDispatch(op: LoadedOperation, upstream: HandOff['upstream'] | null): void {
     const took = performance.now() - this.#dispatchedAt;
-    this.#x.dispatchMs = took;
+    this.#exchange.dispatchMs = took;
     op.dispatchTime(upstream).observe(took / 1000);
   }
 
-  informational(x: Exchange, status: number, headers: HeaderList): Informed {
-    this.#informational ??= new InformationalResponses(x, this.#options.responseBudget);
+  informational(exchange: Exchange, status: number, headers: HeaderList): Informed {
+    this.#informational ??= new InformationalResponses(exchange, this.#options.responseBudget);
     return this.#informational.pass(status, headers);
   }
 
-  head(x: Exchange, status: number, headers: HeaderList): ResponseSink | Promise<ResponseSink | null> {
+  head(exchange: Exchange, status: number, headers: HeaderList): ResponseSink | Promise<ResponseSink | null> {
     const op = this.op as LoadedOperation;
-    this.observeDispatch(op, x.handOff?.upstream ?? null);
-    if (wouldOpen(x, status)) {
+    this.observeDispatch(op, exchange.handOff?.upstream ?? null);
+    if (wouldOpen(exchange, status)) {
       return this.answer({ problem: problem('upstream-failed', NO_WEB_SOCKET) }).then(() => null);
     }
     const open = () => this.#open(op, status, headers);
-    const held = this.#check?.hold(x, status, headers, {
+    const held = this.#check?.hold(exchange, status, headers, {
       open,
       holds: (holds) => {
         this.#holds = holds;
       },
-      sent: (bytes) => this.done(x, bytes),
+      sent: (bytes) => this.done(exchange, bytes),
       withheld: (answer) => this.answer({ problem: answer }),
       failed: (error) => this.crashed(error),
     });
@@ -182,10 +183,10 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
 
   /** Returns the sink for the body of a valid response. */
   #open(op: LoadedOperation, status: number, headers: HeaderList): ResponseSink | Promise<ResponseSink | null> {
-    const x = this.#x;
-    x.responseStatus = status;
-    x.responseHeaders = headers;
-    applyStaged(x);
+    const exchange = this.#exchange;
+    exchange.responseStatus = status;
+    exchange.responseHeaders = headers;
+    applyStaged(exchange);
     if (op.buffersResponse) return this.#hold(op);
     if (this.ran > 0 && op.responseHooks) return this.#hookThenStream(op);
     return this.#stream(op);
@@ -193,15 +194,15 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
 
   /** Holds the whole body for a plugin that declared `response_body = "buffer"`, then goes on as for any answer. */
   #hold(op: LoadedOperation): Writable {
-    const x = this.#x;
+    const exchange = this.#exchange;
     this.#holds = true;
-    const bytes = new HeldResponseBytes(x, this.#options.responseBudget);
+    const bytes = new HeldResponseBytes(exchange, this.#options.responseBudget);
     return holdResponse({
       limit: this.#options.maxBufferedResponse,
       bytes,
       whole: async (body) => {
-        x.responseBody = body;
-        changeHeader(x.responseHeaders, 'remove', 'content-length', '');
+        exchange.responseBody = body;
+        changeHeader(exchange.responseHeaders, 'remove', 'content-length', '');
         await this.#responseHooks(op);
         // From here on the transport counts what waits for the client.
         bytes.release();
@@ -209,7 +210,7 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
       },
       overflow: () => {
         this.failed(
-          x,
+          exchange,
           problem('upstream-failed', 'The upstream sent more than the gateway can hold in memory.'),
           'too large',
         );
@@ -221,7 +222,7 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
   }
 
   async #hookThenStream(op: LoadedOperation): Promise<ResponseSink | null> {
-    this.#x.responseStreams = true;
+    this.#exchange.responseStreams = true;
     if (!(await this.#responseHooks(op))) return this.#stream(op);
     this.#holds = true;
     this.#send();
@@ -230,50 +231,54 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
 
   /** Sends the head of a streaming response; its body follows through the chunk hooks, if there are any. */
   #stream(op: LoadedOperation): ResponseSink {
-    const x = this.#x;
-    const { responseStatus: status, responseHeaders: headers } = x;
+    const exchange = this.#exchange;
+    const { responseStatus: status, responseHeaders: headers } = exchange;
     op.lifecycle?.addTo(headers);
-    addStandardHeaders(x, headers);
+    addStandardHeaders(exchange, headers);
     this.#passesChunks = op.responseChunks && this.ran > 0;
     if (this.#passesChunks) changeHeader(headers, 'remove', 'content-length', '');
-    const sink = responseBody(x, op.middlewares.slice(0, this.ran), x.responder.stream(x, status, headers));
+    const sink = responseBody(
+      exchange,
+      op.middlewares.slice(0, this.ran),
+      exchange.responder.stream(exchange, status, headers),
+    );
     this.#releaseGeneration();
     return sink;
   }
 
-  done(x: Exchange, bytes: number): void {
-    if (!this.#holds) this.record(x.responseStatus === 0 ? CLIENT_CLOSED : x.responseStatus, bytes);
-    else if (x.closed) this.record(CLIENT_CLOSED, 0);
+  done(exchange: Exchange, bytes: number): void {
+    if (!this.#holds) this.record(exchange.responseStatus === 0 ? CLIENT_CLOSED : exchange.responseStatus, bytes);
+    else if (exchange.closed) this.record(CLIENT_CLOSED, 0);
   }
 
   // --- an engine's answer without an end
 
   /** The response ends with the client, or when the gateway stops. */
-  async endless(x: Exchange, headers: HeaderList, begins: (sink: ResponseSink) => void): Promise<boolean> {
+  async endless(exchange: Exchange, headers: HeaderList, begins: (sink: ResponseSink) => void): Promise<boolean> {
     const op = this.op as LoadedOperation;
     if (op.buffersResponse) {
       this.observeDispatch(op, null);
       await this.answer({ problem: problem('not-implemented', WANTS_WHOLE) });
       return false;
     }
-    const sink = await this.head(x, 200, headers);
+    const sink = await this.head(exchange, 200, headers);
     if (sink === null) return false;
-    if (x.closed) this.record(CLIENT_CLOSED, 0);
+    if (exchange.closed) this.record(CLIENT_CLOSED, 0);
     else {
-      this.goesOn(x.responseStatus);
+      this.goesOn(exchange.responseStatus);
       begins(sink);
     }
-    return !x.closed;
+    return !exchange.closed;
   }
 
-  async webSocket(x: Exchange, stopping: () => void, begins: (opened: OpenWebSocket) => void): Promise<boolean> {
+  async webSocket(exchange: Exchange, stopping: () => void, begins: (opened: OpenWebSocket) => void): Promise<boolean> {
     const op = this.op as LoadedOperation;
     this.observeDispatch(op, null);
-    const refusal = refusalOf(x);
+    const refusal = refusalOf(exchange);
     if (refusal !== null) await this.answer({ problem: refusal });
     if (refusal !== null || !(await this.#switches(op, []))) return false;
-    acceptClient(x, x.responseHeaders);
-    const connection = x.responder.upgrade?.(x, x.responseHeaders, stopping) ?? null;
+    acceptClient(exchange, exchange.responseHeaders);
+    const connection = exchange.responder.upgrade?.(exchange, exchange.responseHeaders, stopping) ?? null;
     if (connection === null) this.record(CLIENT_CLOSED, 0);
     else {
       this.goesOn(SWITCHING_PROTOCOLS);
@@ -284,18 +289,18 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
 
   // --- an upstream that does not answer
 
-  failed(x: Exchange, answer: Problem, cause: string): void {
-    if (x.closed) return this.record(CLIENT_CLOSED, 0);
-    this.#options.recorder.upstreamFailed(x, cause);
-    x.trace?.dispatched('failed', answer);
+  failed(exchange: Exchange, answer: Problem, cause: string): void {
+    if (exchange.closed) return this.record(CLIENT_CLOSED, 0);
+    this.#options.recorder.upstreamFailed(exchange, cause);
+    exchange.trace?.dispatched('failed', answer);
     this.answer({ problem: answer }).catch((error: unknown) => this.crashed(error));
   }
 
-  refused(_x: Exchange, answer: Problem): void {
+  refused(_exchange: Exchange, answer: Problem): void {
     this.answer({ problem: answer }).catch((error: unknown) => this.crashed(error));
   }
 
-  bodyFailed(_x: Exchange, error: Error): void {
+  bodyFailed(_exchange: Exchange, error: Error): void {
     if (!(error instanceof BodyTooLarge)) return this.record(CLIENT_CLOSED, 0);
     const { received, limit } = error;
     const refusing =
@@ -305,38 +310,38 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
     refusing.catch((cause: unknown) => this.crashed(cause));
   }
 
-  broken(x: Exchange, cause: string): void {
+  broken(exchange: Exchange, cause: string): void {
     // A held body was not sent, so the client can still get an answer.
     const brokeOff = problem('upstream-failed', 'The upstream ended its response prematurely.');
-    if (!x.responder.headSent) return this.failed(x, brokeOff, cause);
-    this.#options.recorder.upstreamFailed(x, cause);
-    x.responder.abort();
-    this.record(x.responseStatus, 0);
+    if (!exchange.responder.headSent) return this.failed(exchange, brokeOff, cause);
+    this.#options.recorder.upstreamFailed(exchange, cause);
+    exchange.responder.abort();
+    this.record(exchange.responseStatus, 0);
     this.#release();
   }
 
   // --- an upstream that goes on in another protocol
 
-  upgraded(x: Exchange, headers: HeaderList, connection: Duplex): void {
-    const limits = x.handOff?.webSocket;
+  upgraded(exchange: Exchange, headers: HeaderList, connection: Duplex): void {
+    const limits = exchange.handOff?.webSocket;
     if (limits === undefined) throw new Error('an upstream has switched to what nobody asked for');
-    this.relay(x, { headers, connection, limits }).catch((error: unknown) => {
+    this.relay(exchange, { headers, connection, limits }).catch((error: unknown) => {
       connection.destroy();
       this.crashed(error);
     });
   }
 
   /** One of the response hooks that puts another answer in its place ends the upgrade. */
-  async relay(x: Exchange, accepted: AcceptedWebSocket): Promise<boolean> {
+  async relay(exchange: Exchange, accepted: AcceptedWebSocket): Promise<boolean> {
     const op = this.op as LoadedOperation;
-    this.observeDispatch(op, x.handOff?.upstream ?? null);
+    this.observeDispatch(op, exchange.handOff?.upstream ?? null);
     if (!(await this.#switches(op, accepted.headers))) {
       accepted.connection.destroy();
       return false;
     }
     const { recorder, loop, responseBudget: budget } = this.#options;
     const ended = (sent: number) => this.record(SWITCHING_PROTOCOLS, sent);
-    const relayed = relayWebSocket(x, accepted, { op, recorder, loop, budget }, ended);
+    const relayed = relayWebSocket(exchange, accepted, { op, recorder, loop, budget }, ended);
     if (relayed) this.goesOn(SWITCHING_PROTOCOLS);
     else this.record(CLIENT_CLOSED, 0);
     return relayed;
@@ -347,16 +352,16 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
    * answer.
    */
   async #switches(op: LoadedOperation, headers: HeaderList): Promise<boolean> {
-    const x = this.#x;
-    x.responseStatus = SWITCHING_PROTOCOLS;
-    x.responseHeaders = headers;
-    applyStaged(x);
+    const exchange = this.#exchange;
+    exchange.responseStatus = SWITCHING_PROTOCOLS;
+    exchange.responseHeaders = headers;
+    applyStaged(exchange);
     if (this.ran > 0 && op.responseHooks) await this.#responseHooks(op);
-    if (x.closed) this.record(CLIENT_CLOSED, 0);
-    else if (x.responseStatus !== SWITCHING_PROTOCOLS) this.#send();
+    if (exchange.closed) this.record(CLIENT_CLOSED, 0);
+    else if (exchange.responseStatus !== SWITCHING_PROTOCOLS) this.#send();
     else {
-      op.lifecycle?.addTo(x.responseHeaders);
-      addStandardHeaders(x, x.responseHeaders);
+      op.lifecycle?.addTo(exchange.responseHeaders);
+      addStandardHeaders(exchange, exchange.responseHeaders);
       return true;
     }
     return false;
@@ -364,8 +369,8 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
 
   /** A long-lived response is traced up to its beginning, and outlives its generation. */
   goesOn(status: number): void {
-    this.#x.trace?.finish(status);
-    this.#x.trace = null;
+    this.#exchange.trace?.finish(status);
+    this.#exchange.trace = null;
     this.#releaseGeneration();
   }
 
@@ -373,48 +378,48 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
 
   /** Returns true if a hook put another answer in the response's place. */
   async #responseHooks(op: LoadedOperation): Promise<boolean> {
-    const x = this.#x;
+    const exchange = this.#exchange;
     let replaced = false;
     for (let i = this.ran - 1; i >= 0; i--) {
       const step = op.middlewares[i];
       if (!step?.plugin.hasResponseHook) continue;
-      x.answer = null;
-      this.#options.loop.enters(x, 'plugin');
-      const outcome = await runResponseHook(step, x);
-      if (outcome !== ANSWERED || x.answer === null) continue;
+      exchange.answer = null;
+      this.#options.loop.enters(exchange, 'plugin');
+      const outcome = await runResponseHook(step, exchange);
+      if (outcome !== ANSWERED || exchange.answer === null) continue;
       replaced = true;
-      setResponse(x, x.answer, this.#options.dev);
+      setResponse(exchange, exchange.answer, this.#options.dev);
     }
     return replaced;
   }
 
   #send(): void {
-    const x = this.#x;
-    if (wouldOpen(x, x.responseStatus)) setResponse(x, OPENS_NONE, this.#options.dev);
-    const { responseStatus: status, responseHeaders: headers, responseBody: body } = x;
+    const exchange = this.#exchange;
+    if (wouldOpen(exchange, exchange.responseStatus)) setResponse(exchange, OPENS_NONE, this.#options.dev);
+    const { responseStatus: status, responseHeaders: headers, responseBody: body } = exchange;
     const { op } = this;
     op?.lifecycle?.addTo(headers);
-    addStandardHeaders(x, headers);
+    addStandardHeaders(exchange, headers);
     if (op?.responseChunks && !op.buffersResponse) {
-      this.#passesChunks = streamStored(x, op.middlewares.slice(0, this.ran));
+      this.#passesChunks = streamStored(exchange, op.middlewares.slice(0, this.ran));
     }
-    if (!this.#passesChunks) x.responder.send(x, status, headers, body);
+    if (!this.#passesChunks) exchange.responder.send(exchange, status, headers, body);
     this.record(status, body === null ? 0 : body.length);
     // The client may read it late.
-    x.forgetAnswer();
+    exchange.forgetAnswer();
   }
 
   /** A defect of the gateway: its request gets 500, and others are not affected. */
   crashed(error: unknown): void {
-    const x = this.#x;
-    this.#options.recorder.crashed(x, error);
-    if (this.#recorded || x.closed) return this.record(CLIENT_CLOSED, 0);
+    const exchange = this.#exchange;
+    this.#options.recorder.crashed(exchange, error);
+    if (this.#recorded || exchange.closed) return this.record(CLIENT_CLOSED, 0);
     try {
-      if (x.responder.headSent) throw error;
-      setResponse(x, CRASHED, this.#options.dev);
+      if (exchange.responder.headSent) throw error;
+      setResponse(exchange, CRASHED, this.#options.dev);
       this.#send();
     } catch {
-      x.responder.abort();
+      exchange.responder.abort();
       this.record(500, 0);
       this.#release();
     }
@@ -425,9 +430,9 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
     if (this.#recorded) return;
     this.#recorded = true;
     this.#releaseGeneration();
-    const counted = this.#x.closedWith || status;
-    this.#x.trace?.finish(counted === CLIENT_CLOSED ? null : counted);
-    this.#options.recorder.finished(this.#x, this.metrics, counted, responseBytes);
+    const counted = this.#exchange.closedWith || status;
+    this.#exchange.trace?.finish(counted === CLIENT_CLOSED ? null : counted);
+    this.#options.recorder.finished(this.#exchange, this.metrics, counted, responseBytes);
   }
 
   /**
@@ -436,13 +441,13 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
    */
   #releaseGeneration(): void {
     if (this.#gw === null) return;
-    if (this.#pluginsSeeMore) return void this.#x.onClose(() => this.#release());
+    if (this.#pluginsSeeMore) return void this.#exchange.onClose(() => this.#release());
     this.#release();
   }
 
   get #pluginsSeeMore(): boolean {
     if (this.#passesChunks) return true;
-    const { bodyStream } = this.#x;
+    const { bodyStream } = this.#exchange;
     return this.op?.requestChunks === true && bodyStream !== null && !bodyStream.readableEnded;
   }
 
@@ -450,7 +455,7 @@ export class ResponseRun implements ProxyEvents, EngineResponse {
     const gw = this.#gw;
     if (gw === null) return;
     this.#gw = null;
-    this.#x.outliveGeneration(this.op?.outliving ?? null);
+    this.#exchange.outliveGeneration(this.op?.outliving ?? null);
     this.op = null;
     this.#check = null;
     gw.release();

@@ -3,24 +3,24 @@ import { type Answer, changeHeader, type Exchange, problemOf } from '../exchange
 import { renderProblem } from '../problems.ts';
 
 /** Puts an answer in place as the response. `dev`: with the errors of a problem document. */
-export function setResponse(x: Exchange, answer: Answer, dev: boolean): void {
-  x.problem = problemOf(answer);
-  x.trace?.answered(x.problem);
+export function setResponse(exchange: Exchange, answer: Answer, dev: boolean): void {
+  exchange.problem = problemOf(answer);
+  exchange.trace?.answered(exchange.problem);
   if ('problem' in answer) {
     const { errors: _, ...plain } = answer.problem;
-    x.responseStatus = answer.problem.status;
-    x.responseHeaders = ['content-type', 'application/problem+json', ...(answer.problem.headers ?? [])];
-    x.responseBody = renderProblem(dev ? answer.problem : plain);
+    exchange.responseStatus = answer.problem.status;
+    exchange.responseHeaders = ['content-type', 'application/problem+json', ...(answer.problem.headers ?? [])];
+    exchange.responseBody = renderProblem(dev ? answer.problem : plain);
   } else {
-    x.responseStatus = answer.status;
-    x.responseHeaders = answer.headers ? [...answer.headers] : [];
-    x.responseBody = answer.body;
+    exchange.responseStatus = answer.status;
+    exchange.responseHeaders = answer.headers ? [...answer.headers] : [];
+    exchange.responseBody = answer.body;
   }
 }
 
 /** Applies the changes of headers that plugins staged before there was a response. */
-export function applyStaged(x: Exchange): void {
-  if (x.staged === null) return;
-  for (const { op, name, value } of x.staged) changeHeader(x.responseHeaders, op, name, value);
-  x.staged = null;
+export function applyStaged(exchange: Exchange): void {
+  if (exchange.staged === null) return;
+  for (const { op, name, value } of exchange.staged) changeHeader(exchange.responseHeaders, op, name, value);
+  exchange.staged = null;
 }

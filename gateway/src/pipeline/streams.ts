@@ -13,11 +13,11 @@ interface Ran {
 type Direction = 'request' | 'response';
 
 /** The request's body through the hooks of its middlewares, as it arrives or as it was read. */
-export function transformedBody(x: Exchange, middlewares: readonly Ran[]): Transform {
+export function transformedBody(exchange: Exchange, middlewares: readonly Ran[]): Transform {
   const plugins = middlewares.map(({ plugin }) => plugin);
-  const transform = chunkTransform(x, plugins, 'request');
-  if (x.body === null) x.bodyStream?.on('error', (error) => transform.destroy(error)).pipe(transform);
-  else transform.end(x.body);
+  const transform = chunkTransform(exchange, plugins, 'request');
+  if (exchange.body === null) exchange.bodyStream?.on('error', (error) => transform.destroy(error)).pipe(transform);
+  else transform.end(exchange.body);
   return transform;
 }
 
@@ -25,17 +25,17 @@ export function transformedBody(x: Exchange, middlewares: readonly Ran[]): Trans
  * Returns the sink for a response's body on its way to `sink`: through the hooks of plugins, and past the taps in
  * between.
  */
-export function responseBody(x: Exchange, ran: readonly Ran[], sink: ResponseSink): ResponseSink {
+export function responseBody(exchange: Exchange, ran: readonly Ran[], sink: ResponseSink): ResponseSink {
   const plugins = lastFirst(ran);
-  if (x.parts === null) return hooked(x, plugins, sink);
+  if (exchange.parts === null) return hooked(exchange, plugins, sink);
   let target = sink;
   let end = plugins.length;
   // A tap sees the stream as at its place in the chain; the last place is inserted first, next to the sink.
-  for (const { tap, place } of taps(x.parts, plugins)) {
-    target = tap(hooked(x, plugins.slice(place + 1, end), target));
+  for (const { tap, place } of taps(exchange.parts, plugins)) {
+    target = tap(hooked(exchange, plugins.slice(place + 1, end), target));
     end = place;
   }
-  return hooked(x, plugins.slice(0, end), target);
+  return hooked(exchange, plugins.slice(0, end), target);
 }
 
 function taps(parts: NonNullable<Exchange['parts']>, plugins: readonly BoundPlugin[]) {
@@ -55,15 +55,17 @@ function placeOf(owner: object, plugins: readonly object[]): number {
  * Sends a stored body that is the answer through the plugins before it, which see every body that streams; returns
  * false if no plugin does.
  */
-export function streamStored(x: Exchange, ran: readonly Ran[]): boolean {
-  const { responseBody: body, parts } = x;
-  if (parts === null || body === null || x.method === 'HEAD') return false;
+export function streamStored(exchange: Exchange, ran: readonly Ran[]): boolean {
+  const { responseBody: body, parts } = exchange;
+  if (parts === null || body === null || exchange.method === 'HEAD') return false;
   const owner = parts.find((part) => part?.stored === body)?.owner ?? null;
   if (owner === null) return false;
   const plugins = lastFirst(ran);
   const before = plugins.slice(placeOf(owner, plugins) + 1);
   if (!before.some(({ hasResponseChunks }) => hasResponseChunks)) return false;
-  hooked(x, before, x.responder.stream(x, x.responseStatus, x.responseHeaders)).end(body);
+  hooked(exchange, before, exchange.responder.stream(exchange, exchange.responseStatus, exchange.responseHeaders)).end(
+    body,
+  );
   return true;
 }
 
@@ -71,15 +73,15 @@ function lastFirst(ran: readonly Ran[]): BoundPlugin[] {
   return ran.map(({ plugin }) => plugin).reverse();
 }
 
-function hooked(x: Exchange, plugins: readonly BoundPlugin[], sink: ResponseSink): ResponseSink {
+function hooked(exchange: Exchange, plugins: readonly BoundPlugin[], sink: ResponseSink): ResponseSink {
   if (!plugins.some(({ hasResponseChunks }) => hasResponseChunks)) return sink;
-  const transform = chunkTransform(x, plugins, 'response');
-  transform.on('error', () => x.responder.abort()).pipe(sink);
+  const transform = chunkTransform(exchange, plugins, 'response');
+  transform.on('error', () => exchange.responder.abort()).pipe(sink);
   return transform;
 }
 
 /** In the order given: the chain's for requests, its reverse for responses. */
-function chunkTransform(x: Exchange, plugins: readonly BoundPlugin[], direction: Direction): Transform {
+function chunkTransform(exchange: Exchange, plugins: readonly BoundPlugin[], direction: Direction): Transform {
   const hooked = plugins.filter((each) => (direction === 'request' ? each.hasRequestChunks : each.hasResponseChunks));
 
   /** Returns the output of the hooks from `from` on for a chunk. */
@@ -87,8 +89,8 @@ function chunkTransform(x: Exchange, plugins: readonly BoundPlugin[], direction:
     let current = chunk;
     for (const plugin of hooked.slice(from)) {
       const changed = await (direction === 'request'
-        ? plugin.requestChunk(x, current)
-        : plugin.responseChunk(x, current));
+        ? plugin.requestChunk(exchange, current)
+        : plugin.responseChunk(exchange, current));
       current = changed ?? current;
     }
     return current;
@@ -101,7 +103,7 @@ function chunkTransform(x: Exchange, plugins: readonly BoundPlugin[], direction:
     flush(done) {
       (async () => {
         for (const [i, plugin] of hooked.entries()) {
-          const last = await (direction === 'request' ? plugin.requestEnd(x) : plugin.responseEnd(x));
+          const last = await (direction === 'request' ? plugin.requestEnd(exchange) : plugin.responseEnd(exchange));
           if (last && last.length > 0) this.push(await pass(last, i + 1));
         }
       })().then(() => done(), done);

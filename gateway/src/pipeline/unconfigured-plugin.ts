@@ -25,18 +25,18 @@ export class UnconfiguredPlugin implements BoundPlugin {
     this.#reason = reason;
   }
 
-  dispatch(x: Exchange): Outcome {
+  dispatch(exchange: Exchange): Outcome {
     const detail = `A plugin of this operation is not configured: ${this.#reason}.`;
-    x.answer = { problem: problem('not-configured', detail) };
+    exchange.answer = { problem: problem('not-configured', detail) };
     return ANSWERED;
   }
 
-  onRequest(x: Exchange): Outcome {
-    return this.dispatch(x);
+  onRequest(exchange: Exchange): Outcome {
+    return this.dispatch(exchange);
   }
 
-  onResponse(x: Exchange): Outcome {
-    return this.dispatch(x);
+  onResponse(exchange: Exchange): Outcome {
+    return this.dispatch(exchange);
   }
 
   requestChunk(): Promise<never> {

@@ -50,16 +50,16 @@ export interface WebSocketDeps {
  * calls back with the number of bytes sent to the client. Returns false if the client has gone.
  */
 export function relayWebSocket(
-  x: Exchange,
+  exchange: Exchange,
   accepted: AcceptedWebSocket,
   deps: WebSocketDeps,
   ended: (sent: number) => void,
 ): boolean {
   const { connection: upstream, limits } = accepted;
-  const deflate = compresses(joinedHeader(x.responseHeaders, EXTENSIONS));
-  acceptClient(x, x.responseHeaders);
+  const deflate = compresses(joinedHeader(exchange.responseHeaders, EXTENSIONS));
+  acceptClient(exchange, exchange.responseHeaders);
   let relay: Relay | null = null;
-  const client = x.responder.upgrade?.(x, x.responseHeaders, () => relay?.close(STOPPING));
+  const client = exchange.responder.upgrade?.(exchange, exchange.responseHeaders, () => relay?.close(STOPPING));
   if (!client) {
     upstream.destroy();
     return false;
@@ -70,12 +70,12 @@ export function relayWebSocket(
     deflate,
     ...limits,
     maxHeldMessageBytes: deps.op.messages?.limit ?? 0,
-    gates: gatesOf(x, deps, (closing) => relay?.close(closing)),
+    gates: gatesOf(exchange, deps, (closing) => relay?.close(closing)),
     figures: deps.recorder.metrics.webSockets,
     read: accepted.read?.bind(accepted),
     ended: (end) => {
-      x.receivedUpgraded = end.received;
-      slot.set(x, new ClosedWebSocket(end));
+      exchange.receivedUpgraded = end.received;
+      slot.set(exchange, new ClosedWebSocket(end));
       ended(end.sent);
     },
   });
@@ -84,25 +84,25 @@ export function relayWebSocket(
 }
 
 /** If an operation describes its messages, they are held until they are whole, and checked. */
-function gatesOf(x: Exchange, { op, recorder, loop, budget }: WebSocketDeps, close: (closing: Closing) => void) {
+function gatesOf(exchange: Exchange, { op, recorder, loop, budget }: WebSocketDeps, close: (closing: Closing) => void) {
   const { received = null, sent = null, enforces = false } = op.messages ?? {};
-  const hold = holdFor(x, budget);
+  const hold = holdFor(exchange, budget);
   const refuse = (errors: readonly ProblemError[] | null) => {
     if (errors !== null) recorder.validationFailed(op.metrics, 'message');
     return closingFor(errors);
   };
   const report = (errors: readonly ProblemError[] | null) => {
-    if (errors !== null) recorder.responseInvalid(x, { status: 101, errors, withheld: enforces });
+    if (errors !== null) recorder.responseInvalid(exchange, { status: 101, errors, withheld: enforces });
     return enforces ? closingFor(errors) : null;
   };
   const asker: Asker = {
-    clientIp: x.clientIp,
+    clientIp: exchange.clientIp,
     authenticated: op.middlewares.some(({ plugin: { plugin } }) => plugin.authenticates === true),
-    wanted: () => !x.closed,
+    wanted: () => !exchange.closed,
   };
   const gate = (rules: MessageRules, then: (errors: readonly ProblemError[] | null) => Closing | null) => {
     const check = (message: Buffer) => {
-      loop.enters(x, 'message');
+      loop.enters(exchange, 'message');
       const errors = rules.errors(message, asker);
       return errors instanceof Promise ? errors.then(then) : then(errors);
     };

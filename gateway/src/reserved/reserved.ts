@@ -27,16 +27,16 @@ export interface Described {
   readonly specs: SpecLibrary;
 }
 
-export async function reserved(x: Exchange, gw: Described, options: ReservedOptions): Promise<Answer> {
-  const health = options.exposeHealth && x.path === `${RESERVED_PREFIX}health`;
-  const specs = options.exposeSpecs && (x.path === SPECS || x.path.startsWith(`${SPECS}/`));
+export async function reserved(exchange: Exchange, gw: Described, options: ReservedOptions): Promise<Answer> {
+  const health = options.exposeHealth && exchange.path === `${RESERVED_PREFIX}health`;
+  const specs = options.exposeSpecs && (exchange.path === SPECS || exchange.path.startsWith(`${SPECS}/`));
   if (!health && !specs) return notFound('There is no such endpoint under /__gw/.');
-  if (x.method !== 'GET' && x.method !== 'HEAD') {
-    const detail = `${x.path} is read with GET.`;
+  if (exchange.method !== 'GET' && exchange.method !== 'HEAD') {
+    const detail = `${exchange.path} is read with GET.`;
     return { problem: problem('method-not-allowed', detail, { headers: ['allow', 'GET, HEAD'] }) };
   }
   if (health) return json(gw.health);
-  return x.path === SPECS ? json(index(gw.specs)) : spec(x, gw.specs);
+  return exchange.path === SPECS ? json(index(gw.specs)) : spec(exchange, gw.specs);
 }
 
 function json(value: unknown): Answer {
@@ -57,17 +57,17 @@ function index(library: SpecLibrary) {
   return { openapi: of('openapi'), asyncapi: of('asyncapi') };
 }
 
-async function spec(x: Exchange, library: SpecLibrary): Promise<Answer> {
-  const format = formatOf(x.query);
+async function spec(exchange: Exchange, library: SpecLibrary): Promise<Answer> {
+  const format = formatOf(exchange.query);
   if (format === undefined) {
     const errors = [{ in: 'query', field: 'format', reason: 'must be json or yaml' }];
     return { problem: problem('validation-failed', 'format must be json or yaml.', { errors }) };
   }
-  const name = nameOf(x.path.slice(SPECS.length + 1));
+  const name = nameOf(exchange.path.slice(SPECS.length + 1));
   const type = TYPES.find((each) => each === name);
   const rendering = type ? library.merged(type, format) : library.file(name, format);
   if (!rendering) return notFound(`There is no such spec: ${SPECS} lists the available ones.`);
-  return send(x, await rendering, format);
+  return send(exchange, await rendering, format);
 }
 
 function nameOf(raw: string): string {
@@ -85,9 +85,9 @@ function formatOf(query: string | undefined): SpecFormat | undefined {
 }
 
 /** Sends validators, so that clients need not fetch an unchanged spec again (RFC 9110, section 13). */
-function send(x: Exchange, { body, etag }: RenderedSpec, format: SpecFormat): Answer {
+function send(exchange: Exchange, { body, etag }: RenderedSpec, format: SpecFormat): Answer {
   const headers = ['etag', etag, 'cache-control', 'no-cache'];
-  const known = headerOf(x.headers, 'if-none-match')
+  const known = headerOf(exchange.headers, 'if-none-match')
     ?.split(',')
     .map((each) => each.trim().replace(/^W\//, ''));
   if (known?.some((each) => each === etag || each === '*')) return { status: 304, headers, body: null };

@@ -240,7 +240,7 @@ async function createTraffic(
 
 function createAdmin(options: ServeOptions, state: Parameters<typeof serveAdmin>[1], logger: Log['logger']): Transport {
   const events = {
-    request: (x: Parameters<typeof serveAdmin>[0]) => serveAdmin(x, state),
+    request: (exchange: Parameters<typeof serveAdmin>[0]) => serveAdmin(exchange, state),
     connectionOpened: () => {},
     connectionClosed: () => {},
     yielded: () => {},

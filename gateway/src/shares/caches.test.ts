@@ -105,10 +105,10 @@ describe('what one client has brought stays, however much another one brings, am
     const read = (query: string, clientIp: string) => {
       const body = Buffer.from(JSON.stringify({ query }));
       const headers = { 'content-type': 'application/json' };
-      const x = recordedExchange({ method: 'POST', headers, body: body.toString(), clientIp });
-      x.body = body;
+      const exchange = recordedExchange({ method: 'POST', headers, body: body.toString(), clientIp });
+      exchange.body = body;
       let characters = 0;
-      checker.check(x, (more) => {
+      checker.check(exchange, (more) => {
         characters += more;
       });
       return characters;

@@ -17,7 +17,7 @@ export function networkOf({ clientIp }: Pick<Exchange, 'clientIp'>): OwnerPath {
 }
 
 /** The consumer that a plugin has identified, else the client's network. */
-export function ownerOf(x: Pick<Exchange, 'clientIp' | 'headers'>): OwnerPath {
-  const consumer = headerOf(x.headers, 'x-auth-consumer');
-  return consumer === undefined || consumer === '' ? networkOf(x) : [`consumer ${consumer.slice(0, MOST_NAME)}`];
+export function ownerOf(exchange: Pick<Exchange, 'clientIp' | 'headers'>): OwnerPath {
+  const consumer = headerOf(exchange.headers, 'x-auth-consumer');
+  return consumer === undefined || consumer === '' ? networkOf(exchange) : [`consumer ${consumer.slice(0, MOST_NAME)}`];
 }

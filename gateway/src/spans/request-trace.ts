@@ -39,7 +39,7 @@ export interface TracedRequest {
 export class RequestTrace {
   readonly #sink: SpanSink;
   readonly #epoch = epoch();
-  readonly #x: TracedRequest;
+  readonly #request: TracedRequest;
   readonly #traceState: TraceState | undefined;
   readonly #root: Span;
   /** Parent of spans that begin now. */
@@ -48,13 +48,13 @@ export class RequestTrace {
   /** Type of the problem document that was sent. */
   #problem: string | null = null;
 
-  constructor(sink: SpanSink, x: TracedRequest, traceState: TraceState | undefined) {
+  constructor(sink: SpanSink, request: TracedRequest, traceState: TraceState | undefined) {
     this.#sink = sink;
-    this.#x = x;
+    this.#request = request;
     this.#traceState = traceState;
-    const { traceId, traceFlags, parentSpanId } = x;
+    const { traceId, traceFlags, parentSpanId } = request;
     const parent = parentSpanId === null ? null : { traceId, spanId: parentSpanId, traceFlags, isRemote: true };
-    this.#root = this.#span({ name: 'HTTP', kind: SERVER, parent, attributes: {}, startedAt: x.startedAt });
+    this.#root = this.#span({ name: 'HTTP', kind: SERVER, parent, attributes: {}, startedAt: request.startedAt });
     this.#current = this.#root;
   }
 
@@ -117,23 +117,23 @@ export class RequestTrace {
 
   /** The request has ended; `status` is null if its client left before it had an answer. */
   finish(status: number | null): void {
-    const x = this.#x;
+    const request = this.#request;
     this.dispatched('handed off', null);
     // Ends the span that was under way when the client left, or the gateway failed.
     if (this.#current !== this.#root) this.#current.end();
-    const known = KNOWN_METHODS.has(x.method);
-    const route = x.operation?.path;
+    const known = KNOWN_METHODS.has(request.method);
+    const route = request.operation?.path;
     const root = this.#root;
-    root.name = `${known ? x.method : 'HTTP'}${route === undefined ? '' : ` ${route}`}`;
+    root.name = `${known ? request.method : 'HTTP'}${route === undefined ? '' : ` ${route}`}`;
     const { attributes } = root;
-    attributes['http.request.method'] = known ? x.method : '_OTHER';
-    if (!known) attributes['http.request.method_original'] = bounded(x.method);
-    attributes['url.scheme'] = x.scheme;
-    attributes['url.path'] = bounded(x.path);
+    attributes['http.request.method'] = known ? request.method : '_OTHER';
+    if (!known) attributes['http.request.method_original'] = bounded(request.method);
+    attributes['url.scheme'] = request.scheme;
+    attributes['url.path'] = bounded(request.path);
     if (route !== undefined) attributes['http.route'] = route;
-    attributes['client.address'] = x.clientIp;
-    attributes['gw.request_id'] = x.requestId;
-    if (x.parts !== null) for (const part of x.parts) Object.assign(attributes, part?.spanAttributes?.());
+    attributes['client.address'] = request.clientIp;
+    attributes['gw.request_id'] = request.requestId;
+    if (request.parts !== null) for (const part of request.parts) Object.assign(attributes, part?.spanAttributes?.());
     if (status === null) attributes['error.type'] = 'client-closed';
     else attributes['http.response.status_code'] = status;
     if (this.#problem !== null) attributes['gw.problem'] = this.#problem;
@@ -148,7 +148,7 @@ export class RequestTrace {
     readonly attributes: Attributes;
     readonly startedAt: number;
   }): Span {
-    const { traceId, traceFlags } = this.#x;
+    const { traceId, traceFlags } = this.#request;
     const context: SpanContext = { traceId, spanId: randomHex(8), traceFlags };
     if (this.#traceState !== undefined) context.traceState = this.#traceState;
     return new Span(this.#sink, { ...span, context, epoch: this.#epoch });

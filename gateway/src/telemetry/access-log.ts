@@ -51,7 +51,15 @@ function shortened({ in: part, field, reason }: ProblemError): ProblemError {
   return { in: part, field: field.slice(0, MOST_CHARACTERS), reason: reason.slice(0, MOST_CHARACTERS) };
 }
 
-export function accessLine({ x, route, api, status, seconds, requestBytes, responseBytes }: EndedRequest): string {
-  const consumer = headerOf(x.headers, CONSUMER);
-  return `{"level":"info","time":"${timestamp(Date.now())}","msg":"request","request_id":${text(x.requestId)},"trace_id":"${x.traceId}","client_ip":"${x.clientIp}","method":${text(x.method)},"path":${text(x.path)},"route":${text(route)},"api":${text(api)},"status":${status},"duration_ms":${(seconds * 1000).toFixed(3)},"request_bytes":${requestBytes},"response_bytes":${responseBytes}${refusal(x)}${decisions(x)}${consumer === undefined ? '' : `,"consumer":${text(consumer)}`}}\n`;
+export function accessLine({
+  exchange,
+  route,
+  api,
+  status,
+  seconds,
+  requestBytes,
+  responseBytes,
+}: EndedRequest): string {
+  const consumer = headerOf(exchange.headers, CONSUMER);
+  return `{"level":"info","time":"${timestamp(Date.now())}","msg":"request","request_id":${text(exchange.requestId)},"trace_id":"${exchange.traceId}","client_ip":"${exchange.clientIp}","method":${text(exchange.method)},"path":${text(exchange.path)},"route":${text(route)},"api":${text(api)},"status":${status},"duration_ms":${(seconds * 1000).toFixed(3)},"request_bytes":${requestBytes},"response_bytes":${responseBytes}${refusal(exchange)}${decisions(exchange)}${consumer === undefined ? '' : `,"consumer":${text(consumer)}`}}\n`;
 }

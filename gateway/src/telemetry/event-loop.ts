@@ -18,7 +18,7 @@ const OWN_CPU_MS = 50;
 export type Phase = 'request' | 'parameters' | 'body' | 'plugin' | 'dispatch' | 'response' | 'message' | 'mcp';
 
 interface Stretch {
-  readonly x: Exchange;
+  readonly exchange: Exchange;
   readonly phase: Phase;
   readonly ms: number;
 }
@@ -31,7 +31,7 @@ export class EventLoopWatch {
   #tickedAt = performance.now();
   #cpu = process.threadCpuUsage();
   /** Current work, and its start. */
-  #x: Exchange | null = null;
+  #exchange: Exchange | null = null;
   #phase: Phase = 'request';
   #since = 0;
   /** The longest since the last look. */
@@ -43,24 +43,25 @@ export class EventLoopWatch {
   }
 
   /** From here on, until the next call, the thread works on this. */
-  enters(x: Exchange, phase: Phase): void {
+  enters(exchange: Exchange, phase: Phase): void {
     const now = performance.now();
     this.#ended(now);
-    this.#x = x;
+    this.#exchange = exchange;
     this.#phase = phase;
     this.#since = now;
   }
 
   close(): void {
     clearInterval(this.#timer);
-    this.#x = null;
+    this.#exchange = null;
     this.#longest = null;
   }
 
   #ended(now: number): void {
-    if (this.#x === null) return;
+    if (this.#exchange === null) return;
     const ms = now - this.#since;
-    if (ms > LONG_MS && ms > (this.#longest?.ms ?? 0)) this.#longest = { x: this.#x, phase: this.#phase, ms };
+    if (ms > LONG_MS && ms > (this.#longest?.ms ?? 0))
+      this.#longest = { exchange: this.#exchange, phase: this.#phase, ms };
   }
 
   #look(): void {
@@ -71,19 +72,19 @@ export class EventLoopWatch {
     if (lateMs > LONG_MS) this.#report(lateMs);
     this.#tickedAt = now;
     this.#cpu = process.threadCpuUsage();
-    this.#x = null;
+    this.#exchange = null;
     this.#longest = null;
   }
 
   #report(lateMs: number): void {
     const { user, system } = process.threadCpuUsage(this.#cpu);
     const cpuMs = Math.round((user + system) / 1000);
-    const { x, phase } = this.#longest ?? { x: null, phase: undefined };
-    const about = x && {
-      request_id: x.requestId,
-      trace_id: x.traceId,
-      method: x.method,
-      route: x.operation?.path ?? 'unmatched',
+    const { exchange, phase } = this.#longest ?? { exchange: null, phase: undefined };
+    const about = exchange && {
+      request_id: exchange.requestId,
+      trace_id: exchange.traceId,
+      method: exchange.method,
+      route: exchange.operation?.path ?? 'unmatched',
       phase,
     };
     const level = cpuMs < OWN_CPU_MS ? 'debug' : 'warn';

@@ -10,7 +10,7 @@ const HEALTH = '/__gw/health';
 
 /** An answer that the transport has sent by itself, as the access log and the metrics take it. */
 export interface Refused {
-  readonly x: Exchange;
+  readonly exchange: Exchange;
   readonly status: number;
   /** Reason that it is counted under; null unless it is a failed validation. */
   readonly reason: ValidationReason | null;
@@ -30,26 +30,26 @@ export class Recorder {
     this.#dev = dev;
   }
 
-  finished(x: Exchange, place: OperationMetrics, status: number, responseBytes: number): void {
-    const seconds = (performance.now() - x.startedAt) / 1000;
-    const requestBytes = x.bodyStream === null ? x.receivedUpgraded : x.bodyStream.received;
+  finished(exchange: Exchange, place: OperationMetrics, status: number, responseBytes: number): void {
+    const seconds = (performance.now() - exchange.startedAt) / 1000;
+    const requestBytes = exchange.bodyStream === null ? exchange.receivedUpgraded : exchange.bodyStream.received;
     place.count(status, seconds, requestBytes, responseBytes);
-    if (x.decidedBy !== null) this.metrics.decided(x.decidedBy, x.decision);
-    if (x.parts === null && !this.#log.informs) return;
+    if (exchange.decidedBy !== null) this.metrics.decided(exchange.decidedBy, exchange.decision);
+    if (exchange.parts === null && !this.#log.informs) return;
     const { method, path: route, api } = place.labels;
-    const ended = { x, method, route, api, status, seconds, requestBytes, responseBytes };
-    if (x.parts !== null) for (const part of x.parts) part?.finished(ended);
-    if (!this.#log.informs || x.parts?.some((part) => part?.unlogged?.(ended)) === true) return;
+    const ended = { exchange, method, route, api, status, seconds, requestBytes, responseBytes };
+    if (exchange.parts !== null) for (const part of exchange.parts) part?.finished(ended);
+    if (!this.#log.informs || exchange.parts?.some((part) => part?.unlogged?.(ended)) === true) return;
     // Probes ask all the time, and success is not worth a line.
-    if (x.path === HEALTH && status === 200 && !this.#log.logger.isLevelEnabled('debug')) return;
+    if (exchange.path === HEALTH && status === 200 && !this.#log.logger.isLevelEnabled('debug')) return;
     this.#log.line(accessLine(ended));
   }
 
   /** Records an answer of the transport itself; such requests may lack a method. */
-  refusedUnserved({ x, status, reason, bytes }: Refused): void {
-    const place = this.metrics.unmatched(x.method);
+  refusedUnserved({ exchange, status, reason, bytes }: Refused): void {
+    const place = this.metrics.unmatched(exchange.method);
     if (reason !== null) this.validationFailed(place, reason);
-    this.finished(x, place, status, bytes);
+    this.finished(exchange, place, status, bytes);
   }
 
   validationFailed(place: OperationMetrics, reason: ValidationReason): void {
@@ -57,38 +57,47 @@ export class Recorder {
   }
 
   /** `names` is called only if they are logged. */
-  headersDropped(x: Exchange, count: number, names: () => string[]): void {
+  headersDropped(exchange: Exchange, count: number, names: () => string[]): void {
     this.metrics.droppedHeaders += count;
     const level = this.#dev ? 'warn' : 'debug';
     if (!this.#log.logger.isLevelEnabled(level)) return;
-    this.#log.logger[level]({ request_id: x.requestId, headers: names() }, 'request headers dropped');
+    this.#log.logger[level]({ request_id: exchange.requestId, headers: names() }, 'request headers dropped');
   }
 
-  upstreamFailed(x: Exchange, cause: string): void {
-    this.#log.logger.warn({ request_id: x.requestId, trace_id: x.traceId, path: x.path, cause }, 'upstream failed');
+  upstreamFailed(exchange: Exchange, cause: string): void {
+    this.#log.logger.warn(
+      { request_id: exchange.requestId, trace_id: exchange.traceId, path: exchange.path, cause },
+      'upstream failed',
+    );
   }
 
-  mcpUpstreamFailed(x: Exchange, details: { readonly mcp_upstream: string; tool: string; cause: string }): void {
-    this.#log.logger.warn({ request_id: x.requestId, trace_id: x.traceId, ...details }, 'MCP upstream failed');
+  mcpUpstreamFailed(exchange: Exchange, details: { readonly mcp_upstream: string; tool: string; cause: string }): void {
+    this.#log.logger.warn(
+      { request_id: exchange.requestId, trace_id: exchange.traceId, ...details },
+      'MCP upstream failed',
+    );
   }
 
   /** `errors` have place and reason; they name no value of the response. */
   responseInvalid(
-    x: Exchange,
+    exchange: Exchange,
     found: { readonly status: number; readonly errors: readonly ProblemError[]; readonly withheld: boolean },
   ): void {
-    const { requestId: request_id, traceId: trace_id, method, operation } = x;
+    const { requestId: request_id, traceId: trace_id, method, operation } = exchange;
     const line = { request_id, trace_id, method, route: operation?.path, ...found };
     this.#log.logger.warn(line, 'the response does not match the API description');
   }
 
-  responseNotValidated(x: Exchange, why: string): void {
+  responseNotValidated(exchange: Exchange, why: string): void {
     if (!this.#log.logger.isLevelEnabled('debug')) return;
-    this.#log.logger.debug({ request_id: x.requestId, route: x.operation?.path, why }, 'response not validated');
+    this.#log.logger.debug(
+      { request_id: exchange.requestId, route: exchange.operation?.path, why },
+      'response not validated',
+    );
   }
 
-  crashed(x: Exchange, error: unknown): void {
-    const { requestId: request_id, traceId: trace_id, path } = x;
+  crashed(exchange: Exchange, error: unknown): void {
+    const { requestId: request_id, traceId: trace_id, path } = exchange;
     this.#log.logger.error({ request_id, trace_id, path, err: error }, 'request failed in the gateway');
   }
 }

@@ -5,9 +5,9 @@ import { propertyRuns } from '../../../test/property-runs.ts';
 import { SAMPLED, type Traced, takeTraceContext, traceparentOf } from './trace-context.ts';
 
 const taken = (headers: string[]): Traced => {
-  const x = { headers, traceId: '', parentSpanId: null, traceFlags: 0 };
-  takeTraceContext(x);
-  return x;
+  const request = { headers, traceId: '', parentSpanId: null, traceFlags: 0 };
+  takeTraceContext(request);
+  return request;
 };
 const hex = (length: number) => fc.stringMatching(new RegExp(`^[0-9a-f]{${length}}$`));
 const isZero = (id: string) => /^0+$/.test(id);
@@ -16,13 +16,13 @@ it('passes on what is valid: ids as they came, of the flags those that are known
   fc.assert(
     fc.property(hex(32), hex(16), hex(2), (traceId, spanId, flags) => {
       fc.pre(!isZero(traceId) && !isZero(spanId));
-      const x = taken(['traceparent', `00-${traceId}-${spanId}-${flags}`, 'tracestate', 'a=1']);
+      const request = taken(['traceparent', `00-${traceId}-${spanId}-${flags}`, 'tracestate', 'a=1']);
       const known = Number.parseInt(flags, 16) & 3;
-      expect(x).toMatchObject({ traceId, parentSpanId: spanId, traceFlags: known });
-      expect(x.headers).toContain('tracestate');
-      expect(traceparentOf(x, null)).toBe(`00-${traceId}-${spanId}-0${known}`);
-      x.traceFlags |= SAMPLED;
-      expect(traceparentOf(x, 'b7ad6b7169203331')).toMatch(new RegExp(`^00-${traceId}-b7ad6b7169203331-0[13]$`));
+      expect(request).toMatchObject({ traceId, parentSpanId: spanId, traceFlags: known });
+      expect(request.headers).toContain('tracestate');
+      expect(traceparentOf(request, null)).toBe(`00-${traceId}-${spanId}-0${known}`);
+      request.traceFlags |= SAMPLED;
+      expect(traceparentOf(request, 'b7ad6b7169203331')).toMatch(new RegExp(`^00-${traceId}-b7ad6b7169203331-0[13]$`));
     }),
     propertyRuns(500),
   );
@@ -39,15 +39,15 @@ it('begins a trace of its own for anything else, and says nothing that is not va
     .map((parts) => parts.join('-'));
   fc.assert(
     fc.property(fc.oneof(fc.string(), almost), (text) => {
-      const x = taken(['tracestate', 'a=1', 'traceparent', text]);
-      expect(x.traceId).toMatch(/^[0-9a-f]{32}$/);
-      expect(isZero(x.traceId)).toBe(false);
-      const next = traceparentOf(x, null);
+      const request = taken(['tracestate', 'a=1', 'traceparent', text]);
+      expect(request.traceId).toMatch(/^[0-9a-f]{32}$/);
+      expect(isZero(request.traceId)).toBe(false);
+      const next = traceparentOf(request, null);
       if (next !== null) {
         expect(next).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-0[0-3]$/);
         expect(text.startsWith('ff')).toBe(false);
       }
-      expect(x.headers.includes('tracestate')).toBe(next !== null);
+      expect(request.headers.includes('tracestate')).toBe(next !== null);
     }),
     propertyRuns(2000),
   );

@@ -17,18 +17,18 @@ const KNOWN_FLAGS = 3;
 export type Traced = Pick<Exchange, 'headers' | 'traceId' | 'parentSpanId' | 'traceFlags'>;
 
 /** Takes the trace from the request, or begins an undecided one. */
-export function takeTraceContext(x: Traced): void {
-  const text = joinedHeader(x.headers, 'traceparent');
+export function takeTraceContext(request: Traced): void {
+  const text = joinedHeader(request.headers, 'traceparent');
   const found = text === undefined ? null : TRACEPARENT.exec(text);
   if (found !== null && isValid(found)) {
-    x.traceId = found[1] as string;
-    x.parentSpanId = found[2] as string;
-    x.traceFlags = Number.parseInt(found[3] as string, 16) & KNOWN_FLAGS;
+    request.traceId = found[1] as string;
+    request.parentSpanId = found[2] as string;
+    request.traceFlags = Number.parseInt(found[3] as string, 16) & KNOWN_FLAGS;
     return;
   }
-  x.traceId = randomHex(16);
+  request.traceId = randomHex(16);
   // It belongs to a traceparent, and a valid one is missing.
-  if (headerOf(x.headers, 'tracestate') !== undefined) changeHeader(x.headers, 'remove', 'tracestate', '');
+  if (headerOf(request.headers, 'tracestate') !== undefined) changeHeader(request.headers, 'remove', 'tracestate', '');
 }
 
 function isValid([text, traceId, spanId]: RegExpExecArray): boolean {
@@ -40,7 +40,7 @@ function isValid([text, traceId, spanId]: RegExpExecArray): boolean {
  * Returns the `traceparent` for the next hop. `spanId`: of the span that calls it; null if the request is not recorded.
  * Returns null without a trace: an unsampled one made up here would keep the next hop from sampling.
  */
-export function traceparentOf(x: Traced, spanId: string | null): string | null {
-  const parent = spanId ?? x.parentSpanId;
-  return parent === null ? null : `00-${x.traceId}-${parent}-0${x.traceFlags}`;
+export function traceparentOf(request: Traced, spanId: string | null): string | null {
+  const parent = spanId ?? request.parentSpanId;
+  return parent === null ? null : `00-${request.traceId}-${parent}-0${request.traceFlags}`;
 }

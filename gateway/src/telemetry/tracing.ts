@@ -24,14 +24,14 @@ export class Tracing {
    * Begins the trace of a request; returns null if it is not recorded. A caller's decision, in the sampled flag of
    * `traceparent`, holds; without one the share of `--trace-sampling` is recorded.
    */
-  begin(x: Exchange): RequestTrace | null {
-    if (x.parentSpanId === null) {
-      if (Number.parseInt(x.traceId.slice(24), 16) < this.#below) x.traceFlags |= SAMPLED;
+  begin(exchange: Exchange): RequestTrace | null {
+    if (exchange.parentSpanId === null) {
+      if (Number.parseInt(exchange.traceId.slice(24), 16) < this.#below) exchange.traceFlags |= SAMPLED;
       // The next hop is told of the decision.
-      else x.parentSpanId = randomHex(8);
+      else exchange.parentSpanId = randomHex(8);
     }
-    if ((x.traceFlags & SAMPLED) === 0) return null;
-    return new RequestTrace(this.#exporter, x, this.#traceState(x));
+    if ((exchange.traceFlags & SAMPLED) === 0) return null;
+    return new RequestTrace(this.#exporter, exchange, this.#traceState(exchange));
   }
 
   /** Exports remaining spans, for at most that long; then export stops. */

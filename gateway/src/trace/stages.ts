@@ -18,22 +18,22 @@ interface Snapshot {
 export class StageRecorder implements SpanSink {
   readonly resource: SpanSink['resource'];
   readonly instrumentationScope = { name: 'gw' };
-  readonly #x: () => Exchange;
+  readonly #exchange: () => Exchange;
   readonly #onEnd: () => void;
   readonly #spans: { readonly span: Span; readonly detail: string }[] = [];
   #before: Snapshot | null = null;
   #root: Span | null = null;
 
   /** `onEnd` is called when the request has ended. */
-  constructor(resource: SpanSink['resource'], x: () => Exchange, onEnd: () => void) {
+  constructor(resource: SpanSink['resource'], exchange: () => Exchange, onEnd: () => void) {
     this.resource = resource;
-    this.#x = x;
+    this.#exchange = exchange;
     this.#onEnd = onEnd;
   }
 
   /** The request is as the first stage will find it. */
   begin(): void {
-    this.#before = snapshot(this.#x());
+    this.#before = snapshot(this.#exchange());
   }
 
   ended(span: Span): void {
@@ -42,10 +42,10 @@ export class StageRecorder implements SpanSink {
       this.#onEnd();
       return;
     }
-    const x = this.#x();
-    const after = snapshot(x);
+    const exchange = this.#exchange();
+    const after = snapshot(exchange);
     const answered = span.attributes['gw.outcome'] === 'answered' || span.attributes['gw.outcome'] === 'refused';
-    const why = answered && x.answer !== null ? answerText(x.answer) : '';
+    const why = answered && exchange.answer !== null ? answerText(exchange.answer) : '';
     const changed = span.name.startsWith('middleware') && this.#before ? changes(this.#before, after) : '';
     this.#before = after;
     const said = String(span.attributes['gw.detail'] ?? '');
@@ -87,15 +87,15 @@ export class StageRecorder implements SpanSink {
   }
 }
 
-function snapshot(x: Exchange): Snapshot {
+function snapshot(exchange: Exchange): Snapshot {
   return {
-    headers: [...x.headers],
-    query: x.query,
-    body: x.body,
-    context: new Map(x.context ?? []),
-    staged: x.staged?.length ?? 0,
-    responseHeaders: [...x.responseHeaders],
-    responseStatus: x.responseStatus,
+    headers: [...exchange.headers],
+    query: exchange.query,
+    body: exchange.body,
+    context: new Map(exchange.context ?? []),
+    staged: exchange.staged?.length ?? 0,
+    responseHeaders: [...exchange.responseHeaders],
+    responseStatus: exchange.responseStatus,
   };
 }
 

@@ -29,16 +29,16 @@ export async function traceRequest(request: TraceRequest, settings: TraceSetting
   const { emptyResource } = await import('@opentelemetry/resources');
   const { body_limit: most = MOST_BODY } = request;
   const response = new CapturedResponse({ most, cutsOff: false });
-  const x = exchangeOf(request, response, settings);
+  const exchange = exchangeOf(request, response, settings);
   const ended = Promise.withResolvers<void>();
-  const recorder = new StageRecorder(emptyResource(), () => x, ended.resolve);
+  const recorder = new StageRecorder(emptyResource(), () => exchange, ended.resolve);
   const first: TraceStage[] = [];
   const within: InnerRequest[] = [];
   const tracing = {
     begin(served: Exchange) {
       const untimed = untimedStages(served, generation, pipeline);
       const inner =
-        served === x
+        served === exchange
           ? null
           : new StageRecorder(
               emptyResource(),
@@ -46,23 +46,23 @@ export async function traceRequest(request: TraceRequest, settings: TraceSetting
               () => {},
             );
       if (inner === null) first.push(...untimed);
-      else within.push({ x: served, recorder: inner, untimed });
+      else within.push({ exchange: served, recorder: inner, untimed });
       const own = inner ?? recorder;
       own.begin();
       return new RequestTrace(own, served, undefined);
     },
   };
-  const timer = setTimeout(() => response.abort(x), request.timeout_ms ?? TIMEOUT_MS);
-  serve(x, generation, { ...pipeline, tracing });
+  const timer = setTimeout(() => response.abort(exchange), request.timeout_ms ?? TIMEOUT_MS);
+  serve(exchange, generation, { ...pipeline, tracing });
   await ended.promise;
   clearTimeout(timer);
   // A stream of events would not end by itself.
-  if (!x.closed) response.abort(x);
-  const { operation } = x;
+  if (!exchange.closed) response.abort(exchange);
+  const { operation } = exchange;
   return {
     artifact_hash: generation.artifact.manifest.artifact_hash,
-    request_id: x.requestId,
-    trace_id: x.traceId,
+    request_id: exchange.requestId,
+    trace_id: exchange.traceId,
     operation: operation && {
       path: operation.path,
       operation_id: operation.operationId ?? null,
@@ -70,7 +70,7 @@ export async function traceRequest(request: TraceRequest, settings: TraceSetting
     },
     stages: explained(
       [...first, ...recorder.stages(), ...within.flatMap((each) => stagesOf(each, recorder.beganAt))],
-      x.problem,
+      exchange.problem,
     ),
     response: {
       status: response.status,
@@ -100,18 +100,18 @@ function explained(stages: readonly TraceStage[], problem: Problem | null): read
 
 /** A request that the pipeline sent itself to answer the traced one, such as that of a tool. */
 interface InnerRequest {
-  readonly x: Exchange;
+  readonly exchange: Exchange;
   readonly recorder: StageRecorder;
   readonly untimed: readonly TraceStage[];
 }
 
 /** `from`: when the traced request began. */
-function stagesOf({ x, recorder, untimed }: InnerRequest, from: number | undefined): readonly TraceStage[] {
+function stagesOf({ exchange, recorder, untimed }: InnerRequest, from: number | undefined): readonly TraceStage[] {
   const { beganAt } = recorder;
   const ended: Partial<TraceStage> =
     beganAt === undefined ? {} : { at_ms: rounded(beganAt - (from ?? beganAt)), duration_ms: recorder.durationMs };
   return [
-    { stage: 'request', outcome: recorder.outcome, detail: `${x.method} ${x.path}`, ...ended, depth: 0 },
+    { stage: 'request', outcome: recorder.outcome, detail: `${exchange.method} ${exchange.path}`, ...ended, depth: 0 },
     ...[...untimed, ...recorder.stages(from)].map((each) => ({ ...each, depth: each.depth + 1 })),
   ];
 }
@@ -134,19 +134,19 @@ function exchangeOf(request: TraceRequest, responder: CapturedResponse, { peer, 
 }
 
 /** Returns the stages that are decided before spans begin. */
-function untimedStages(x: Exchange, generation: Generation, { limits }: PipelineOptions): readonly TraceStage[] {
-  const refusal = checkLimits(x, limits);
+function untimedStages(exchange: Exchange, generation: Generation, { limits }: PipelineOptions): readonly TraceStage[] {
+  const refusal = checkLimits(exchange, limits);
   if (refusal !== null) {
     return [{ stage: 'limits', outcome: 'refused', detail: refusal.problem.detail ?? refusal.problem.title, depth: 0 }];
   }
-  const match = generation.router.find(x.method, x.path);
+  const match = generation.router.find(exchange.method, exchange.path);
   const operation = match.value?.operation;
   const allow = match.value === null ? match.allow : [];
   const admitted = new Set<string>();
-  for (let i = 0; i < x.headers.length; i += 2) admitted.add(String(x.headers[i]));
+  for (let i = 0; i < exchange.headers.length; i += 2) admitted.add(String(exchange.headers[i]));
   const dropped = new Set<string>();
-  for (let i = 0; i < x.rawHeaders.length; i += 2) {
-    const name = String(x.rawHeaders[i]).toLowerCase();
+  for (let i = 0; i < exchange.rawHeaders.length; i += 2) {
+    const name = String(exchange.rawHeaders[i]).toLowerCase();
     if (!admitted.has(name)) dropped.add(name);
   }
   return [
@@ -154,7 +154,11 @@ function untimedStages(x: Exchange, generation: Generation, { limits }: Pipeline
     {
       stage: 'route',
       outcome: operation ? 'matched' : allow.length > 0 ? 'method not allowed' : 'none',
-      detail: operation ? `${x.method} ${operation.path}` : allow.length > 0 ? `allowed: ${allow.join(', ')}` : x.path,
+      detail: operation
+        ? `${exchange.method} ${operation.path}`
+        : allow.length > 0
+          ? `allowed: ${allow.join(', ')}`
+          : exchange.path,
       depth: 0,
     },
     {

@@ -317,11 +317,11 @@ export class LocalTraffic implements Traffic {
   #events() {
     const metrics = this.#metrics;
     return {
-      request: (x: Exchange) => {
+      request: (exchange: Exchange) => {
         // Requests come when the port is bound.
         if (!this.#pipeline) return;
-        if (this.#generation) serve(x, this.#generation, this.#pipeline);
-        else refuseWithoutArtifact(x, this.#pipeline);
+        if (this.#generation) serve(exchange, this.#generation, this.#pipeline);
+        else refuseWithoutArtifact(exchange, this.#pipeline);
       },
       connectionOpened: () => {
         metrics.connections++;
@@ -382,8 +382,8 @@ export class LocalTraffic implements Traffic {
       maxPatternSteps: options.maxPatternSteps,
       validation: this.#validation,
       maxHeldResponse: options.maxUpstreamResponseBytes,
-      log: (level, plugin, message, x) =>
-        logger[level]({ plugin, request_id: x?.requestId, trace_id: x?.traceId }, message),
+      log: (level, plugin, message, exchange) =>
+        logger[level]({ plugin, request_id: exchange?.requestId, trace_id: exchange?.traceId }, message),
     };
   }
 }

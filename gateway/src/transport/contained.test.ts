@@ -16,7 +16,7 @@ describe('a request that fails in an event', () => {
   let transport: Transport | null = null;
   const crashes: unknown[] = [];
 
-  async function listen(request: (x: Exchange) => void): Promise<number> {
+  async function listen(request: (exchange: Exchange) => void): Promise<number> {
     const headerMemory = new HeaderMemory({ most: 1 << 20, client: new ClientAddress([]), yielded() {} });
     const events = { connectionOpened() {}, connectionClosed() {}, yielded() {}, refused() {} };
     transport = createTransport(
@@ -54,9 +54,9 @@ describe('a request that fails in an event', () => {
   });
 
   it('ends its stream of HTTP/2 alone', async () => {
-    const port = await listen((x) => {
-      if (x.path === '/bad') throw new Error('a defect');
-      x.responder.send(x, 200, [], 'ok');
+    const port = await listen((exchange) => {
+      if (exchange.path === '/bad') throw new Error('a defect');
+      exchange.responder.send(exchange, 200, [], 'ok');
     });
     const session = connectHttp2(`http://127.0.0.1:${port}`);
     const status = (path: string) =>
@@ -74,12 +74,12 @@ describe('a request that fails in an event', () => {
 
   it('is reported also if it fails as it ends, and the rest of its end is done', async () => {
     let ended = 0;
-    const port = await listen((x) => {
-      x.onClose(() => {
+    const port = await listen((exchange) => {
+      exchange.onClose(() => {
         throw new Error('a defect');
       });
-      x.onClose(() => ended++);
-      x.responder.send(x, 200, [], 'ok');
+      exchange.onClose(() => ended++);
+      exchange.responder.send(exchange, 200, [], 'ok');
     });
     expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(200);
     const session = connectHttp2(`http://127.0.0.1:${port}`);

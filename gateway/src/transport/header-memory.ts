@@ -47,15 +47,15 @@ export class HeaderMemory {
   }
 
   /** Holds the headers of a request until it is released; returns null if there is no room, which is counted. */
-  hold(x: Exchange, bytes: number, holder: HeaderHolder): Holding | null {
-    const owner = this.#ownerOf(x.peer, x.rawHeaders);
+  hold(exchange: Exchange, bytes: number, holder: HeaderHolder): Holding | null {
+    const owner = this.#ownerOf(exchange.peer, exchange.rawHeaders);
     const holding = this.#budget.hold(owner);
     if (!holding.take(bytes)) {
       holding.release();
       this.#yielded('refused', owner);
       return null;
     }
-    holding.evictable = new HeldHeaders(x, bytes, holder, (outcome) => this.#yielded(outcome, owner));
+    holding.evictable = new HeldHeaders(exchange, bytes, holder, (outcome) => this.#yielded(outcome, owner));
     return holding;
   }
 
@@ -89,13 +89,13 @@ export class HeaderMemory {
 }
 
 class HeldHeaders implements Evictable {
-  readonly #x: Exchange;
+  readonly #exchange: Exchange;
   readonly #bytes: number;
   readonly #holder: HeaderHolder;
   readonly #yielded: (outcome: LimitOutcome) => void;
 
-  constructor(x: Exchange, bytes: number, holder: HeaderHolder, yielded: (outcome: LimitOutcome) => void) {
-    this.#x = x;
+  constructor(exchange: Exchange, bytes: number, holder: HeaderHolder, yielded: (outcome: LimitOutcome) => void) {
+    this.#exchange = exchange;
     this.#bytes = bytes;
     this.#holder = holder;
     this.#yielded = yielded;
@@ -107,16 +107,16 @@ class HeldHeaders implements Evictable {
   }
 
   evict(): void {
-    const x = this.#x;
+    const exchange = this.#exchange;
     this.#yielded('ended');
     const holder = this.#holder;
-    if (x.closed || holder.headSent) holder.abort();
+    if (exchange.closed || holder.headSent) holder.abort();
     else {
-      const refusal = noHeaderRoom(x);
-      x.close(refusal.status);
+      const refusal = noHeaderRoom(exchange);
+      exchange.close(refusal.status);
       holder.refuse(refusal);
     }
     // The client may read the answer late, or never.
-    x.forgetHeaders();
+    exchange.forgetHeaders();
   }
 }

@@ -48,13 +48,13 @@ export class Http1Response extends ServerResponse implements Responder, BodyOwne
   /** Null as long as nothing of it has to wait for the client. */
   #unread: UnreadResponse | null = null;
 
-  send(x: Exchange, status: number, headers: HeaderList, body: Uint8Array | string | null): void {
+  send(exchange: Exchange, status: number, headers: HeaderList, body: Uint8Array | string | null): void {
     const framed = status !== 204 && status !== 304;
     const given = framed && status !== 205 ? body : null;
     const sent = typeof given === 'string' ? Buffer.from(given) : given;
     if (framed) headers.push('content-length', String(sent?.length ?? 0));
-    const isLong = sent !== null && sent.length > ONE_PIECE && x.method !== 'HEAD';
-    if (isLong && this.#unreadBytes()?.sends(sent) === false) return this.#refuse(x, noResponseRoom(x));
+    const isLong = sent !== null && sent.length > ONE_PIECE && exchange.method !== 'HEAD';
+    if (isLong && this.#unreadBytes()?.sends(sent) === false) return this.#refuse(exchange, noResponseRoom(exchange));
     this.#head(status, headers);
     if (sent === null) atEndOfTick(() => void this.end());
     else this.endWith(sent);
@@ -87,7 +87,7 @@ export class Http1Response extends ServerResponse implements Responder, BodyOwne
     if (this.#unreadBytes()?.sends(body) === false) this.cutOff();
   }
 
-  stream(_x: Exchange, status: number, headers: HeaderList): ResponseSink {
+  stream(_exchange: Exchange, status: number, headers: HeaderList): ResponseSink {
     this.#head(status, headers);
     return this;
   }
@@ -104,22 +104,22 @@ export class Http1Response extends ServerResponse implements Responder, BodyOwne
     });
   }
 
-  inform(_x: Exchange, status: number, headers: HeaderList, received: () => void): void {
+  inform(_exchange: Exchange, status: number, headers: HeaderList, received: () => void): void {
     // HTTP/1.0 has no informational responses (RFC 9110, section 15.2).
     if (this.headersSent || this.socket === null || this.req.httpVersionMinor === 0) return received();
     this.writeInformation(status, headers);
     this.socket.write('', received);
   }
 
-  upgrade(x: Exchange, headers: HeaderList, stopping: () => void): Duplex | null {
+  upgrade(exchange: Exchange, headers: HeaderList, stopping: () => void): Duplex | null {
     const { socket, afterRequest } = this;
     if (socket === null || socket.destroyed || afterRequest === null) return null;
-    socket.write(headOfUpgrade(x, headers), 'latin1');
+    socket.write(headOfUpgrade(exchange, headers), 'latin1');
     this.emit('upgraded');
     this.detachSocket(socket);
     if (afterRequest.length > 0) socket.unshift(afterRequest);
     socket.once('close', () => {
-      x.close();
+      exchange.close();
       this.#unread?.end();
     });
     watchWrites(
@@ -178,28 +178,28 @@ export class Http1Response extends ServerResponse implements Responder, BodyOwne
   }
 
   bodyTooSlow(): void {
-    const x = this.exchange;
-    if (x === null || this.headersSent) return this.abort();
-    this.#refuse(x, tooSlow(x));
+    const { exchange } = this;
+    if (exchange === null || this.headersSent) return this.abort();
+    this.#refuse(exchange, tooSlow(exchange));
   }
 
-  giveWay(x: Exchange): void {
-    if (!this.headersSent) return this.#refuse(x, gaveWay(x));
-    x.close(CLIENT_CLOSED);
+  giveWay(exchange: Exchange): void {
+    if (!this.headersSent) return this.#refuse(exchange, gaveWay(exchange));
+    exchange.close(CLIENT_CLOSED);
     this.abort();
   }
 
   /** The body's framing is broken: answers with 400, or ends the connection behind the answer that is under way. */
   bodyUnreadable(): void {
-    const x = this.exchange;
-    if (x === null) return this.abort();
-    if (!this.headersSent) return this.#refuse(x, unreadable(x));
+    const { exchange } = this;
+    if (exchange === null) return this.abort();
+    if (!this.headersSent) return this.#refuse(exchange, unreadable(exchange));
     this.once('finish', () => this.socket?.destroySoon());
-    x.bodyStream?.destroy(new Error('the request body is not validly framed'));
+    exchange.bodyStream?.destroy(new Error('the request body is not validly framed'));
   }
 
-  #refuse(x: Exchange, { status, headers, body }: Refusal): void {
-    x.close(status);
+  #refuse(exchange: Exchange, { status, headers, body }: Refusal): void {
+    exchange.close(status);
     this.shouldKeepAlive = false;
     this.writeHead(status, headers);
     this.end(body);
@@ -213,12 +213,12 @@ export class Http1Response extends ServerResponse implements Responder, BodyOwne
   }
 
   #head(status: number, headers: HeaderList): void {
-    const x = this.exchange;
-    const body = x?.bodyStream;
+    const { exchange } = this;
+    const body = exchange?.bodyStream;
     // An unread body would precede the next request, so the connection ends instead. It also ends behind a malformed
     // request: others may see another end of it.
     const unread = body && !body.readableEnded;
-    if (this.drain?.ends(this.http1?.openedAt ?? 0) || unread || x?.fault) this.shouldKeepAlive = false;
+    if (this.drain?.ends(this.http1?.openedAt ?? 0) || unread || exchange?.fault) this.shouldKeepAlive = false;
     if (unread && this.socket) closeInStages(this.socket, this.req);
     if (!this.shouldKeepAlive) alsoCloses(headers);
     this.writeHead(status, headers);

@@ -34,7 +34,7 @@ export function peerOf(socket: Socket): string {
 
 /** A request that comes while another one of its connection is under way. */
 interface Pipelined {
-  readonly x: Exchange;
+  readonly exchange: Exchange;
   readonly response: Http1Response;
   readonly previous: Http1Response;
   readonly connection: Http1Connection;
@@ -111,7 +111,7 @@ export function createHttp1Server(
       httpVersionMajor,
       httpVersionMinor,
     });
-    const x = new Exchange(response, {
+    const exchange = new Exchange(response, {
       method: request.method ?? 'GET',
       target,
       scheme,
@@ -119,10 +119,10 @@ export function createHttp1Server(
       clientIp: peerOf(request.socket),
       body: hasBody ? new IncomingBody(request, response, bodyLimits) : null,
     });
-    x.fault = fault;
-    if (response.afterRequest !== null) x.upgrade = WEB_SOCKET;
-    if (asksForCertificates) x.clientCertificate = clientCertificateOf(request.socket);
-    response.exchange = x;
+    exchange.fault = fault;
+    if (response.afterRequest !== null) exchange.upgrade = WEB_SOCKET;
+    if (asksForCertificates) exchange.clientCertificate = clientCertificateOf(request.socket);
+    response.exchange = exchange;
     response.drain = drain;
     response.waitsForContinue = waitsForContinue;
     response.upgradedConnections = upgraded;
@@ -135,27 +135,28 @@ export function createHttp1Server(
     response.http1 = connection;
     connection.last = response;
     connection.reader.begins(request);
-    response.heldHeaders = headerMemory.hold(x, headerBytes, response);
-    if (previous === null) serve(x, response);
-    else wait(request.socket, { x, response, previous, connection });
+    response.heldHeaders = headerMemory.hold(exchange, headerBytes, response);
+    if (previous === null) serve(exchange, response);
+    else wait(request.socket, { exchange, response, previous, connection });
   }
 
-  function serve(x: Exchange, response: Http1Response): void {
-    if (response.heldHeaders !== null) return events.request(x);
-    const refusal = noHeaderRoom(x);
+  function serve(exchange: Exchange, response: Http1Response): void {
+    if (response.heldHeaders !== null) return events.request(exchange);
+    const refusal = noHeaderRoom(exchange);
     response.refuse(refusal);
-    events.refused({ x, status: refusal.status, reason: null, bytes: Buffer.byteLength(refusal.body) });
+    events.refused({ exchange, status: refusal.status, reason: null, bytes: Buffer.byteLength(refusal.body) });
   }
 
   /** Pipelined: one after another, since only safe requests may overlap (RFC 9112, section 9.3.2). */
-  function wait(socket: Socket, { x, response, previous, connection }: Pipelined): void {
+  function wait(socket: Socket, { exchange, response, previous, connection }: Pipelined): void {
     connection.reader.waiting++;
     previous.once('close', () => {
       if (--connection.reader.waiting === 0) socket.resume();
       // 400: its body was not validly framed. Otherwise it yielded to others, which is not the request's fault.
-      const reason = x.closedWith === 400 ? 'malformed' : null;
-      if (x.closed && x.closedWith !== 0) events.refused({ x, status: x.closedWith, reason, bytes: 0 });
-      if (previous.shouldKeepAlive && !x.closed) on(socket, () => serve(x, response));
+      const reason = exchange.closedWith === 400 ? 'malformed' : null;
+      if (exchange.closed && exchange.closedWith !== 0)
+        events.refused({ exchange, status: exchange.closedWith, reason, bytes: 0 });
+      if (previous.shouldKeepAlive && !exchange.closed) on(socket, () => serve(exchange, response));
     });
   }
 

@@ -60,27 +60,27 @@ export class Http2Response implements Responder, BodyOwner, WatchedClient, Slowl
     this.#unread?.end();
   }
 
-  send(x: Exchange, status: number, headers: HeaderList, body: Uint8Array | string | null): void {
+  send(exchange: Exchange, status: number, headers: HeaderList, body: Uint8Array | string | null): void {
     const length = body === null ? 0 : typeof body === 'string' ? Buffer.byteLength(body) : body.length;
     if (status !== 204 && status !== 304) headers.push('content-length', String(status === 205 ? 0 : length));
-    const bodiless = length === 0 || x.method === 'HEAD' || BODILESS.has(status);
-    if (length > ONE_PIECE && !bodiless && body !== null) return this.#long(x, status, headers, body);
+    const bodiless = length === 0 || exchange.method === 'HEAD' || BODILESS.has(status);
+    if (length > ONE_PIECE && !bodiless && body !== null) return this.#long(exchange, status, headers, body);
     if (!this.#head(status, headers, bodiless) || bodiless) return;
     // Later code in this turn may reuse the memory behind a short body, and the session writes at the turn's end.
     this.#stream.end(body instanceof Uint8Array ? Buffer.from(body) : body);
   }
 
-  stream(x: Exchange, status: number, headers: HeaderList): ResponseSink {
-    const bodiless = x.method === 'HEAD' || BODILESS.has(status);
-    if (!this.#head(status, headers, bodiless, takesTrailers(x)) || bodiless) return nowhere();
+  stream(exchange: Exchange, status: number, headers: HeaderList): ResponseSink {
+    const bodiless = exchange.method === 'HEAD' || BODILESS.has(status);
+    if (!this.#head(status, headers, bodiless, takesTrailers(exchange)) || bodiless) return nowhere();
     return this.#streaming();
   }
 
-  #long(x: Exchange, status: number, headers: HeaderList, body: Uint8Array | string): void {
+  #long(exchange: Exchange, status: number, headers: HeaderList, body: Uint8Array | string): void {
     const bytes = typeof body === 'string' ? Buffer.from(body) : body;
     if (!this.#unreadBytes().sends(bytes)) {
-      const refusal = noResponseRoom(x);
-      x.close(refusal.status);
+      const refusal = noResponseRoom(exchange);
+      exchange.close(refusal.status);
       return this.refuse(refusal);
     }
     if (!this.#head(status, headers, false)) return;
@@ -124,13 +124,13 @@ export class Http2Response implements Responder, BodyOwner, WatchedClient, Slowl
   }
 
   /** node:http2 keeps it as long as the stream. */
-  inform(_x: Exchange, status: number, headers: HeaderList, received: () => void): void {
+  inform(_exchange: Exchange, status: number, headers: HeaderList, received: () => void): void {
     if (this.#gone || this.headSent) return received();
     this.#stream.additionalHeaders(Object.assign(fieldsOf(headers), { ':status': status }));
   }
 
   /** Answers with 200 (RFC 8441, section 5.1). */
-  upgrade(_x: Exchange, headers: HeaderList, stopping: () => void): Duplex | null {
+  upgrade(_exchange: Exchange, headers: HeaderList, stopping: () => void): Duplex | null {
     if (!this.#head(200, headers, false)) return null;
     this.#upgraded = true;
     this.#shared.upgraded.add(this.#stream, stopping);
@@ -169,20 +169,20 @@ export class Http2Response implements Responder, BodyOwner, WatchedClient, Slowl
   }
 
   bodyTooSlow(): void {
-    const x = this.exchange;
-    if (x === null || this.headSent) return this.abort();
-    const refusal = tooSlow(x);
-    x.close(refusal.status);
+    const { exchange } = this;
+    if (exchange === null || this.headSent) return this.abort();
+    const refusal = tooSlow(exchange);
+    exchange.close(refusal.status);
     this.refuse(refusal);
   }
 
-  giveWay(x: Exchange): void {
+  giveWay(exchange: Exchange): void {
     if (this.headSent) {
-      x.close(CLIENT_CLOSED);
+      exchange.close(CLIENT_CLOSED);
       return this.abort();
     }
-    const refusal = gaveWay(x);
-    x.close(refusal.status);
+    const refusal = gaveWay(exchange);
+    exchange.close(refusal.status);
     this.refuse(refusal);
   }
 

@@ -39,7 +39,10 @@ describe('HTTP/2 connections', () => {
   let open = 0;
   const sockets: Socket[] = [];
 
-  async function listen(limits: Partial<TransportLimits>, request: (x: Exchange) => void = () => {}): Promise<number> {
+  async function listen(
+    limits: Partial<TransportLimits>,
+    request: (exchange: Exchange) => void = () => {},
+  ): Promise<number> {
     transport = createTransport(
       { ...LIMITS, ...limits },
       {
@@ -97,8 +100,8 @@ describe('HTTP/2 connections', () => {
 
   it('end after the keep-alive time without a stream, never while one is open', async () => {
     let answer = () => {};
-    const port = await listen({ keepAliveTimeoutMs: 100, pingIntervalMs: 60_000 }, (x) => {
-      answer = () => x.responder.send(x, 200, [], 'late');
+    const port = await listen({ keepAliveTimeoutMs: 100, pingIntervalMs: 60_000 }, (exchange) => {
+      answer = () => exchange.responder.send(exchange, 200, [], 'late');
     });
     const session = connectHttp2(`http://127.0.0.1:${port}`);
     const stream = session.request({ ':path': '/' });
@@ -113,17 +116,17 @@ describe('HTTP/2 connections', () => {
   });
 
   it('that vanish in the middle of a body end their exchange', async () => {
-    let arrived: (x: Exchange) => void = () => {};
-    const exchange = new Promise<Exchange>((resolve) => {
+    let arrived: (exchange: Exchange) => void = () => {};
+    const arrival = new Promise<Exchange>((resolve) => {
       arrived = resolve;
     });
-    const port = await listen({}, (x) => arrived(x));
+    const port = await listen({}, (exchange) => arrived(exchange));
     const session = connectHttp2(`http://127.0.0.1:${port}`);
     const stream = session.request({ ':path': '/', ':method': 'PUT' }, { endStream: false });
     stream.on('error', () => {});
     stream.write(Buffer.alloc(200_000));
-    const x = await exchange;
-    const closed = new Promise<void>((resolve) => x.onClose(resolve));
+    const exchange = await arrival;
+    const closed = new Promise<void>((resolve) => exchange.onClose(resolve));
     session.destroy();
     await closed;
     await expect.poll(() => open).toBe(0);

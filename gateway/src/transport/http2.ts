@@ -151,19 +151,19 @@ export class Http2Connections {
     connection.seen++;
     const response = new Http2Response(stream, connection, this.#state);
     const { fault, waitsForContinue, protocol, headerBytes, ...request } = requestOf(raw);
-    const x = new Exchange(response, {
+    const exchange = new Exchange(response, {
       ...request,
       scheme: connection.scheme,
       clientIp: connection.peer,
       body: stream.endAfterHeaders || protocol !== null ? null : new IncomingBody(stream, response, this.#bodyLimits),
     });
-    x.fault = fault;
-    if (protocol === WEB_SOCKET) x.upgrade = UPGRADE;
-    x.clientCertificate = connection.certificate;
-    response.exchange = x;
+    exchange.fault = fault;
+    if (protocol === WEB_SOCKET) exchange.upgrade = UPGRADE;
+    exchange.clientCertificate = connection.certificate;
+    response.exchange = exchange;
     response.waitsForContinue = waitsForContinue;
     if (!stream.endAfterHeaders) this.#countFrames(connection, stream);
-    const holding = headerMemory.hold(x, headerBytes, response);
+    const holding = headerMemory.hold(exchange, headerBytes, response);
     slowReaders.add(response);
     stream.on('error', () => {});
     stream.on('close', () => {
@@ -171,9 +171,9 @@ export class Http2Connections {
       response.release();
       slowReaders.delete(response);
       if (--connection.streams === 0) connection.idleSince = performance.now();
-      if (x.closedWith === NO_HEADER_ROOM) this.#refused(connection, 1);
+      if (exchange.closedWith === NO_HEADER_ROOM) this.#refused(connection, 1);
       contained(
-        () => x.close(),
+        () => exchange.close(),
         () => {},
         events.crashed,
       );
@@ -182,10 +182,10 @@ export class Http2Connections {
     const tooMuch = headerBytes > limits.maxHeaderBytes || request.headers.length > 2 * limits.maxHeaders;
     if (holding === null || tooMuch || fault !== null) this.#refused(connection, 1);
     const served = protocol === null || protocol === WEB_SOCKET;
-    if (holding !== null && served) return events.request(x);
-    const refusal = holding === null ? noHeaderRoom(x) : unknownProtocol(x);
+    if (holding !== null && served) return events.request(exchange);
+    const refusal = holding === null ? noHeaderRoom(exchange) : unknownProtocol(exchange);
     response.refuse(refusal);
-    events.refused({ x, status: refusal.status, reason: null, bytes: Buffer.byteLength(refusal.body) });
+    events.refused({ exchange, status: refusal.status, reason: null, bytes: Buffer.byteLength(refusal.body) });
   }
 
   /**

@@ -79,7 +79,7 @@ class RawResponse implements Responder {
   }
 
   /** Closes the connection behind it. */
-  send(_x: Exchange, status: number, headers: HeaderList, body: Uint8Array | string | null): void {
+  send(_exchange: Exchange, status: number, headers: HeaderList, body: Uint8Array | string | null): void {
     this.headSent = true;
     let head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`;
     for (let i = 0; i < headers.length; i += 2) head += `${headers[i]}: ${headers[i + 1]}\r\n`;
@@ -108,11 +108,11 @@ export function refuse(connection: RefusedConnection, error: ParserError, reques
     socket.destroy();
     return null;
   }
-  const x = new Exchange(new RawResponse(socket), { ...request, scheme, clientIp: peer, body: null });
+  const exchange = new Exchange(new RawResponse(socket), { ...request, scheme, clientIp: peer, body: null });
   const { reason, answer } = verdictOf(error, connection);
-  const { status, headers, body } = refusalOf(x, answer);
-  x.responder.send(x, status, headers, body);
-  return { x, status, reason, bytes: Buffer.byteLength(body) };
+  const { status, headers, body } = refusalOf(exchange, answer);
+  exchange.responder.send(exchange, status, headers, body);
+  return { exchange, status, reason, bytes: Buffer.byteLength(body) };
 }
 
 /** An answer of the transport's own to a request that the pipeline has. */
@@ -123,52 +123,54 @@ export interface Refusal {
 }
 
 /** Refuses a request whose body has stopped. */
-export function tooSlow(x: Exchange): Refusal {
-  return refusalOf(x, problem('request-timeout', 'The request body did not arrive in time.'));
+export function tooSlow(exchange: Exchange): Refusal {
+  return refusalOf(exchange, problem('request-timeout', 'The request body did not arrive in time.'));
 }
 
 /** Status of a request whose headers find no room. */
 export const NO_HEADER_ROOM = 429;
 
 /** Refuses such a request. */
-export function noHeaderRoom(x: Exchange): Refusal {
+export function noHeaderRoom(exchange: Exchange): Refusal {
   const detail =
     'Requests of this client hold as many bytes of headers as the gateway admits. Try again when they end.';
-  return refusalOf(x, problem('rate-limited', detail));
+  return refusalOf(exchange, problem('rate-limited', detail));
 }
 
 /** Refuses a request whose response finds no room. */
-export function noResponseRoom(x: Exchange): Refusal {
-  return refusalOf(x, noRoomForResponse());
+export function noResponseRoom(exchange: Exchange): Refusal {
+  return refusalOf(exchange, noRoomForResponse());
 }
 
 /** Refuses a request whose memory others need. */
-export function gaveWay(x: Exchange): Refusal {
-  return refusalOf(x, problem('overloaded', GAVE_WAY));
+export function gaveWay(exchange: Exchange): Refusal {
+  return refusalOf(exchange, problem('overloaded', GAVE_WAY));
 }
 
 /** Refuses an extended CONNECT for another protocol than WebSocket (RFC 9220, section 3). */
-export function unknownProtocol(x: Exchange): Refusal {
-  return refusalOf(x, problem('not-implemented', 'The :protocol of the request is not spoken here.'));
+export function unknownProtocol(exchange: Exchange): Refusal {
+  return refusalOf(exchange, problem('not-implemented', 'The :protocol of the request is not spoken here.'));
 }
 
 /** Refuses a request whose body is not validly framed. */
-export function unreadable(x: Exchange): Refusal {
-  return refusalOf(x, problem('malformed-request', 'The request body is not validly framed.'));
+export function unreadable(exchange: Exchange): Refusal {
+  return refusalOf(exchange, problem('malformed-request', 'The request body is not validly framed.'));
 }
 
 const IDENTIFIERS: ReadonlySet<string> = new Set(['x-request-id', 'traceparent', 'tracestate']);
 
-function refusalOf(x: Exchange, refusal: Problem): Refusal {
-  if (x.requestId === '') {
+function refusalOf(exchange: Exchange, refusal: Problem): Refusal {
+  if (exchange.requestId === '') {
     // The pipeline has not seen it, so only its identifiers are used.
-    x.headers = x.rawHeaders.flatMap((name, i) =>
-      i % 2 === 0 && IDENTIFIERS.has(name.toLowerCase()) ? [name.toLowerCase(), x.rawHeaders[i + 1] as string] : [],
+    exchange.headers = exchange.rawHeaders.flatMap((name, i) =>
+      i % 2 === 0 && IDENTIFIERS.has(name.toLowerCase())
+        ? [name.toLowerCase(), exchange.rawHeaders[i + 1] as string]
+        : [],
     );
-    identify(x);
+    identify(exchange);
   }
   const body = renderProblem(refusal);
   const headers = ['content-type', 'application/problem+json', 'content-length', String(Buffer.byteLength(body))];
-  addStandardHeaders(x, headers);
+  addStandardHeaders(exchange, headers);
   return { status: refusal.status, headers, body };
 }

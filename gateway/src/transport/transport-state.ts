@@ -41,7 +41,7 @@ export interface TransportLimits {
 }
 
 export interface TransportEvents {
-  request(x: Exchange): void;
+  request(exchange: Exchange): void;
   connectionOpened(): void;
   connectionClosed(): void;
   /** A limit that clients share was reached. */

@@ -54,10 +54,10 @@ describe('a kept connection', () => {
   it('holds nothing of the requests that have ended on it', async () => {
     const events = { connectionOpened() {}, connectionClosed() {}, yielded() {}, refused() {}, crashed() {} };
     const ended: WeakRef<Exchange>[] = [];
-    const request = (x: Exchange) => {
-      ended.push(new WeakRef(x));
-      const sent = () => x.responder.send(x, 200, [], 'ok');
-      x.bodyStream === null ? sent() : (x.bodyStream as Readable).resume().on('end', sent);
+    const request = (exchange: Exchange) => {
+      ended.push(new WeakRef(exchange));
+      const sent = () => exchange.responder.send(exchange, 200, [], 'ok');
+      exchange.bodyStream === null ? sent() : (exchange.bodyStream as Readable).resume().on('end', sent);
     };
     const nothing = () => {};
     const headerMemory = new HeaderMemory({ most: 1 << 20, client: new ClientAddress([]), yielded: nothing });

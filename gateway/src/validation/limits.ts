@@ -35,8 +35,8 @@ export function isClimbing(path: string): boolean {
   return DOT_SEGMENT.test(path);
 }
 
-export function checkLimits(x: Exchange, limits: RequestLimits): Refusal | null {
-  const { target, rawHeaders } = x;
+export function checkLimits(exchange: Exchange, limits: RequestLimits): Refusal | null {
+  const { target, rawHeaders } = exchange;
   if (target.length > limits.maxUriLength) {
     return refusal('uri-length', `The URI has ${target.length} bytes; the limit is ${limits.maxUriLength} bytes.`);
   }
@@ -54,15 +54,15 @@ export function checkLimits(x: Exchange, limits: RequestLimits): Refusal | null 
   if (total > limits.maxHeaderBytes) {
     return tooLarge(`The headers together have ${total} bytes; the limit is ${limits.maxHeaderBytes} bytes.`);
   }
-  if (x.fault !== null) return malformed(x.fault);
-  const servesTarget = target.charCodeAt(0) === 47 || (target === '*' && x.method === 'OPTIONS');
+  if (exchange.fault !== null) return malformed(exchange.fault);
+  const servesTarget = target.charCodeAt(0) === 47 || (target === '*' && exchange.method === 'OPTIONS');
   if (!servesTarget) return malformed('The request target must be a path.');
   if (target.includes('#')) return malformed('The request target must not hold a fragment.');
-  if (x.path.includes('\\') || x.path.includes('%00')) {
+  if (exchange.path.includes('\\') || exchange.path.includes('%00')) {
     return malformed('The path must not hold a backslash or an encoded NUL.');
   }
-  if (x.path.includes('/.') || x.path.includes('%')) {
-    if (isClimbing(x.path)) return malformed('The path must not hold "." or ".." segments.');
+  if (exchange.path.includes('/.') || exchange.path.includes('%')) {
+    if (isClimbing(exchange.path)) return malformed('The path must not hold "." or ".." segments.');
   }
   return null;
 }

@@ -97,35 +97,45 @@ export class ParameterValidator {
    * `rawParams`: path parameters still encoded. Returns null if all are valid; with `all` every error, else the first.
    * Throws StepsExceeded if patterns take too many steps, and TimeExceeded if it takes longer than `limit`.
    */
-  validate(x: ParameterSource, rawParams: readonly string[], all: boolean, limit?: TimeLimit): ParameterErrors | null {
+  validate(
+    source: ParameterSource,
+    rawParams: readonly string[],
+    all: boolean,
+    limit?: TimeLimit,
+  ): ParameterErrors | null {
     this.#steps.begin(0, 0, limit);
     forgetStandIns();
-    const errors = this.#errors(x, rawParams, all);
-    x.patternSteps = this.#steps.used;
+    const errors = this.#errors(source, rawParams, all);
+    source.patternSteps = this.#steps.used;
     return errors;
   }
 
   /** Returns null if all parameters of the request are valid; slow validation goes on in a helper process. */
-  verdict(x: Exchange, rawParams: readonly string[], all: boolean): Verdict | Promise<Verdict> {
+  verdict(exchange: Exchange, rawParams: readonly string[], all: boolean): Verdict | Promise<Verdict> {
     const { helpers } = this.#schemas;
-    if (this.#isHeavy && helpers !== null) return this.#inHelper(helpers, x, rawParams, all);
+    if (this.#isHeavy && helpers !== null) return this.#inHelper(helpers, exchange, rawParams, all);
     try {
-      const errors = this.validate(x, rawParams, all, helpers === null ? undefined : this.#pace.limit);
+      const errors = this.validate(exchange, rawParams, all, helpers === null ? undefined : this.#pace.limit);
       this.#pace.completed();
       return errors && { kind: 'invalid', errors };
     } catch (error) {
       if (!(error instanceof StepsExceeded)) throw error;
       if (!(error instanceof TimeExceeded) || helpers === null) return { kind: 'steps' };
       this.#pace.exceeded();
-      return this.#inHelper(helpers, x, rawParams, all);
+      return this.#inHelper(helpers, exchange, rawParams, all);
     }
   }
 
-  #inHelper(helpers: TableHelpers, x: Exchange, pathParameters: readonly string[], all: boolean): Promise<Verdict> {
+  #inHelper(
+    helpers: TableHelpers,
+    exchange: Exchange,
+    pathParameters: readonly string[],
+    all: boolean,
+  ): Promise<Verdict> {
     const { parameters, path } = this;
     const about = { kind: 'parameters', prepares: this.#id, isHeavy: this.#isHeavy } as const;
-    const asker = { clientIp: x.clientIp, authenticated: false, wanted: () => !x.closed };
-    const work = { ...about, parameters, path, pathParameters, all, query: x.query, headers: x.headers };
+    const asker = { clientIp: exchange.clientIp, authenticated: false, wanted: () => !exchange.closed };
+    const work = { ...about, parameters, path, pathParameters, all, query: exchange.query, headers: exchange.headers };
     return helpers.validate(work, asker);
   }
 
@@ -134,7 +144,7 @@ export class ParameterValidator {
     for (const { schema } of this.parameters) if (schema) this.#schemas.compile(schema);
   }
 
-  #errors(x: ParameterSource, rawParams: readonly string[], all: boolean): ParameterErrors | null {
+  #errors(source: ParameterSource, rawParams: readonly string[], all: boolean): ParameterErrors | null {
     let errors: ProblemError[] | null = null;
     const found = (more: ProblemError[] | null): boolean => {
       if (more) errors = errors ? [...errors, ...more] : more;
@@ -145,17 +155,18 @@ export class ParameterValidator {
       if (found(verify(each, raw === undefined ? undefined : readText(each.parameter, raw, true)))) return errors;
     }
     if (this.#query.length > 0) {
-      const pairs = x.query === undefined ? [] : splitQuery(x.query);
-      if (x.query !== undefined && found(readAs('query', this.#queryNames.readAsIn(pairs, x.query)))) return errors;
+      const pairs = source.query === undefined ? [] : splitQuery(source.query);
+      if (source.query !== undefined && found(readAs('query', this.#queryNames.readAsIn(pairs, source.query))))
+        return errors;
       for (const each of this.#query) if (found(verifyPair(each, pairs, true))) return errors;
     }
-    for (const each of this.#querystring) if (found(each.errors(x.query))) return errors;
+    for (const each of this.#querystring) if (found(each.errors(source.query))) return errors;
     for (const each of this.#header) {
-      const raw = joinedHeader(x.headers, each.parameter.name);
+      const raw = joinedHeader(source.headers, each.parameter.name);
       if (found(verify(each, raw === undefined ? undefined : readText(each.parameter, raw, false)))) return errors;
     }
     if (this.#cookie.length > 0) {
-      const pairs = splitCookies(joinedHeader(x.headers, 'cookie') ?? '');
+      const pairs = splitCookies(joinedHeader(source.headers, 'cookie') ?? '');
       if (found(readAs('cookie', this.#cookieNames.readAsAmongCookies(pairs)))) return errors;
       for (const each of this.#cookie) if (found(verifyPair(each, pairs, false))) return errors;
     }

@@ -24,69 +24,72 @@ export interface BodyReading {
   /** A plugin has authenticated the request. */
   readonly authenticated: boolean;
   readonly loop: EventLoopWatch;
-  refuse(x: Exchange, reason: ValidationReason, answer: Problem): void;
+  refuse(exchange: Exchange, reason: ValidationReason, answer: Problem): void;
 }
 
 const NOTHING = new Uint8Array(0);
 
 /** Reports whether the body must be read before the dispatcher may see it; undefined if it was refused. */
-export function needsReading(x: Exchange, reading: BodyReading): boolean | undefined {
+export function needsReading(exchange: Exchange, reading: BodyReading): boolean | undefined {
   const { validator } = reading;
   if (!validator) return false;
-  if (x.bodyStream === null) {
+  if (exchange.bodyStream === null) {
     if (!validator.required) return false;
-    refuseFault(x, reading, { kind: 'invalid', errors: [{ in: 'body', field: '/', reason: 'is required' }] });
+    refuseFault(exchange, reading, { kind: 'invalid', errors: [{ in: 'body', field: '/', reason: 'is required' }] });
     return undefined;
   }
-  const head = validator.head(headerOf(x.headers, 'content-type'), headerOf(x.headers, 'content-encoding'));
+  const head = validator.head(
+    headerOf(exchange.headers, 'content-type'),
+    headerOf(exchange.headers, 'content-encoding'),
+  );
   if ('reads' in head) return head.reads;
-  refuseFault(x, reading, head);
+  refuseFault(exchange, reading, head);
   return undefined;
 }
 
 /** The value for `Exchange.refusesJson`: looks at the body as it was sent, once. */
-function jsonCheck(x: Exchange, reading: BodyReading, sent: Uint8Array): (ofAnyType: boolean) => boolean {
+function jsonCheck(exchange: Exchange, reading: BodyReading, sent: Uint8Array): (ofAnyType: boolean) => boolean {
   let repeats: boolean | undefined;
   return (ofAnyType) => {
     // A plugin's replacement is not the client's body, and a compressed body is not text.
-    if (x.body !== sent || headerOf(x.headers, 'content-encoding') !== undefined) return false;
-    if (!ofAnyType && !isJson(mediaTypeOf(headerOf(x.headers, 'content-type')))) return false;
+    if (exchange.body !== sent || headerOf(exchange.headers, 'content-encoding') !== undefined) return false;
+    if (!ofAnyType && !isJson(mediaTypeOf(headerOf(exchange.headers, 'content-type')))) return false;
     repeats ??= repeatsName(sent);
     if (!repeats) return false;
     const reason = new RepeatedMember().message;
-    refuseFault(x, reading, { kind: 'invalid', errors: [{ in: 'body', field: '/', reason }] });
+    refuseFault(exchange, reading, { kind: 'invalid', errors: [{ in: 'body', field: '/', reason }] });
     return true;
   };
 }
 
 /** The value for `Exchange.readBody`. */
-export function bodyReader(x: Exchange, reading: BodyReading): () => Promise<Uint8Array> {
+export function bodyReader(exchange: Exchange, reading: BodyReading): () => Promise<Uint8Array> {
   let pending: Promise<Uint8Array> | undefined;
   return () => {
-    pending ??= x.trace === null ? read(x, reading) : tracedRead(x, reading, x.trace);
+    pending ??= exchange.trace === null ? read(exchange, reading) : tracedRead(exchange, reading, exchange.trace);
     return pending;
   };
 }
 
-async function tracedRead(x: Exchange, reading: BodyReading, trace: RequestTrace): Promise<Uint8Array> {
+async function tracedRead(exchange: Exchange, reading: BodyReading, trace: RequestTrace): Promise<Uint8Array> {
   const span = trace.child('validate body');
   try {
-    const body = await read(x, reading);
+    const body = await read(exchange, reading);
     trace.ended(span, 'valid');
     return body;
   } catch (error) {
-    trace.ended(span, 'refused', problemOf(x.answer));
+    trace.ended(span, 'refused', problemOf(exchange.answer));
     throw error;
   }
 }
 
-async function read(x: Exchange, reading: BodyReading): Promise<Uint8Array> {
-  const reads = needsReading(x, reading);
+async function read(exchange: Exchange, reading: BodyReading): Promise<Uint8Array> {
+  const reads = needsReading(exchange, reading);
   if (reads === undefined) throw new Interrupted('the body is not valid');
-  const stream = x.bodyStream;
+  const stream = exchange.bodyStream;
   if (stream === null) return NOTHING;
   const collected = new ByteCollector();
-  const holding = x.heldIn(reading.budget);
+  const holding = exchange.heldIn(reading.budget);
   const arriving = reading.arriving.add(stream);
   const whole = holding.evictable;
   holding.evictable = arriving;
@@ -99,12 +102,12 @@ async function read(x: Exchange, reading: BodyReading): Promise<Uint8Array> {
     holding.release();
     if (error instanceof NoMemory) {
       const detail = 'The gateway has reached its limit of request bodies in memory. Try again.';
-      x.answer = { problem: problem('overloaded', detail) };
-    } else if (error instanceof BodyRefused) x.answer = { problem: error.problem };
+      exchange.answer = { problem: problem('overloaded', detail) };
+    } else if (error instanceof BodyRefused) exchange.answer = { problem: error.problem };
     else if (error instanceof BodyTooLarge && error.limit !== null) {
-      x.answer = { problem: pastLimit(error.received, error.limit) };
+      exchange.answer = { problem: pastLimit(error.received, error.limit) };
     } else if (error instanceof BodyTooLarge) {
-      reading.refuse(x, 'body-size', tooLarge(error.received, reading.maxBodySize));
+      reading.refuse(exchange, 'body-size', tooLarge(error.received, reading.maxBodySize));
     }
     throw new Interrupted('the body did not arrive', { cause: error });
   } finally {
@@ -113,19 +116,19 @@ async function read(x: Exchange, reading: BodyReading): Promise<Uint8Array> {
     holding.evictable = whole;
   }
   const body = collected.takeWhole();
-  const contentType = headerOf(x.headers, 'content-type');
-  const asker = { clientIp: x.clientIp, authenticated: reading.authenticated, wanted: () => !x.closed };
-  reading.loop.enters(x, 'body');
-  const verdict = reads ? reading.validator?.validate(contentType, body, asker, x.patternSteps) : null;
+  const contentType = headerOf(exchange.headers, 'content-type');
+  const asker = { clientIp: exchange.clientIp, authenticated: reading.authenticated, wanted: () => !exchange.closed };
+  reading.loop.enters(exchange, 'body');
+  const verdict = reads ? reading.validator?.validate(contentType, body, asker, exchange.patternSteps) : null;
   const fault = verdict instanceof Promise ? await verdict : verdict;
-  if (x.closed) throw new Interrupted('the client has gone');
+  if (exchange.closed) throw new Interrupted('the client has gone');
   if (fault) {
-    refuseFault(x, reading, fault);
+    refuseFault(exchange, reading, fault);
     throw new Interrupted('the body is not valid');
   }
-  x.body = body;
+  exchange.body = body;
   // A body validated as JSON has no repeated members.
-  if (!reads || !isJson(mediaTypeOf(contentType))) x.refusesJson = jsonCheck(x, reading, body);
+  if (!reads || !isJson(mediaTypeOf(contentType))) exchange.refusesJson = jsonCheck(exchange, reading, body);
   return body;
 }
 
@@ -158,29 +161,29 @@ export function pastLimit(actual: number, limit: number): Problem {
 }
 
 /** Reports whether a plugin limits the body, it has not been read, and it may be longer than the limit. */
-export function mustBeRead(x: Exchange, body: BodyStream): boolean {
+export function mustBeRead(exchange: Exchange, body: BodyStream): boolean {
   if (body.limit === Number.POSITIVE_INFINITY || body.readableDidRead) return false;
   // A body framed by Content-Length is not longer than that.
-  return !(Number(headerOf(x.headers, 'content-length') ?? Number.NaN) <= body.limit);
+  return !(Number(headerOf(exchange.headers, 'content-length') ?? Number.NaN) <= body.limit);
 }
 
 /** Reads the body to its end without keeping it; returns the problem to answer with if it is past the limit. */
-export async function readToLimit(x: Exchange, body: BodyStream): Promise<Problem | null> {
+export async function readToLimit(exchange: Exchange, body: BodyStream): Promise<Problem | null> {
   try {
     for await (const _ of body);
   } catch (error) {
     if (error instanceof BodyTooLarge) return pastLimit(error.received, error.limit ?? body.limit);
-    if (!x.closed) throw error;
+    if (!exchange.closed) throw error;
   }
   return null;
 }
 
-function refuseFault(x: Exchange, reading: BodyReading, fault: BodyFault): void {
+function refuseFault(exchange: Exchange, reading: BodyReading, fault: BodyFault): void {
   if (fault.kind === 'unsupported') {
-    reading.refuse(x, 'content-type', problem('unsupported-media-type', fault.detail));
-  } else if (fault.kind === 'overloaded') x.answer = { problem: validationOverloaded() };
-  else if (fault.kind === 'unprepared') x.answer = { problem: notPrepared() };
-  else if (fault.kind === 'steps') reading.refuse(x, 'pattern-steps', tooManySteps());
-  else if (fault.kind === 'deadline') reading.refuse(x, 'deadline', pastDeadline());
-  else if (fault.kind === 'invalid') reading.refuse(x, 'body', invalid(fault.errors));
+    reading.refuse(exchange, 'content-type', problem('unsupported-media-type', fault.detail));
+  } else if (fault.kind === 'overloaded') exchange.answer = { problem: validationOverloaded() };
+  else if (fault.kind === 'unprepared') exchange.answer = { problem: notPrepared() };
+  else if (fault.kind === 'steps') reading.refuse(exchange, 'pattern-steps', tooManySteps());
+  else if (fault.kind === 'deadline') reading.refuse(exchange, 'deadline', pastDeadline());
+  else if (fault.kind === 'invalid') reading.refuse(exchange, 'body', invalid(fault.errors));
 }

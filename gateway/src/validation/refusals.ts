@@ -46,11 +46,11 @@ export interface Refusal {
 /** Returns null if the parameters are valid. */
 export function parameterRefusal(
   validator: ParameterValidator,
-  x: Exchange,
+  exchange: Exchange,
   rawParams: readonly string[],
   all: boolean,
 ): Refusal | null | Promise<Refusal | null> {
-  const verdict = validator.verdict(x, rawParams, all);
+  const verdict = validator.verdict(exchange, rawParams, all);
   return verdict instanceof Promise ? verdict.then(refusalOf) : refusalOf(verdict);
 }
 

@@ -77,8 +77,8 @@ function measure(label: string, calls: number, run: () => unknown): void {
 
 const small = bodyOf(1);
 const headers = { 'x-tenant': 'acme', accept: '*/*', host: 'a.example' };
-const x = recordedExchange({ path: '/shops/12/items?limit=10&sort=title', headers });
-const checkParameters = () => parameters.validate(x, ['12'], false);
+const exchange = recordedExchange({ path: '/shops/12/items?limit=10&sort=title', headers });
+const checkParameters = () => parameters.validate(exchange, ['12'], false);
 const checkBody = (bytes: Uint8Array) => validateNow(body, 'application/json', bytes);
 
 measure('path, query and header parameters', 2_000, checkParameters);

@@ -106,52 +106,52 @@ export class ModuleBinding implements BoundPlugin {
     };
   }
 
-  onRequest(x: Exchange): Outcome | Promise<Outcome> {
-    return this.#needsBody(x) ? this.#afterBody('on_request', x) : this.#run('on_request', x);
+  onRequest(exchange: Exchange): Outcome | Promise<Outcome> {
+    return this.#needsBody(exchange) ? this.#afterBody('on_request', exchange) : this.#run('on_request', exchange);
   }
 
-  onResponse(x: Exchange): Outcome | Promise<Outcome> {
-    return this.#run('on_response', x);
+  onResponse(exchange: Exchange): Outcome | Promise<Outcome> {
+    return this.#run('on_response', exchange);
   }
 
-  dispatch(x: Exchange): Outcome | Promise<Outcome> {
-    return this.#needsBody(x) ? this.#afterBody('dispatch', x) : this.#run('dispatch', x);
+  dispatch(exchange: Exchange): Outcome | Promise<Outcome> {
+    return this.#needsBody(exchange) ? this.#afterBody('dispatch', exchange) : this.#run('dispatch', exchange);
   }
 
-  requestChunk(x: Exchange, chunk: Uint8Array): Promise<ChunkResult> {
-    return this.#pass('on_request_chunk', x, chunk);
+  requestChunk(exchange: Exchange, chunk: Uint8Array): Promise<ChunkResult> {
+    return this.#pass('on_request_chunk', exchange, chunk);
   }
 
-  requestEnd(x: Exchange): Promise<ChunkResult> {
-    return this.#pass('on_request_end', x, null);
+  requestEnd(exchange: Exchange): Promise<ChunkResult> {
+    return this.#pass('on_request_end', exchange, null);
   }
 
-  responseChunk(x: Exchange, chunk: Uint8Array): Promise<ChunkResult> {
-    return this.#pass('on_response_chunk', x, chunk);
+  responseChunk(exchange: Exchange, chunk: Uint8Array): Promise<ChunkResult> {
+    return this.#pass('on_response_chunk', exchange, chunk);
   }
 
-  responseEnd(x: Exchange): Promise<ChunkResult> {
-    return this.#pass('on_response_end', x, null);
+  responseEnd(exchange: Exchange): Promise<ChunkResult> {
+    return this.#pass('on_response_end', exchange, null);
   }
 
   close(): void {
     this.#closed();
   }
 
-  #run(hook: Hook, x: Exchange): Outcome | Promise<Outcome> {
-    if (this.#pool.mustWait) return this.#runLater(hook, x);
+  #run(hook: Hook, exchange: Exchange): Outcome | Promise<Outcome> {
+    if (this.#pool.mustWait) return this.#runLater(hook, exchange);
     let instance: Instance | undefined;
     try {
-      instance = this.#pool.take(this.#snapshot, x);
+      instance = this.#pool.take(this.#snapshot, exchange);
     } catch (error) {
-      return this.#refused(hook, x, error);
+      return this.#refused(hook, exchange, error);
     }
-    if (instance === undefined) return this.#runLater(hook, x);
-    return this.#runOn(instance, hook, x);
+    if (instance === undefined) return this.#runLater(hook, exchange);
+    return this.#runOn(instance, hook, exchange);
   }
 
-  #runOn(instance: Instance, hook: Hook, x: Exchange): Outcome | Promise<Outcome> {
-    const outcome = instance.run(this.#binding, this.#snapshot, hook, x, this.#observers[hook]);
+  #runOn(instance: Instance, hook: Hook, exchange: Exchange): Outcome | Promise<Outcome> {
+    const outcome = instance.run(this.#binding, this.#snapshot, hook, exchange, this.#observers[hook]);
     return this.#keepsMemory ? this.#keep(instance, outcome) : outcome;
   }
 
@@ -162,54 +162,54 @@ export class ModuleBinding implements BoundPlugin {
     return outcome;
   }
 
-  #needsBody(x: Exchange): boolean {
-    if (this.#bodyNeed === 'none' || x.bodyStream === null || x.body !== null) return false;
-    if (typeof this.#bodyNeed === 'function') return this.#bodyNeed(x);
-    return this.#bodyNeed === 'any' || isJson(mediaTypeOf(headerOf(x.headers, 'content-type')));
+  #needsBody(exchange: Exchange): boolean {
+    if (this.#bodyNeed === 'none' || exchange.bodyStream === null || exchange.body !== null) return false;
+    if (typeof this.#bodyNeed === 'function') return this.#bodyNeed(exchange);
+    return this.#bodyNeed === 'any' || isJson(mediaTypeOf(headerOf(exchange.headers, 'content-type')));
   }
 
   /** Clients take their time to send a body: no instance waits for that (docs/decisions.md#instances-do-not-wait). */
-  async #afterBody(hook: Hook, x: Exchange): Promise<Outcome> {
+  async #afterBody(hook: Hook, exchange: Exchange): Promise<Outcome> {
     try {
-      x.body ??= await x.readBody();
+      exchange.body ??= await exchange.readBody();
     } catch (error) {
       if (!(error instanceof Interrupted)) throw error;
-      x.answer ??= { status: 499, body: null };
+      exchange.answer ??= { status: 499, body: null };
       return ANSWERED;
     }
-    return this.#run(hook, x);
+    return this.#run(hook, exchange);
   }
 
-  async #runLater(hook: Hook, x: Exchange): Promise<Outcome> {
+  async #runLater(hook: Hook, exchange: Exchange): Promise<Outcome> {
     let instance: Instance;
     try {
-      instance = await this.#pool.takeLater(this.#snapshot, x);
+      instance = await this.#pool.takeLater(this.#snapshot, exchange);
     } catch (error) {
-      return this.#refused(hook, x, error);
+      return this.#refused(hook, exchange, error);
     }
-    return this.#runOn(instance, hook, x);
+    return this.#runOn(instance, hook, exchange);
   }
 
   /** The call gets no instance: the client has gone, or the process is at its limits. */
-  #refused(hook: Hook, x: Exchange, error: unknown): Outcome {
+  #refused(hook: Hook, exchange: Exchange, error: unknown): Outcome {
     if (error instanceof Interrupted) {
-      x.answer ??= { status: 499, body: null };
+      exchange.answer ??= { status: 499, body: null };
       return ANSWERED;
     }
-    x.decided(this.name, 'overloaded');
+    exchange.decided(this.name, 'overloaded');
     this.#binding.services.log(
       error instanceof Overloaded ? 'warn' : 'error',
       this.name,
       `${hook} could not run: ${reasonOf(error)}`,
-      x,
+      exchange,
     );
-    x.answer = { problem: problem('overloaded') };
+    exchange.answer = { problem: problem('overloaded') };
     return ANSWERED;
   }
 
-  async #pass(hook: Hook, x: Exchange, chunk: Uint8Array | null): Promise<ChunkResult> {
+  async #pass(hook: Hook, exchange: Exchange, chunk: Uint8Array | null): Promise<ChunkResult> {
     if (!this.#hooks.has(hook)) return null;
-    const instance = await this.#pool.takeLater(this.#snapshot, x);
-    return instance.pass(this.#binding, this.#snapshot, hook, x, chunk, this.#observers[hook]);
+    const instance = await this.#pool.takeLater(this.#snapshot, exchange);
+    return instance.pass(this.#binding, this.#snapshot, hook, exchange, chunk, this.#observers[hook]);
   }
 }

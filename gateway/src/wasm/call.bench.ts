@@ -51,17 +51,17 @@ interface Call {
 }
 
 /** Resets the request, so that no call sees changes of another. */
-function refresh(x: Exchange, body: string | undefined): void {
-  x.staged = null;
-  x.answer = null;
-  x.context = null;
-  x.responseHeaderBytes = 0;
-  x.headers = [...sent];
-  x.query = 'limit=3';
-  x.responseHeaders = [...answered];
+function refresh(exchange: Exchange, body: string | undefined): void {
+  exchange.staged = null;
+  exchange.answer = null;
+  exchange.context = null;
+  exchange.responseHeaderBytes = 0;
+  exchange.headers = [...sent];
+  exchange.query = 'limit=3';
+  exchange.responseHeaders = [...answered];
   if (body === undefined) return;
-  x.body = Buffer.from(body);
-  x.responseBody = Buffer.from(body);
+  exchange.body = Buffer.from(body);
+  exchange.responseBody = Buffer.from(body);
 }
 
 const sent = [...recordedExchange({ headers }).headers];
@@ -89,9 +89,9 @@ async function measureHit(): Promise<void> {
   for (let round = 0; round < ROUNDS; round++) {
     const started = performance.now();
     for (let i = 0; i < CALLS; i++) {
-      const x = request();
-      await bound.onRequest(x);
-      if (x.answer === null) throw new Error('the cache has no answer');
+      const exchange = request();
+      await bound.onRequest(exchange);
+      if (exchange.answer === null) throw new Error('the cache has no answer');
     }
     best = Math.min(best, ((performance.now() - started) * 1000) / CALLS);
   }
@@ -104,22 +104,22 @@ async function measure({ label, folder, config, hook, body }: Call): Promise<voi
   const { plugin, wasm, complete } = await readPluginFolder(join(root, folder));
   const bound = await (await runtime.load(plugin, wasm)).bind(complete(config));
   const entry = hook === 'on_response' ? 'onResponse' : bound.hasRequestHook ? 'onRequest' : 'dispatch';
-  const call = (x: Exchange) => bound[entry](x);
-  const x = recordedExchange({
+  const call = (exchange: Exchange) => bound[entry](exchange);
+  const exchange = recordedExchange({
     path: '/books/7?limit=3',
     headers,
     operation: { path: '/books/{id}', params: { id: '7' } },
   });
-  const run = async (each: (x: Exchange) => unknown): Promise<[microseconds: number, bytes: number]> => {
+  const run = async (each: (exchange: Exchange) => unknown): Promise<[microseconds: number, bytes: number]> => {
     let best = Number.POSITIVE_INFINITY;
     let least = Number.POSITIVE_INFINITY;
     for (let round = 0; round < ROUNDS; round++) {
       const allocated = getHeapStatistics().total_allocated_bytes;
       const started = performance.now();
       for (let i = 0; i < CALLS; i++) {
-        const outcome = each(x);
+        const outcome = each(exchange);
         if (outcome instanceof Promise) await outcome;
-        refresh(x, body);
+        refresh(exchange, body);
       }
       best = Math.min(best, ((performance.now() - started) * 1000) / CALLS);
       least = Math.min(least, (getHeapStatistics().total_allocated_bytes - allocated) / CALLS);
@@ -153,13 +153,13 @@ async function measureGrowth(): Promise<void> {
       ],
     });
     const bound = await (await growing.load(named(), wasm)).bind({});
-    const x = recordedExchange({});
+    const exchange = recordedExchange({});
     const count = pages === 0 ? CALLS : GROWING_CALLS;
     let best = Number.POSITIVE_INFINITY;
     for (let round = 0; round < ROUNDS; round++) {
       const started = performance.now();
       for (let i = 0; i < count; i++) {
-        const outcome = bound.onRequest(x);
+        const outcome = bound.onRequest(exchange);
         if ((outcome instanceof Promise ? await outcome : outcome) !== 0) throw new Error('it could not grow');
       }
       best = Math.min(best, ((performance.now() - started) * 1000) / count);

@@ -83,9 +83,15 @@ export class Instance {
   }
 
   /** Puts everything in place for a call from the state of `from` (null: as it is). The clock runs until `finish`. */
-  #prepare(binding: Binding, from: Snapshot | null, hook: Hook, x: Exchange | null, chunk: Uint8Array | null): void {
+  #prepare(
+    binding: Binding,
+    from: Snapshot | null,
+    hook: Hook,
+    exchange: Exchange | null,
+    chunk: Uint8Array | null,
+  ): void {
     const { call } = this;
-    call.begin(binding, hook, x);
+    call.begin(binding, hook, exchange);
     if (chunk) call.chunk = chunk;
     const fuel = call.clock.start(binding.cpuMs);
     if (from && from.size > this.size) call.memory.grow((from.size - this.size) / PAGE);
@@ -99,11 +105,11 @@ export class Instance {
     binding: Binding,
     from: Snapshot | null,
     hook: Hook,
-    x: Exchange | null,
+    exchange: Exchange | null,
     chunk: Uint8Array | null = null,
   ): Promise<number> {
     try {
-      this.#prepare(binding, from, hook, x, chunk);
+      this.#prepare(binding, from, hook, exchange, chunk);
       return Promise.resolve(this.#entries[name]?.() ?? 0);
     } catch (error) {
       return Promise.reject(error);
@@ -118,10 +124,10 @@ export class Instance {
   }
 
   /** Runs a hook for a request, then returns to its owner. Always ends, at once if the instance is a direct one. */
-  run(binding: Binding, from: Snapshot, hook: Hook, x: Exchange, observe: Observer): Outcome | Promise<Outcome> {
+  run(binding: Binding, from: Snapshot, hook: Hook, exchange: Exchange, observe: Observer): Outcome | Promise<Outcome> {
     this.#observe = observe;
     try {
-      this.#prepare(binding, from, hook, x, null);
+      this.#prepare(binding, from, hook, exchange, null);
       const result = this.#entries[hook]?.() ?? 0;
       return typeof result === 'number' ? this.#done(result) : result.then(this.#done, this.#failed);
     } catch (error) {
@@ -165,13 +171,13 @@ export class Instance {
     binding: Binding,
     from: Snapshot,
     hook: Hook,
-    x: Exchange,
+    exchange: Exchange,
     chunk: Uint8Array | null,
     observe: Observer,
   ): Promise<ChunkResult> {
     this.#observe = observe;
     try {
-      const result = await this.#start(hook, binding, from, hook, x, chunk);
+      const result = await this.#start(hook, binding, from, hook, exchange, chunk);
       const { written } = this.call;
       this.#finish();
       if (result === 0) return null;

@@ -21,7 +21,7 @@ const QUICK_CALLS = 100;
 interface Waiter {
   readonly pool: ModulePool;
   readonly snapshot: Snapshot;
-  readonly x: Exchange;
+  readonly exchange: Exchange;
   /** Another call gives up its instance for it. */
   readonly granted: boolean;
   resolve(instance: Instance): void;
@@ -87,10 +87,10 @@ export class InstanceCap {
     for (const pool of [...this.#pools]) pool.close();
   }
 
-  /** Reports whether a call may take an instance now; `x` is null if it is for no request. */
-  admits(pool: ModulePool, x: Exchange | null): boolean {
+  /** Reports whether a call may take an instance now; `exchange` is null if it is for no request. */
+  admits(pool: ModulePool, exchange: Exchange | null): boolean {
     const free = this.#limit - this.#inUse;
-    return free > this.#reserve || (free > 0 && (x === null || this.#shares.isBelow(pool, x)));
+    return free > this.#reserve || (free > 0 && (exchange === null || this.#shares.isBelow(pool, exchange)));
   }
 
   taken(): void {
@@ -101,9 +101,9 @@ export class InstanceCap {
     this.#inUse--;
   }
 
-  hold(pool: ModulePool, call: Call, x: Exchange): void {
-    this.#shares.add(pool, call, x);
-    const path = [pool.name, ...networkOf(x)];
+  hold(pool: ModulePool, call: Call, exchange: Exchange): void {
+    this.#shares.add(pool, call, exchange);
+    const path = [pool.name, ...networkOf(exchange)];
     this.#heldMemory.set(call, this.#memory.add(path, call, call.heldBytes));
     while (this.#memory.weight > this.#memoryLimit) {
       const heaviest = this.#memory.yielding(path, 0) ?? this.#memory.oldestOf(path);
@@ -141,9 +141,9 @@ export class InstanceCap {
   }
 
   /** Waits for an instance: as long as the client does, and WAIT_MS at most. */
-  wait(pool: ModulePool, snapshot: Snapshot, x: Exchange): Promise<Instance> {
-    const above = this.#shares.mostAbove(pool, x);
-    const path = [pool.name, ...networkOf(x)];
+  wait(pool: ModulePool, snapshot: Snapshot, exchange: Exchange): Promise<Instance> {
+    const above = this.#shares.mostAbove(pool, exchange);
+    const path = [pool.name, ...networkOf(exchange)];
     // A call that gets another one's instance takes no place in the queue.
     if (above === undefined && this.#waiting.weight >= this.#queueLimit) {
       const other = this.#waiting.yielding(path);
@@ -151,7 +151,7 @@ export class InstanceCap {
       if (other === null) return Promise.reject(crowded);
       (other.owner.entries.newest ?? other).value.reject(crowded);
     }
-    const first = above !== undefined || this.#shares.isBelow(pool, x);
+    const first = above !== undefined || this.#shares.isBelow(pool, exchange);
     return new Promise((resolve, reject) => {
       const settle = (then: () => void) => {
         if (waiter.done) return;
@@ -164,7 +164,7 @@ export class InstanceCap {
       const waiter: Waiter = {
         pool,
         snapshot,
-        x,
+        exchange,
         granted: above !== undefined,
         resolve: (instance) => settle(() => resolve(instance)),
         reject: (error) => settle(() => reject(error)),
@@ -177,7 +177,7 @@ export class InstanceCap {
       const entry = this.#waiting.add(path, waiter);
       this.#queues[first ? 0 : 1].push(waiter);
       let withdraw = () => {};
-      withdraw = x.onClose(() => settle(() => reject(new Interrupted('the client has gone'))));
+      withdraw = exchange.onClose(() => settle(() => reject(new Interrupted('the client has gone'))));
       above?.yieldTo('others are below their share of the plugin instances');
     });
   }
@@ -189,9 +189,9 @@ export class InstanceCap {
       for (let waiter = queue[0]; waiter !== undefined; waiter = queue[0]) {
         if (!waiter.done) {
           if (this.#inUse >= this.#limit) return;
-          const { pool, snapshot, x, granted } = waiter;
+          const { pool, snapshot, exchange, granted } = waiter;
           try {
-            const instance = pool.take(snapshot, granted ? null : x);
+            const instance = pool.take(snapshot, granted ? null : exchange);
             if (instance !== undefined) waiter.resolve(instance);
             else if (queue === others) return;
             // No longer below its share.
@@ -253,8 +253,8 @@ export class ModulePool implements InstanceOwner {
   }
 
   /** The instance used last, which is in the processor's caches, or a new one; undefined at the cap. */
-  take(snapshot: Snapshot | null, x: Exchange | null, direct = this.#direct): Instance | undefined {
-    if (!this.#cap.admits(this, x)) return undefined;
+  take(snapshot: Snapshot | null, exchange: Exchange | null, direct = this.#direct): Instance | undefined {
+    if (!this.#cap.admits(this, exchange)) return undefined;
     const instance = this.#idleOne(snapshot, direct) ?? this.#newOne(direct);
     if (instance !== undefined) this.#cap.taken();
     return instance;
@@ -284,9 +284,9 @@ export class ModulePool implements InstanceOwner {
   }
 
   /** Takes an instance in turn, also if the cap is reached. Rejects with Overloaded or Interrupted. */
-  async takeLater(snapshot: Snapshot, x: Exchange): Promise<Instance> {
+  async takeLater(snapshot: Snapshot, exchange: Exchange): Promise<Instance> {
     if (this.mustWait) await nextTurn();
-    return this.take(snapshot, x) ?? this.#cap.wait(this, snapshot, x);
+    return this.take(snapshot, exchange) ?? this.#cap.wait(this, snapshot, exchange);
   }
 
   release(instance: Instance): void {
@@ -297,8 +297,8 @@ export class ModulePool implements InstanceOwner {
     this.#cap.serve();
   }
 
-  hold(call: Call, x: Exchange): void {
-    this.#cap.hold(this, call, x);
+  hold(call: Call, exchange: Exchange): void {
+    this.#cap.hold(this, call, exchange);
   }
 
   letGo(call: Call): void {

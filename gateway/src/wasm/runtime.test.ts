@@ -134,9 +134,9 @@ describe('a plugin that goes wrong', () => {
     const lines: string[] = [];
     const runtime = createPluginRuntime({ ...services, log: (_level, _plugin, message) => lines.push(message) });
     const bound = await (await runtime.load({ ...plugin, authenticates: true }, wasm)).bind({ act: 'claims' });
-    const x = recordedExchange({});
-    expect(await bound.onRequest(x)).toBe(0);
-    expect(x.headers).toEqual(['x-auth-consumer', 'zo%C3%AB%0D%0A']);
+    const exchange = recordedExchange({});
+    expect(await bound.onRequest(exchange)).toBe(0);
+    expect(exchange.headers).toEqual(['x-auth-consumer', 'zo%C3%AB%0D%0A']);
     expect(lines).toEqual(['x-auth-claims left out: 9000 bytes, of at most 8192']);
     runtime.close();
   });
@@ -165,11 +165,11 @@ describe('hooks of one request', () => {
   it('share state, and replace a response with the headers set there', async () => {
     const kit = await fixture('misuser');
     const bound = await kit.bind({ act: 'state' });
-    const x = recordedExchange({});
-    await bound.onRequest(x);
-    x.responseStatus = 200;
-    await bound.onResponse(x);
-    expect(x.responseHeaders).toEqual(['x-kept', 'from the request']);
+    const exchange = recordedExchange({});
+    await bound.onRequest(exchange);
+    exchange.responseStatus = 200;
+    await bound.onResponse(exchange);
+    expect(exchange.responseHeaders).toEqual(['x-kept', 'from the request']);
 
     const { answer } = await kit.onResponse({
       config: { act: 'replace' },
@@ -241,15 +241,15 @@ describe('a body in memory', () => {
   it('that is refused while the plugin waits for it ends the call with that answer', async () => {
     const kit = await fixture('body-reverser');
     const bound = await kit.bind({});
-    const x = recordedExchange({ method: 'POST', body: '{' });
+    const exchange = recordedExchange({ method: 'POST', body: '{' });
     const refusal = { problem: problem('validation-failed') };
-    x.readBody = async () => {
+    exchange.readBody = async () => {
       await immediate();
-      x.answer = refusal;
+      exchange.answer = refusal;
       throw new Interrupted('invalid body');
     };
-    expect(await bound.onRequest(x)).toBe(1);
-    expect(x.answer).toBe(refusal);
+    expect(await bound.onRequest(exchange)).toBe(1);
+    expect(exchange.answer).toBe(refusal);
     expect(await bound.onRequest(recordedExchange({}))).toBe(0);
   });
 
@@ -268,9 +268,9 @@ describe('one request and the next', () => {
     const secret = `${'s'.repeat(200)}MARKER42`;
     for (let i = 0; i < 20; i++) {
       const plant = i % 2 === 0;
-      const x = recordedExchange({ headers: plant ? { 'x-secret': secret } : {} });
-      expect(await bound.onRequest(x)).toBe(0);
-      expect([...(x.context ?? [])]).toEqual(plant ? [['planted', 'yes']] : []);
+      const exchange = recordedExchange({ headers: plant ? { 'x-secret': secret } : {} });
+      expect(await bound.onRequest(exchange)).toBe(0);
+      expect([...(exchange.context ?? [])]).toEqual(plant ? [['planted', 'yes']] : []);
     }
   });
 
@@ -279,10 +279,10 @@ describe('one request and the next', () => {
     kits.push(kit);
     const [a, b] = [await kit.bind({ body: 'of a', headers: { 'x-a': '1' } }), await kit.bind({ body: '' })];
     for (let i = 0; i < 3; i++) {
-      const [x, y] = [recordedExchange({}), recordedExchange({})];
-      await a.dispatch(x);
+      const [exchange, y] = [recordedExchange({}), recordedExchange({})];
+      await a.dispatch(exchange);
       await b.dispatch(y);
-      expect(x.answer).toMatchObject({ body: Buffer.from('of a') });
+      expect(exchange.answer).toMatchObject({ body: Buffer.from('of a') });
       expect(y.answer).toMatchObject({ body: null });
       expect(y.staged?.length).toBe(1);
     }
@@ -375,12 +375,12 @@ describe('CPU time', () => {
   it('ends with the client', async () => {
     const kit = await fixture('looper', { limits: { cpuMs: 60_000 } });
     const bound = await kit.bind({ mode: 'loop' });
-    const x = recordedExchange({});
-    const call = bound.onRequest(x);
+    const exchange = recordedExchange({});
+    const call = bound.onRequest(exchange);
     await immediate();
-    x.close();
+    exchange.close();
     expect(await call).toBe(1);
-    expect(x.answer).toEqual({ status: 499, body: null });
+    expect(exchange.answer).toEqual({ status: 499, body: null });
   });
 });
 
@@ -390,10 +390,10 @@ describe('waiting for the host', () => {
     const kit = await openKit(builtinPluginFolder('rate-limit'), { state: stateOf(never) });
     kits.push(kit);
     const bound = await kit.bind({ quota: 1, window: 1 });
-    const x = recordedExchange({});
-    const call = bound.onRequest(x);
+    const exchange = recordedExchange({});
+    const call = bound.onRequest(exchange);
     await immediate();
-    x.close();
+    exchange.close();
     expect(await call).toBe(1);
   });
 
@@ -441,7 +441,7 @@ describe('instances', () => {
     kits.push(kit);
     const bound = await kit.bind({ quota: 1, window: 1 });
     const requests = Array.from({ length: 7 }, () => recordedExchange({}));
-    const calls = requests.map((x) => bound.onRequest(x));
+    const calls = requests.map((exchange) => bound.onRequest(exchange));
     // What is past the queue waits for nobody, and neither does who leaves it.
     await Promise.all([calls[5], calls[6]]);
     requests[2]?.close();
@@ -523,9 +523,9 @@ describe('instances', () => {
       const slow = await load(builtinPluginFolder('rate-limit'), { quota: 1, window: 1 });
       const quick = await load(join(fixtures, 'two-headers'), {});
       const call = (plugin: typeof slow, clientIp: string) => {
-        const x = recordedExchange({ clientIp });
-        const answered = Promise.resolve(plugin.onRequest(x)).then(() => x.answer);
-        return { x, answered };
+        const exchange = recordedExchange({ clientIp });
+        const answered = Promise.resolve(plugin.onRequest(exchange)).then(() => exchange.answer);
+        return { exchange, answered };
       };
       const hold = async (count: number, client: (i: number) => string) => {
         const held = Array.from({ length: count }, (_, i) => call(slow, client(i)));
@@ -594,9 +594,13 @@ describe('instances', () => {
       const bound = await kit.bind({ expression: 'request.body_json.a == 1', on_match: { deny: {} } });
       const arrivals: ((body: Buffer) => void)[] = [];
       const slow = Array.from({ length: 50 }, () => {
-        const x = recordedExchange({ method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' });
-        x.readBody = () => new Promise((resolve) => arrivals.push(resolve));
-        return { x, outcome: bound.onRequest(x) };
+        const exchange = recordedExchange({
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: '{}',
+        });
+        exchange.readBody = () => new Promise((resolve) => arrivals.push(resolve));
+        return { exchange, outcome: bound.onRequest(exchange) };
       });
       await immediate();
       const quick = recordedExchange({

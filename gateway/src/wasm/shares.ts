@@ -17,8 +17,8 @@ export class Shares {
     this.#limit = limit;
   }
 
-  add(module: Module, call: Call, x: Exchange): void {
-    const client = clientNetwork(x.clientIp);
+  add(module: Module, call: Call, exchange: Exchange): void {
+    const client = clientNetwork(exchange.clientIp);
     this.#calls.set(call, { module, client });
     count(this.#modules, module, 1);
     count(this.#clients, client, 1);
@@ -36,16 +36,16 @@ export class Shares {
    * Reports whether module and client hold less than their part of all, if all that hold some, or want one, have equal
    * parts.
    */
-  isBelow(module: Module, x: Exchange): boolean {
-    return this.#hasLess(this.#modules, module) && this.#hasLess(this.#clients, clientNetwork(x.clientIp));
+  isBelow(module: Module, exchange: Exchange): boolean {
+    return this.#hasLess(this.#modules, module) && this.#hasLess(this.#clients, clientNetwork(exchange.clientIp));
   }
 
   /**
-   * Returns the call that gives its instance up to `module` for `x`: the oldest of the module that is furthest above
+   * Returns the call that gives its instance up to `module` for `exchange`: the oldest of the module that is furthest above
    * its share, if `module` is below its own, or of such a client. Returns undefined if no call is above.
    */
-  mostAbove(module: Module, x: Exchange): Call | undefined {
-    const client = clientNetwork(x.clientIp);
+  mostAbove(module: Module, exchange: Exchange): Call | undefined {
+    const client = clientNetwork(exchange.clientIp);
     const modules = this.#share(this.#modules, module);
     const clients = this.#share(this.#clients, client);
     const moduleIsBelow = this.#hasLess(this.#modules, module);

@@ -19,17 +19,17 @@ export interface KeyScope {
   readonly query: string | undefined;
 }
 
-export function cacheKey(x: Exchange, scope: KeyScope): string {
-  const parts = urlParts(x, scope);
-  parts.push(forwardedTo(x.headers));
-  for (const name of scope.rules.vary) parts.push(name, variantValue(x.headers, name));
-  for (const name of x.operation?.admitted ?? []) pushAdmitted(parts, x.headers, name, scope.rules);
+export function cacheKey(exchange: Exchange, scope: KeyScope): string {
+  const parts = urlParts(exchange, scope);
+  parts.push(forwardedTo(exchange.headers));
+  for (const name of scope.rules.vary) parts.push(name, variantValue(exchange.headers, name));
+  for (const name of exchange.operation?.admitted ?? []) pushAdmitted(parts, exchange.headers, name, scope.rules);
   return `cache:${VERSION}:${digest(JSON.stringify(parts))}`;
 }
 
 /** Under it stands which responses of a URL are stored, whatever headers their requests had. */
-export function urlKey(x: Exchange, scope: KeyScope): string {
-  return `cache:${VERSION}:url:${digest(JSON.stringify(urlParts(x, scope)))}`;
+export function urlKey(exchange: Exchange, scope: KeyScope): string {
+  return `cache:${VERSION}:url:${digest(JSON.stringify(urlParts(exchange, scope)))}`;
 }
 
 /** Requests of one URL can have several keys, by their headers. */
@@ -38,11 +38,17 @@ export function keyHasHeaders({ headers, operation }: Exchange, { vary, ignoreHe
   return operation?.admitted.some((name) => name !== 'authorization' && !ignoreHeaders.has(name)) ?? false;
 }
 
-function urlParts(x: Exchange, { id, partition, query }: KeyScope): (string | undefined)[] {
-  const { operation } = x;
+function urlParts(exchange: Exchange, { id, partition, query }: KeyScope): (string | undefined)[] {
+  const { operation } = exchange;
   return [
     id,
-    ...[operation?.api, operation?.path, x.scheme, headerOf(x.headers, 'host')?.toLowerCase(), x.path],
+    ...[
+      operation?.api,
+      operation?.path,
+      exchange.scheme,
+      headerOf(exchange.headers, 'host')?.toLowerCase(),
+      exchange.path,
+    ],
     ...[query ?? '', query === undefined ? '' : '?', partition],
   ];
 }

@@ -60,11 +60,11 @@ export const cache = capability({
         (handle, partition, length) => {
           if (call.hook !== 'on_request')
             throw new HostCallError(`host_cache_lookup is for on_request, not ${call.hook}`);
-          const x = call.request();
+          const exchange = call.request();
           call.burn(DIGEST);
-          call.charge(length + x.target.length);
+          call.charge(length + exchange.target.length);
           const cache = cacheAt(bound(), handle);
-          return answered(call, cache.lookup(x, call.binding.owner, call.memory.text(partition, length)));
+          return answered(call, cache.lookup(exchange, call.binding.owner, call.memory.text(partition, length)));
         },
     },
     host_cache_settle: {

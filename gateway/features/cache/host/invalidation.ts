@@ -7,14 +7,16 @@ import { ownerOf } from '../../../src/shares/owner.ts';
 import { epochKey } from './cache-key.ts';
 import type { Maybe, ResponseStore } from './response-store.ts';
 
-export function invalidate(x: Exchange, store: ResponseStore): Maybe<void> {
-  const origin = `${x.scheme}://${headerOf(x.headers, 'host') ?? ''}`;
-  const paths = new Set([x.path]);
+export function invalidate(exchange: Exchange, store: ResponseStore): Maybe<void> {
+  const origin = `${exchange.scheme}://${headerOf(exchange.headers, 'host') ?? ''}`;
+  const paths = new Set([exchange.path]);
   for (const name of ['location', 'content-location']) {
-    const path = pathAt(origin, x.path, headerOf(x.responseHeaders, name));
+    const path = pathAt(origin, exchange.path, headerOf(exchange.responseHeaders, name));
     if (path !== null) paths.add(path);
   }
-  const done = [...paths].map((path) => store.invalidate(epochKey(x.operation?.api ?? '', path), ownerOf(x)));
+  const done = [...paths].map((path) =>
+    store.invalidate(epochKey(exchange.operation?.api ?? '', path), ownerOf(exchange)),
+  );
   return done.some((each) => each instanceof Promise) ? Promise.all(done).then(() => {}) : undefined;
 }
 

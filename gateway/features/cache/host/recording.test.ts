@@ -10,14 +10,14 @@ const KIB = 1 << 10;
 
 /** A response that is recorded on its way to a client which takes nothing, until it is told to. */
 function recorded({ budget = new BufferBudget(KIB * KIB), limit = 100 * KIB, clientIp = '192.0.2.1' } = {}) {
-  const x: Exchange = recordedExchange({ clientIp });
-  x.responseMemory = budget;
+  const exchange: Exchange = recordedExchange({ clientIp });
+  exchange.responseMemory = budget;
   const outcomes: string[] = [];
-  x.giveWay = () => void outcomes.push('cut off');
+  exchange.giveWay = () => void outcomes.push('cut off');
   const taken: (() => void)[] = [];
   const client = new Writable({ highWaterMark: KIB, write: (_chunk, _encoding, done) => void taken.push(done) });
   const recording = new Recording(
-    x,
+    exchange,
     limit,
     (body) => outcomes.push(`whole ${body.length}`),
     (why) => outcomes.push(why),
@@ -29,7 +29,7 @@ function recorded({ budget = new BufferBudget(KIB * KIB), limit = 100 * KIB, cli
       await new Promise(setImmediate);
     }
   };
-  return { x, budget, outcomes, sink, read };
+  return { exchange, budget, outcomes, sink, read };
 }
 
 /** Writes so many KiB, and resolves when all of them were accepted, or with false if the sink wants a pause first. */
@@ -53,7 +53,7 @@ describe('a recording', () => {
     const complete = recorded();
     await write(complete.sink, 50);
     complete.sink.end();
-    complete.x.close();
+    complete.exchange.close();
     expect(complete.budget.used).toBe(0);
     const large = recorded({ limit: 10 * KIB });
     await write(large.sink, 12);

@@ -13,7 +13,7 @@ import { holdFor } from '../../../src/held-by-request.ts';
 export type DropReason = 'too-large' | 'no-room' | 'broken-off';
 
 export class Recording {
-  readonly #x: Exchange;
+  readonly #exchange: Exchange;
   readonly #collected = new ByteCollector();
   readonly #held: Holding | null;
   #bytes = 0;
@@ -24,14 +24,14 @@ export class Recording {
   readonly #dropped: (why: DropReason) => void;
 
   /** Calls exactly one of the two, once; `drop` calls the second. */
-  constructor(x: Exchange, limit: number, whole: (body: Buffer) => void, dropped: (why: DropReason) => void) {
-    this.#x = x;
+  constructor(exchange: Exchange, limit: number, whole: (body: Buffer) => void, dropped: (why: DropReason) => void) {
+    this.#exchange = exchange;
     this.#limit = limit;
     this.#whole = whole;
     this.#dropped = dropped;
-    this.#held = x.responseMemory === null ? null : holdFor(x.responseMemory, x);
+    this.#held = exchange.responseMemory === null ? null : holdFor(exchange.responseMemory, exchange);
     if (this.#held !== null) this.#held.evictable = this.#yielding(this.#held.evictable);
-    x.onClose(() => {
+    exchange.onClose(() => {
       this.drop('broken-off');
       this.#held?.release();
     });
@@ -44,7 +44,7 @@ export class Recording {
       rate: (now) => request?.rate(now) ?? 0,
       evict: () => {
         this.drop('no-room');
-        if (this.#unread) this.#x.giveWay();
+        if (this.#unread) this.#exchange.giveWay();
       },
     };
   }

@@ -43,24 +43,24 @@ describe('unsafe methods', () => {
 
   it('invalidate what is under way, too', async () => {
     const rig = new Rig();
-    const x = rig.exchange({});
-    await rig.cache.lookup(x, null, '');
+    const exchange = rig.exchange({});
+    await rig.cache.lookup(exchange, null, '');
     await rig.send({ method: 'POST' }, {});
-    x.responseStatus = 200;
-    x.responseHeaders = ['cache-control', 'max-age=60'];
-    x.responseBody = 'from before';
-    await rig.cache.settle(x);
+    exchange.responseStatus = 200;
+    exchange.responseHeaders = ['cache-control', 'max-age=60'];
+    exchange.responseBody = 'from before';
+    await rig.cache.settle(exchange);
     expect((await rig.send({}, { ...origin, body: 'after' })).body).toBe('after');
   });
 });
 
 describe('one request fetches', () => {
   const origin = { headers: { 'cache-control': 'max-age=60' }, body: 'book' };
-  const finish = (rig: Rig, x: Exchange, headers: HeaderRecord = origin.headers) => {
-    x.responseStatus = 200;
-    x.responseHeaders = headerList(headers);
-    x.responseBody = 'book';
-    return rig.cache.settle(x);
+  const finish = (rig: Rig, exchange: Exchange, headers: HeaderRecord = origin.headers) => {
+    exchange.responseStatus = 200;
+    exchange.responseHeaders = headerList(headers);
+    exchange.responseBody = 'book';
+    return rig.cache.settle(exchange);
   };
 
   it('and the others wait for it', async () => {
@@ -145,12 +145,12 @@ it('goes on without a store that is away', async () => {
     store: { get: away, set: away, delete: away },
     log: (message) => expect.fail(message),
   });
-  const x = new Rig().exchange({});
-  expect(await cache.lookup(x, null, '')).toBe(false);
-  x.responseStatus = 200;
-  x.responseHeaders = ['cache-control', 'max-age=60'];
-  expect(await cache.settle(x)).toBe(false);
-  expect(headerRecord(x.responseHeaders)['cache-status']).toBe('gw;fwd=bypass;detail=state-unavailable');
+  const exchange = new Rig().exchange({});
+  expect(await cache.lookup(exchange, null, '')).toBe(false);
+  exchange.responseStatus = 200;
+  exchange.responseHeaders = ['cache-control', 'max-age=60'];
+  expect(await cache.settle(exchange)).toBe(false);
+  expect(headerRecord(exchange.responseHeaders)['cache-status']).toBe('gw;fwd=bypass;detail=state-unavailable');
   const post = new Rig().exchange({ method: 'POST' });
   await cache.lookup(post, null, '');
   post.responseStatus = 200;

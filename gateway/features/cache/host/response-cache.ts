@@ -61,49 +61,53 @@ export class ResponseCache {
    * Returns true if `Exchange.answer` is the stored response, or says that nothing is stored; `partition`: consumers
    * that may share it.
    */
-  lookup(x: Exchange, owner: object | null, partition: string): Maybe<boolean> {
-    if (TRANSACTION.of(x) !== null) return false;
+  lookup(exchange: Exchange, owner: object | null, partition: string): Maybe<boolean> {
+    if (TRANSACTION.of(exchange) !== null) return false;
     const { rules } = this;
-    const transaction = new Transaction(this, owner, partition, x);
-    if (!rules.methods.has(x.method)) {
+    const transaction = new Transaction(this, owner, partition, exchange);
+    if (!rules.methods.has(exchange.method)) {
       transaction.forward = 'method';
-      TRANSACTION.set(x, transaction);
+      TRANSACTION.set(exchange, transaction);
       return false;
     }
     // Over HTTP/2 no header asks for an upgrade.
-    const upgrades = x.upgrade !== null;
-    if (upgrades || x.bodyStream !== null || NOT_FOR_CACHES.some((name) => headerOf(x.headers, name) !== undefined)) {
-      TRANSACTION.set(x, transaction);
+    const upgrades = exchange.upgrade !== null;
+    if (
+      upgrades ||
+      exchange.bodyStream !== null ||
+      NOT_FOR_CACHES.some((name) => headerOf(exchange.headers, name) !== undefined)
+    ) {
+      TRANSACTION.set(exchange, transaction);
       return false;
     }
-    transaction.query = keyedQuery(x.query, rules);
-    transaction.key = cacheKey(x, { rules, id: this.#id, partition, query: transaction.query });
-    transaction.epochKey = epochKey(x.operation?.api ?? '', x.path);
-    return this.#look(x, transaction, 0);
+    transaction.query = keyedQuery(exchange.query, rules);
+    transaction.key = cacheKey(exchange, { rules, id: this.#id, partition, query: transaction.query });
+    transaction.epochKey = epochKey(exchange.operation?.api ?? '', exchange.path);
+    return this.#look(exchange, transaction, 0);
   }
 
   /** In the response hook. True if another answer stands in the response's place. */
-  settle(x: Exchange): Maybe<boolean> {
-    const transaction = TRANSACTION.of(x);
+  settle(exchange: Exchange): Maybe<boolean> {
+    const transaction = TRANSACTION.of(exchange);
     if (transaction === null || transaction.cache !== this || transaction.settled) return false;
     transaction.settled = true;
-    if (transaction.fetches) return this.#settleFetch(x, transaction);
-    if (!SAFE.has(x.method)) {
-      if (!this.rules.invalidate || x.responseStatus >= 400) return false;
-      return after(invalidate(x, this.#store), () => false);
+    if (transaction.fetches) return this.#settleFetch(exchange, transaction);
+    if (!SAFE.has(exchange.method)) {
+      if (!this.rules.invalidate || exchange.responseStatus >= 400) return false;
+      return after(invalidate(exchange, this.#store), () => false);
     }
-    this.#tell(x.responseHeaders, transaction, '');
+    this.#tell(exchange.responseHeaders, transaction, '');
     return false;
   }
 
-  #look(x: Exchange, transaction: Transaction, waits: number): Maybe<boolean> {
+  #look(exchange: Exchange, transaction: Transaction, waits: number): Maybe<boolean> {
     transaction.lookedAt = this.#flights.stored;
-    return after(this.#store.find(transaction), (found) => this.#decide(x, transaction, found, waits));
+    return after(this.#store.find(transaction), (found) => this.#decide(exchange, transaction, found, waits));
   }
 
-  #decide(x: Exchange, transaction: Transaction, found: Found | null, waits: number): Maybe<boolean> {
-    if (x.closed) return false;
-    TRANSACTION.set(x, transaction);
+  #decide(exchange: Exchange, transaction: Transaction, found: Found | null, waits: number): Maybe<boolean> {
+    if (exchange.closed) return false;
+    TRANSACTION.set(exchange, transaction);
     transaction.found = found;
     if (found === null) {
       transaction.detail = 'state-unavailable';
@@ -112,43 +116,43 @@ export class ResponseCache {
     const { stored } = found;
     const age = stored === null ? 0 : ageOf(stored, this.#now());
     if (stored !== null && isFresh(stored, age, transaction.request, transaction.directives, this.rules)) {
-      return this.#answer(x, transaction, stored, age, 'hit');
+      return this.#answer(exchange, transaction, stored, age, 'hit');
     }
     transaction.forward = forwardOf(found, age);
     if (transaction.directives.has('only-if-cached')) {
-      x.answer = { problem: problem('upstream-timeout', 'Nothing that is stored satisfies only-if-cached.') };
+      exchange.answer = { problem: problem('upstream-timeout', 'Nothing that is stored satisfies only-if-cached.') };
       return true;
     }
     if (transaction.directives.has('no-store')) {
       transaction.forward = 'request';
       return false;
     }
-    if (x.method !== 'GET') return false;
+    if (exchange.method !== 'GET') return false;
     const flight = this.#flights.at(found.key);
     const mayWait = this.#flights.mayStore(found.key);
     if (flight !== undefined) {
       const stale = stored !== null && age - stored.lifetime < stored.whileRevalidating;
-      if (stale && transaction.forward === 'stale') return this.#answer(x, transaction, stored, age, 'hit');
-      if (mayWait && waits < MOST_WAITS) return this.#wait(x, transaction, flight, waits);
+      if (stale && transaction.forward === 'stale') return this.#answer(exchange, transaction, stored, age, 'hit');
+      if (mayWait && waits < MOST_WAITS) return this.#wait(exchange, transaction, flight, waits);
     } else if (mayWait) {
       // A store outside of this process was asked before another request stored its response.
       if (transaction.lookedAt !== this.#flights.stored && waits < MOST_WAITS)
-        return this.#look(x, transaction, waits + 1);
-      transaction.flight = this.#flights.begin(found.key, ownerOf(x));
+        return this.#look(exchange, transaction, waits + 1);
+      transaction.flight = this.#flights.begin(found.key, ownerOf(exchange));
     }
-    this.#fetch(x, transaction);
+    this.#fetch(exchange, transaction);
     return false;
   }
 
-  async #wait(x: Exchange, transaction: Transaction, flight: Flight, waits: number): Promise<boolean> {
+  async #wait(exchange: Exchange, transaction: Transaction, flight: Flight, waits: number): Promise<boolean> {
     // While it waits, it belongs to no cache.
-    TRANSACTION.set(x, null);
+    TRANSACTION.set(exchange, null);
     const landing = await landingOf(flight, this.rules.lockTimeout * 1000);
-    if (x.closed) return false;
+    if (exchange.closed) return false;
     transaction.collapsed = true;
     if (landing === null || landing === 'unstorable') {
-      TRANSACTION.set(x, transaction);
-      this.#fetch(x, transaction);
+      TRANSACTION.set(exchange, transaction);
+      this.#fetch(exchange, transaction);
       return false;
     }
     transaction.lookedAt = this.#flights.stored;
@@ -156,64 +160,64 @@ export class ResponseCache {
     const stored = found?.stored ?? null;
     const age = stored === null ? 0 : ageOf(stored, this.#now());
     if (landing === 'stale' && stored !== null && age - stored.lifetime < stored.ifError) {
-      return this.#answer(x, transaction, stored, age, 'hit');
+      return this.#answer(exchange, transaction, stored, age, 'hit');
     }
-    return this.#decide(x, transaction, found, waits + 1);
+    return this.#decide(exchange, transaction, found, waits + 1);
   }
 
   /**
    * Passes the request on to the upstream, in the form of the key, with the cache's conditions in place of the
    * client's.
    */
-  #fetch(x: Exchange, transaction: Transaction): void {
+  #fetch(exchange: Exchange, transaction: Transaction): void {
     transaction.fetches = true;
     transaction.sentAt = this.#now();
-    transaction.staged = x.staged;
-    x.staged = null;
-    x.query = transaction.query;
-    transaction.keyHasHeaders = keyHasHeaders(x, this.rules);
-    transaction.urlKey = urlKey(x, {
+    transaction.staged = exchange.staged;
+    exchange.staged = null;
+    exchange.query = transaction.query;
+    transaction.keyHasHeaders = keyHasHeaders(exchange, this.rules);
+    transaction.urlKey = urlKey(exchange, {
       rules: this.rules,
       id: this.#id,
       partition: transaction.partition,
       query: transaction.query,
     });
-    for (const name of ['if-none-match', 'if-modified-since']) changeHeader(x.headers, 'remove', name, '');
+    for (const name of ['if-none-match', 'if-modified-since']) changeHeader(exchange.headers, 'remove', name, '');
     const stored = transaction.found?.stored ?? null;
     const question = stored === null ? null : validators(stored.headers);
     if (question !== null) {
-      x.headers.push(...question);
+      exchange.headers.push(...question);
       transaction.validates = true;
     }
-    x.onClose(() => transaction.close());
+    exchange.onClose(() => transaction.close());
   }
 
-  #settleFetch(x: Exchange, transaction: Transaction): boolean {
+  #settleFetch(exchange: Exchange, transaction: Transaction): boolean {
     const stored = transaction.found?.stored ?? null;
     const receivedAt = this.#now();
-    if (stored !== null && transaction.validates && x.responseStatus === 304) {
-      return this.#renewed(x, transaction, stored, receivedAt);
+    if (stored !== null && transaction.validates && exchange.responseStatus === 304) {
+      return this.#renewed(exchange, transaction, stored, receivedAt);
     }
-    if (stored !== null && ERRORS.has(x.responseStatus)) {
+    if (stored !== null && ERRORS.has(exchange.responseStatus)) {
       const age = ageOf(stored, receivedAt);
       if (age - stored.lifetime < stored.ifError) {
         transaction.flight?.land('stale');
-        return this.#answer(x, transaction, stored, age, `fwd=stale;fwd-status=${x.responseStatus}`);
+        return this.#answer(exchange, transaction, stored, age, `fwd=stale;fwd-status=${exchange.responseStatus}`);
       }
     }
-    const response = this.#storable(x, transaction, receivedAt);
+    const response = this.#storable(exchange, transaction, receivedAt);
     if (response === null) transaction.flight?.land('unstorable');
-    else if (x.responseStreams) {
+    else if (exchange.responseStreams) {
       transaction.recording = new Recording(
-        x,
+        exchange,
         this.rules.maxBodyBytes,
         (body) => this.#commit(transaction, { ...response, body }),
         // Another client may have room for it.
         (why) => transaction.flight?.land(why === 'too-large' ? 'unstorable' : 'abandoned'),
       );
     } else this.#commit(transaction, response);
-    this.#restage(x.responseHeaders, transaction);
-    this.#tell(x.responseHeaders, transaction, response === null ? '' : ';stored');
+    this.#restage(exchange.responseHeaders, transaction);
+    this.#tell(exchange.responseHeaders, transaction, response === null ? '' : ';stored');
     return false;
   }
 
@@ -221,8 +225,8 @@ export class ResponseCache {
    * Returns the response to store, with the body if it is in memory; null if it may not be stored, and
    * `Transaction.detail` says why.
    */
-  #storable(x: Exchange, transaction: Transaction, receivedAt: number): StoredResponse | null {
-    const { responseStatus: status, responseHeaders, responseBody } = x;
+  #storable(exchange: Exchange, transaction: Transaction, receivedAt: number): StoredResponse | null {
+    const { responseStatus: status, responseHeaders, responseBody } = exchange;
     const directives = directivesOf(responseHeaders);
     const authenticated = isAuthenticated(transaction.request);
     const why = unstorable(
@@ -232,9 +236,9 @@ export class ResponseCache {
           headers: responseHeaders,
           directives,
           authenticated,
-          endsByClosing: x.endsByClosing,
+          endsByClosing: exchange.endsByClosing,
         },
-        authenticatedLater: isIdentified(x.headers) && !isIdentified(transaction.request),
+        authenticatedLater: isIdentified(exchange.headers) && !isIdentified(transaction.request),
         partitioned: transaction.partition !== '',
       },
       this.rules,
@@ -259,16 +263,16 @@ export class ResponseCache {
   }
 
   /** The upstream confirms that the stored response is still valid (RFC 9111, section 4.3.4). */
-  #renewed(x: Exchange, transaction: Transaction, stored: StoredResponse, receivedAt: number): boolean {
-    x.responseStatus = stored.status;
-    x.responseHeaders = refreshed(stored.headers, x.responseHeaders);
-    x.responseBody = stored.body;
-    const renewed = this.#storable(x, transaction, receivedAt);
+  #renewed(exchange: Exchange, transaction: Transaction, stored: StoredResponse, receivedAt: number): boolean {
+    exchange.responseStatus = stored.status;
+    exchange.responseHeaders = refreshed(stored.headers, exchange.responseHeaders);
+    exchange.responseBody = stored.body;
+    const renewed = this.#storable(exchange, transaction, receivedAt);
     if (renewed === null) transaction.flight?.land('unstorable');
     else this.#commit(transaction, renewed);
-    const headers = storedHeaders(x.responseHeaders, receivedAt);
+    const headers = storedHeaders(exchange.responseHeaders, receivedAt);
     const says = `fwd=stale;fwd-status=304${renewed === null ? '' : ';stored'}`;
-    return this.#answer(x, transaction, { ...(renewed ?? stored), headers }, renewed?.initialAge ?? 0, says);
+    return this.#answer(exchange, transaction, { ...(renewed ?? stored), headers }, renewed?.initialAge ?? 0, says);
   }
 
   #commit(transaction: Transaction, response: StoredResponse): void {
@@ -283,7 +287,7 @@ export class ResponseCache {
     );
   }
 
-  #answer(x: Exchange, transaction: Transaction, stored: StoredResponse, age: number, says: string): true {
+  #answer(exchange: Exchange, transaction: Transaction, stored: StoredResponse, age: number, says: string): true {
     const has = stored.status === 200 && clientHas(transaction.request, stored.headers);
     const headers = has ? notModified(stored.headers) : [...stored.headers];
     headers.push('age', String(Math.floor(age)));
@@ -292,8 +296,8 @@ export class ResponseCache {
       const ttl = `;ttl=${Math.floor(stored.lifetime - age)}`;
       headers.push('cache-status', `gw;${says}${ttl}${transaction.collapsed ? ';collapsed' : ''}`);
     }
-    x.answer = { status: has ? 304 : stored.status, headers, body: has ? null : stored.body };
-    TRANSACTION.set(x, transaction);
+    exchange.answer = { status: has ? 304 : stored.status, headers, body: has ? null : stored.body };
+    TRANSACTION.set(exchange, transaction);
     transaction.stored = has ? null : stored.body;
     transaction.hit = says === 'hit';
     transaction.settled = true;

@@ -80,13 +80,13 @@ export class Transaction implements RequestPart {
   /** Its response is whole, and on its way into the store. */
   stores = false;
 
-  constructor(cache: TransactionCache, owner: object | null, partition: string, x: Exchange) {
+  constructor(cache: TransactionCache, owner: object | null, partition: string, exchange: Exchange) {
     this.cache = cache;
     this.owner = owner;
     this.partition = partition;
-    this.request = [...x.headers];
-    this.directives = directivesOf(x.headers);
-    this.client = ownerOf(x);
+    this.request = [...exchange.headers];
+    this.directives = directivesOf(exchange.headers);
+    this.client = ownerOf(exchange);
     this.sharesOf = ['responses', ...this.client];
   }
 

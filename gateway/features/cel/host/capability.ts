@@ -87,13 +87,13 @@ function compile(call: Call, conditions: Condition[], text: string): number {
 
 function evaluate(call: Call, condition: Condition): number {
   if (!loaded) throw new HostCallError('host_cel_evaluate: the language is not loaded');
-  const x = call.request();
-  const request = loaded[1].requestValue(x);
+  const exchange = call.request();
+  const request = loaded[1].requestValue(exchange);
   const { matches, error, steps, isTooLong } = condition.evaluate(request.value);
   call.burn(steps * STEP);
   if (matches !== null) return matches ? MATCHES : NOT;
   const { services, name } = call.binding;
-  services.log('warn', name, `the expression could not be evaluated: ${error}`, x);
+  services.log('warn', name, `the expression could not be evaluated: ${error}`, exchange);
   // An overlong value comes from the client.
   return request.isUnreadable || isTooLong ? UNREADABLE : FAILED;
 }

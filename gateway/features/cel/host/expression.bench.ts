@@ -38,9 +38,9 @@ const headers = { 'x-a': 'b', 'x-auth-consumer-groups': 'a,admin' };
 for (const [name, text, json, runs] of cases) {
   const condition = compileCondition(text);
   const requests = () => {
-    const x = recordedExchange({ headers });
-    x.body = json === '' ? null : Buffer.from(json);
-    return requestValue(x).value;
+    const exchange = recordedExchange({ headers });
+    exchange.body = json === '' ? null : Buffer.from(json);
+    return requestValue(exchange).value;
   };
   let best = Number.POSITIVE_INFINITY;
   for (let round = 0; round < ROUNDS; round++) {

@@ -23,9 +23,9 @@ const order = {
 } satisfies RequestInit;
 
 function evaluate(text: string, init: RequestInit = order) {
-  const x = recordedExchange(init);
-  x.body = init.body === undefined ? null : Buffer.from(init.body);
-  return compileCondition(text).evaluate(requestValue(x).value);
+  const exchange = recordedExchange(init);
+  exchange.body = init.body === undefined ? null : Buffer.from(init.body);
+  return compileCondition(text).evaluate(requestValue(exchange).value);
 }
 const holds = (text: string, init?: RequestInit) => evaluate(text, init).matches;
 
@@ -281,9 +281,9 @@ describe('what an evaluation may cost', () => {
 });
 
 it('says that claims cannot be read if they were too long for their header', () => {
-  const x = recordedExchange({});
-  x.claimsLeftOut = true;
-  const request = requestValue(x);
+  const exchange = recordedExchange({});
+  exchange.claimsLeftOut = true;
+  const request = requestValue(exchange);
   const { matches, error } = compileCondition('request.claims.tier == "free"').evaluate(request.value);
   expect([matches, error, request.isUnreadable]).toEqual([
     null,
@@ -298,9 +298,9 @@ it('never throws but for what is no expression, and never for a request', () => 
   );
   fc.assert(
     fc.property(fc.json(), fc.string(), (body, claims) => {
-      const x = recordedExchange({ headers: { 'x-auth-claims': claims } });
-      x.body = Buffer.from(body);
-      const { matches, error } = condition.evaluate(requestValue(x).value);
+      const exchange = recordedExchange({ headers: { 'x-auth-claims': claims } });
+      exchange.body = Buffer.from(body);
+      const { matches, error } = condition.evaluate(requestValue(exchange).value);
       expect(matches === null).toBe(error !== null);
     }),
     propertyRuns(300),

@@ -18,8 +18,8 @@ export interface RequestValue {
 }
 
 /** The body must be in memory if the expression reads it. */
-export function requestValue(x: Exchange): RequestValue {
-  const view = new RequestView(x);
+export function requestValue(exchange: Exchange): RequestValue {
+  const view = new RequestView(exchange);
   return {
     value: mapOf(view),
     get isUnreadable() {
@@ -29,12 +29,12 @@ export function requestValue(x: Exchange): RequestValue {
 }
 
 class RequestView implements ReadonlyMap<string, CelInput> {
-  readonly #x: Exchange;
+  readonly #exchange: Exchange;
   readonly #made = new Map<RequestPart, CelInput>();
   isUnreadable = false;
 
-  constructor(x: Exchange) {
-    this.#x = x;
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange;
   }
 
   get size(): number {
@@ -50,7 +50,7 @@ class RequestView implements ReadonlyMap<string, CelInput> {
     const made = this.#made.get(key);
     if (made !== undefined) return made;
     try {
-      const value = PARTS[key](this.#x);
+      const value = PARTS[key](this.#exchange);
       this.#made.set(key, value);
       return value;
     } catch (error) {
@@ -80,17 +80,18 @@ class RequestView implements ReadonlyMap<string, CelInput> {
   }
 }
 
-const PARTS: Readonly<Record<RequestPart, (x: Exchange) => CelInput>> = {
-  method: (x) => x.method,
-  path: (x) => x.path,
-  path_params: (x) => mapOf(new Map(x.operation?.paramNames.map((name, i) => [name, x.params[i] ?? '']))),
-  query: (x) => mapOf(queryOf(x.query ?? '')),
-  headers: (x) => mapOf(new HeaderView(x.headers)),
-  body_json: (x) => jsonValue(bodyValue(x)),
-  client_ip: (x) => x.clientIp,
-  consumer: (x) => decodedName(joinedHeader(x.headers, 'x-auth-consumer') ?? ''),
-  groups: (x) => celList(listed(joinedHeader(x.headers, 'x-auth-consumer-groups') ?? '')),
-  claims: (x) => jsonValue(claimsOf(x)),
+const PARTS: Readonly<Record<RequestPart, (exchange: Exchange) => CelInput>> = {
+  method: (exchange) => exchange.method,
+  path: (exchange) => exchange.path,
+  path_params: (exchange) =>
+    mapOf(new Map(exchange.operation?.paramNames.map((name, i) => [name, exchange.params[i] ?? '']))),
+  query: (exchange) => mapOf(queryOf(exchange.query ?? '')),
+  headers: (exchange) => mapOf(new HeaderView(exchange.headers)),
+  body_json: (exchange) => jsonValue(bodyValue(exchange)),
+  client_ip: (exchange) => exchange.clientIp,
+  consumer: (exchange) => decodedName(joinedHeader(exchange.headers, 'x-auth-consumer') ?? ''),
+  groups: (exchange) => celList(listed(joinedHeader(exchange.headers, 'x-auth-consumer-groups') ?? '')),
+  claims: (exchange) => jsonValue(claimsOf(exchange)),
   time: () => timestampFromMs(Date.now()),
 };
 

@@ -11,12 +11,12 @@ import { badRequest } from './refusal.ts';
 const MOST_QUERY = 16_384;
 
 /** `texts`: the document of each request. Throws Refused if the change would alter other parts of the request. */
-export function fillIn(x: Exchange, { requests, isBatch, byGet }: SentRequests, texts: readonly string[]): void {
+export function fillIn(exchange: Exchange, { requests, isBatch, byGet }: SentRequests, texts: readonly string[]): void {
   const [first] = requests;
-  if (byGet && first !== undefined) x.query = filledQuery(x.query ?? '', first, texts[0] ?? '');
+  if (byGet && first !== undefined) exchange.query = filledQuery(exchange.query ?? '', first, texts[0] ?? '');
   else {
     const filled = requests.map((each, i) => filledMembers(each, texts[i] ?? ''));
-    x.body = Buffer.from(jsonOf(isBatch ? filled : filled[0]));
+    exchange.body = Buffer.from(jsonOf(isBatch ? filled : filled[0]));
   }
 }
 

@@ -24,11 +24,11 @@ const config: JsonObject = {
 /** Characters of documents that were read, and the code of the refusal. */
 function check(checker: GraphQLChecker, query: string): readonly [read: number, code: string | null] {
   const headers = { 'content-type': 'application/json' };
-  const x = recordedExchange({ method: 'POST', headers, body: JSON.stringify({ query }) });
-  x.body = Buffer.from(JSON.stringify({ query }));
+  const exchange = recordedExchange({ method: 'POST', headers, body: JSON.stringify({ query }) });
+  exchange.body = Buffer.from(JSON.stringify({ query }));
   let read = 0;
   try {
-    checker.check(x, (characters) => {
+    checker.check(exchange, (characters) => {
       read += characters;
     });
     return [read, null];

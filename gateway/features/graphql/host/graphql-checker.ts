@@ -44,13 +44,13 @@ export class GraphQLChecker {
    * Checks a request; throws Refused if it may not go on. `charge` receives the number of characters of documents that
    * are read for the first time.
    */
-  check(x: Exchange, charge: (characters: number) => void): void {
+  check(exchange: Exchange, charge: (characters: number) => void): void {
     const { persisted, cost } = this.#settings;
-    const sent = sentRequests(x, this.#settings);
+    const sent = sentRequests(exchange, this.#settings);
     const texts = sent.requests.map((each) => persisted.textOf(each));
     let sum = 0;
     for (const [i, request] of sent.requests.entries()) {
-      const operation = selected(this.#verdictOn(x, texts[i] ?? '', charge), request);
+      const operation = selected(this.#verdictOn(exchange, texts[i] ?? '', charge), request);
       if (sent.byGet && !operation.isQuery) {
         throw new Refused('METHOD_NOT_ALLOWED', 'Mutations and subscriptions require POST.', 405);
       }
@@ -60,10 +60,10 @@ export class GraphQLChecker {
     if (cost !== null && sum > cost.most) {
       throw new Refused('COST_ESTIMATED_TOO_EXPENSIVE', `The request costs more than ${cost.most}.`);
     }
-    if (sent.requests.some(({ query }) => query === null)) fillIn(x, sent, texts);
+    if (sent.requests.some(({ query }) => query === null)) fillIn(exchange, sent, texts);
   }
 
-  #verdictOn(x: Exchange, text: string, charge: (characters: number) => void): Verdict {
+  #verdictOn(exchange: Exchange, text: string, charge: (characters: number) => void): Verdict {
     const persisted = this.#persisted.get(text);
     if (persisted !== undefined) return persisted;
     const key = this.#scope + hash('sha256', text, 'base64');
@@ -71,7 +71,7 @@ export class GraphQLChecker {
     if (known !== undefined) return known;
     charge(Math.min(text.length, this.#settings.maxDocumentBytes));
     const verdict = this.#read(text);
-    this.#verdicts.set(key, verdict, ownerOf(x), weightOf(verdict, text));
+    this.#verdicts.set(key, verdict, ownerOf(exchange), weightOf(verdict, text));
     return verdict;
   }
 

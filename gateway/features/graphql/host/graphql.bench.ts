@@ -47,17 +47,17 @@ for (const { label, query, config = {}, fresh, calls } of cases) {
   let made = 0;
   const request = () => {
     const text = fresh ? `${query} #${made++}` : query;
-    const x = recordedExchange({ method: 'POST', headers: { 'content-type': 'application/json' } });
-    x.body = Buffer.from(JSON.stringify({ query: text, variables: { n: 20 } }));
-    return x;
+    const exchange = recordedExchange({ method: 'POST', headers: { 'content-type': 'application/json' } });
+    exchange.body = Buffer.from(JSON.stringify({ query: text, variables: { n: 20 } }));
+    return exchange;
   };
   let best = Number.POSITIVE_INFINITY;
   for (let round = 0; round < ROUNDS; round++) {
     const ready = Array.from({ length: calls }, request);
     const started = performance.now();
-    for (const x of ready) {
+    for (const exchange of ready) {
       try {
-        checker.check(x, () => {});
+        checker.check(exchange, () => {});
       } catch (error) {
         if (!(error instanceof Refused)) throw error;
       }

@@ -26,10 +26,10 @@ export interface SentRequests {
 const MEDIA_TYPE = 'application/json';
 
 /** The body must be in memory. Throws Refused. */
-export function sentRequests(x: Exchange, limits: BodyLimits): SentRequests {
-  if (x.method === 'GET') return { requests: [readRequest(fromUrl(x))], isBatch: false, byGet: true };
-  if (x.method !== 'POST') throw new Refused('METHOD_NOT_ALLOWED', 'GraphQL is asked by POST or GET.', 405);
-  const value = fromBody(x, limits.maxBodyBytes);
+export function sentRequests(exchange: Exchange, limits: BodyLimits): SentRequests {
+  if (exchange.method === 'GET') return { requests: [readRequest(fromUrl(exchange))], isBatch: false, byGet: true };
+  if (exchange.method !== 'POST') throw new Refused('METHOD_NOT_ALLOWED', 'GraphQL is asked by POST or GET.', 405);
+  const value = fromBody(exchange, limits.maxBodyBytes);
   if (!Array.isArray(value)) return { requests: [readRequest(value)], isBatch: false, byGet: false };
   if (limits.maxBatch === 0) throw new Refused('BATCHING_NOT_SUPPORTED', 'A request is one operation, not a list.');
   if (value.length > limits.maxBatch) {
@@ -39,22 +39,22 @@ export function sentRequests(x: Exchange, limits: BodyLimits): SentRequests {
   return { requests: value.map(readRequest), isBatch: true, byGet: false };
 }
 
-function fromBody(x: Exchange, most: number): unknown {
-  const contentType = headerOf(x.headers, 'content-type');
+function fromBody(exchange: Exchange, most: number): unknown {
+  const contentType = headerOf(exchange.headers, 'content-type');
   if (mediaTypeOf(contentType) !== MEDIA_TYPE || !isUtf8(contentType)) {
     throw new Refused('UNSUPPORTED_MEDIA_TYPE', `Content-Type must be ${MEDIA_TYPE}, in UTF-8.`, 415);
   }
-  if ((headerOf(x.headers, 'content-encoding') ?? 'identity').toLowerCase() !== 'identity') {
+  if ((headerOf(exchange.headers, 'content-encoding') ?? 'identity').toLowerCase() !== 'identity') {
     throw new Refused('UNSUPPORTED_MEDIA_TYPE', 'Content-Encoding must be identity.', 415);
   }
-  for (const [name] of pairsOf(x.query ?? '')) {
+  for (const [name] of pairsOf(exchange.query ?? '')) {
     if (memberLike(name) !== undefined) throw badRequest('The URL and the body cannot both have parts of a request.');
   }
-  if (x.body === null || x.body.length === 0) throw badRequest('The request has no body.');
-  if (x.body.length > most) {
+  if (exchange.body === null || exchange.body.length === 0) throw badRequest('The request has no body.');
+  if (exchange.body.length > most) {
     throw new Refused('PAYLOAD_TOO_LARGE', `The request body has more than ${most} bytes.`, 413);
   }
-  return parsed(x.body);
+  return parsed(exchange.body);
 }
 
 function parsed(json: Uint8Array | string): unknown {
@@ -75,10 +75,10 @@ function parsedOnce(json: Uint8Array | string): unknown {
 const JSON_MEMBERS: ReadonlySet<string> = new Set(['variables', 'extensions']);
 
 /** Returns the members in the URL's query; other parameters are ignored. */
-function fromUrl(x: Exchange): Readonly<Record<string, unknown>> {
-  if (x.body !== null && x.body.length > 0) throw badRequest('A GET has no body.');
+function fromUrl(exchange: Exchange): Readonly<Record<string, unknown>> {
+  if (exchange.body !== null && exchange.body.length > 0) throw badRequest('A GET has no body.');
   const members: Record<string, unknown> = {};
-  for (const [name, value] of pairsOf(x.query ?? '')) {
+  for (const [name, value] of pairsOf(exchange.query ?? '')) {
     const member = memberLike(name);
     if (member === undefined) continue;
     if (member !== name) throw badRequest(`The URL has a parameter that could be taken for ${member}.`);

@@ -30,11 +30,11 @@ export interface Binding {
  * Bodies that a config needs before `on_request`: none at all, those of JSON types, all, or those that the function
  * selects.
  */
-export type BodyNeed = 'none' | 'json' | 'any' | ((x: Exchange) => boolean);
+export type BodyNeed = 'none' | 'json' | 'any' | ((exchange: Exchange) => boolean);
 
 /** Counts the instances that wait in a call. */
 export interface Holder {
-  hold(call: Call, x: Exchange): void;
+  hold(call: Call, exchange: Exchange): void;
   letGo(call: Call): void;
 }
 

@@ -14,18 +14,18 @@ const CLIENT_CLOSED = 499;
 /** Returns the outcome of a hook that returned `result`. Throws if result and host calls contradict each other. */
 export function outcomeOf(call: Call, result: number): Outcome {
   const { hook, responded, handedOff } = call;
-  const x = call.request();
+  const exchange = call.request();
   if (hook === 'dispatch') {
     if (result === 1 && responded && !handedOff) {
-      x.decided(call.binding.name);
+      exchange.decided(call.binding.name);
       return ANSWERED;
     }
     if (result === 2 && handedOff && !responded) return HANDED_OFF;
   } else {
     if (result === 0 && !responded) return CONTINUE;
     if (result === 1 && responded) {
-      if (hook === 'on_response' && call.changes) addHeaders(call, x.answer);
-      x.decided(call.binding.name);
+      if (hook === 'on_response' && call.changes) addHeaders(call, exchange.answer);
+      exchange.decided(call.binding.name);
       return ANSWERED;
     }
   }
@@ -43,24 +43,24 @@ function addHeaders(call: Call, answer: NonNullable<Call['exchange']>['answer'])
 
 /** Answers for a call that failed, and logs why. */
 export function failed(call: Call, error: unknown): void {
-  const x = call.request();
+  const exchange = call.request();
   if (error instanceof Interrupted) {
-    x.answer ??= { status: CLIENT_CLOSED, body: null };
+    exchange.answer ??= { status: CLIENT_CLOSED, body: null };
     return;
   }
-  x.handOff = null;
-  x.engine?.close?.();
-  x.engine = null;
+  exchange.handOff = null;
+  exchange.engine?.close?.();
+  exchange.engine = null;
   if (error instanceof Overloaded) {
     const { services, name } = call.binding;
-    x.decided(name, 'overloaded');
-    services.log('warn', name, `${call.hook} was ended: ${error.message}`, x);
-    x.answer = { problem: problem('overloaded') };
+    exchange.decided(name, 'overloaded');
+    services.log('warn', name, `${call.hook} was ended: ${error.message}`, exchange);
+    exchange.answer = { problem: problem('overloaded') };
     return;
   }
-  x.decided(call.binding.name, 'failed');
+  exchange.decided(call.binding.name, 'failed');
   logFailure(call, error);
-  x.answer = { problem: problem(ownFault(error) ? 'plugin-failed' : 'internal-error') };
+  exchange.answer = { problem: problem(ownFault(error) ? 'plugin-failed' : 'internal-error') };
 }
 
 /** Logs the failure in one line. */

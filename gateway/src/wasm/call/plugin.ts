@@ -24,7 +24,7 @@ export interface CallServices {
    * that are not open (docs/reference/gateway.md#egress).
    */
   openUpstream(url: string, config: JsonObject): Upstream;
-  log(level: LogLevel, plugin: string, message: string, x: Exchange | null): void;
+  log(level: LogLevel, plugin: string, message: string, exchange: Exchange | null): void;
 }
 
 export interface PluginLimits {
@@ -52,7 +52,7 @@ export const DEFAULT_LIMITS: PluginLimits = {
 export type ChunkResult = Uint8Array | null;
 
 /** Form of a problem for clients of a protocol, whatever its source. */
-export type ProblemForm = (x: Exchange, problem: Problem) => Problem;
+export type ProblemForm = (exchange: Exchange, problem: Problem) => Problem;
 
 export interface BoundPlugin {
   readonly name: string;
@@ -66,14 +66,14 @@ export interface BoundPlugin {
   /** Of a dispatcher: the form of all problems of its operations; null: unchanged. */
   readonly problemForm: ProblemForm | null;
   /** Each always ends, at once if the plugin does not wait: a failing one answers with a problem (ANSWERED). */
-  onRequest(x: Exchange): Outcome | Promise<Outcome>;
-  onResponse(x: Exchange): Outcome | Promise<Outcome>;
-  dispatch(x: Exchange): Outcome | Promise<Outcome>;
+  onRequest(exchange: Exchange): Outcome | Promise<Outcome>;
+  onResponse(exchange: Exchange): Outcome | Promise<Outcome>;
+  dispatch(exchange: Exchange): Outcome | Promise<Outcome>;
   /** Reject when the plugin fails: the stream is then cut. */
-  requestChunk(x: Exchange, chunk: Uint8Array): Promise<ChunkResult>;
-  requestEnd(x: Exchange): Promise<ChunkResult>;
-  responseChunk(x: Exchange, chunk: Uint8Array): Promise<ChunkResult>;
-  responseEnd(x: Exchange): Promise<ChunkResult>;
+  requestChunk(exchange: Exchange, chunk: Uint8Array): Promise<ChunkResult>;
+  requestEnd(exchange: Exchange): Promise<ChunkResult>;
+  responseChunk(exchange: Exchange, chunk: Uint8Array): Promise<ChunkResult>;
+  responseEnd(exchange: Exchange): Promise<ChunkResult>;
   /** Drops the idle instances; calls in flight finish. */
   close(): void;
 }

@@ -22,11 +22,11 @@ export const contextFunctions: HostFunctions = {
   context_set: {
     signature: 'iiii:',
     make: (call) => (key, keyLength, value, valueLength) => {
-      const x = call.request();
-      x.context ??= new Map();
-      const name = roomFor(call, x.context, key, keyLength, valueLength);
-      call.holdMore(valueLength - (x.context.get(name)?.length ?? 0));
-      x.context.set(name, call.memory.text(value, valueLength));
+      const exchange = call.request();
+      exchange.context ??= new Map();
+      const name = roomFor(call, exchange.context, key, keyLength, valueLength);
+      call.holdMore(valueLength - (exchange.context.get(name)?.length ?? 0));
+      exchange.context.set(name, call.memory.text(value, valueLength));
     },
   },
   state_get: {
@@ -40,12 +40,12 @@ export const contextFunctions: HostFunctions = {
   state_set: {
     signature: 'iiii:',
     make: (call) => (key, keyLength, value, valueLength) => {
-      const x = call.request();
+      const exchange = call.request();
       const { owner } = call.binding;
       if (owner === null) throw new HostCallError('there is no request in init');
-      x.states ??= new Map();
-      const states = x.states.get(owner) ?? new Map<string, Uint8Array>();
-      x.states.set(owner, states);
+      exchange.states ??= new Map();
+      const states = exchange.states.get(owner) ?? new Map<string, Uint8Array>();
+      exchange.states.set(owner, states);
       const name = roomFor(call, states, key, keyLength, valueLength);
       call.holdMore(valueLength - (states.get(name)?.length ?? 0));
       states.set(name, call.memory.copy(value, valueLength));
@@ -53,8 +53,8 @@ export const contextFunctions: HostFunctions = {
   },
 };
 
-function statesOf(call: Call, x: Exchange): ReadonlyMap<string, Uint8Array> | undefined {
-  return call.binding.owner === null ? undefined : x.states?.get(call.binding.owner);
+function statesOf(call: Call, exchange: Exchange): ReadonlyMap<string, Uint8Array> | undefined {
+  return call.binding.owner === null ? undefined : exchange.states?.get(call.binding.owner);
 }
 
 function roomFor(

@@ -20,10 +20,10 @@ export const requestBodyFunctions: HostFunctions = {
   request_body_limit: {
     signature: 'i:i',
     make: (call) => (bytes) => {
-      const x = call.request();
+      const exchange = call.request();
       if (call.hook !== 'on_request') throw new HostCallError(`request_body_limit is for on_request, not ${call.hook}`);
-      if (x.body !== null) return x.body.length;
-      x.bodyStream?.limitTo(bytes >>> 0);
+      if (exchange.body !== null) return exchange.body.length;
+      exchange.bodyStream?.limitTo(bytes >>> 0);
       return -1;
     },
   },
@@ -47,13 +47,13 @@ export const requestBodyFunctions: HostFunctions = {
     signature: 'iii:i',
     body: 'request_body',
     make: (call) => (offset, buf, cap) => {
-      const x = call.request();
-      if (x.body === null && x.bodyStream !== null) {
+      const exchange = call.request();
+      if (exchange.body === null && exchange.bodyStream !== null) {
         throw new HostCallError('request_body_read before request_body_length');
       }
-      if (x.refusesJson(false)) throw new Interrupted('the body has a member twice');
+      if (exchange.refusesJson(false)) throw new Interrupted('the body has a member twice');
       call.charge(cap);
-      return x.body === null ? 0 : call.memory.writeFrom(x.body, offset, buf, cap);
+      return exchange.body === null ? 0 : call.memory.writeFrom(exchange.body, offset, buf, cap);
     },
   },
   request_body_digest: {
@@ -75,20 +75,20 @@ export const requestBodyFunctions: HostFunctions = {
     body: 'request_body',
     make: (call) => (pointer, length) => {
       call.charge(length);
-      const x = call.request();
-      call.holdMore((length >>> 0) - (x.body?.length ?? 0));
-      x.body = call.memory.copy(pointer, length);
+      const exchange = call.request();
+      call.holdMore((length >>> 0) - (exchange.body?.length ?? 0));
+      exchange.body = call.memory.copy(pointer, length);
     },
   },
 };
 
 /** Reads the body unless that is done; `result` gets null for requests without one. */
 export function withBody(call: Call, result: (body: Uint8Array | null) => number): number | Promise<number> {
-  const x = call.request();
-  if (x.body !== null) return result(x.body);
+  const exchange = call.request();
+  if (exchange.body !== null) return result(exchange.body);
   // Even without a body, reading validates: the operation may require one.
-  return call.wait(x.readBody(), BODY_DEADLINE_MS, (body) => {
-    if (x.bodyStream !== null) x.body ??= body;
-    return result(x.body);
+  return call.wait(exchange.readBody(), BODY_DEADLINE_MS, (body) => {
+    if (exchange.bodyStream !== null) exchange.body ??= body;
+    return result(exchange.body);
   });
 }

@@ -56,13 +56,14 @@ function changeRequestHeader(
   value: number,
   valueLength: number,
 ): void {
-  const x = call.request();
+  const exchange = call.request();
   const op = changeOp(opCode);
   const header = headerName(call, name, nameLength);
-  if (op !== 'remove' && x.headers.length >= MAX_HEADERS * 2) throw new HostCallError('too many request headers');
+  if (op !== 'remove' && exchange.headers.length >= MAX_HEADERS * 2)
+    throw new HostCallError('too many request headers');
   if (op !== 'remove') call.holdMore(valueLength >>> 0);
   if (!header.startsWith(AUTH_PREFIX)) {
-    changeHeader(x.headers, op, header, op === 'remove' ? '' : headerValue(call, header, value, valueLength));
+    changeHeader(exchange.headers, op, header, op === 'remove' ? '' : headerValue(call, header, value, valueLength));
     return;
   }
   if (!call.binding.authenticates) {
@@ -71,14 +72,14 @@ function changeRequestHeader(
   if (header === 'x-auth-claims' && valueLength >>> 0 > MAX_CLAIMS) return leaveOutClaims(call, valueLength >>> 0);
   const text = op === 'remove' ? '' : authValue(call, header, value, valueLength);
   if (header === 'x-auth-claims' && text.length > MAX_CLAIMS) return leaveOutClaims(call, text.length);
-  changeHeader(x.headers, op, header, text);
+  changeHeader(exchange.headers, op, header, text);
 }
 
 /** docs/decisions.md#identity-headers */
 function leaveOutClaims(call: Call, bytes: number): void {
-  const x = call.request();
-  changeHeader(x.headers, 'remove', 'x-auth-claims', '');
-  x.claimsLeftOut = true;
+  const exchange = call.request();
+  changeHeader(exchange.headers, 'remove', 'x-auth-claims', '');
+  exchange.claimsLeftOut = true;
   const { services, name } = call.binding;
-  services.log('warn', name, `x-auth-claims left out: ${bytes} bytes, of at most ${MAX_CLAIMS}`, x);
+  services.log('warn', name, `x-auth-claims left out: ${bytes} bytes, of at most ${MAX_CLAIMS}`, exchange);
 }

@@ -9,16 +9,16 @@ import { changeOp } from './header-rules.ts';
 const MAX_QUERY = 65_536;
 
 /** The fields of `request_get`, by their number in the ABI. */
-const fields: readonly ((x: Exchange) => string | undefined)[] = [
-  (x) => x.method,
-  (x) => x.path,
-  (x) => x.query,
-  (x) => x.clientIp,
-  (x) => x.operation?.path,
-  (x) => x.operation?.operationId,
-  (x) => x.scheme,
-  (x) => x.target,
-  (x) => clientNetwork(x.clientIp),
+const fields: readonly ((exchange: Exchange) => string | undefined)[] = [
+  (exchange) => exchange.method,
+  (exchange) => exchange.path,
+  (exchange) => exchange.query,
+  (exchange) => exchange.clientIp,
+  (exchange) => exchange.operation?.path,
+  (exchange) => exchange.operation?.operationId,
+  (exchange) => exchange.scheme,
+  (exchange) => exchange.target,
+  (exchange) => clientNetwork(exchange.clientIp),
 ];
 
 export const requestFunctions: HostFunctions = {
@@ -42,31 +42,31 @@ export const requestFunctions: HostFunctions = {
   request_query_change: {
     signature: 'iiiii:',
     make: (call) => (opCode, name, nameLength, value, valueLength) => {
-      const x = call.request();
+      const exchange = call.request();
       const op = changeOp(opCode);
       const parameter = call.memory.text(name, nameLength);
-      call.charge((x.query?.length ?? 0) + nameLength + valueLength);
-      if (op !== 'add' && x.query !== undefined) x.query = withoutParameter(x.query, parameter);
+      call.charge((exchange.query?.length ?? 0) + nameLength + valueLength);
+      if (op !== 'add' && exchange.query !== undefined) exchange.query = withoutParameter(exchange.query, parameter);
       if (op === 'remove') return;
       const pair = `${encodeURIComponent(parameter)}=${encodeURIComponent(call.memory.text(value, valueLength))}`;
-      const query = x.query ? `${x.query}&${pair}` : pair;
+      const query = exchange.query ? `${exchange.query}&${pair}` : pair;
       if (query.length > MAX_QUERY) throw new HostCallError(`a query of more than ${MAX_QUERY} bytes`);
-      x.query = query;
+      exchange.query = query;
     },
   },
-  path_param_get: pathParam((x) => x.params),
-  path_param_sent: pathParam((x) => x.sentParams),
+  path_param_get: pathParam((exchange) => exchange.params),
+  path_param_sent: pathParam((exchange) => exchange.sentParams),
 };
 
 /** The value of a path parameter out of `values`, which are in the order of the names. */
-function pathParam(values: (x: Exchange) => readonly string[]): HostFunctions[string] {
+function pathParam(values: (exchange: Exchange) => readonly string[]): HostFunctions[string] {
   return {
     signature: 'iiii:i',
     make: (call) => (name, length, buf, cap) => {
-      const x = call.request();
-      const names = x.operation?.paramNames ?? [];
+      const exchange = call.request();
+      const names = exchange.operation?.paramNames ?? [];
       const wanted = call.memory.text(name, length);
-      return call.memory.writeText(values(x)[names.indexOf(wanted)], buf, cap);
+      return call.memory.writeText(values(exchange)[names.indexOf(wanted)], buf, cap);
     },
   };
 }

@@ -53,22 +53,22 @@ export const responseFunctions: HostFunctions = {
   response_header_change: {
     signature: 'iiiii:',
     make: (call) => (opCode, name, nameLength, value, valueLength) => {
-      const x = call.request();
+      const exchange = call.request();
       const op = changeOp(opCode);
       const header = headerName(call, name, nameLength);
       const text = op === 'remove' ? '' : headerValue(call, header, value, valueLength);
-      if (op !== 'remove') countHeader(x, header, text);
+      if (op !== 'remove') countHeader(exchange, header, text);
       if (call.hook === 'on_response') {
-        if (op !== 'remove' && x.responseHeaders.length >= MAX_HEADERS * 2) throw tooMany();
-        changeHeader(x.responseHeaders, op, header, text);
+        if (op !== 'remove' && exchange.responseHeaders.length >= MAX_HEADERS * 2) throw tooMany();
+        changeHeader(exchange.responseHeaders, op, header, text);
         call.changes ??= [];
         if (call.changes.length >= MAX_HEADERS) throw tooMany();
         call.changes.push({ op, name: header, value: text });
         return;
       }
-      x.staged ??= [];
-      if (x.staged.length >= MAX_HEADERS) throw tooMany();
-      x.staged.push({ op, name: header, value: text });
+      exchange.staged ??= [];
+      if (exchange.staged.length >= MAX_HEADERS) throw tooMany();
+      exchange.staged.push({ op, name: header, value: text });
     },
   },
   response_status: { signature: ':i', make: (call) => () => call.response().responseStatus },
@@ -117,17 +117,17 @@ export const responseFunctions: HostFunctions = {
 const NO_BYTES = new Uint8Array(0);
 
 /** The body in memory; text is encoded once. */
-function responseBody(x: Exchange): Uint8Array {
-  if (typeof x.responseBody === 'string') x.responseBody = Buffer.from(x.responseBody);
-  return x.responseBody ?? NO_BYTES;
+function responseBody(exchange: Exchange): Uint8Array {
+  if (typeof exchange.responseBody === 'string') exchange.responseBody = Buffer.from(exchange.responseBody);
+  return exchange.responseBody ?? NO_BYTES;
 }
 
 /** Limit for all plugins of one request: clients take no more, and pending headers are held in memory. */
 export const MAX_HEADER_BYTES = 65_536;
 
-function countHeader(x: Exchange, name: string, value: string): void {
-  x.responseHeaderBytes += name.length + value.length;
-  if (x.responseHeaderBytes > MAX_HEADER_BYTES)
+function countHeader(exchange: Exchange, name: string, value: string): void {
+  exchange.responseHeaderBytes += name.length + value.length;
+  if (exchange.responseHeaderBytes > MAX_HEADER_BYTES)
     throw new HostCallError(`more than ${MAX_HEADER_BYTES} bytes of response headers`);
 }
 

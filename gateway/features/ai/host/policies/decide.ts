@@ -15,7 +15,7 @@ const DEADLINE_MS = 86_400_000;
 const PASSES = 0;
 const ANSWERS = 1;
 
-export type Rule = (x: Exchange) => Decision | Promise<Decision>;
+export type Rule = (exchange: Exchange) => Decision | Promise<Decision>;
 
 /** Decisions of a policy by kind of request. */
 export interface Rules {
@@ -29,54 +29,54 @@ export interface Rules {
 
 /** Returns 1 if the request has its answer. Requests without a body pass. */
 export function decide(call: Call, rules: Rules): number | Promise<number> {
-  const x = call.request();
+  const exchange = call.request();
   const settle = (decision: Decision) => {
     if (decision === null) return PASSES;
-    answerWith(call, decision instanceof AiRefused ? { problem: problemFor(x, decision.problem) } : decision);
+    answerWith(call, decision instanceof AiRefused ? { problem: problemFor(exchange, decision.problem) } : decision);
     return ANSWERS;
   };
-  const decision = decided(call, x, rules);
+  const decision = decided(call, exchange, rules);
   return decision instanceof Promise ? call.wait(decision, DEADLINE_MS, settle) : settle(decision);
 }
 
 /** 1 if a problem takes the place of the answer. */
 export function settleAnswer(
   call: Call,
-  x: Exchange,
+  exchange: Exchange,
   refusal: AiRefused | null | Promise<AiRefused | null>,
 ): number | Promise<number> {
   const settle = (found: AiRefused | null) => {
     if (found === null) return PASSES;
-    answerWith(call, { problem: problemFor(x, found.problem) });
+    answerWith(call, { problem: problemFor(exchange, found.problem) });
     return ANSWERS;
   };
   return refusal instanceof Promise ? call.wait(refusal, DEADLINE_MS, settle) : settle(refusal);
 }
 
-function decided(call: Call, x: Exchange, rules: Rules): Decision | Promise<Decision> {
-  const request = filesRequest(x);
-  if (request !== null) return ruled(() => rules.files(x, request));
+function decided(call: Call, exchange: Exchange, rules: Rules): Decision | Promise<Decision> {
+  const request = filesRequest(exchange);
+  if (request !== null) return ruled(() => rules.files(exchange, request));
   const { session = ofUnread(call), body } = rules;
-  if (isRealtime(x)) return ruled(() => session(x));
-  return x.body === null ? read(call, x).then(() => ofBody(x, body)) : ofBody(x, body);
+  if (isRealtime(exchange)) return ruled(() => session(exchange));
+  return exchange.body === null ? read(call, exchange).then(() => ofBody(exchange, body)) : ofBody(exchange, body);
 }
 
 function ofUnread({ binding }: Call): Rule {
   return () => unreadSession(binding.name, binding.config.whole);
 }
 
-async function read(call: Call, x: Exchange): Promise<void> {
-  const body = await x.readBody();
-  if (x.bodyStream !== null) x.body ??= body;
+async function read(call: Call, exchange: Exchange): Promise<void> {
+  const body = await exchange.readBody();
+  if (exchange.bodyStream !== null) exchange.body ??= body;
   call.charge(body.length);
 }
 
-function ofBody(x: Exchange, rule: Rule): Decision | Promise<Decision> {
-  if (x.body === null) return null;
-  const unserved = notServed(x.path);
+function ofBody(exchange: Exchange, rule: Rule): Decision | Promise<Decision> {
+  if (exchange.body === null) return null;
+  const unserved = notServed(exchange.path);
   if (unserved !== null) return unserved;
-  if (x.refusesJson(true)) throw new Interrupted('the body has a member twice');
-  return ruled(() => rule(x));
+  if (exchange.refusesJson(true)) throw new Interrupted('the body has a member twice');
+  return ruled(() => rule(exchange));
 }
 
 function ruled(rule: () => Decision | Promise<Decision>): Decision | Promise<Decision> {

@@ -7,7 +7,7 @@ import { type FilesRequest, filesRequest } from '../proxy/files/files-request.ts
 import { notPassed } from '../proxy/files/not-passed.ts';
 import type { Decision } from './decision.ts';
 
-export type FilesRule = (x: Exchange, request: FilesRequest) => Decision | Promise<Decision>;
+export type FilesRule = (exchange: Exchange, request: FilesRequest) => Decision | Promise<Decision>;
 
 /** `allowed`: applied if the config lets them through; default: they pass. */
 export function filesRule(config: JsonObject, allowed: FilesRule = () => null): FilesRule {
@@ -19,11 +19,11 @@ export function allowsFiles(config: JsonObject): boolean {
 }
 
 /** A request without a body has no prompt: ai-proxy handles it. */
-function refuses(x: Exchange, { surface }: FilesRequest): Decision {
-  return x.body === null && x.bodyStream === null ? null : notPassed(surface);
+function refuses(exchange: Exchange, { surface }: FilesRequest): Decision {
+  return exchange.body === null && exchange.bodyStream === null ? null : notPassed(surface);
 }
 
 /** Reports whether policies need the body in memory: files pass as they come. */
-export function readsBody(x: Exchange): boolean {
-  return filesRequest(x) === null;
+export function readsBody(exchange: Exchange): boolean {
+  return filesRequest(exchange) === null;
 }

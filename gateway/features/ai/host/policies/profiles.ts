@@ -13,10 +13,14 @@ export interface Profile<T> {
 export class Profiles<T> {
   readonly #profiles: ReadonlyMap<string, Profile<T>>;
   readonly #default: Profile<T>;
-  readonly #log: (message: string, x: Exchange) => void;
+  readonly #log: (message: string, exchange: Exchange) => void;
 
   /** Throws if `profiles` lacks `default_profile`, and the errors of `read`. */
-  constructor(config: JsonObject, read: (settings: JsonObject) => T, log: (message: string, x: Exchange) => void) {
+  constructor(
+    config: JsonObject,
+    read: (settings: JsonObject) => T,
+    log: (message: string, exchange: Exchange) => void,
+  ) {
     const entries = Object.entries(objectOf(config['profiles'])).map(
       ([name, each]) => [name, { name, settings: read(objectOf(each)) }] as const,
     );
@@ -32,12 +36,12 @@ export class Profiles<T> {
   }
 
   /** Returns the profile that `ai.policy` names, by default `default_profile`. */
-  of(x: Exchange): Profile<T> {
-    const chosen = x.context?.get(POLICY_KEY);
+  of(exchange: Exchange): Profile<T> {
+    const chosen = exchange.context?.get(POLICY_KEY);
     if (chosen === undefined) return this.#default;
     const profile = this.#profiles.get(chosen);
     if (profile !== undefined) return profile;
-    this.#log(`ai.policy names ${JSON.stringify(chosen)}, which is not in profiles: default_profile holds`, x);
+    this.#log(`ai.policy names ${JSON.stringify(chosen)}, which is not in profiles: default_profile holds`, exchange);
     return this.#default;
   }
 }

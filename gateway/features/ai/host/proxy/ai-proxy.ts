@@ -48,43 +48,43 @@ export class AiProxy implements Engine {
     this.#files = new FilesProxy(settings, services);
   }
 
-  async answer(x: Exchange, response: EngineResponse): Promise<void> {
-    const files = filesRequest(x);
-    if (files !== null) return this.#files.answer(x, response, files);
-    const unserved = notServed(x.path);
-    if (unserved !== null) return response.whole({ problem: problemFor(x, unserved.problem) });
-    if (x.refusesJson(true) && x.answer !== null) return response.whole(x.answer);
-    const surface = surfaceOf(x.path);
-    const noWebSocket = surface === 'realtime' ? refusalOf(x) : null;
+  async answer(exchange: Exchange, response: EngineResponse): Promise<void> {
+    const files = filesRequest(exchange);
+    if (files !== null) return this.#files.answer(exchange, response, files);
+    const unserved = notServed(exchange.path);
+    if (unserved !== null) return response.whole({ problem: problemFor(exchange, unserved.problem) });
+    if (exchange.refusesJson(true) && exchange.answer !== null) return response.whole(exchange.answer);
+    const surface = surfaceOf(exchange.path);
+    const noWebSocket = surface === 'realtime' ? refusalOf(exchange) : null;
     if (noWebSocket !== null) return response.whole({ problem: noWebSocket });
     try {
-      if (surface === 'models') await response.whole(await this.#models(x));
-      else await this.#serve(x, response, surface);
+      if (surface === 'models') await response.whole(await this.#models(exchange));
+      else await this.#serve(exchange, response, surface);
     } catch (error) {
       if (!(error instanceof AiRefused)) throw error;
-      await response.whole({ problem: problemFor(x, error.problem) });
+      await response.whole({ problem: problemFor(exchange, error.problem) });
     }
   }
 
-  async #models(x: Exchange): Promise<Answer> {
-    if (x.method !== 'GET') {
+  async #models(exchange: Exchange): Promise<Answer> {
+    if (exchange.method !== 'GET') {
       const detail = 'The list of models is read with GET.';
       throw refused('method-not-allowed', 'method_not_allowed', detail, { headers: ['allow', 'GET'] });
     }
     return {
       status: 200,
       headers: ['content-type', 'application/json'],
-      body: await listModels(x, this.#settings, this.#services),
+      body: await listModels(exchange, this.#settings, this.#services),
     };
   }
 
-  async #serve(x: Exchange, response: EngineResponse, name: Served): Promise<void> {
-    const request = readRequest(x);
+  async #serve(exchange: Exchange, response: EngineResponse, name: Served): Promise<void> {
+    const request = readRequest(exchange);
     const { model } = request;
     const { metrics, log } = this.#services;
-    const unknown = unknownTarget(this.#settings, x);
-    if (unknown !== null) log('warn', `ai.target names ${JSON.stringify(unknown)}, which is not in targets`, x);
-    const resolved = resolve(this.#settings, x, model);
+    const unknown = unknownTarget(this.#settings, exchange);
+    if (unknown !== null) log('warn', `ai.target names ${JSON.stringify(unknown)}, which is not in targets`, exchange);
+    const resolved = resolve(this.#settings, exchange, model);
     const { target, resolution, alias } = resolved;
     metrics.resolved(resolution);
     if (name === 'counting' && target.provider !== 'provider_messages')
@@ -93,19 +93,19 @@ export class AiProxy implements Engine {
     const named = requestFor(request, resolved.model);
     const first = this.#attempt(name, named, target.provider);
     const why = alias === null ? resolution : `${model} is ${resolved.model}, ${resolution}`;
-    let failed = await this.#ask({ x, response, surface, request: named, model, why }, target, first);
+    let failed = await this.#ask({ exchange, response, surface, request: named, model, why }, target, first);
     let from = target;
     for (const next of fallbacks(this.#settings, resolved)) {
-      if (failed === null || x.closed) break;
+      if (failed === null || exchange.closed) break;
       const spare = requestFor(request, next.model);
       const attempt = this.#fallbackAttempt(name, spare, next.target);
       if (attempt === null) continue;
       metrics.fellBack(from.provider, next.target.provider);
-      const asked = { x, response, surface, request: spare, model, why: `${from.name} failed` };
+      const asked = { exchange, response, surface, request: spare, model, why: `${from.name} failed` };
       failed = await this.#ask(asked, next.target, attempt);
       from = next.target;
     }
-    if (failed !== null) await response.whole({ problem: problemFor(x, unanswered(failed, NO_PROVIDER)) });
+    if (failed !== null) await response.whole({ problem: problemFor(exchange, unanswered(failed, NO_PROVIDER)) });
   }
 
   #ask(asked: Asked, target: Target, attempt: Attempt): Promise<ProviderFailed | null> {
@@ -135,15 +135,15 @@ export class AiProxy implements Engine {
 }
 
 /** Throws AiRefused. */
-function readRequest(x: Exchange): SurfaceRequest {
-  const parsed = parsedRequest(x);
+function readRequest(exchange: Exchange): SurfaceRequest {
+  const parsed = parsedRequest(exchange);
   const [model, stream] = [get(parsed, 'model'), get(parsed, 'stream') ?? false];
   if (typeof model !== 'string' || model === '') {
     throw refused('validation-failed', 'model_required', 'The request must name a model.', { param: 'model' });
   }
   if (model.length > MAX_MODEL) throw invalid('model', `at most ${MAX_MODEL} characters long`);
   if (typeof stream !== 'boolean') throw invalid('stream', 'true or false');
-  return { body: x.body ?? NO_BODY, parsed, model, stream, beta: headerOf(x.headers, BETA) ?? null };
+  return { body: exchange.body ?? NO_BODY, parsed, model, stream, beta: headerOf(exchange.headers, BETA) ?? null };
 }
 
 /** Returns the request with the model's own name, if the client asked for an alias. */

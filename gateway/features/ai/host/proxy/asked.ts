@@ -11,12 +11,12 @@ export interface AiServices {
   readonly metrics: AiMetrics;
   /** Store of things that are counted once, for all pods. */
   readonly reservations: ReservationStore;
-  log(level: LogLevel, message: string, x: Exchange): void;
+  log(level: LogLevel, message: string, exchange: Exchange): void;
 }
 
 /** A request, on its way to a provider. */
 export interface Asked {
-  readonly x: Exchange;
+  readonly exchange: Exchange;
   readonly response: EngineResponse;
   readonly surface: Pick<Surface, 'error'>;
   /** As it goes to the target: with the model's own name. */

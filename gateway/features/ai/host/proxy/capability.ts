@@ -39,11 +39,11 @@ export const ai = capability({
           for (const url of impliedUrls(config.whole)) services.openUpstream(url, config.whole);
           bound().proxy = new AiProxy(aiSettings(config.whole), {
             ...loaded,
-            log: (level, message, x) => services.log(level, name, message, x),
+            log: (level, message, exchange) => services.log(level, name, message, exchange),
           });
           call.problemForm = problemInForm;
           // Files are passed on as they come.
-          call.bodyNeed = (x) => filesRequest(x)?.operation !== 'upload';
+          call.bodyNeed = (exchange) => filesRequest(exchange)?.operation !== 'upload';
           return 0;
         },
     },

@@ -28,7 +28,7 @@ export interface AnswerHead {
 export async function endpointAnswer<A extends AnswerHead>(
   answering: Promise<A>,
   { health, host }: Endpoint,
-  x: Exchange,
+  exchange: Exchange,
   metrics: AiMetrics,
 ): Promise<A> {
   const { breaker } = health;
@@ -36,9 +36,10 @@ export async function endpointAnswer<A extends AnswerHead>(
   try {
     answer = await answering;
   } catch (error) {
-    const isOurs = x.closed || Boolean(x.bodyStream?.errored);
-    if (isOurs || !(error instanceof HttpCallError) || !COUNTED.includes(error.failure)) breaker.abandoned(x.clientIp);
-    else if (breaker.failed(x.clientIp)) metrics.broke(host);
+    const isOurs = exchange.closed || Boolean(exchange.bodyStream?.errored);
+    if (isOurs || !(error instanceof HttpCallError) || !COUNTED.includes(error.failure))
+      breaker.abandoned(exchange.clientIp);
+    else if (breaker.failed(exchange.clientIp)) metrics.broke(host);
     throw error;
   }
   breaker.succeeded();

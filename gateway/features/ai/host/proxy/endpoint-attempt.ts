@@ -48,15 +48,15 @@ export class EndpointAttempt {
     this.#asked = asked;
     this.#at = at;
     this.#services = services;
-    this.count = new TokenCount(asked.x, at.provider, asked.model);
+    this.count = new TokenCount(asked.exchange, at.provider, asked.model);
   }
 
   /** Returns null if the client has an answer, or has left; otherwise nothing was sent to it. `ask` throws failures. */
   async run(ask: () => Promise<void>): Promise<ProviderFailed | null> {
     const { provider, endpoint } = this.#at;
     const { breaker } = endpoint.health;
-    const { x } = this.#asked;
-    const { clientIp } = x;
+    const { exchange } = this.#asked;
+    const { clientIp } = exchange;
     if (!breaker.admits(clientIp)) return new ProviderFailed('circuit breaker open', 503, breaker.retryAfter(clientIp));
     const from = performance.now();
     let failed: ProviderFailed | null = null;
@@ -66,11 +66,11 @@ export class EndpointAttempt {
     } catch (error) {
       failed = await this.#failure(error);
     }
-    if (failed !== null && !x.closed) this.#failed(failed);
+    if (failed !== null && !exchange.closed) this.#failed(failed);
     const { metrics } = this.#services;
-    const status = x.closed && this.#status === NO_ANSWER ? CLIENT_CLOSED : this.#status;
+    const status = exchange.closed && this.#status === NO_ANSWER ? CLIENT_CLOSED : this.#status;
     metrics.answered(provider, status, (performance.now() - from) / 1000);
-    if (!x.closed) metrics.asked(endpoint.host, outcomeOf(this.#status, failed));
+    if (!exchange.closed) metrics.asked(endpoint.host, outcomeOf(this.#status, failed));
     return failed;
   }
 
@@ -84,7 +84,7 @@ export class EndpointAttempt {
     const { endpoint } = this.#at;
     const { health } = endpoint;
     const from = performance.now();
-    const answer = await endpointAnswer(answering, endpoint, this.#asked.x, this.#services.metrics);
+    const answer = await endpointAnswer(answering, endpoint, this.#asked.exchange, this.#services.metrics);
     this.#status = answer.status;
     if (answer.status === 429 && this.#limited(retryAfterMs(headerOf(answer.headers, 'retry-after')))) {
       leave(answer);
@@ -117,10 +117,14 @@ export class EndpointAttempt {
 
   /** Logs the refusal for the operator. */
   #credentialRefused(status: number, problem: Problem): Promise<void> {
-    const { x, response } = this.#asked;
+    const { exchange, response } = this.#asked;
     const { provider, endpoint } = this.#at;
-    this.#services.log('error', `${provider} at ${endpoint.host} refuses the credential of the gateway: ${status}`, x);
-    return response.whole({ problem: problemFor(x, problem) });
+    this.#services.log(
+      'error',
+      `${provider} at ${endpoint.host} refuses the credential of the gateway: ${status}`,
+      exchange,
+    );
+    return response.whole({ problem: problemFor(exchange, problem) });
   }
 
   /** Returns null if the client got an answer of it. */

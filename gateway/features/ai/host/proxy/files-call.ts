@@ -33,7 +33,7 @@ const MAX_MODEL = 256;
 const JSON_TYPE = 'application/json';
 
 export interface FilesAsked {
-  readonly x: Exchange;
+  readonly exchange: Exchange;
   readonly response: EngineResponse;
   readonly asked: AskedOperation;
   readonly target: Target;
@@ -59,11 +59,11 @@ export class FilesCall {
 
   /** Throws AiRefused. */
   async run(): Promise<void> {
-    const { x, target } = this.#to;
+    const { exchange, target } = this.#to;
     const { metrics } = this.#services;
     const { breaker } = this.#endpoint.health;
-    if (!breaker.admits(x.clientIp)) {
-      return this.#failed(new ProviderFailed('circuit breaker open', 503, breaker.retryAfter(x.clientIp)));
+    if (!breaker.admits(exchange.clientIp)) {
+      return this.#failed(new ProviderFailed('circuit breaker open', 503, breaker.retryAfter(exchange.clientIp)));
     }
     this.#trace();
     const from = performance.now();
@@ -73,17 +73,17 @@ export class FilesCall {
     } catch (error) {
       failed = failureIn(error);
     } finally {
-      const status = x.closed && this.#status === NO_ANSWER ? CLIENT_CLOSED : this.#status;
+      const status = exchange.closed && this.#status === NO_ANSWER ? CLIENT_CLOSED : this.#status;
       metrics.answered(target.provider, status, (performance.now() - from) / 1000);
-      if (!x.closed) metrics.asked(this.#endpoint.host, outcomeOf(this.#status, failed));
+      if (!exchange.closed) metrics.asked(this.#endpoint.host, outcomeOf(this.#status, failed));
     }
     if (failed !== null) await this.#failed(failed);
   }
 
   async #answer(): Promise<void> {
-    const { x, response, asked } = this.#to;
+    const { exchange, response, asked } = this.#to;
     const { http, metrics } = this.#services;
-    const answer = await endpointAnswer(http.open(this.#call()), this.#endpoint, x, metrics);
+    const answer = await endpointAnswer(http.open(this.#call()), this.#endpoint, exchange, metrics);
     this.#status = answer.status;
     const { status, headers } = usableAnswer(answer);
     if (status >= 400) return this.#refused(status, headers, await errorBody(answer));
@@ -96,43 +96,43 @@ export class FilesCall {
   }
 
   #call() {
-    const { x, sent, timeoutMs } = this.#to;
+    const { exchange, sent, timeoutMs } = this.#to;
     const own = ['accept', '*/*', 'accept-encoding', 'identity', 'user-agent', 'gw'];
     return {
       method: sent.method,
       url: this.#endpoint.url(sent.path),
       headers: [...sent.headers, ...own, ...this.#endpoint.headers],
       body: sent.body,
-      contentLength: headerOf(x.headers, 'content-length'),
+      contentLength: headerOf(exchange.headers, 'content-length'),
       timeoutMs,
-      exchange: x,
+      exchange,
     };
   }
 
   /** As fast as the client takes it. Downloaded, and not shown: it is a consumer's, on the gateway's origin. */
   async #content(answer: HttpStream): Promise<void> {
-    const { x, response } = this.#to;
+    const { exchange, response } = this.#to;
     const type = passedHeaders(answer.headers, 'application/octet-stream', true);
-    const sink = await response.head(x, 200, [...type, 'content-disposition', 'attachment']);
+    const sink = await response.head(exchange, 200, [...type, 'content-disposition', 'attachment']);
     if (sink === null) return answer.cancel();
     this.#headSent = true;
     let bytes = 0;
     for await (const piece of answer.body) {
-      await written(sink, x, piece);
-      if (x.closed) break;
+      await written(sink, exchange, piece);
+      if (exchange.closed) break;
       bytes += piece.length;
     }
-    if (!x.closed) sink.end();
-    response.done(x, bytes);
+    if (!exchange.closed) sink.end();
+    response.done(exchange, bytes);
   }
 
   /** The provider refuses the request, and names ids in its words. */
   #refused(status: number, headers: HeaderList, body: Uint8Array): Promise<void> {
     const problem = credentialRefused(status);
     if (problem !== null) {
-      const { x, target } = this.#to;
+      const { exchange, target } = this.#to;
       const where = `${target.provider} at ${this.#endpoint.host}`;
-      this.#services.log('error', `${where} refuses the credential of the gateway: ${status}`, x);
+      this.#services.log('error', `${where} refuses the credential of the gateway: ${status}`, exchange);
       return this.#to.response.whole({ problem });
     }
     const text = withIds(Buffer.from(body).toString(), this.#to.sent.ids);
@@ -140,12 +140,12 @@ export class FilesCall {
   }
 
   async #count(batch: Obj): Promise<void> {
-    const { x, target } = this.#to;
+    const { exchange, target } = this.#to;
     const { metrics, reservations } = this.#services;
     const usage = await countedOnce(batch, this.#endpoint.baseUrl, reservations);
     if (usage === null) return;
     const model = get(batch, 'model');
-    const count = new TokenCount(x, target.provider, typeof model === 'string' ? model.slice(0, MAX_MODEL) : '');
+    const count = new TokenCount(exchange, target.provider, typeof model === 'string' ? model.slice(0, MAX_MODEL) : '');
     count.begin();
     count.succeeded(usage);
     count.completed();
@@ -153,20 +153,24 @@ export class FilesCall {
   }
 
   async #failed(failed: ProviderFailed): Promise<void> {
-    const { x, response, target } = this.#to;
-    const bodyError = x.bodyStream?.errored;
-    if (bodyError && !this.#headSent) return response.bodyFailed(x, bodyError);
-    if (!x.closed) {
-      this.#services.log('warn', `${target.name}, ${target.provider} at ${this.#endpoint.host}: ${failed.message}`, x);
+    const { exchange, response, target } = this.#to;
+    const bodyError = exchange.bodyStream?.errored;
+    if (bodyError && !this.#headSent) return response.bodyFailed(exchange, bodyError);
+    if (!exchange.closed) {
+      this.#services.log(
+        'warn',
+        `${target.name}, ${target.provider} at ${this.#endpoint.host}: ${failed.message}`,
+        exchange,
+      );
     }
     if (!this.#headSent) await response.whole({ problem: unanswered(failed, 'The provider could not answer.') });
-    else if (x.closed) response.done(x, 0);
-    else response.broken(x, failed.message);
+    else if (exchange.closed) response.done(exchange, 0);
+    else response.broken(exchange, failed.message);
   }
 
   /** No address: base URLs may come from secrets. */
   #trace(): void {
-    const span = this.#to.x.trace?.child('ai endpoint');
+    const span = this.#to.exchange.trace?.child('ai endpoint');
     if (!span) return;
     span.attributes['gw.outcome'] = this.#endpoint.host;
     span.attributes['gw.detail'] = `${this.#to.asked.surface}: ${this.#to.target.name}`;

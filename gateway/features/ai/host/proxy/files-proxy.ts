@@ -24,25 +24,26 @@ export class FilesProxy {
     this.#services = services;
   }
 
-  async answer(x: Exchange, response: EngineResponse, request: FilesRequest): Promise<void> {
+  async answer(exchange: Exchange, response: EngineResponse, request: FilesRequest): Promise<void> {
     try {
       const { files, timeoutMs } = this.#settings;
       if (files === null) throw notPassed(request.surface);
-      const target = this.#targetFor(x, request, files);
+      const target = this.#targetFor(exchange, request, files);
       const asked = operationOf(request);
-      const owned = ownedIds(x, files, target);
+      const owned = ownedIds(exchange, files, target);
       // Parsed by the provider, too: readers must not differ on it.
-      if (asked.operation === 'create' && x.refusesJson(true) && x.answer !== null) return response.whole(x.answer);
-      const sent = providerRequest(x, asked, owned);
-      await new FilesCall({ x, response, asked, target, owned, sent, timeoutMs }, this.#services).run();
+      if (asked.operation === 'create' && exchange.refusesJson(true) && exchange.answer !== null)
+        return response.whole(exchange.answer);
+      const sent = providerRequest(exchange, asked, owned);
+      await new FilesCall({ exchange, response, asked, target, owned, sent, timeoutMs }, this.#services).run();
     } catch (error) {
       if (!(error instanceof AiRefused)) throw error;
       await response.whole({ problem: error.problem });
     }
   }
 
-  #targetFor(x: Exchange, { surface }: FilesRequest, { target: otherwise }: FilesSettings): Target {
-    const target = chosenTarget(this.#settings, x) ?? otherwise;
+  #targetFor(exchange: Exchange, { surface }: FilesRequest, { target: otherwise }: FilesSettings): Target {
+    const target = chosenTarget(this.#settings, exchange) ?? otherwise;
     if (target.provider !== 'provider_chat') {
       const detail = `The provider has no ${surface} that the gateway passes.`;
       throw refused('validation-failed', `${surface}_not_supported_for_provider`, detail);
@@ -71,8 +72,8 @@ function operationOf({ operation, surface, id, methods }: FilesRequest): AskedOp
   return { operation, surface, id };
 }
 
-function ownedIds(x: Exchange, { ids, allowsAnonymous }: FilesSettings, { name, endpoints }: Target): OwnedIds {
-  const consumer = headerOf(x.headers, 'x-auth-consumer') ?? '';
+function ownedIds(exchange: Exchange, { ids, allowsAnonymous }: FilesSettings, { name, endpoints }: Target): OwnedIds {
+  const consumer = headerOf(exchange.headers, 'x-auth-consumer') ?? '';
   if (consumer === '' && !allowsAnonymous) {
     const detail = 'Files and batches belong to a consumer, and the request has none: authenticate.';
     throw refused('forbidden', 'consumer_required', detail);

@@ -25,20 +25,20 @@ interface Model extends Obj {
 }
 
 /** JSON text. Providers are asked one after another; one that fails is a warning. */
-export async function listModels(x: Exchange, settings: AiSettings, services: AiServices): Promise<string> {
-  const models = new Map<string, Model>(permittedAliases(settings, x).map((id) => [id, aliasListed(id)]));
+export async function listModels(exchange: Exchange, settings: AiSettings, services: AiServices): Promise<string> {
+  const models = new Map<string, Model>(permittedAliases(settings, exchange).map((id) => [id, aliasListed(id)]));
   const warnings: object[] = [];
   for (const targets of settings.catalogs) {
     const [target] = targets;
     const { provider } = target;
     try {
-      for (const model of await modelsOf(x, target, settings.modelsTimeoutMs, services)) {
-        if (!models.has(model.id) && leadsTo(settings, x, model.id, targets)) models.set(model.id, model);
+      for (const model of await modelsOf(exchange, target, settings.modelsTimeoutMs, services)) {
+        if (!models.has(model.id) && leadsTo(settings, exchange, model.id, targets)) models.set(model.id, model);
       }
     } catch (error) {
       if (!(error instanceof ProviderFailed)) throw error;
-      if (x.closed) break;
-      services.log('warn', `models of ${provider}, ${target.name}: ${error.message}`, x);
+      if (exchange.closed) break;
+      services.log('warn', `models of ${provider}, ${target.name}: ${error.message}`, exchange);
       services.metrics.catalogFailed(provider);
       warnings.push({ provider, status: error.status, detail: detailOf(error.status) });
     }
@@ -55,7 +55,7 @@ function detailOf(status: number): string {
 
 /** Returns a target's models: its endpoints have the same ones, so the first to answer in time is used. */
 async function modelsOf(
-  x: Exchange,
+  exchange: Exchange,
   { provider, endpoints }: Target,
   timeoutMs: number,
   services: AiServices,
@@ -64,9 +64,9 @@ async function modelsOf(
   let failed: ProviderFailed | null = null;
   for (const endpoint of endpoints) {
     const leftMs = Math.ceil(until - performance.now());
-    if (failed !== null && (leftMs <= 0 || x.closed)) break;
+    if (failed !== null && (leftMs <= 0 || exchange.closed)) break;
     try {
-      return await modelsAt(x, { provider, endpoint, timeoutMs: leftMs }, services);
+      return await modelsAt(exchange, { provider, endpoint, timeoutMs: leftMs }, services);
     } catch (error) {
       if (!(error instanceof ProviderFailed)) throw error;
       failed = error;
@@ -82,7 +82,7 @@ interface Listing {
 }
 
 async function modelsAt(
-  x: Exchange,
+  exchange: Exchange,
   { provider, endpoint, timeoutMs }: Listing,
   { http }: AiServices,
 ): Promise<readonly Model[]> {
@@ -90,7 +90,7 @@ async function modelsAt(
   const headers = [...own, ...endpoint.headers];
   const url = endpoint.url('/models', provider === 'provider_messages' ? PAGE : '');
   try {
-    const answer = await http.call({ method: 'GET', url, headers, timeoutMs, maxBytes: MAX_LIST, exchange: x });
+    const answer = await http.call({ method: 'GET', url, headers, timeoutMs, maxBytes: MAX_LIST, exchange });
     if (answer.status !== 200) throw new ProviderFailed(`it answered ${answer.status}`, answer.status);
     if (!isQuickJson(answer.body)) throw new ProviderFailed('its answer takes too long to parse');
     return listed(jsonText(answer.body), provider);

@@ -45,17 +45,17 @@ export class ProviderAttempt {
 
   async #whole(): Promise<void> {
     const answer = await this.#attempt.settled(this.#services.http.call({ ...this.#call(), holds: true }));
-    const { x, response } = this.#asked;
-    x.onClose(() => answer.holding?.release());
+    const { exchange, response } = this.#asked;
+    exchange.onClose(() => answer.holding?.release());
     if (answer.status >= 400) return this.#refused(answer, answer.body);
     if (answer.holding?.take(affordable(answer.body).heapBytes) === false) {
       const overloaded = aiProblem('overloaded', null, 'The gateway has no room for the answer.');
-      return response.whole({ problem: problemFor(x, overloaded) });
+      return response.whole({ problem: problemFor(exchange, overloaded) });
     }
     const { body, usage } = this.#translation.whole(jsonOf(answer), answer.body);
     this.#attempt.count.succeeded(usage);
     this.#attempt.count.completed();
-    if (usage === null) TokenEstimate.of(x)?.answered(body.length);
+    if (usage === null) TokenEstimate.of(exchange)?.answered(body.length);
     return response.whole({
       status: 200,
       headers: [...passedHeaders(answer.headers, 'application/json'), ...this.#warnings()],
@@ -72,7 +72,7 @@ export class ProviderAttempt {
       throw new ProviderFailed('it answered without a stream, which was asked for');
     }
     const streamed = new StreamedResponse(this.#asked, this.#translation.streamed(), this.#attempt.count, (why) =>
-      this.#services.log('warn', `${this.#at.provider} at ${this.#at.endpoint.host}: ${why}`, this.#asked.x),
+      this.#services.log('warn', `${this.#at.provider} at ${this.#at.endpoint.host}: ${why}`, this.#asked.exchange),
     );
     await streamed.run({
       ...answer,
@@ -106,7 +106,7 @@ export class ProviderAttempt {
       ],
       body: this.#translation.body,
       ...(stream ? { timeoutMs: this.#settings.timeoutMs, headTimeoutMs: headMs } : { timeoutMs: headMs }),
-      exchange: this.#asked.x,
+      exchange: this.#asked.exchange,
     };
   }
 

@@ -34,15 +34,15 @@ export class RealtimeAttempt {
   }
 
   async #open(): Promise<void> {
-    const { x, response } = this.#asked;
+    const { exchange, response } = this.#asked;
     const { endpoint, headMs } = this.#at;
-    const passed = passedHandshake(x);
+    const passed = passedHandshake(exchange);
     // Messages must be readable for counting, so compression is not offered.
     const handshake = new UpstreamHandshake({ headers: passed }, true);
     const headers = [...passed, 'user-agent', 'gw', ...endpoint.headers];
     handshake.apply(headers);
     const query = String(new URLSearchParams({ model: this.#asked.request.model }));
-    const call = { method: 'GET', url: endpoint.url('/realtime', query), headers, timeoutMs: headMs, exchange: x };
+    const call = { method: 'GET', url: endpoint.url('/realtime', query), headers, timeoutMs: headMs, exchange };
     const answer = await this.#attempt.settled(this.#services.http.upgrade(call, handshake));
     if (!('connection' in answer)) {
       if (answer.status < 300) throw new ProviderFailed(`it answered ${answer.status}, and opened no WebSocket`);
@@ -50,13 +50,13 @@ export class RealtimeAttempt {
     }
     const { count } = this.#attempt;
     count.succeeded(null);
-    const session = RealtimeSession.of(x);
+    const session = RealtimeSession.of(exchange);
     session.begin(count, {
       counted: (usage) => this.#services.metrics.spoken(this.#at.provider, usage),
       uncounted: (why) => this.#uncounted(why),
-      failed: (error) => this.#services.log('error', `a response could not be settled: ${messageOf(error)}`, x),
+      failed: (error) => this.#services.log('error', `a response could not be settled: ${messageOf(error)}`, exchange),
     });
-    await response.relay(x, {
+    await response.relay(exchange, {
       headers: chosenProtocol(answer.headers),
       connection: answer.connection,
       limits: this.#settings.realtime,
@@ -68,7 +68,7 @@ export class RealtimeAttempt {
   #uncounted(why: string): void {
     const { provider, endpoint } = this.#at;
     this.#services.metrics.uncounted(provider);
-    this.#services.log('warn', `${provider} at ${endpoint.host}: ${why}`, this.#asked.x);
+    this.#services.log('warn', `${provider} at ${endpoint.host}: ${why}`, this.#asked.exchange);
   }
 }
 

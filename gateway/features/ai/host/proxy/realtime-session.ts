@@ -58,11 +58,11 @@ export class RealtimeSession implements RequestPart {
   });
 
   /** Returns the session of the exchange; creates it on first use. */
-  static of(x: Exchange): RealtimeSession {
-    const known = slot.of(x);
+  static of(exchange: Exchange): RealtimeSession {
+    const known = slot.of(exchange);
     if (known !== null) return known;
     const session = new RealtimeSession();
-    slot.set(x, session);
+    slot.set(exchange, session);
     return session;
   }
 

@@ -13,15 +13,15 @@ export type { SpentTokens } from './token-count.ts';
  * answered costs nothing. The responses of a realtime session are settled as they end: the rest is nothing, or unknown
  * if a response was under way.
  */
-export function spentTokens(x: Exchange): SpentTokens | null {
-  const count = TokenCount.of(x);
-  if (count === null) return fromContext(x);
-  if (surfaceOf(x.path) === 'realtime') return RealtimeSession.of(x).unsettled;
+export function spentTokens(exchange: Exchange): SpentTokens | null {
+  const count = TokenCount.of(exchange);
+  if (count === null) return fromContext(exchange);
+  if (surfaceOf(exchange.path) === 'realtime') return RealtimeSession.of(exchange).unsettled;
   const { provider, model, usage, outcome } = count;
   if (outcome === 'asked') return null;
   if (outcome === 'failed') return { provider, model, prompt: 0, completion: 0, cached: 0 };
   if (outcome === 'complete' && usage !== null) return { provider, model, ...usage };
-  const estimate = TokenEstimate.of(x);
+  const estimate = TokenEstimate.of(exchange);
   return {
     provider,
     model,

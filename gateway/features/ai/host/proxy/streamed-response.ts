@@ -48,7 +48,7 @@ export class StreamedResponse {
     this.#answer = answer;
     this.#count = count;
     this.#log = log;
-    this.#estimate = TokenEstimate.of(asked.x);
+    this.#estimate = TokenEstimate.of(asked.exchange);
   }
 
   /** Sends the head with the first event, with the given headers. Throws errors that occur before that. */
@@ -58,11 +58,11 @@ export class StreamedResponse {
       for await (const chunk of provider.body) {
         this.#read(chunk);
         await this.#write(provider);
-        if (this.#sink === null || this.#asked.x.closed) break;
+        if (this.#sink === null || this.#asked.exchange.closed) break;
         await this.#turns.next();
       }
-      if (this.#asked.x.closed && this.#sink === undefined) throw new ProviderFailed('the client has gone');
-      if (!this.#asked.x.closed && this.#sink !== null) {
+      if (this.#asked.exchange.closed && this.#sink === undefined) throw new ProviderFailed('the client has gone');
+      if (!this.#asked.exchange.closed && this.#sink !== null) {
         if (!this.#answer.begun) throw new ProviderFailed('its stream ended before its first event');
         this.#add(this.#answer.end(this.#events.rest));
         await this.#write(provider);
@@ -122,35 +122,35 @@ export class StreamedResponse {
     if (this.#sink === undefined) this.#sink = await this.#head(provider);
     if (this.#sink === null) return;
     this.#bytes += bytes.length;
-    await written(this.#sink, this.#asked.x, bytes);
+    await written(this.#sink, this.#asked.exchange, bytes);
   }
 
   #head({ headers }: HttpStream) {
-    const { x, response } = this.#asked;
+    const { exchange, response } = this.#asked;
     this.#count.succeeded(null);
-    return response.head(x, 200, [...headers, 'cache-control', 'no-cache']);
+    return response.head(exchange, 200, [...headers, 'cache-control', 'no-cache']);
   }
 
   /** After the head, the stream ends with an error in the form of its surface. */
   async #broken(error: unknown, provider: HttpStream): Promise<void> {
-    const { x } = this.#asked;
+    const { exchange } = this.#asked;
     if (this.#answer.begun && this.#pieces.length > 0) await this.#write(provider);
     if (this.#sink === undefined) throw error;
-    if (x.closed || this.#sink === null) return;
+    if (exchange.closed || this.#sink === null) return;
     this.#log(messageOf(error));
     const event = this.#answer.error(errorOf(error));
     const bytes = typeof event === 'string' ? Buffer.from(event) : event;
     this.#bytes += bytes.length;
-    await written(this.#sink, x, bytes);
+    await written(this.#sink, exchange, bytes);
   }
 
   #done(whole: boolean): void {
-    const { x, response } = this.#asked;
+    const { exchange, response } = this.#asked;
     if (this.#answer.usage !== null) this.#count.succeeded(this.#answer.usage);
     if (whole) this.#count.completed();
     if (!this.#sink) return;
-    if (!x.closed) this.#sink.end();
-    response.done(x, this.#bytes);
+    if (!exchange.closed) this.#sink.end();
+    response.done(exchange, this.#bytes);
   }
 }
 

@@ -39,15 +39,15 @@ export class TargetRun {
 
   /** Returns null if the client has an answer, or has left; otherwise nothing was sent to it. */
   async run(): Promise<ProviderFailed | null> {
-    const { x, request } = this.#asked;
-    while (!x.closed && this.#mayAsk()) {
+    const { exchange, request } = this.#asked;
+    while (!exchange.closed && this.#mayAsk()) {
       const choice = this.#target.balance.next(request.model, this.#tried);
       if (choice === null) break;
       const failed = await this.#ask(choice);
       if (failed === null) return null;
       if (!(failed instanceof EndpointLimited)) this.#failed = failed;
     }
-    if (x.closed) return this.#failed ?? new ProviderFailed('the client has gone');
+    if (exchange.closed) return this.#failed ?? new ProviderFailed('the client has gone');
     if (this.#failed !== null) return this.#failed;
     if (this.#isBroken())
       return new ProviderFailed('circuit breaker open', 503, this.#target.retryAfter(request.model));
@@ -55,7 +55,7 @@ export class TargetRun {
   }
 
   async #ask(choice: Choice): Promise<ProviderFailed | null> {
-    const { x } = this.#asked;
+    const { exchange } = this.#asked;
     const { provider, name } = this.#target;
     const { endpoint } = choice;
     this.#tried.add(endpoint);
@@ -69,8 +69,8 @@ export class TargetRun {
       movesOn: () => this.#movesOn(),
     };
     const failed = await this.#attempt(this.#asked, at);
-    if (failed !== null && !x.closed) {
-      this.#services.log('warn', `${name}, ${provider} at ${endpoint.host}: ${failed.message}`, x);
+    if (failed !== null && !exchange.closed) {
+      this.#services.log('warn', `${name}, ${provider} at ${endpoint.host}: ${failed.message}`, exchange);
     }
     return failed;
   }
@@ -103,17 +103,17 @@ export class TargetRun {
 
   /** All endpoints are rate-limited, which does not trigger `fallback`. */
   async #answerLimited(): Promise<null> {
-    const { x, request, response } = this.#asked;
+    const { exchange, request, response } = this.#asked;
     const detail = 'The quotas of the providers of this model are used up; Retry-After says when to try again.';
     const headers = ['retry-after', String(this.#target.retryAfter(request.model))];
     const limited = aiProblem('rate-limited', 'provider_rate_limited', detail, { headers });
-    await response.whole({ problem: problemFor(x, limited) });
+    await response.whole({ problem: problemFor(exchange, limited) });
     return null;
   }
 
   /** No address: base URLs may come from secrets. */
   #trace({ endpoint, why }: Choice): void {
-    const span = this.#asked.x.trace?.child('ai endpoint');
+    const span = this.#asked.exchange.trace?.child('ai endpoint');
     if (!span) return;
     span.attributes['gw.outcome'] = endpoint.host;
     span.attributes['gw.detail'] = `${this.#asked.why}: ${this.#target.name}, ${why}`;

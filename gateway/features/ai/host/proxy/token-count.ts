@@ -30,27 +30,27 @@ export class TokenCount implements RequestPart {
   readonly owner = null;
   readonly stored = null;
   readonly tap = null;
-  readonly #x: Exchange;
+  readonly #exchange: Exchange;
   readonly provider: Provider;
   readonly model: string;
   outcome: AttemptOutcome = 'asked';
   /** Null if the provider has counted nothing. */
   usage: Usage | null = null;
 
-  constructor(x: Exchange, provider: Provider, model: string) {
-    this.#x = x;
+  constructor(exchange: Exchange, provider: Provider, model: string) {
+    this.#exchange = exchange;
     this.provider = provider;
     this.model = model;
   }
 
   /** Returns the count of the last attempt; null if no provider was asked. */
-  static of(x: Exchange): TokenCount | null {
-    return slot.of(x);
+  static of(exchange: Exchange): TokenCount | null {
+    return slot.of(exchange);
   }
 
   /** The provider is asked now. */
   begin(): void {
-    slot.set(this.#x, this);
+    slot.set(this.#exchange, this);
   }
 
   get logged(): string {
@@ -86,9 +86,9 @@ export class TokenCount implements RequestPart {
 
   /** The provider answers; of a stream, `usage` is null until it has been counted (docs/reference/plugins.md#ai-context). */
   succeeded(usage: Usage | null): void {
-    const x = this.#x;
-    const context = x.context ?? new Map<string, string>();
-    x.context = context;
+    const exchange = this.#exchange;
+    const context = exchange.context ?? new Map<string, string>();
+    exchange.context = context;
     this.outcome = 'answered';
     context.set('ai.provider', this.provider);
     context.set('ai.model', this.model);

@@ -50,13 +50,13 @@ export class TokenEstimate implements RequestPart {
     this.limit = HAS_NO_COMPLETION.has(surface) ? 0 : limitOf(request, LIMITS[surface]);
   }
 
-  static of(x: Exchange): TokenEstimate | null {
-    return slot.of(x);
+  static of(exchange: Exchange): TokenEstimate | null {
+    return slot.of(exchange);
   }
 
-  static begin(x: Exchange, request: Obj): TokenEstimate {
-    const known = slot.of(x) ?? new TokenEstimate(x.path, request);
-    slot.set(x, known);
+  static begin(exchange: Exchange, request: Obj): TokenEstimate {
+    const known = slot.of(exchange) ?? new TokenEstimate(exchange.path, request);
+    slot.set(exchange, known);
     return known;
   }
 

@@ -2,8 +2,8 @@
 import type { Exchange, ResponseSink } from '../../../../src/exchange.ts';
 
 /** Resolves when the client takes more, or has left. */
-export async function written(sink: ResponseSink, x: Exchange, bytes: Uint8Array): Promise<void> {
-  if (x.closed || sink.write(bytes)) return;
+export async function written(sink: ResponseSink, exchange: Exchange, bytes: Uint8Array): Promise<void> {
+  if (exchange.closed || sink.write(bytes)) return;
   await new Promise<void>((resolve) => {
     const go = () => {
       sink.off('drain', go).off('close', go);
@@ -12,6 +12,6 @@ export async function written(sink: ResponseSink, x: Exchange, bytes: Uint8Array
     };
     let withdraw = () => {};
     sink.on('drain', go).on('close', go);
-    withdraw = x.onClose(go);
+    withdraw = exchange.onClose(go);
   });
 }

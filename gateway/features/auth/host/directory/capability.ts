@@ -66,7 +66,7 @@ export const directory = capability({
       make:
         (call, { bound, state }) =>
         (name, nameLength, password, passwordLength) => {
-          const x = call.request();
+          const exchange = call.request();
           const directory = openedInInit(bound().directory, 'host_directory_verify', 'host_directory_open');
           call.burn(DIGESTS);
           call.charge(nameLength + passwordLength);
@@ -74,7 +74,7 @@ export const directory = capability({
           const verdict = directory.verify(
             call.memory.text(name, nameLength),
             call.memory.text(password, passwordLength),
-            networkOf(x),
+            networkOf(exchange),
           );
           if (!(verdict instanceof Promise)) return told(state, verdict);
           const settled = verdict.catch((error: unknown) => away(call, error));

@@ -30,7 +30,7 @@ export const passwords = capability({
       make:
         (call, { bound }) =>
         (table, tableLength, name, nameLength, password, passwordLength) => {
-          const x = call.request();
+          const exchange = call.request();
           const { memory } = call;
           const pointer = memory.jsonPointer(table, tableLength);
           const users = bound().get(pointer);
@@ -44,7 +44,7 @@ export const passwords = capability({
           const found = users.verify(
             memory.text(name, nameLength),
             memory.text(password, passwordLength),
-            networkOf(x),
+            networkOf(exchange),
           );
           return found instanceof Promise ? call.wait(found.catch(busy), DEADLINE_MS, (index) => index) : found;
         },

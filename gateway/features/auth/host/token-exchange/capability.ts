@@ -80,7 +80,7 @@ export const tokenExchange = capability({
       make:
         (call, { loaded, bound, state }) =>
         (handle, token, length) => {
-          const x = call.request();
+          const exchange = call.request();
           const exchanger = bound()[handle];
           if (exchanger === undefined) throw new HostCallError(`host_token_exchange: there is no exchange ${handle}`);
           call.burn(DIGEST);
@@ -95,12 +95,12 @@ export const tokenExchange = capability({
           const failed = (failure: ExchangeFailed) => {
             loaded.results.count(failure.failure);
             // Failures of the server are logged once, elsewhere.
-            if (ABOUT_THE_CALLER.has(failure.failure)) services.log('info', name, failure.message, x);
+            if (ABOUT_THE_CALLER.has(failure.failure)) services.log('info', name, failure.message, exchange);
             state.failed = failure;
             return RESULTS[failure.failure];
           };
           try {
-            const exchanged = exchanger.exchange(call.memory.text(token, length), x);
+            const exchanged = exchanger.exchange(call.memory.text(token, length), exchange);
             if (typeof exchanged === 'string') return issued('kept')(exchanged);
             return call.wait(exchanged.catch(expected), DEADLINE_MS, (each) =>
               typeof each === 'string' ? issued('issued')(each) : failed(each),

@@ -58,37 +58,37 @@ export class TokenExchanger {
   }
 
   /** Returns a token for the upstream; at once if one is kept. Throws, or rejects with, ExchangeFailed and Crowded. */
-  exchange(subject: string, x: Exchange): string | Promise<string> {
+  exchange(subject: string, exchange: Exchange): string | Promise<string> {
     checkSubject(subject);
     const digest = digestOf(subject);
     const kept = this.#kept.use(digest);
     if (kept && performance.now() < kept.until) return kept.token;
     if (kept) this.#kept.delete(digest);
-    const run = (signal: AbortSignal) => this.#exchange(subject, digest, x, signal);
-    return this.#checks.run({ key: digest, name: digest, owner: ownerOf(x), run });
+    const run = (signal: AbortSignal) => this.#exchange(subject, digest, exchange, signal);
+    return this.#checks.run({ key: digest, name: digest, owner: ownerOf(exchange), run });
   }
 
-  async #exchange(subject: string, digest: string, x: Exchange, signal: AbortSignal): Promise<string> {
-    if (!this.#breaker.admits(x.clientIp)) {
-      const retryAfter = this.#breaker.retryAfter(x.clientIp);
+  async #exchange(subject: string, digest: string, exchange: Exchange, signal: AbortSignal): Promise<string> {
+    if (!this.#breaker.admits(exchange.clientIp)) {
+      const retryAfter = this.#breaker.retryAfter(exchange.clientIp);
       throw new ExchangeFailed('unavailable', `${this.#server} has failed repeatedly`, { retryAfter });
     }
     const askedAt = performance.now();
     try {
-      const issued = issuedToken(await this.#ask(subject, x, signal), this.#rules.usableTypes, this.#server);
+      const issued = issuedToken(await this.#ask(subject, exchange, signal), this.#rules.usableTypes, this.#server);
       this.#outage.succeeded();
       this.#breaker.succeeded();
-      this.#keep(subject, digest, issued, { askedAt, owner: ownerOf(x) });
+      this.#keep(subject, digest, issued, { askedAt, owner: ownerOf(exchange) });
       return issued.token;
     } catch (error) {
       // The call was ended for another client, which says nothing about the server.
-      if (signal.aborted) this.#breaker.abandoned(x.clientIp);
-      else this.#failed(x, error);
+      if (signal.aborted) this.#breaker.abandoned(exchange.clientIp);
+      else this.#failed(exchange, error);
       throw error;
     }
   }
 
-  async #ask(subject: string, x: Exchange, signal: AbortSignal): Promise<HttpAnswer> {
+  async #ask(subject: string, exchange: Exchange, signal: AbortSignal): Promise<HttpAnswer> {
     const { url, timeoutMs, parameters, clientAuthentication, clientId, clientSecret } = this.#rules;
     const body = new URLSearchParams({ ...parameters, subject_token: subject });
     if (clientAuthentication !== 'client_secret_basic') body.set('client_id', clientId);
@@ -101,7 +101,7 @@ export class TokenExchanger {
         body: body.toString(),
         timeoutMs,
         maxBytes: MAX_ANSWER,
-        exchange: x,
+        exchange,
         shared: true,
         signal,
       });

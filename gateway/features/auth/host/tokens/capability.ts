@@ -66,14 +66,14 @@ export const tokens = capability({
       make:
         (call, { bound, state }) =>
         (handle, token, length) => {
-          const x = call.request();
+          const exchange = call.request();
           const verifier = bound()[handle];
           if (verifier === undefined) throw new HostCallError(`host_token_verify: there is no verifier ${handle}`);
           call.burn(DIGEST);
           call.charge(length);
           state.claims = null;
           try {
-            const claims = verifier.verify(call.memory.text(token, length), x);
+            const claims = verifier.verify(call.memory.text(token, length), exchange);
             if (!(claims instanceof Promise)) return holds(state, claims);
             const result = claims.catch((error: unknown) => fails(error));
             return call.wait(result, DEADLINE_MS, (each) =>

@@ -53,32 +53,32 @@ export class Introspector implements TokenVerifier {
     this.#authorization = basicCredentials(rules.clientId, rules.clientSecret);
   }
 
-  verify(token: string, x: Exchange): TokenClaims | Promise<TokenClaims> {
+  verify(token: string, exchange: Exchange): TokenClaims | Promise<TokenClaims> {
     checkBearerToken(token);
     const digest = digestOf(token);
     const known = this.#active.get(digest);
     if (known && Date.now() < known.validity.until) return known.claims;
     if (known) this.#active.delete(digest);
-    const run = (signal: AbortSignal) => this.#ask(token, digest, x, signal);
-    return this.#checks.run({ key: digest, name: digest, owner: networkOf(x), run });
+    const run = (signal: AbortSignal) => this.#ask(token, digest, exchange, signal);
+    return this.#checks.run({ key: digest, name: digest, owner: networkOf(exchange), run });
   }
 
-  async #ask(token: string, digest: string, x: Exchange, signal: AbortSignal): Promise<TokenClaims> {
-    if (!this.#breaker.admits(x.clientIp))
+  async #ask(token: string, digest: string, exchange: Exchange, signal: AbortSignal): Promise<TokenClaims> {
+    if (!this.#breaker.admits(exchange.clientIp))
       throw new IssuerUnavailable('the introspection endpoint has failed repeatedly');
-    const answer = await this.#introspect(token, x, signal);
+    const answer = await this.#introspect(token, exchange, signal);
     const validity = activity(answer);
     const claims = new TokenClaims(answer);
     const { cacheMs } = this.#rules;
     const until = Math.min(validity.until, Date.now() + cacheMs);
     if (cacheMs > 0) {
       const token = { claims, validity: { ...validity, until } };
-      this.#active.set(digest, token, JSON.stringify(answer).length, networkOf(x));
+      this.#active.set(digest, token, JSON.stringify(answer).length, networkOf(exchange));
     }
     return claims;
   }
 
-  async #introspect(token: string, x: Exchange, signal: AbortSignal): Promise<Obj> {
+  async #introspect(token: string, exchange: Exchange, signal: AbortSignal): Promise<Obj> {
     try {
       const answer = await askIssuer(this.#client, {
         method: 'POST',
@@ -87,7 +87,7 @@ export class Introspector implements TokenVerifier {
         body: new URLSearchParams({ token, token_type_hint: 'access_token' }).toString(),
         timeoutMs: this.#rules.timeoutMs,
         maxBytes: MAX_ANSWER,
-        exchange: x,
+        exchange,
         shared: true,
         signal,
       });
@@ -100,17 +100,17 @@ export class Introspector implements TokenVerifier {
     } catch (error) {
       // A token that the server refuses says nothing about the others.
       if (error instanceof QuestionRefused) {
-        this.#breaker.abandoned(x.clientIp);
+        this.#breaker.abandoned(exchange.clientIp);
         if (ABOUT_THE_TOKEN.has(error.status)) throw new TokenRefused('the token is not one that can be introspected');
         throw error;
       }
       // The call was ended for another client, which says nothing about the server.
       if (signal.aborted) {
-        this.#breaker.abandoned(x.clientIp);
+        this.#breaker.abandoned(exchange.clientIp);
         throw error;
       }
       this.#outage.failed(messageOf(error));
-      this.#breaker.failed(x.clientIp);
+      this.#breaker.failed(exchange.clientIp);
       throw error;
     }
   }

@@ -31,8 +31,8 @@ export class JwtVerifier implements TokenVerifier {
     this.#rules = rules;
   }
 
-  /** `x`: the request that the token came with; null without one. */
-  verify(token: string, x: Exchange | null): TokenClaims | Promise<TokenClaims> {
+  /** `exchange`: the request that the token came with; null without one. */
+  verify(token: string, exchange: Exchange | null): TokenClaims | Promise<TokenClaims> {
     const { keys, skewMs } = this.#rules;
     const digest = digestOf(token);
     if (typeof keys === 'object' && keys?.current === this.#verifiedWith) {
@@ -42,7 +42,7 @@ export class JwtVerifier implements TokenVerifier {
         return known.claims;
       }
     }
-    return this.#verifyAnew(token, digest, x === null ? NOBODY : networkOf(x));
+    return this.#verifyAnew(token, digest, exchange === null ? NOBODY : networkOf(exchange));
   }
 
   async #verifyAnew(token: string, digest: string, owner: OwnerPath): Promise<TokenClaims> {

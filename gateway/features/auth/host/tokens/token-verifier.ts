@@ -4,8 +4,8 @@ import type { TokenClaims } from './token-claims.ts';
 
 export interface TokenVerifier {
   /**
-   * Returns the claims; at once if they are known. Throws, or rejects, with TokenRefused or IssuerUnavailable. `x`: the
+   * Returns the claims; at once if they are known. Throws, or rejects, with TokenRefused or IssuerUnavailable. `exchange`: the
    * request that the token came with.
    */
-  verify(token: string, x: Exchange): TokenClaims | Promise<TokenClaims>;
+  verify(token: string, exchange: Exchange): TokenClaims | Promise<TokenClaims>;
 }

@@ -38,8 +38,8 @@ async function measure(alg: string, pair: { readonly publicKey: KeyObject; reado
     const started = process.cpuUsage();
     const startedAt = performance.now();
     for (let i = 0; i < calls; i++) {
-      const x = recordedExchange({ headers: { authorization: `Bearer ${tokens[i % tokens.length]}` } });
-      if ((await bound.onRequest(x)) !== 0) throw new Error('refused');
+      const exchange = recordedExchange({ headers: { authorization: `Bearer ${tokens[i % tokens.length]}` } });
+      if ((await bound.onRequest(exchange)) !== 0) throw new Error('refused');
     }
     const { user, system } = process.cpuUsage(started);
     return { wall: ((performance.now() - startedAt) * 1000) / calls, cpu: (user + system) / calls };

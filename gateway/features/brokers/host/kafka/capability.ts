@@ -113,9 +113,9 @@ export const kafka = capability({
           const fields = headersOf(call, headers, headersLength);
           const { idempotency, timeoutMs } = settings;
           return published(call, state, timeoutMs, () => {
-            const x = call.request();
-            const payload = payloadOf(x);
-            return publishMessage(x, publisher, loaded.reservations, {
+            const exchange = call.request();
+            const payload = payloadOf(exchange);
+            return publishMessage(exchange, publisher, loaded.reservations, {
               parts: { destination: [to, by], headers: fields, payload },
               idempotency,
               timeoutMs,

@@ -114,9 +114,9 @@ export const nats = capability({
           const to = subjectOf(call.memory.text(subject, subjectLength));
           const fields = headersOf(call, headers, headersLength);
           return published(call, state, timeoutMs, () => {
-            const x = call.request();
-            const payload = payloadOf(x);
-            return publishMessage(x, publisher, loaded.reservations, {
+            const exchange = call.request();
+            const payload = payloadOf(exchange);
+            return publishMessage(exchange, publisher, loaded.reservations, {
               parts: { destination: [to], headers: fields, payload },
               idempotency,
               timeoutMs,

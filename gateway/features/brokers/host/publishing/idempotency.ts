@@ -49,19 +49,32 @@ const PRINTABLE = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
 const OF_ATTEMPT = new Set(['traceparent', 'tracestate']);
 
 /** Returns null if the message need not be published once only. Throws PublishError for a key that cannot be used. */
-export function onceKeyOf(x: Exchange, settings: IdempotencySettings | null, parts: MessageParts): OnceKey | null {
+export function onceKeyOf(
+  exchange: Exchange,
+  settings: IdempotencySettings | null,
+  parts: MessageParts,
+): OnceKey | null {
   if (settings === null) return null;
-  const given = joinedHeader(x.headers, HEADER);
+  const given = joinedHeader(exchange.headers, HEADER);
   if (given === undefined && !settings.required) return null;
   if (given === undefined || !PRINTABLE.test(given)) {
     const text = 'Idempotency-Key is missing, or not 1 to 255 printable ASCII characters without a space at either end';
     throw new PublishError('bad-key', text, { answered: true });
   }
-  const { operation } = x;
+  const { operation } = exchange;
   const headers = parts.headers.filter(([name]) => !OF_ATTEMPT.has(name));
-  const message = JSON.stringify([x.target, parts.destination, headers, hash('sha256', parts.payload, 'base64url')]);
+  const message = JSON.stringify([
+    exchange.target,
+    parts.destination,
+    headers,
+    hash('sha256', parts.payload, 'base64url'),
+  ]);
   return {
-    key: hash('sha256', JSON.stringify([callerOf(x), operation?.api, x.method, operation?.path, given]), 'base64url'),
+    key: hash(
+      'sha256',
+      JSON.stringify([callerOf(exchange), operation?.api, exchange.method, operation?.path, given]),
+      'base64url',
+    ),
     mark: hash('sha256', message, 'base64url'),
   };
 }

@@ -24,19 +24,19 @@ export interface PublishOptions<M> {
 
 /** Rejects with PublishError. */
 export async function publishMessage<M, A>(
-  x: Exchange,
+  exchange: Exchange,
   publisher: Publisher<M, A>,
   reservations: ReservationStore,
   { parts, idempotency, timeoutMs, holdSeconds, message }: PublishOptions<M>,
 ): Promise<Publication<A>> {
-  const once = onceKeyOf(x, idempotency, parts);
-  const terms = { bytes: sizeOf(parts), owner: ownerOf(x), timeoutMs };
+  const once = onceKeyOf(exchange, idempotency, parts);
+  const terms = { bytes: sizeOf(parts), owner: ownerOf(exchange), timeoutMs };
   if (once === null || idempotency === null) {
     return { acknowledged: await publisher.publish(message(null), terms), replayed: false };
   }
   const { windowSeconds } = idempotency;
-  const { operation } = x;
-  const owner = [`${operation?.api} ${x.method} ${operation?.path}`, ...terms.owner];
+  const { operation } = exchange;
+  const owner = [`${operation?.api} ${exchange.method} ${operation?.path}`, ...terms.owner];
   return publishOnce(reservations, { once, windowSeconds, holdSeconds, owner }, (settled) =>
     publisher.publish(message(once), { ...terms, settled }),
   );

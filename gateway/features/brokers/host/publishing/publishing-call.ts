@@ -32,13 +32,13 @@ export function payloadOf({ body }: Exchange): Uint8Array {
 
 /** Returns the plugin's headers, and the request's trace (W3C Trace Context). */
 export function headersOf(call: Call, pointer: number, length: number): readonly MessageHeader[] {
-  const x = call.request();
+  const exchange = call.request();
   call.charge(length);
   const headers = [...messageHeaders(call.memory.text(pointer, length))];
-  const traceparent = traceparentOf(x, null);
+  const traceparent = traceparentOf(exchange, null);
   if (traceparent === null) return headers;
   headers.push(['traceparent', traceparent]);
-  const state = headerOf(x.headers, 'tracestate');
+  const state = headerOf(exchange.headers, 'tracestate');
   if (state !== undefined) headers.push(['tracestate', state]);
   return headers;
 }
@@ -62,8 +62,8 @@ export function published<A>(
       return result.replayed ? REPLAYED : PUBLISHED;
     });
   };
-  const x = call.request();
-  if (x.body !== null || x.bodyStream === null) return waits();
+  const exchange = call.request();
+  if (exchange.body !== null || exchange.bodyStream === null) return waits();
   const read = withBody(call, () => 0);
   return typeof read === 'number' ? waits() : read.then(waits);
 }

@@ -15,12 +15,12 @@ export interface Channel {
   cut(): void;
 }
 
-export function responseChannel(x: Exchange, sink: ResponseSink): Channel {
+export function responseChannel(exchange: Exchange, sink: ResponseSink): Channel {
   return {
     sink,
     inPieces: true,
     framing: SERVER_SENT_EVENTS,
     finish: () => void sink.end(),
-    cut: () => x.responder.abort(),
+    cut: () => exchange.responder.abort(),
   };
 }

@@ -40,7 +40,7 @@ export interface SubscriberOptions {
   /** Null if the client has asked for no WebSocket. */
   readonly webSocket: typeof webSocketChannel | null;
   /** The stream has ended; so many messages have been written. Called once. */
-  ended(x: Exchange | null, why: SubscriptionEnd, messages: number): void;
+  ended(exchange: Exchange | null, why: SubscriptionEnd, messages: number): void;
 }
 
 const HEADERS = ['content-type', 'text/event-stream', 'cache-control', 'no-store', 'x-accel-buffering', 'no'];
@@ -49,7 +49,7 @@ export class Subscriber implements Engine, LiveClient, FramesReader {
   readonly #options: SubscriberOptions;
   readonly #ended = new AbortController();
   readonly #timers: NodeJS.Timeout[] = [];
-  #x: Exchange | null = null;
+  #exchange: Exchange | null = null;
   #channel: Channel | null = null;
   #outbox: Outbox | null = null;
   #form: MessageForm | null = null;
@@ -61,9 +61,10 @@ export class Subscriber implements Engine, LiveClient, FramesReader {
     this.#options = options;
   }
 
-  async answer(x: Exchange, response: EngineResponse): Promise<void> {
-    x.trace?.dispatched('streams events', null);
-    const begun = x.upgrade === null ? this.#asEvents(x, response) : this.#overWebSocket(x, response);
+  async answer(exchange: Exchange, response: EngineResponse): Promise<void> {
+    exchange.trace?.dispatched('streams events', null);
+    const begun =
+      exchange.upgrade === null ? this.#asEvents(exchange, response) : this.#overWebSocket(exchange, response);
     if (!(await begun)) this.close();
   }
 
@@ -77,22 +78,23 @@ export class Subscriber implements Engine, LiveClient, FramesReader {
     this.#finish('share');
   }
 
-  #asEvents(x: Exchange, response: EngineResponse): Promise<boolean> {
-    return response.endless(x, [...HEADERS], (sink) => {
-      this.#withdraw = x.responder.whenStopping?.(() => this.#finish('stopping')) ?? this.#withdraw;
-      const outbox = this.#take(x, responseChannel(x, sink), response);
-      if (x.method === 'HEAD') sink.end();
+  #asEvents(exchange: Exchange, response: EngineResponse): Promise<boolean> {
+    return response.endless(exchange, [...HEADERS], (sink) => {
+      this.#withdraw = exchange.responder.whenStopping?.(() => this.#finish('stopping')) ?? this.#withdraw;
+      const outbox = this.#take(exchange, responseChannel(exchange, sink), response);
+      if (exchange.method === 'HEAD') sink.end();
       else this.#open(outbox);
     });
   }
 
-  #overWebSocket(x: Exchange, response: EngineResponse): Promise<boolean> {
+  #overWebSocket(exchange: Exchange, response: EngineResponse): Promise<boolean> {
     const { webSocket } = this.#options;
     if (webSocket === null) throw new Error('a request for a WebSocket has no channel for one');
     return response.webSocket(
-      x,
+      exchange,
       () => this.#finish('stopping'),
-      ({ connection, figures }) => this.#open(this.#take(x, webSocket(x, connection, figures), response, figures.sent)),
+      ({ connection, figures }) =>
+        this.#open(this.#take(exchange, webSocket(exchange, connection, figures), response, figures.sent)),
     );
   }
 
@@ -105,9 +107,9 @@ export class Subscriber implements Engine, LiveClient, FramesReader {
   }
 
   hold(): Holding | null {
-    const x = this.#x;
-    if (x === null || x.responseMemory === null) return null;
-    const held = x.responseMemory.hold(x.clientIp);
+    const exchange = this.#exchange;
+    if (exchange === null || exchange.responseMemory === null) return null;
+    const held = exchange.responseMemory.hold(exchange.clientIp);
     held.evictable = {
       onlyForOthers: true,
       rate: (now) => this.#outbox?.rate(now) ?? 0,
@@ -122,18 +124,23 @@ export class Subscriber implements Engine, LiveClient, FramesReader {
     this.#channel?.cut();
   }
 
-  #take(x: Exchange, channel: Channel, response: EngineResponse, figures: DirectionFigures | null = null): Outbox {
+  #take(
+    exchange: Exchange,
+    channel: Channel,
+    response: EngineResponse,
+    figures: DirectionFigures | null = null,
+  ): Outbox {
     const { settings, check } = this.#options;
     const outbox = new Outbox(channel, settings.maxLag, this, figures);
-    this.#x = x;
+    this.#exchange = exchange;
     this.#channel = channel;
     this.#outbox = outbox;
     this.#form = { framing: channel.framing, withMetadata: settings.includeMetadata, check };
     channel.sink.on('error', () => this.#end('client'));
-    x.onClose(() => {
+    exchange.onClose(() => {
       this.#end('client');
       outbox.drop();
-      response.done(x, outbox.bytes);
+      response.done(exchange, outbox.bytes);
     });
     return outbox;
   }
@@ -193,6 +200,6 @@ export class Subscriber implements Engine, LiveClient, FramesReader {
     this.#withdraw();
     this.#options.topic.leave(this);
     this.#outbox?.close();
-    this.#options.ended(this.#x, why, this.#outbox?.messages ?? 0);
+    this.#options.ended(this.#exchange, why, this.#outbox?.messages ?? 0);
   }
 }

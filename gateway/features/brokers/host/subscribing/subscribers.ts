@@ -63,9 +63,9 @@ export class Subscribers {
   }
 
   /** Rejects with SubscribeError. */
-  async open(x: Exchange, { topic, settings, config, key, plugin }: Subscription): Promise<Subscriber> {
+  async open(exchange: Exchange, { topic, settings, config, key, plugin }: Subscription): Promise<Subscriber> {
     const stream: OpenStream = { subscriber: null };
-    const owner = ownerOf(x);
+    const owner = ownerOf(exchange);
     const giveBack = this.#take(config, settings.maxClients, owner, stream);
     let release = () => {};
     try {
@@ -77,9 +77,9 @@ export class Subscribers {
         slot.set(exchange, new EndedStream(why, messages));
         this.#figures.streams.count(why);
       };
-      const webSocket = x.upgrade === null ? null : (await import('./web-socket-channel.ts')).webSocketChannel;
-      const check = this.#checkOf(x, plugin);
-      const from = startOf(x, topic, settings);
+      const webSocket = exchange.upgrade === null ? null : (await import('./web-socket-channel.ts')).webSocketChannel;
+      const check = this.#checkOf(exchange, plugin);
+      const from = startOf(exchange, topic, settings);
       stream.subscriber = new Subscriber({ topic, settings, owner, key, check, from, webSocket, ended });
       return stream.subscriber;
     } catch (error) {
@@ -122,8 +122,8 @@ interface OpenStream {
 }
 
 /** Returns the client's start. Throws SubscribeError if its `Last-Event-ID` is malformed. */
-function startOf(x: Exchange, topic: Topic, { from }: SubscriptionSettings): SubscriberOptions['from'] {
-  const last = lastEventIdOf(x);
+function startOf(exchange: Exchange, topic: Topic, { from }: SubscriptionSettings): SubscriberOptions['from'] {
+  const last = lastEventIdOf(exchange);
   if (topic.position === null) return last === '' ? 'latest' : 'lost';
   if (last === '') return from;
   const position: Position | null = topic.source.parse(last);

@@ -16,14 +16,14 @@ export function subscribed(
   open: () => Promise<Subscriber>,
 ): Promise<number> {
   if (call.hook !== 'dispatch') throw new HostCallError(`subscribing is for dispatchers, not ${call.hook}`);
-  const x = call.request();
-  if (x.engine !== null || call.handedOff) throw new HostCallError('the request is handed off already');
+  const exchange = call.request();
+  if (exchange.engine !== null || call.handedOff) throw new HostCallError('the request is handed off already');
   let abandoned = false;
   const opened = open().catch((error: unknown) => told(call, last, error));
   const waited = call.wait(opened, timeoutMs + GRACE_MS, (result) => {
     if (typeof result === 'number') return result;
-    x.engine = result;
-    x.onClose(() => result.close());
+    exchange.engine = result;
+    exchange.onClose(() => result.close());
     call.handedOff = true;
     return HANDED_OFF;
   });

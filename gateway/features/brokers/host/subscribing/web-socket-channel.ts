@@ -13,7 +13,7 @@ const CLOSING_MS = 2_000;
 const STOPPING: Closing = { code: 1001, reason: 'the gateway is stopping' };
 const COME_AGAIN: Closing = { code: 1001, reason: 'open it again' };
 
-export function webSocketChannel(x: Exchange, connection: Duplex, figures: WebSocketFigures): Channel {
+export function webSocketChannel(exchange: Exchange, connection: Duplex, figures: WebSocketFigures): Channel {
   figures.open++;
   let closing: NodeJS.Timeout | null = null;
   let told = false;
@@ -24,7 +24,7 @@ export function webSocketChannel(x: Exchange, connection: Duplex, figures: WebSo
   };
   const giveUp = () => {
     // Counted and logged now: a gateway that stops may end before the connection says that it is closed.
-    x.close();
+    exchange.close();
     connection.destroy();
   };
   const end = () => {
@@ -33,7 +33,7 @@ export function webSocketChannel(x: Exchange, connection: Duplex, figures: WebSo
   };
   const input = new WebSocketInput(connection, {
     received: (bytes) => {
-      x.receivedUpgraded += bytes;
+      exchange.receivedUpgraded += bytes;
       figures.received.bytes += bytes;
     },
     message: () => {

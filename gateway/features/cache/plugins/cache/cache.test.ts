@@ -12,15 +12,17 @@ afterAll(() => kit.close());
 async function visit(config: { readonly [name: string]: boolean | number }, path: string, consumer?: string) {
   const bound = await kit.bind(config);
   const headers = consumer === undefined ? {} : { 'x-auth-consumer': consumer };
-  const x = recordedExchange({ path, headers });
-  if ((await bound.onRequest(x)) === 0) {
-    x.responseStatus = 200;
-    x.responseBody = crypto.randomUUID();
-    await bound.onResponse(x);
+  const exchange = recordedExchange({ path, headers });
+  if ((await bound.onRequest(exchange)) === 0) {
+    exchange.responseStatus = 200;
+    exchange.responseBody = crypto.randomUUID();
+    await bound.onResponse(exchange);
   }
   bound.close();
   await new Promise((resolve) => setImmediate(resolve));
-  return x.answer !== null && 'body' in x.answer ? Buffer.from(x.answer.body ?? '').toString() : String(x.responseBody);
+  return exchange.answer !== null && 'body' in exchange.answer
+    ? Buffer.from(exchange.answer.body ?? '').toString()
+    : String(exchange.responseBody);
 }
 
 describe('cache', () => {

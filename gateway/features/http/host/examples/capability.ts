@@ -17,11 +17,11 @@ export const examples = capability({
       make: (call) => (status) => {
         if (call.hook !== 'dispatch')
           throw new HostCallError(`host_example_respond is for dispatchers, not ${call.hook}`);
-        const x = call.request();
+        const exchange = call.request();
         call.burn(MAKING);
-        const answer = x.operation?.examples?.answer(x, status) ?? null;
+        const answer = exchange.operation?.examples?.answer(exchange, status) ?? null;
         if (answer === null) return 0;
-        x.answer = answer;
+        exchange.answer = answer;
         call.responded = true;
         return 1;
       },

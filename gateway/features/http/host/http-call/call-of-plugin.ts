@@ -61,12 +61,12 @@ export class CallOfPlugin implements CallState {
   }
 
   /** The call's own headers, which replace those of the request that have the same name. */
-  headers(x: Exchange, own: HeaderList): HeaderList {
+  headers(exchange: Exchange, own: HeaderList): HeaderList {
     if (!this.passesHeaders) return own;
     const names = new Set(own.filter((_, i) => i % 2 === 0));
     const passed: string[] = [];
     // Only a chain that a trusted proxy has sent tells of another client than the peer.
-    addForwarded(passed, x, x.clientIp !== x.peer);
+    addForwarded(passed, exchange, exchange.clientIp !== exchange.peer);
     return [...passed.filter((_, i) => !names.has(passed[i - (i % 2)] ?? '')), ...own];
   }
 

@@ -64,7 +64,7 @@ export const httpCall = capability({
           redirects,
         ) => {
           const { memory } = call;
-          const x = call.request();
+          const exchange = call.request();
           call.charge(urlLength + headersLength + bodyLength);
           const verb = memory.text(method, methodLength);
           if (!METHOD.test(verb) || verb === 'CONNECT')
@@ -72,20 +72,20 @@ export const httpCall = capability({
           const limit = Math.min(Math.max(timeoutMs, 1), MAX_TIMEOUT_MS);
           const target = memory.text(url, urlLength);
           const breaker = state.breaks ? bound().of(target) : null;
-          if (breaker?.admits(x.clientIp) === false) {
+          if (breaker?.admits(exchange.clientIp) === false) {
             state.end();
-            state.retryAfter = breaker.retryAfter(x.clientIp);
+            state.retryAfter = breaker.retryAfter(exchange.clientIp);
             return CIRCUIT_OPEN;
           }
           const answer = loaded.call({
             method: verb,
             url: target,
-            headers: state.headers(x, fieldsOf(memory.text(headers, headersLength))),
+            headers: state.headers(exchange, fieldsOf(memory.text(headers, headersLength))),
             body: state.passedBody ?? (bodyLength === 0 ? null : memory.copy(body, bodyLength)),
             timeoutMs: limit,
             redirects: Math.max(redirects, 0),
             ...(maxBytes > 0 ? { maxBytes } : {}),
-            exchange: x,
+            exchange,
             holds: true,
           });
           const turn = state.begin();
@@ -96,8 +96,8 @@ export const httpCall = capability({
               return state.received(turn, result);
             },
             (error: unknown) => {
-              if (breaker) countFailure(breaker, x, error);
-              return failureOf(binding, x, error);
+              if (breaker) countFailure(breaker, exchange, error);
+              return failureOf(binding, exchange, error);
             },
           );
           return call.wait(settled, limit + GRACE_MS, (result) => {
@@ -140,15 +140,16 @@ export const httpCall = capability({
   },
 });
 
-function countFailure(breaker: CircuitBreaker, x: Exchange, error: unknown): void {
-  if (!x.closed && error instanceof HttpCallError && COUNTED.includes(error.failure)) breaker.failed(x.clientIp);
-  else breaker.abandoned(x.clientIp);
+function countFailure(breaker: CircuitBreaker, exchange: Exchange, error: unknown): void {
+  if (!exchange.closed && error instanceof HttpCallError && COUNTED.includes(error.failure))
+    breaker.failed(exchange.clientIp);
+  else breaker.abandoned(exchange.clientIp);
 }
 
 /** Logs a failure, and returns its code: the plugin decides how to answer. */
-function failureOf({ services, name }: Binding, x: Exchange, error: unknown): number {
+function failureOf({ services, name }: Binding, exchange: Exchange, error: unknown): number {
   if (!(error instanceof HttpCallError)) throw error;
-  if (!x.closed) services.log('warn', name, `host_http_call: ${error.message}`, x);
+  if (!exchange.closed) services.log('warn', name, `host_http_call: ${error.message}`, exchange);
   return FAILURES[error.failure];
 }
 

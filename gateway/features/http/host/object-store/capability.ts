@@ -56,11 +56,11 @@ export const objectStore = capability({
 });
 
 function handOff(call: Call, store: ObjectStore, named: { bucket: string; key: string }): number {
-  const x = call.request();
-  call.charge((x.query ?? '').length);
-  const made = store.handOff(x, named);
+  const exchange = call.request();
+  call.charge((exchange.query ?? '').length);
+  const made = store.handOff(exchange, named);
   if (typeof made === 'number') return made;
-  x.handOff = made;
+  exchange.handOff = made;
   call.handedOff = true;
   return HANDED_OFF;
 }

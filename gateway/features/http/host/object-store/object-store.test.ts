@@ -36,9 +36,9 @@ async function sent(
   more: Record<string, string | boolean | number>,
   bucket: string,
   key = 'a%2Fb c',
-  x = request('GET'),
+  exchange = request('GET'),
 ) {
-  const made = open(more).store.handOff(x, { bucket, key });
+  const made = open(more).store.handOff(exchange, { bucket, key });
   if (typeof made === 'number') return made;
   return composed(made);
 }

@@ -43,22 +43,22 @@ export class ObjectStore {
   }
 
   /** Returns a negative number if bucket, key or query is malformed. */
-  handOff(x: Exchange, named: { readonly bucket: string; readonly key: string }): HandOff | number {
+  handOff(exchange: Exchange, named: { readonly bucket: string; readonly key: string }): HandOff | number {
     const bucket = bucketOf(named.bucket);
     if (bucket === null) return NO_BUCKET;
     const key = keyPathOf(named.key);
     if (key === null) return NO_KEY;
-    const query = storeQuery(x.query);
+    const query = storeQuery(exchange.query);
     if (query === null) return BAD_QUERY;
-    const object = this.#request(x, bucket, key, query);
-    if (this.#fallback === null || x.method !== 'GET') return object;
-    return { ...object, fallback: this.#request(x, bucket, this.#fallback, NO_QUERY) };
+    const object = this.#request(exchange, bucket, key, query);
+    if (this.#fallback === null || exchange.method !== 'GET') return object;
+    return { ...object, fallback: this.#request(exchange, bucket, this.#fallback, NO_QUERY) };
   }
 
-  #request(x: Exchange, bucket: string, key: string, query: StoreQuery): HandOff {
+  #request(exchange: Exchange, bucket: string, key: string, query: StoreQuery): HandOff {
     const inHost = !this.#settings.pathStyle && isHostLabel(bucket);
     const path = inHost ? `/${key}` : `/${bucket}/${key}`;
-    const target = { signer: this.#signer, address: this.#address(inHost ? bucket : null), x, query };
+    const target = { signer: this.#signer, address: this.#address(inHost ? bucket : null), exchange, query };
     return {
       upstream: this.#upstream,
       path: query.text === '' ? path : `${path}?${query.text}`,

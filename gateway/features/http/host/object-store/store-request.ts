@@ -20,7 +20,7 @@ export interface StoreAddress {
 export interface StoreTarget {
   readonly signer: Signer;
   readonly address: StoreAddress;
-  readonly x: Exchange;
+  readonly exchange: Exchange;
   readonly query: StoreQuery;
 }
 
@@ -44,11 +44,11 @@ interface Payload {
 
 /** Makes and signs it. Rejects with NotSendable if the body is one that S3 does not take. */
 export async function storeRequest(request: UpstreamRequest, target: StoreTarget): Promise<UpstreamRequest> {
-  const { signer, address, x, query } = target;
+  const { signer, address, exchange, query } = target;
   const payload = await payloadOf(request, target);
   const unsigned = [...passedHeaders(request.headers), 'x-amz-content-sha256', payload.hash, ...payload.headers];
   const signed = await signer.sign({
-    method: x.method,
+    method: exchange.method,
     path: request.path.split('?')[0] ?? '',
     query,
     headers: ['host', address.authority, ...unsigned.filter((_, i) => isAmz(unsigned[i - (i % 2)] ?? ''))],
@@ -71,9 +71,9 @@ async function payloadOf({ body, headers }: UpstreamRequest, target: StoreTarget
   if (isFramed(headerOf(headers, 'content-encoding'))) throw new NotSendable(framedAlready());
   if (body === null) return whole(null, headerOf(headers, 'content-length'));
   if (body instanceof Uint8Array) return whole(body, String(body.length));
-  const { x, query, address, signer } = target;
-  if (body === x.bodyStream && !isData(x.method, query)) {
-    const read = await readWhole(x);
+  const { exchange, query, address, signer } = target;
+  if (body === exchange.bodyStream && !isData(exchange.method, query)) {
+    const read = await readWhole(exchange);
     return whole(read, String(read.length));
   }
   const length = headerOf(headers, 'content-length');
@@ -103,11 +103,11 @@ function isData(method: string, { values }: StoreQuery): boolean {
 }
 
 /** Within the gateway's limits of bodies that are held. */
-async function readWhole(x: Exchange): Promise<Uint8Array> {
+async function readWhole(exchange: Exchange): Promise<Uint8Array> {
   try {
-    return await x.readBody();
+    return await exchange.readBody();
   } catch (error) {
-    const refusal = problemOf(x.answer);
+    const refusal = problemOf(exchange.answer);
     throw error instanceof Interrupted && refusal !== null ? new NotSendable(refusal) : error;
   }
 }

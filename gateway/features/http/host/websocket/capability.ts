@@ -23,14 +23,14 @@ export const webSocket = capability({
           if (connectTimeoutMs < 1 || idleTimeoutMs < 0 || maxMessageBytes < 1) {
             throw new HostCallError('host_websocket_upgrade: a time-out or the size of messages is below its least');
           }
-          const x = call.request();
-          const refusal = refusalOf(x);
+          const exchange = call.request();
+          const refusal = refusalOf(exchange);
           if (refusal !== null) {
-            x.answer = { problem: refusal };
+            exchange.answer = { problem: refusal };
             call.responded = true;
             return ANSWERED;
           }
-          x.handOff = { ...target, timeoutMs: connectTimeoutMs, webSocket: { idleTimeoutMs, maxMessageBytes } };
+          exchange.handOff = { ...target, timeoutMs: connectTimeoutMs, webSocket: { idleTimeoutMs, maxMessageBytes } };
           call.handedOff = true;
           return HANDED_OFF;
         },

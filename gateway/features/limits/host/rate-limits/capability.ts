@@ -57,7 +57,7 @@ function taking(
 ) {
   return (bucket: number, length: number, quota: number, window: number, out: number) => {
     if (quota < 1 || window < 1) throw new HostCallError(`${name}: quota and window must be 1 or more`);
-    const x = call.request();
+    const exchange = call.request();
     call.charge(length);
     const write = (result: RateLimitResult | null): number => {
       if (result === null) return UNAVAILABLE;
@@ -66,7 +66,7 @@ function taking(
       return allowed ? ALLOWED : REFUSED;
     };
     const { name: plugin } = call.binding;
-    const owner = [`${plugin} ${policy()}`, ...networkOf(x)];
+    const owner = [`${plugin} ${policy()}`, ...networkOf(exchange)];
     // No plugin takes from the buckets of another one.
     const result = take(`${plugin}:${call.memory.text(bucket, length)}`, quota, window, owner);
     return result instanceof Promise ? call.wait(result.catch(nullWhereAway), DEADLINE_MS, write) : write(result);

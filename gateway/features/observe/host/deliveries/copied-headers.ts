@@ -31,10 +31,10 @@ export class CopiedHeaders {
     this.#dropped = new Set([...removed, ...names]);
   }
 
-  of(x: Exchange): HeaderList {
+  of(exchange: Exchange): HeaderList {
     const forwarded: string[] = [];
     // Only a chain that a trusted proxy has sent tells of another client than the peer.
-    addForwarded(forwarded, x, x.clientIp !== x.peer);
+    addForwarded(forwarded, exchange, exchange.clientIp !== exchange.peer);
     const headers = forwarded.filter((_, i) => this.#passes(forwarded[i - (i % 2)] ?? ''));
     headers.push(...this.#set);
     return headers;
@@ -48,8 +48,8 @@ export class CopiedHeaders {
 }
 
 /** How far a copy of the request has come, and its trace. */
-export function passingOf(x: Exchange): HeaderList {
-  const traceparent = traceparentOf(x, null);
-  const hops = [HOPS, String(x.hops + COPY_HOPS)];
+export function passingOf(exchange: Exchange): HeaderList {
+  const traceparent = traceparentOf(exchange, null);
+  const hops = [HOPS, String(exchange.hops + COPY_HOPS)];
   return traceparent === null ? hops : [...hops, 'traceparent', traceparent];
 }

@@ -63,17 +63,17 @@ export class Mirror {
    * base URL, with or without a query; empty: the request's. Returns a function that gives up an incomplete copy, or
    * null.
    */
-  copy(x: Exchange, path: string): (() => void) | null {
+  copy(exchange: Exchange, path: string): (() => void) | null {
     // A handshake is useless without the frames that follow.
-    if (x.upgrade !== null) return null;
-    const url = this.#urlOf(path === '' ? x.path : path, x.query);
-    const { body, bodyStream } = x;
-    const length = body?.length ?? Number(headerOf(x.headers, 'content-length') ?? 0);
+    if (exchange.upgrade !== null) return null;
+    const url = this.#urlOf(path === '' ? exchange.path : path, exchange.query);
+    const { body, bodyStream } = exchange;
+    const length = body?.length ?? Number(headerOf(exchange.headers, 'content-length') ?? 0);
     if (url === null || length > this.#maxBodyBytes) {
       this.#queue.drop();
       return null;
     }
-    const head = { method: x.method, url, headers: this.#headers.of(x), passing: passingOf(x) };
+    const head = { method: exchange.method, url, headers: this.#headers.of(exchange), passing: passingOf(exchange) };
     const bytes = url.href.length + head.headers.reduce((sum, each) => sum + each.length, 0);
     if (body !== null || bodyStream === null) {
       this.#queue.add({ ...head, body }, bytes + (body?.length ?? 0));

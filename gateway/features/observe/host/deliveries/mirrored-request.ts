@@ -15,9 +15,9 @@ class MirroredRequest implements RequestPart {
     this.#mirrors.push({ mirror, path });
   }
 
-  dispatched(x: Exchange): void {
+  dispatched(exchange: Exchange): void {
     for (const { mirror, path } of this.#mirrors) {
-      const giveUp = mirror.copy(x, path);
+      const giveUp = mirror.copy(exchange, path);
       if (giveUp !== null) this.#unfinished.push(giveUp);
     }
   }
@@ -30,8 +30,8 @@ class MirroredRequest implements RequestPart {
 const slot = new RequestSlot<MirroredRequest>();
 
 /** Has a copy made when the request goes to its dispatcher. `path`: see `Mirror.copy`. */
-export function copyAtDispatch(x: Exchange, mirror: Mirror, path: string): void {
-  const part = slot.of(x) ?? new MirroredRequest();
+export function copyAtDispatch(exchange: Exchange, mirror: Mirror, path: string): void {
+  const part = slot.of(exchange) ?? new MirroredRequest();
   part.add(mirror, path);
-  slot.set(x, part);
+  slot.set(exchange, part);
 }

@@ -64,7 +64,7 @@ export class RequestLog {
 
   add(ended: EndedRequest): void {
     const line = this.#write(ended);
-    this.#queue.add({ line, hops: ended.x.hops }, Buffer.byteLength(line));
+    this.#queue.add({ line, hops: ended.exchange.hops }, Buffer.byteLength(line));
   }
 }
 
@@ -93,8 +93,8 @@ class LoggedRequest implements RequestPart {
 const slot = new RequestSlot<LoggedRequest>();
 
 /** Has an entry made about the request when it has ended; one for each log, however often it is called. */
-export function logAtEnd(x: Exchange, log: RequestLog): void {
-  const part = slot.of(x) ?? new LoggedRequest();
+export function logAtEnd(exchange: Exchange, log: RequestLog): void {
+  const part = slot.of(exchange) ?? new LoggedRequest();
   part.add(log);
-  slot.set(x, part);
+  slot.set(exchange, part);
 }

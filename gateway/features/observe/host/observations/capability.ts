@@ -31,7 +31,7 @@ export const observations = capability({
         () => {
           onlyIn(call, 'init', 'host_observation_open');
           const { config, name, services } = call.binding;
-          const slowLog = new SlowLog((message, { x }) => services.log('warn', name, message, x));
+          const slowLog = new SlowLog((message, { exchange }) => services.log('warn', name, message, exchange));
           bound().observation ??= new Observation(config.whole, { ...loaded, slowLog });
           return 0;
         },

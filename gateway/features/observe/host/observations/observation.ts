@@ -43,20 +43,20 @@ export class Observation {
   }
 
   /** Returns the logged fields, as a JSON object; null if the request has none of them. */
-  logged(x: Exchange): string | null {
+  logged(exchange: Exchange): string | null {
     let members = '';
     for (const { start, field } of this.#logged) {
-      const value = field.shown(x);
+      const value = field.shown(exchange);
       if (value !== undefined) members += `${members === '' ? '' : ','}${start}${text(value)}`;
     }
     return members === '' ? null : `{${members}}`;
   }
 
   /** Returns attributes for the request's span. */
-  attributes(x: Exchange): Record<string, string> {
+  attributes(exchange: Exchange): Record<string, string> {
     const attributes: Record<string, string> = {};
     for (const { key, field } of this.#traced) {
-      const value = field.shown(x);
+      const value = field.shown(exchange);
       if (value !== undefined) attributes[key] = value;
     }
     return attributes;
@@ -69,10 +69,10 @@ export class Observation {
   }
 
   count(ended: EndedRequest): void {
-    const { x, api, status, seconds } = ended;
+    const { exchange, api, status, seconds } = ended;
     const statusClass = `${Math.floor(status / 100)}xx`;
     for (const { name, labels, read } of this.#counted) {
-      const value = labels?.of(read(x)) ?? '';
+      const value = labels?.of(read(exchange)) ?? '';
       this.#figures.observed.count(api, name, value, statusClass);
       if (status !== SWITCHED) this.#figures.duration.observe(seconds, api, name, value);
     }

@@ -12,7 +12,7 @@ class ObservationSettingsError extends Error {}
 const LONGEST = 256;
 const CONSUMER = 'x-auth-consumer';
 
-type Source = (x: Exchange) => string | undefined;
+type Source = (exchange: Exchange) => string | undefined;
 
 /** Consumers that have been label values, by field; a process has one. */
 export type SeenConsumers = Map<string, Set<string>>;
@@ -24,7 +24,7 @@ export interface ObservedField {
   /** Null if it is not counted. */
   readonly labels: LabelValues | null;
   /** Returns the value for log and trace; undefined if the request has no value. */
-  shown(x: Exchange): string | undefined;
+  shown(exchange: Exchange): string | undefined;
   /** As it is. */
   read: Source;
 }
@@ -40,20 +40,20 @@ export function observedField(name: string, config: Json, consumers: SeenConsume
     traced: trace !== false,
     labels: metrics === true ? labelsOf(name, config as JsonObject, consumers) : null,
     read,
-    shown: (x) => cut(read(x)),
+    shown: (exchange) => cut(read(exchange)),
   };
 }
 
 function sourceOf(field: string, from: string): Source {
-  if (from === 'consumer') return (x) => headerOf(x.headers, CONSUMER);
+  if (from === 'consumer') return (exchange) => headerOf(exchange.headers, CONSUMER);
   const [kind, named = ''] = from.split(/:(.*)/s);
   if (named === '') throw new ObservationSettingsError(`fields.${field}.from: a name must follow the colon`);
-  if (kind === 'context') return (x) => x.context?.get(named);
+  if (kind === 'context') return (exchange) => exchange.context?.get(named);
   const header = named.toLowerCase();
   if (holdsCredential(header)) {
     throw new ObservationSettingsError(`fields.${field}.from: ${header} can hold a credential, which is never shown`);
   }
-  return (x) => headerOf(x.headers, header);
+  return (exchange) => headerOf(exchange.headers, header);
 }
 
 function labelsOf(field: string, config: JsonObject, consumers: SeenConsumers): LabelValues {

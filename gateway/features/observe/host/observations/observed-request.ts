@@ -7,11 +7,11 @@ class ObservedRequest implements RequestPart {
   readonly owner = null;
   readonly stored = null;
   readonly tap = null;
-  readonly #x: Exchange;
+  readonly #exchange: Exchange;
   readonly #observation: Observation;
 
-  constructor(x: Exchange, observation: Observation) {
-    this.#x = x;
+  constructor(exchange: Exchange, observation: Observation) {
+    this.#exchange = exchange;
     this.#observation = observation;
   }
 
@@ -21,11 +21,11 @@ class ObservedRequest implements RequestPart {
   }
 
   get values(): string | null {
-    return this.#observation.logged(this.#x);
+    return this.#observation.logged(this.#exchange);
   }
 
   spanAttributes(): Readonly<Record<string, string>> {
-    return this.#observation.attributes(this.#x);
+    return this.#observation.attributes(this.#exchange);
   }
 
   unlogged(ended: EndedRequest): boolean {
@@ -40,11 +40,11 @@ class ObservedRequest implements RequestPart {
 const slot = new RequestSlot<ObservedRequest>();
 
 /** Of several observations of a request the last one applies, so that an operation's config replaces one for all. */
-export function observe(x: Exchange, observation: Observation): void {
-  slot.set(x, new ObservedRequest(x, observation));
+export function observe(exchange: Exchange, observation: Observation): void {
+  slot.set(exchange, new ObservedRequest(exchange, observation));
 }
 
 /** Returns its fields for logs, as a JSON object; null if it is not observed, or has none of the fields. */
-export function observedValues(x: Exchange): string | null {
-  return slot.of(x)?.values ?? null;
+export function observedValues(exchange: Exchange): string | null {
+  return slot.of(exchange)?.values ?? null;
 }

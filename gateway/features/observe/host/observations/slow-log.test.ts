@@ -10,12 +10,21 @@ function ended(seconds: number) {
     headers: [],
     clientIp: '127.0.0.1',
   };
-  const x = new Exchange(
+  const exchange = new Exchange(
     { send: () => {}, stream: fails, headSent: false, abort: () => {} },
     { ...request, body: null },
   );
-  x.dispatchMs = 812.34;
-  return { x, method: 'GET', route: '/books/{id}', api: 'a', status: 200, seconds, requestBytes: 0, responseBytes: 0 };
+  exchange.dispatchMs = 812.34;
+  return {
+    exchange,
+    method: 'GET',
+    route: '/books/{id}',
+    api: 'a',
+    status: 200,
+    seconds,
+    requestBytes: 0,
+    responseBytes: 0,
+  };
 }
 
 function fails(): never {

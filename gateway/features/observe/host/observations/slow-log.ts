@@ -28,8 +28,10 @@ export class SlowLog {
   }
 }
 
-function describe({ x, method, route, status, seconds }: EndedRequest): string {
+function describe({ exchange, method, route, status, seconds }: EndedRequest): string {
   const upstream =
-    x.dispatchMs === null ? '' : `, ${x.dispatchMs.toFixed(1)} of them from dispatch to the response head`;
+    exchange.dispatchMs === null
+      ? ''
+      : `, ${exchange.dispatchMs.toFixed(1)} of them from dispatch to the response head`;
   return `slow: ${method} ${route} took ${(seconds * 1000).toFixed(1)} ms${upstream}; status ${status}`;
 }

@@ -14,7 +14,7 @@ import type { Guarding } from './guarded-events.ts';
 import { type AnswerForm, type AnswerSink, formOf, rewriteWhole, rewritingTap } from './rewritten-answer.ts';
 
 export interface AnswerEvents {
-  log(level: 'info' | 'warn', message: string, x: Exchange): void;
+  log(level: 'info' | 'warn', message: string, exchange: Exchange): void;
   found(kind: FindingKind, action: PiiAction): void;
 }
 
@@ -45,7 +45,7 @@ export class AnswerGuard {
     this.#profiles = new Profiles(
       config,
       (settings) => answerRules(settings, config['hash_key']),
-      (message, x) => events.log('warn', message, x),
+      (message, exchange) => events.log('warn', message, exchange),
     );
     this.#events = events;
     this.#allowsFiles = allowsFiles(config);
@@ -55,40 +55,45 @@ export class AnswerGuard {
    * Returns null if the answer goes on, rewritten or not. Yields if it can pause. `owner`: identifies the guard's place
    * in the chain.
    */
-  *check(x: Exchange, owner: object | null): Steps<AiRefused | null> {
-    const request = filesRequest(x);
-    if (request !== null) return this.#ofFiles(x, request);
-    const { name, settings } = this.#profiles.of(x);
-    const form = formOf(x);
+  *check(exchange: Exchange, owner: object | null): Steps<AiRefused | null> {
+    const request = filesRequest(exchange);
+    if (request !== null) return this.#ofFiles(exchange, request);
+    const { name, settings } = this.#profiles.of(exchange);
+    const form = formOf(exchange);
     if (form === null) return null;
     if (settings.pii.isEmpty && settings.blocked.isEmpty) return null;
-    const encoding = headerOf(x.responseHeaders, 'content-encoding') ?? 'identity';
+    const encoding = headerOf(exchange.responseHeaders, 'content-encoding') ?? 'identity';
     if (encoding !== 'identity') return unreadable(`its encoding is ${encoding}`);
-    const blocked = (why: string) => this.#blocked(x, name, why);
+    const blocked = (why: string) => this.#blocked(exchange, name, why);
     const guarding = this.#guarding(settings);
-    changeHeader(x.responseHeaders, 'remove', 'content-length', '');
-    if (!x.responseStreams) return yield* this.#whole(x, form, guarding, blocked);
-    this.#tap(x, owner, rewritingTap(x, form, guarding, blocked));
+    changeHeader(exchange.responseHeaders, 'remove', 'content-length', '');
+    if (!exchange.responseStreams) return yield* this.#whole(exchange, form, guarding, blocked);
+    this.#tap(exchange, owner, rewritingTap(exchange, form, guarding, blocked));
     return null;
   }
 
   /** Answers to the requests in a file are lines of another, which is not read here. */
-  #ofFiles(x: Exchange, { operation, surface }: FilesRequest): AiRefused | null {
-    const hasAnswers = operation === 'content' && x.responseStatus < 300;
+  #ofFiles(exchange: Exchange, { operation, surface }: FilesRequest): AiRefused | null {
+    const hasAnswers = operation === 'content' && exchange.responseStatus < 300;
     return hasAnswers && !this.#allowsFiles ? notPassed(surface) : null;
   }
 
-  #tap(x: Exchange, owner: object | null, tap: AnswerSink): void {
-    const inner = slot.of(x);
+  #tap(exchange: Exchange, owner: object | null, tap: AnswerSink): void {
+    const inner = slot.of(exchange);
     slot.set(
-      x,
+      exchange,
       inner === null ? new AnswerTap(owner, tap) : new AnswerTap(inner.owner, (sink) => inner.tap(tap(sink))),
     );
   }
 
-  *#whole(x: Exchange, form: AnswerForm, guarding: Guarding, blocked: (why: string) => void): Steps<AiRefused | null> {
+  *#whole(
+    exchange: Exchange,
+    form: AnswerForm,
+    guarding: Guarding,
+    blocked: (why: string) => void,
+  ): Steps<AiRefused | null> {
     try {
-      yield* rewriteWhole(x, form, guarding, blocked);
+      yield* rewriteWhole(exchange, form, guarding, blocked);
       return null;
     } catch (error) {
       if (!(error instanceof AnswerBlocked)) throw error;
@@ -97,9 +102,9 @@ export class AnswerGuard {
     }
   }
 
-  #blocked(x: Exchange, profile: string, why: string): void {
+  #blocked(exchange: Exchange, profile: string, why: string): void {
     if (!why.startsWith('pii.')) this.#events.found('pattern', 'block');
-    this.#events.log('info', `withheld by the profile ${JSON.stringify(profile)}: ${why}`, x);
+    this.#events.log('info', `withheld by the profile ${JSON.stringify(profile)}: ${why}`, exchange);
   }
 
   #guarding(rules: AnswerRules): Guarding {

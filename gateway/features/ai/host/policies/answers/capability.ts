@@ -50,7 +50,7 @@ export const aiAnswers = capability({
           onlyIn(call, 'init', 'host_ai_answers_open');
           const { config, services, name } = call.binding;
           bound().guard = new AnswerGuard(config.whole, {
-            log: (level, message, x) => services.log(level, name, message, x),
+            log: (level, message, exchange) => services.log(level, name, message, exchange),
             found: (kind, action) => loaded.count(kind, action),
           });
           return 0;
@@ -67,14 +67,14 @@ export const aiAnswers = capability({
         (call, { bound }) =>
         () => {
           const guard = openedInInit(bound().guard, 'host_ai_answers_check', 'host_ai_answers_open');
-          const x = call.response();
-          call.charge(x.responseBody?.length ?? 0);
+          const exchange = call.response();
+          call.charge(exchange.responseBody?.length ?? 0);
           const { owner, name, config } = call.binding;
-          if (isRealtime(x)) return settleAnswer(call, x, unreadOpened(x, name, config.whole));
+          if (isRealtime(exchange)) return settleAnswer(call, exchange, unreadOpened(exchange, name, config.whole));
           return settleAnswer(
             call,
-            x,
-            inTurns(guard.check(x, owner), () => !x.closed),
+            exchange,
+            inTurns(guard.check(exchange, owner), () => !exchange.closed),
           );
         },
     },

@@ -61,12 +61,12 @@ function checkable(event: ServerSentEvent): ServerSentEvent {
   throw new AnswerBlocked('an event takes too long to be checked');
 }
 
-export function eventsTap(x: Exchange, guarded: GuardedStream, sink: ResponseSink): ResponseSink {
+export function eventsTap(exchange: Exchange, guarded: GuardedStream, sink: ResponseSink): ResponseSink {
   const decoder = new TextDecoder();
   const transform = new Transform({
     transform(chunk: Uint8Array, _encoding, done) {
       if (guarded.hasEnded) return done();
-      settle(x, guarded.push(decoder.decode(chunk, { stream: true })), done, (out) => {
+      settle(exchange, guarded.push(decoder.decode(chunk, { stream: true })), done, (out) => {
         if (out !== '') this.push(out);
         // The client has its end, and with it the provider is left.
         if (guarded.hasEnded) this.push(null);
@@ -74,10 +74,10 @@ export function eventsTap(x: Exchange, guarded: GuardedStream, sink: ResponseSin
       });
     },
     flush(done) {
-      settle(x, lastOf(guarded, decoder.decode()), done, (out) => done(null, out === '' ? undefined : out));
+      settle(exchange, lastOf(guarded, decoder.decode()), done, (out) => done(null, out === '' ? undefined : out));
     },
   });
-  transform.on('error', () => x.responder.abort()).pipe(sink);
+  transform.on('error', () => exchange.responder.abort()).pipe(sink);
   return transform;
 }
 
@@ -86,7 +86,11 @@ function* lastOf(guarded: GuardedStream, text: string): Steps<string> {
 }
 
 /** `rewrite` throws if the answer must not go on: its head was sent, so its connection is cut. */
-export function jsonTap(x: Exchange, rewrite: (body: Buffer) => Steps<string>, sink: ResponseSink): ResponseSink {
+export function jsonTap(
+  exchange: Exchange,
+  rewrite: (body: Buffer) => Steps<string>,
+  sink: ResponseSink,
+): ResponseSink {
   const collected = new ByteCollector();
   const transform = new Transform({
     transform(chunk: Uint8Array, _encoding, done) {
@@ -94,18 +98,23 @@ export function jsonTap(x: Exchange, rewrite: (body: Buffer) => Steps<string>, s
       done(collected.length > MAX_JSON ? new Error('the answer is too long to check') : null);
     },
     flush(done) {
-      settle(x, rewrite(collected.takeWhole()), done, (out) => done(null, out));
+      settle(exchange, rewrite(collected.takeWhole()), done, (out) => done(null, out));
     },
   });
-  transform.on('error', () => x.responder.abort()).pipe(sink);
+  transform.on('error', () => exchange.responder.abort()).pipe(sink);
   return transform;
 }
 
 /** Does the work in turns with that of others: at once if it is quick. */
-function settle(x: Exchange, steps: Steps<string>, failed: (error: Error) => void, done: (out: string) => void): void {
+function settle(
+  exchange: Exchange,
+  steps: Steps<string>,
+  failed: (error: Error) => void,
+  done: (out: string) => void,
+): void {
   const fail = (error: unknown) => failed(error instanceof Error ? error : new Error(String(error)));
   try {
-    const out = inTurns(steps, () => !x.closed);
+    const out = inTurns(steps, () => !exchange.closed);
     if (typeof out === 'string') done(out);
     else out.then(done, fail);
   } catch (error) {

@@ -29,30 +29,30 @@ export function formOf({ responseStatus, responseHeaders }: Exchange): AnswerFor
 
 /** Rewrites an answer in memory. `blocked`: a stream ends, with an error event. Throws AnswerBlocked for JSON. */
 export function* rewriteWhole(
-  x: Exchange,
+  exchange: Exchange,
   form: AnswerForm,
   guarding: Guarding,
   blocked: (why: string) => void,
 ): Steps<void> {
-  const text = textOf(x);
+  const text = textOf(exchange);
   if (form === 'json') {
-    if (x.responseBody !== null) x.responseBody = yield* rewritten(text, guarding);
+    if (exchange.responseBody !== null) exchange.responseBody = yield* rewritten(text, guarding);
     return;
   }
   const stream = new GuardedStream(guarding, blocked);
-  x.responseBody = (yield* stream.push(text)) + (yield* stream.end());
+  exchange.responseBody = (yield* stream.push(text)) + (yield* stream.end());
 }
 
 /** Rewrites an answer that streams. */
 export function rewritingTap(
-  x: Exchange,
+  exchange: Exchange,
   form: AnswerForm,
   guarding: Guarding,
   blocked: (why: string) => void,
 ): AnswerSink {
   return (sink) => {
-    if (form === 'events') return eventsTap(x, new GuardedStream(guarding, blocked), sink);
-    return jsonTap(x, (body) => rewritten(body.toString(), guarding), sink);
+    if (form === 'events') return eventsTap(exchange, new GuardedStream(guarding, blocked), sink);
+    return jsonTap(exchange, (body) => rewritten(body.toString(), guarding), sink);
   };
 }
 

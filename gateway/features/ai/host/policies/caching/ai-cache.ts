@@ -30,8 +30,8 @@ export interface AiCacheDeps {
   count(result: CacheResult): void;
   /** An embedding was asked for. */
   embedded(result: EmbeddingResult): void;
-  /** `x`: the request that it is about; null: something that must not fail has failed. */
-  log(level: 'warn' | 'error', message: string, x: Exchange | null): void;
+  /** `exchange`: the request that it is about; null: something that must not fail has failed. */
+  log(level: 'warn' | 'error', message: string, exchange: Exchange | null): void;
 }
 
 interface Found {
@@ -61,51 +61,54 @@ export class AiCache {
     this.#similar =
       semantic === null
         ? null
-        : new SimilarQuestions(semantic, ttl, { ...deps, log: (message, x) => deps.log('warn', message, x) });
+        : new SimilarQuestions(semantic, ttl, {
+            ...deps,
+            log: (message, exchange) => deps.log('warn', message, exchange),
+          });
   }
 
   /**
    * Returns null if the request goes on. `owner`: identifies the cache's place in the chain. Throws AiRefused if the
    * body is malformed.
    */
-  async answer(x: Exchange, owner: object | null): Promise<Answer | null> {
-    if (CACHED_REQUEST.of(x) !== null) return null;
-    const cached = new CachedRequest(owner, isIdentified(x.headers), this.#deps.count);
-    CACHED_REQUEST.set(x, cached);
-    const question = questionOf(x, parsedRequest(x), this.#settings);
+  async answer(exchange: Exchange, owner: object | null): Promise<Answer | null> {
+    if (CACHED_REQUEST.of(exchange) !== null) return null;
+    const cached = new CachedRequest(owner, isIdentified(exchange.headers), this.#deps.count);
+    CACHED_REQUEST.set(exchange, cached);
+    const question = questionOf(exchange, parsedRequest(exchange), this.#settings);
     if (typeof question === 'string') {
       cached.detail = question;
       return null;
     }
     cached.question = question;
     cached.key = keyOf(question);
-    const found = await this.#find(x, cached, question);
-    if (x.closed) return null;
+    const found = await this.#find(exchange, cached, question);
+    if (exchange.closed) return null;
     if (found !== null) return this.#hit(cached, found);
-    if (!directivesOf(x.headers).has('only-if-cached')) return null;
+    if (!directivesOf(exchange.headers).has('only-if-cached')) return null;
     cached.settled = true;
     return { problem: problem('upstream-timeout', 'Nothing that is stored satisfies only-if-cached.') };
   }
 
   /** Runs in the response hook: stores the answer if it is cacheable, its body as it passes. */
-  settle(x: Exchange): void {
-    const cached = CACHED_REQUEST.of(x);
+  settle(exchange: Exchange): void {
+    const cached = CACHED_REQUEST.of(exchange);
     if (cached === null || cached.settled) return;
     cached.settled = true;
-    const stores = this.#stores(x, cached);
-    if (this.#settings.statusHeader) x.responseHeaders.push('cache-status', missed(cached, stores));
+    const stores = this.#stores(exchange, cached);
+    if (this.#settings.statusHeader) exchange.responseHeaders.push('cache-status', missed(cached, stores));
   }
 
-  async #find(x: Exchange, cached: CachedRequest, question: Question): Promise<Found | null> {
+  async #find(exchange: Exchange, cached: CachedRequest, question: Question): Promise<Found | null> {
     const isFreshHere = (stored: StoredResponse) =>
-      isFresh(stored, ageOf(stored, Date.now()), x.headers, directives, this.#settings);
-    const directives = directivesOf(x.headers);
+      isFresh(stored, ageOf(stored, Date.now()), exchange.headers, directives, this.#settings);
+    const directives = directivesOf(exchange.headers);
     try {
       const stored = await this.#stored(cached.key);
       if (stored !== null && isFreshHere(stored)) return { stored, similarity: null };
       cached.result = stored !== null || directives.has('no-store') ? 'request' : 'miss';
       if (directives.has('no-store')) cached.question = null;
-      return cached.result === 'miss' ? await this.#similarTo(x, cached, question, isFreshHere) : null;
+      return cached.result === 'miss' ? await this.#similarTo(exchange, cached, question, isFreshHere) : null;
     } catch (error) {
       if (!(error instanceof StateUnavailable)) throw error;
       cached.question = null;
@@ -121,12 +124,12 @@ export class AiCache {
   }
 
   async #similarTo(
-    x: Exchange,
+    exchange: Exchange,
     cached: CachedRequest,
     question: Question,
     isUsable: (stored: StoredResponse) => boolean,
   ): Promise<Found | null> {
-    cached.meaning = (await this.#similar?.find(x, question)) ?? null;
+    cached.meaning = (await this.#similar?.find(exchange, question)) ?? null;
     for (const { key, similarity } of cached.meaning?.similar.slice(0, MOST_TRIED) ?? []) {
       const stored = await this.#stored(key);
       if (stored !== null && isUsable(stored)) return { stored, similarity };
@@ -149,44 +152,44 @@ export class AiCache {
    * Reports whether the answer is stored now; else `CachedRequest.detail` says why, as far as is known before its body
    * has passed.
    */
-  #stores(x: Exchange, cached: CachedRequest): boolean {
+  #stores(exchange: Exchange, cached: CachedRequest): boolean {
     if (cached.question === null) return false;
-    cached.detail = this.#unstorable(x, cached, cached.question) ?? '';
+    cached.detail = this.#unstorable(exchange, cached, cached.question) ?? '';
     if (cached.detail !== '') return false;
-    const headers = STORED_HEADERS.flatMap((name) => valuesOf(x.responseHeaders, name));
+    const headers = STORED_HEADERS.flatMap((name) => valuesOf(exchange.responseHeaders, name));
     if (cached.question.isStream) headers.push('cache-control', 'no-cache');
-    if (!x.responseStreams) {
-      this.#put(x, cached, headers, bodyOf(x));
+    if (!exchange.responseStreams) {
+      this.#put(exchange, cached, headers, bodyOf(exchange));
       return true;
     }
     cached.detail = 'stored-if-whole';
     const { question } = cached;
     const whole = (body: Buffer) => {
-      if (isComplete(x, question, body)) this.#put(x, cached, headers, body);
+      if (isComplete(exchange, question, body)) this.#put(exchange, cached, headers, body);
     };
-    cached.recording = new Recording(x, this.#settings.maxEntryBytes, whole, () => {});
+    cached.recording = new Recording(exchange, this.#settings.maxEntryBytes, whole, () => {});
     return false;
   }
 
-  #unstorable(x: Exchange, cached: CachedRequest, question: Question): string | null {
-    if (x.responseStatus !== 200) return 'status';
+  #unstorable(exchange: Exchange, cached: CachedRequest, question: Question): string | null {
+    if (exchange.responseStatus !== 200) return 'status';
     // Answers of other dispatchers may depend on anything.
-    if (TokenCount.of(x) === null) return 'not-of-ai-proxy';
-    if (isIdentified(x.headers) && !cached.isIdentified) return 'authenticated-later';
-    if (headerOf(x.responseHeaders, 'set-cookie') !== undefined) return 'set-cookie';
-    if (x.responseStreams) return null;
-    const body = bodyOf(x);
+    if (TokenCount.of(exchange) === null) return 'not-of-ai-proxy';
+    if (isIdentified(exchange.headers) && !cached.isIdentified) return 'authenticated-later';
+    if (headerOf(exchange.responseHeaders, 'set-cookie') !== undefined) return 'set-cookie';
+    if (exchange.responseStreams) return null;
+    const body = bodyOf(exchange);
     if (body.length > this.#settings.maxEntryBytes) return 'too-large';
-    return isComplete(x, question, body) ? null : 'not-whole';
+    return isComplete(exchange, question, body) ? null : 'not-whole';
   }
 
-  #put(x: Exchange, { key, meaning }: CachedRequest, headers: HeaderList, body: Uint8Array): void {
+  #put(exchange: Exchange, { key, meaning }: CachedRequest, headers: HeaderList, body: Uint8Array): void {
     const { ttl } = this.#settings;
     const stored = encodeStored({
       ...{ kind: 'response', status: 200, headers, body, receivedAt: Date.now(), epoch: '' },
       ...{ lifetime: ttl, initialAge: 0, whileRevalidating: 0, ifError: 0 },
     });
-    this.#set(key, stored, meaning, ['answers', ...ownerOf(x)]).catch((error: unknown) => {
+    this.#set(key, stored, meaning, ['answers', ...ownerOf(exchange)]).catch((error: unknown) => {
       if (!(error instanceof StateUnavailable))
         this.#deps.log('error', `an answer could not be stored: ${messageOf(error)}`, null);
     });
@@ -199,8 +202,8 @@ export class AiCache {
 }
 
 /** ai-proxy and the answer itself say that it is whole. */
-function isComplete(x: Exchange, question: Question, body: Uint8Array): boolean {
-  return TokenCount.of(x)?.outcome === 'complete' && isWholeAnswer(question, body);
+function isComplete(exchange: Exchange, question: Question, body: Uint8Array): boolean {
+  return TokenCount.of(exchange)?.outcome === 'complete' && isWholeAnswer(question, body);
 }
 
 function missed({ result, detail }: CachedRequest, stores: boolean): string {

@@ -59,7 +59,7 @@ export const aiCaching = capability({
             http: loaded.http,
             count: (result) => loaded.requests.count(result),
             embedded: (result) => loaded.embeddings.count(result),
-            log: (level, message, x) => services.log(level, name, message, x),
+            log: (level, message, exchange) => services.log(level, name, message, exchange),
           });
           call.bodyNeed = readsBody;
           return 0;
@@ -77,7 +77,7 @@ export const aiCaching = capability({
         () => {
           onlyIn(call, 'on_request', 'host_ai_cache_lookup');
           const cache = openedInInit(bound().cache, 'host_ai_cache_lookup', 'host_ai_cache_open');
-          return decide(call, { body: (x) => cache.answer(x, call.binding.owner), files: cache.files });
+          return decide(call, { body: (exchange) => cache.answer(exchange, call.binding.owner), files: cache.files });
         },
     },
     host_ai_cache_settle: {

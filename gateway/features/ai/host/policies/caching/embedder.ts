@@ -30,7 +30,7 @@ export type EmbeddingResult = (typeof EMBEDDING_RESULTS)[number];
 export interface EmbedderDeps {
   readonly http: HttpCaller;
   embedded(result: EmbeddingResult): void;
-  log(message: string, x: Exchange): void;
+  log(message: string, exchange: Exchange): void;
 }
 
 /** Bytes of an answer: vectors have up to some 4000 numbers. */
@@ -55,33 +55,33 @@ export class Embedder {
   }
 
   /** Returns null if the vector cannot be had. */
-  async vectorOf(text: string, x: Exchange): Promise<Float32Array | null> {
+  async vectorOf(text: string, exchange: Exchange): Promise<Float32Array | null> {
     const { health, host } = this.#settings.endpoint;
     const { breaker } = health;
-    if (!breaker.admits(x.clientIp)) {
+    if (!breaker.admits(exchange.clientIp)) {
       this.#deps.embedded('resting');
       return null;
     }
     try {
-      const vector = await this.#queue.run(ownerOf(x), (signal) => this.#ask(text, x, signal));
+      const vector = await this.#queue.run(ownerOf(exchange), (signal) => this.#ask(text, exchange, signal));
       breaker.succeeded();
       this.#deps.embedded('embedded');
       return vector;
     } catch (error) {
-      if (x.closed || error instanceof Crowded) {
-        breaker.abandoned(x.clientIp);
-        if (!x.closed) this.#deps.embedded('overloaded');
+      if (exchange.closed || error instanceof Crowded) {
+        breaker.abandoned(exchange.clientIp);
+        if (!exchange.closed) this.#deps.embedded('overloaded');
         return null;
       }
-      if (error instanceof TextRefused) breaker.abandoned(x.clientIp);
-      else breaker.failed(x.clientIp);
+      if (error instanceof TextRefused) breaker.abandoned(exchange.clientIp);
+      else breaker.failed(exchange.clientIp);
       this.#deps.embedded(resultOf(error));
-      this.#deps.log(`no embedding of ${host}: ${messageOf(error)}`, x);
+      this.#deps.log(`no embedding of ${host}: ${messageOf(error)}`, exchange);
       return null;
     }
   }
 
-  async #ask(text: string, x: Exchange, signal: AbortSignal): Promise<Float32Array> {
+  async #ask(text: string, exchange: Exchange, signal: AbortSignal): Promise<Float32Array> {
     const { endpoint, model, dimensions, timeoutMs } = this.#settings;
     const asked = { model, input: text, encoding_format: 'float', ...(dimensions === null ? {} : { dimensions }) };
     const { status, body } = await this.#deps.http.call({
@@ -94,7 +94,7 @@ export class Embedder {
       body: JSON.stringify(asked),
       maxBytes: MOST_BYTES,
       timeoutMs,
-      exchange: x,
+      exchange,
       signal,
     });
     if (ABOUT_THE_TEXT.has(status)) throw new TextRefused(`it answered ${status}`);

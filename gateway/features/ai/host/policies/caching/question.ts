@@ -31,23 +31,23 @@ export interface Question {
 /** Reasons for not looking for an answer, as tokens for `Cache-Status`. */
 export type Uncached = 'no-question' | 'sampled' | 'state-at-provider' | 'no-consumer';
 
-export function questionOf(x: Exchange, request: Obj, settings: AiCacheSettings): Question | Uncached {
-  const surface = surfaceOf(x.path);
-  if (x.method !== 'POST' || surface === 'models' || surface === 'realtime' || surface === 'counting')
+export function questionOf(exchange: Exchange, request: Obj, settings: AiCacheSettings): Question | Uncached {
+  const surface = surfaceOf(exchange.path);
+  if (exchange.method !== 'POST' || surface === 'models' || surface === 'realtime' || surface === 'counting')
     return 'no-question';
   if (typeof get(request, 'model') !== 'string') return 'no-question';
   const temperature = plainNumber(get(request, 'temperature'));
   if (typeof temperature === 'number' && temperature > 0 && !settings.sampled) return 'sampled';
   if (ELSEWHERE.some((name) => isSet(get(request, name)))) return 'state-at-provider';
-  const consumer = headerOf(x.headers, 'x-auth-consumer') ?? '';
+  const consumer = headerOf(exchange.headers, 'x-auth-consumer') ?? '';
   if (settings.share === 'consumer' && consumer === '') return 'no-consumer';
   const partition = settings.share === 'all' ? '' : consumer;
-  const { operation, context } = x;
+  const { operation, context } = exchange;
   const place = [
-    ...[settings.id, operation?.api ?? '', operation?.path ?? '', x.path, surface, settings.share, partition],
+    ...[settings.id, operation?.api ?? '', operation?.path ?? '', exchange.path, surface, settings.share, partition],
     // Choices of other middlewares: the target, and the policy for prompt and answer.
     ...[context?.get('ai.target') ?? '', context?.get('ai.policy') ?? ''],
-    headerOf(x.headers, BETA) ?? '',
+    headerOf(exchange.headers, BETA) ?? '',
   ];
   return { surface, isStream: get(request, 'stream') === true, partition, request, place };
 }

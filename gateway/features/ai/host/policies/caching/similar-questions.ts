@@ -34,10 +34,10 @@ export class SimilarQuestions {
   }
 
   /** Returns null if it has no text, or its vector cannot be had. Rejects with StateUnavailable. */
-  async find(x: Exchange, question: Question): Promise<Meaning | null> {
+  async find(exchange: Exchange, question: Question): Promise<Meaning | null> {
     // An answer with the placeholders of another question could not be put right.
-    const said = RESTORED_PROMPT.of(x) === null ? saidLast(question) : null;
-    const vector = said === null ? null : await this.#embedder.vectorOf(said.text, x);
+    const said = RESTORED_PROMPT.of(exchange) === null ? saidLast(question) : null;
+    const vector = said === null ? null : await this.#embedder.vectorOf(said.text, exchange);
     if (said === null || vector === null) return null;
     const indexKey = indexKeyOf(question, said.rest);
     const { threshold } = this.#settings;

@@ -41,7 +41,7 @@ export const aiPrompts = capability({
           onlyIn(call, 'init', 'host_ai_prompt_open');
           const { config, services, name } = call.binding;
           bound().guard = new PromptGuard(config.whole, {
-            log: (level, message, x) => services.log(level, name, message, x),
+            log: (level, message, exchange) => services.log(level, name, message, exchange),
             blocked: (reason) => loaded.count(reason),
           });
           call.bodyNeed = readsBody;
@@ -61,7 +61,8 @@ export const aiPrompts = capability({
         () => {
           onlyIn(call, 'on_request', 'host_ai_prompt_check');
           const guard = openedInInit(bound().guard, 'host_ai_prompt_check', 'host_ai_prompt_open');
-          const check = (x: Exchange) => inTurns(guard.check(x, call.binding.owner), () => !x.closed);
+          const check = (exchange: Exchange) =>
+            inTurns(guard.check(exchange, call.binding.owner), () => !exchange.closed);
           return decide(call, { body: check, files: guard.files });
         },
     },
@@ -76,11 +77,11 @@ export const aiPrompts = capability({
         (call, { bound }) =>
         () => {
           const guard = openedInInit(bound().guard, 'host_ai_prompt_restore', 'host_ai_prompt_open');
-          const x = call.response();
+          const exchange = call.response();
           return settleAnswer(
             call,
-            x,
-            inTurns(guard.restore(x, call.binding.owner), () => !x.closed),
+            exchange,
+            inTurns(guard.restore(exchange, call.binding.owner), () => !exchange.closed),
           );
         },
     },

@@ -32,7 +32,7 @@ interface PromptLimits {
 }
 
 export interface GuardEvents {
-  log(level: 'info' | 'warn', message: string, x: Exchange): void;
+  log(level: 'info' | 'warn', message: string, exchange: Exchange): void;
   blocked(reason: BlockReason): void;
 }
 
@@ -46,7 +46,7 @@ export class PromptGuard {
     this.#profiles = new Profiles(
       config,
       (settings) => limitsOf(settings, config['hash_key']),
-      (message, x) => events.log('warn', message, x),
+      (message, exchange) => events.log('warn', message, exchange),
     );
     this.#events = events;
     this.files = filesRule(config);
@@ -56,24 +56,30 @@ export class PromptGuard {
    * Returns null if the prompt passes. `owner`: identifies the guard's place in the chain. Throws AiRefused if the body
    * is malformed. Yields if it can pause.
    */
-  *check(x: Exchange, owner: object | null): Generator<undefined, AiRefused | null> {
-    const profile = this.#profiles.of(x);
-    const request = parsedRequest(x);
+  *check(exchange: Exchange, owner: object | null): Generator<undefined, AiRefused | null> {
+    const profile = this.#profiles.of(exchange);
+    const request = parsedRequest(exchange);
     const prompt = promptOf(request);
     const refusal =
-      this.#unreadable(x, profile, prompt) ??
-      this.#tooLong(x, profile, prompt) ??
-      (yield* this.#blocked(x, profile, prompt));
+      this.#unreadable(exchange, profile, prompt) ??
+      this.#tooLong(exchange, profile, prompt) ??
+      (yield* this.#blocked(exchange, profile, prompt));
     if (refusal !== null || profile.settings.pii.isEmpty) return refusal;
     const { pii, restoring: restored } = profile.settings;
-    const restorable = restored && new RestorableRules(pii, restored, headerOf(x.headers, 'x-auth-consumer') ?? '');
+    const restorable =
+      restored && new RestorableRules(pii, restored, headerOf(exchange.headers, 'x-auth-consumer') ?? '');
     const { isChanged, blocked } = yield* rewritten(prompt, restorable ?? pii);
     if (blocked !== null) {
       const detail = 'The prompt has personal data that a policy does not allow.';
-      return this.#refuse(x, profile, { reason: 'pii', code: 'prompt_blocked', detail, where: `pii.${blocked}` });
+      return this.#refuse(exchange, profile, {
+        reason: 'pii',
+        code: 'prompt_blocked',
+        detail,
+        where: `pii.${blocked}`,
+      });
     }
-    if (isChanged) rewriteRequest(x, request);
-    if (restorable !== null && restorable.values.size > 0) keep(x, owner, restorable.values);
+    if (isChanged) rewriteRequest(exchange, request);
+    if (restorable !== null && restorable.values.size > 0) keep(exchange, owner, restorable.values);
     return null;
   }
 
@@ -81,41 +87,46 @@ export class PromptGuard {
    * Runs in the response hook: puts the values taken out of the prompt back, for the client that sent it. Returns null
    * if the answer goes on.
    */
-  *restore(x: Exchange, owner: object | null): Steps<AiRefused | null> {
-    const kept = RESTORED_PROMPT.of(x);
-    const form = kept === null || kept.owner !== owner ? null : formOf(x);
-    const isPlain = (headerOf(x.responseHeaders, 'content-encoding') ?? 'identity') === 'identity';
+  *restore(exchange: Exchange, owner: object | null): Steps<AiRefused | null> {
+    const kept = RESTORED_PROMPT.of(exchange);
+    const form = kept === null || kept.owner !== owner ? null : formOf(exchange);
+    const isPlain = (headerOf(exchange.responseHeaders, 'content-encoding') ?? 'identity') === 'identity';
     if (kept === null || form === null || !isPlain) return null;
-    changeHeader(x.responseHeaders, 'remove', 'content-length', '');
+    changeHeader(exchange.responseHeaders, 'remove', 'content-length', '');
     const guarding = restoring(kept.values);
-    const unread = (why: string) => this.#events.log('warn', `nothing more is put back into the answer: ${why}`, x);
-    if (x.responseStreams) kept.tap = rewritingTap(x, form, guarding, unread);
-    else return yield* restoreWhole(x, form, guarding, unread);
+    const unread = (why: string) =>
+      this.#events.log('warn', `nothing more is put back into the answer: ${why}`, exchange);
+    if (exchange.responseStreams) kept.tap = rewritingTap(exchange, form, guarding, unread);
+    else return yield* restoreWhole(exchange, form, guarding, unread);
     return null;
   }
 
   /** Texts as token ids pass only if no rule reads texts. */
-  #unreadable(x: Exchange, profile: Profile<PromptLimits>, { hasTokenIds }: Prompt): AiRefused | null {
+  #unreadable(exchange: Exchange, profile: Profile<PromptLimits>, { hasTokenIds }: Prompt): AiRefused | null {
     const { maxCharacters, blocked, pii } = profile.settings;
     if (!hasTokenIds || (maxCharacters === null && blocked.isEmpty && pii.isEmpty)) return null;
     const detail = 'A policy checks texts, and the prompt has ids of tokens. Send it as text.';
-    return this.#refuse(x, profile, { reason: 'tokens', code: 'prompt_not_checked', detail });
+    return this.#refuse(exchange, profile, { reason: 'tokens', code: 'prompt_not_checked', detail });
   }
 
-  #tooLong(x: Exchange, profile: Profile<PromptLimits>, { messages, spoken }: Prompt): AiRefused | null {
+  #tooLong(exchange: Exchange, profile: Profile<PromptLimits>, { messages, spoken }: Prompt): AiRefused | null {
     const { maxMessages, maxCharacters } = profile.settings;
     if (maxMessages !== null && messages > maxMessages) {
       const detail = `The conversation has ${messages} messages; at most ${maxMessages} are allowed.`;
-      return this.#refuse(x, profile, { reason: 'messages', code: 'too_many_messages', detail });
+      return this.#refuse(exchange, profile, { reason: 'messages', code: 'too_many_messages', detail });
     }
     if (maxCharacters === null) return null;
     const characters = spoken.flat().reduce((sum, { text }) => sum + text.length, 0);
     if (characters <= maxCharacters) return null;
     const detail = `The prompt has ${characters} characters; at most ${maxCharacters} are allowed.`;
-    return this.#refuse(x, profile, { reason: 'characters', code: 'prompt_too_long', detail });
+    return this.#refuse(exchange, profile, { reason: 'characters', code: 'prompt_too_long', detail });
   }
 
-  *#blocked(x: Exchange, profile: Profile<PromptLimits>, prompt: Prompt): Generator<undefined, AiRefused | null> {
+  *#blocked(
+    exchange: Exchange,
+    profile: Profile<PromptLimits>,
+    prompt: Prompt,
+  ): Generator<undefined, AiRefused | null> {
     const { blocked } = profile.settings;
     if (blocked.isEmpty) return null;
     for (const text of new Set([
@@ -126,49 +137,49 @@ export class PromptGuard {
       const found = yield* blocked.find(text);
       if (found === 'steps') {
         const detail = 'The prompt takes too long to check. Make it shorter.';
-        return this.#refuse(x, profile, { reason: 'steps', code: 'prompt_not_checked', detail });
+        return this.#refuse(exchange, profile, { reason: 'steps', code: 'prompt_not_checked', detail });
       }
       if (found !== null) {
         const detail = 'The prompt has text that a policy does not allow.';
         const where = `blocked_patterns[${found.pattern}]`;
-        return this.#refuse(x, profile, { reason: 'pattern', code: 'prompt_blocked', detail, where });
+        return this.#refuse(exchange, profile, { reason: 'pattern', code: 'prompt_blocked', detail, where });
       }
     }
     return null;
   }
 
   /** The log names the pattern; the client is not told. */
-  #refuse(x: Exchange, { name }: Profile<unknown>, { reason, code, detail, where = reason }: Block): AiRefused {
+  #refuse(exchange: Exchange, { name }: Profile<unknown>, { reason, code, detail, where = reason }: Block): AiRefused {
     this.#events.blocked(reason);
-    this.#events.log('info', `refused by the profile ${JSON.stringify(name)}: ${where}`, x);
+    this.#events.log('info', `refused by the profile ${JSON.stringify(name)}: ${where}`, exchange);
     return refused('validation-failed', code, detail);
   }
 }
 
 /** Of several guards of a chain, the first restores the values that all of them have taken out. */
-function keep(x: Exchange, owner: object | null, values: Map<string, string>): void {
-  const kept = RESTORED_PROMPT.of(x);
-  if (kept === null) RESTORED_PROMPT.set(x, new RestoredPrompt(owner, values));
+function keep(exchange: Exchange, owner: object | null, values: Map<string, string>): void {
+  const kept = RESTORED_PROMPT.of(exchange);
+  if (kept === null) RESTORED_PROMPT.set(exchange, new RestoredPrompt(owner, values));
   else
     for (const [placeholder, value] of values) if (!kept.values.has(placeholder)) kept.values.set(placeholder, value);
 }
 
 /** A value can be longer than its placeholder, and an answer can repeat it. */
 function* restoreWhole(
-  x: Exchange,
+  exchange: Exchange,
   form: AnswerForm,
   guarding: Guarding,
   unread: (why: string) => void,
 ): Steps<AiRefused | null> {
-  const before = x.responseBody?.length ?? 0;
+  const before = exchange.responseBody?.length ?? 0;
   try {
-    yield* rewriteWhole(x, form, guarding, unread);
+    yield* rewriteWhole(exchange, form, guarding, unread);
   } catch (error) {
     if (!(error instanceof AnswerBlocked)) throw error;
     unread(error.message);
   }
-  const more = (x.responseBody?.length ?? 0) - before;
-  if (more <= 0 || x.holdMore(more)) return null;
+  const more = (exchange.responseBody?.length ?? 0) - before;
+  if (more <= 0 || exchange.holdMore(more)) return null;
   return new AiRefused(aiProblem('overloaded', null, 'The gateway has no room for the answer. Try again.'));
 }
 

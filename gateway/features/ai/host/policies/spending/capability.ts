@@ -29,7 +29,7 @@ const OVER_BUDGET: CounterInfo = {
 
 /** Exempts requests that only count tokens. */
 function unlessCounting(rule: Rule): Rule {
-  return (x) => (surfaceOf(x.path) === 'counting' ? null : rule(x));
+  return (exchange) => (surfaceOf(exchange.path) === 'counting' ? null : rule(exchange));
 }
 
 /** Objects that `init` has opened. */
@@ -67,7 +67,7 @@ export const aiSpending = capability({
           onlyIn(call, 'init', 'host_ai_tokens_open');
           const { config, services, name } = call.binding;
           bound().tokens = new TokenLimit(config.whole, loaded.spending, {
-            log: (message, x) => services.log('warn', name, message, x),
+            log: (message, exchange) => services.log('warn', name, message, exchange),
             refused: () => loaded.limited.count(),
           });
           call.bodyNeed = readsBody;
@@ -87,7 +87,7 @@ export const aiSpending = capability({
         () => {
           onlyIn(call, 'on_request', 'host_ai_tokens_reserve');
           const tokens = openedInInit(bound().tokens, 'host_ai_tokens_reserve', 'host_ai_tokens_open');
-          const body = unlessCounting((x) => tokens.reserve(x));
+          const body = unlessCounting((exchange) => tokens.reserve(exchange));
           return decide(call, { body, files: tokens.files, session: body });
         },
     },
@@ -106,7 +106,7 @@ export const aiSpending = capability({
           const { consumers, cost, spending, overBudget } = loaded;
           const labelOf = consumers.ofConfig();
           bound().costs = new CostTracker(config.whole, spending, {
-            log: (message, x) => services.log('warn', name, message, x),
+            log: (message, exchange) => services.log('warn', name, message, exchange),
             refused: () => overBudget.count(),
             spent(dollars, provider, model, consumer) {
               cost.add(dollars, provider, model, labelOf(consumer));
@@ -129,7 +129,7 @@ export const aiSpending = capability({
         () => {
           onlyIn(call, 'on_request', 'host_ai_costs_reserve');
           const costs = openedInInit(bound().costs, 'host_ai_costs_reserve', 'host_ai_costs_open');
-          const body = unlessCounting((x) => costs.reserve(x));
+          const body = unlessCounting((exchange) => costs.reserve(exchange));
           return decide(call, { body, files: costs.files, session: body });
         },
     },

@@ -31,7 +31,7 @@ interface Budgets {
 }
 
 export interface CostEvents {
-  log(message: string, x: Exchange): void;
+  log(message: string, exchange: Exchange): void;
   /** A request, or the next response of a realtime session. */
   refused(): void;
   /** `model`: the entry of the price list. */
@@ -56,33 +56,35 @@ export class CostTracker {
   constructor(config: JsonObject, spending: Spending, events: CostEvents) {
     this.#prices = new Prices(config);
     this.#profiles =
-      config['profiles'] === undefined ? null : new Profiles(config, budgetsOf, (message, x) => events.log(message, x));
+      config['profiles'] === undefined
+        ? null
+        : new Profiles(config, budgetsOf, (message, exchange) => events.log(message, exchange));
     this.#policy = String(config['policy_name']);
     this.#allowsUnpriced = config['on_unpriced'] === 'allow';
     this.#allowsUncounted = config['on_state_failure'] === 'allow';
     this.#spending = spending;
     this.#events = events;
-    const files = filesRule(config, (x, { surface, operation }) => {
+    const files = filesRule(config, (exchange, { surface, operation }) => {
       if (surface === 'files') return null;
-      return operation === 'create' ? this.#reserved(x, () => 1) : this.#charged(x);
+      return operation === 'create' ? this.#reserved(exchange, () => 1) : this.#charged(exchange);
     });
-    this.files = async (x, request) => this.#counted(await files(x, request));
+    this.files = async (exchange, request) => this.#counted(await files(exchange, request));
   }
 
   /** Returns null if the request fits into all budgets. Throws AiRefused if the body is malformed. */
-  async reserve(x: Exchange): Promise<AiRefused | null> {
-    const request = parsedRequest(x);
-    this.#spending.whenEnded(x, (tokens) => this.#count(tokens, x));
-    const admit = () => this.#admit(x, request);
-    if (isRealtime(x)) this.#spending.forEachResponse(x, admit);
+  async reserve(exchange: Exchange): Promise<AiRefused | null> {
+    const request = parsedRequest(exchange);
+    this.#spending.whenEnded(exchange, (tokens) => this.#count(tokens, exchange));
+    const admit = () => this.#admit(exchange, request);
+    if (isRealtime(exchange)) this.#spending.forEachResponse(exchange, admit);
     return admit();
   }
 
-  async #admit(x: Exchange, request: Obj): Promise<AiRefused | null> {
-    const { prompt, limit } = TokenEstimate.begin(x, request);
+  async #admit(exchange: Exchange, request: Obj): Promise<AiRefused | null> {
+    const { prompt, limit } = TokenEstimate.begin(exchange, request);
     const model = String(get(request, 'model'));
     return this.#counted(
-      await this.#reserved(x, ({ reserve }) => this.#prices.highest(model, prompt, limit ?? reserve)),
+      await this.#reserved(exchange, ({ reserve }) => this.#prices.highest(model, prompt, limit ?? reserve)),
     );
   }
 
@@ -92,23 +94,23 @@ export class CostTracker {
   }
 
   /** `costs`: the most that the request may; null: that has no price. */
-  async #reserved(x: Exchange, costs: (settings: Budgets) => number | null): Promise<AiRefused | null> {
-    const profile = this.#profiles?.of(x) ?? null;
+  async #reserved(exchange: Exchange, costs: (settings: Budgets) => number | null): Promise<AiRefused | null> {
+    const profile = this.#profiles?.of(exchange) ?? null;
     if (profile === null || profile.settings.budgets.length === 0) return null;
     const cost = costs(profile.settings);
     if (cost === null && !this.#allowsUnpriced) return unpriced();
     for (const budget of profile.settings.budgets) {
-      const refusal = await this.#fits(x, budget, profile.name, cost ?? 0);
+      const refusal = await this.#fits(exchange, budget, profile.name, cost ?? 0);
       if (refusal !== null) return refusal;
     }
     return null;
   }
 
-  async #fits(x: Exchange, budget: MoneyBudget, profile: string, cost: number): Promise<AiRefused | null> {
+  async #fits(exchange: Exchange, budget: MoneyBudget, profile: string, cost: number): Promise<AiRefused | null> {
     const { limit, period } = budget;
     const now = Date.now();
-    const result = await this.#spending.reserve(x, {
-      ...this.#spent(x, budget, profile, now),
+    const result = await this.#spending.reserve(exchange, {
+      ...this.#spent(exchange, budget, profile, now),
       // A request that may cost more than the whole budget is admitted if the budget is untouched.
       amount: Math.min(cost, limit),
       quota: limit,
@@ -120,19 +122,22 @@ export class CostTracker {
   }
 
   /** Charges the request even past the budget: it has been spent. */
-  async #charged(x: Exchange): Promise<AiRefused | null> {
-    this.#spending.whenEnded(x, (tokens) => this.#count(tokens, x));
-    const profile = this.#profiles?.of(x) ?? null;
+  async #charged(exchange: Exchange): Promise<AiRefused | null> {
+    this.#spending.whenEnded(exchange, (tokens) => this.#count(tokens, exchange));
+    const profile = this.#profiles?.of(exchange) ?? null;
     for (const budget of profile?.settings.budgets ?? []) {
-      const result = await this.#spending.charge(x, this.#spent(x, budget, profile?.name ?? '', Date.now()));
+      const result = await this.#spending.charge(
+        exchange,
+        this.#spent(exchange, budget, profile?.name ?? '', Date.now()),
+      );
       if (result === null && !this.#allowsUncounted) return stateAway();
     }
     return null;
   }
 
-  #spent(x: Exchange, { period, partition, partitionKey }: MoneyBudget, profile: string, now: number) {
+  #spent(exchange: Exchange, { period, partition, partitionKey }: MoneyBudget, profile: string, now: number) {
     const { start, end } = periodAt(period, now);
-    const whose = partitionKey === '' ? '' : partition(x);
+    const whose = partitionKey === '' ? '' : partition(exchange);
     return {
       policy: `money ${this.#policy} ${partitionKey}`,
       bucket: `money|${this.#policy}|${profile}|${period}|${start}|${whose}`,
@@ -147,13 +152,13 @@ export class CostTracker {
     return price === null ? 0 : costOf(price, tokens);
   }
 
-  #count(tokens: SpentTokens | null, x: Exchange): void {
+  #count(tokens: SpentTokens | null, exchange: Exchange): void {
     if (tokens === null || tokens.prompt + tokens.completion === 0) return;
     const price = this.#prices.of(tokens);
     const nanos = price === null ? 0 : costOf(price, tokens);
-    const consumer = headerOf(x.headers, 'x-auth-consumer') ?? '';
+    const consumer = headerOf(exchange.headers, 'x-auth-consumer') ?? '';
     this.#events.spent(nanos / NANOS, tokens.provider, price?.model ?? OTHER, consumer);
-    if (price !== null) this.#spending.note(x, this, nanos);
+    if (price !== null) this.#spending.note(exchange, this, nanos);
   }
 }
 

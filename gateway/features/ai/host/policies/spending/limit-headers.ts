@@ -17,18 +17,18 @@ function policyOf({ policy, quota, window }: Limit): string {
 }
 
 /** Headers of an allowed response, unless another policy of this request has less left. */
-export function announce(x: Exchange, limit: Limit, { remaining, resetAt }: BudgetResult): void {
-  const shown = x.context?.get(TIGHTEST);
+export function announce(exchange: Exchange, limit: Limit, { remaining, resetAt }: BudgetResult): void {
+  const shown = exchange.context?.get(TIGHTEST);
   if (shown !== undefined && Number(shown) <= remaining) return;
-  x.context ??= new Map();
-  x.context.set(TIGHTEST, String(remaining));
+  exchange.context ??= new Map();
+  exchange.context.set(TIGHTEST, String(remaining));
   const values = [policyOf(limit), String(limit.quota), String(remaining), String(Math.ceil(resetAt))];
-  stage(x, values);
+  stage(exchange, values);
 }
 
 /** Returns the headers of a refusal. Headers staged by an earlier policy are dropped. */
-export function refusalHeaders(x: Exchange, limit: Limit, retryAfter: number): readonly string[] {
-  stage(x, null);
+export function refusalHeaders(exchange: Exchange, limit: Limit, retryAfter: number): readonly string[] {
+  stage(exchange, null);
   const retry = Math.max(1, Math.ceil(retryAfter));
   return [
     ...['ratelimit-policy', policyOf(limit), 'ratelimit', `"${limit.policy}";r=0;t=${retry}`],
@@ -36,9 +36,9 @@ export function refusalHeaders(x: Exchange, limit: Limit, retryAfter: number): r
   ];
 }
 
-function stage(x: Exchange, values: readonly string[] | null): void {
-  x.staged ??= [];
+function stage(exchange: Exchange, values: readonly string[] | null): void {
+  exchange.staged ??= [];
   for (const [i, name] of ANNOUNCED.entries()) {
-    x.staged.push({ op: values === null ? 'remove' : 'set', name, value: values?.[i] ?? '' });
+    exchange.staged.push({ op: values === null ? 'remove' : 'set', name, value: values?.[i] ?? '' });
   }
 }

@@ -3,20 +3,20 @@ import { hash } from 'node:crypto';
 import { clientNetwork } from '../../../../../src/client-network.ts';
 import { type Exchange, joinedHeader } from '../../../../../src/exchange.ts';
 
-export type Partition = (x: Exchange) => string;
+export type Partition = (exchange: Exchange) => string;
 
 /** Names of buckets have an end; values of headers are their senders'. */
 const MOST_LENGTH = 128;
 
 /** Throws if a name is missing. */
 export function partitionOf(key: string): Partition {
-  if (key === 'client_ip') return (x) => `ip=${clientNetwork(x.clientIp)}`;
+  if (key === 'client_ip') return (exchange) => `ip=${clientNetwork(exchange.clientIp)}`;
   const [, kind, name] = /^(header|context):(.*)$/s.exec(key) ?? [];
   if (kind === undefined || name === undefined) return () => `static${bounded(key)}`;
   const wanted = kind === 'header' ? name.trim().toLowerCase() : name;
   if (wanted === '') throw new Error('partition_key: a name must follow the colon');
-  return (x) => {
-    const value = kind === 'header' ? joinedHeader(x.headers, wanted) : x.context?.get(wanted);
+  return (exchange) => {
+    const value = kind === 'header' ? joinedHeader(exchange.headers, wanted) : exchange.context?.get(wanted);
     // All requests without one share a bucket.
     return value === undefined ? `${kind}:${wanted}` : `${kind}:${wanted}${bounded(value)}`;
   };

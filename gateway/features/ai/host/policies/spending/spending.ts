@@ -36,7 +36,7 @@ export interface Budgeted {
 type Reserved = Budgeted & { readonly id: string; readonly owner: OwnerPath };
 
 /** A callback for the end of a request; null: the tokens are unknown. */
-export type Ending = (tokens: SpentTokens | null, x: Exchange) => void;
+export type Ending = (tokens: SpentTokens | null, exchange: Exchange) => void;
 
 /** Reserves for the next response of a session; returns null if it fits. */
 export type Again = () => Promise<AiRefused | null>;
@@ -85,11 +85,11 @@ class Ledger implements RequestPart {
   }
 
   /** For sessions, which reserve for each response. */
-  forEachResponse(x: Exchange, again: Again): void {
+  forEachResponse(exchange: Exchange, again: Again): void {
     if (this.#ended === null) {
-      RealtimeSession.of(x).whenResponded({
+      RealtimeSession.of(exchange).whenResponded({
         another: () => this.#another(),
-        over: (tokens) => this.#responded(x, tokens),
+        over: (tokens) => this.#responded(exchange, tokens),
       });
       this.#ended = Promise.withResolvers();
       this.#spending.await(this.#ended.promise);
@@ -97,9 +97,9 @@ class Ledger implements RequestPart {
     this.#again.push(again);
   }
 
-  async #responded(x: Exchange, tokens: SpentTokens | null): Promise<Closing | null> {
+  async #responded(exchange: Exchange, tokens: SpentTokens | null): Promise<Closing | null> {
     const beside = this.#beside.pop();
-    this.#settle(beside ?? this.#reserved.splice(0), x, tokens);
+    this.#settle(beside ?? this.#reserved.splice(0), exchange, tokens);
     // The remaining reservations are for a response under way.
     return beside === undefined ? this.#reserveAgain() : null;
   }
@@ -122,22 +122,22 @@ class Ledger implements RequestPart {
     this.#isDispatched = true;
   }
 
-  finished({ x }: { readonly x: Exchange }): void {
-    if (this.#ended === null) this.#end(x);
-    else this.#ended.resolve(RealtimeSession.of(x).settled.then(() => this.#end(x)));
+  finished({ exchange }: { readonly exchange: Exchange }): void {
+    if (this.#ended === null) this.#end(exchange);
+    else this.#ended.resolve(RealtimeSession.of(exchange).settled.then(() => this.#end(exchange)));
   }
 
-  #end(x: Exchange): void {
+  #end(exchange: Exchange): void {
     this.#hasEnded = true;
     const left = [...this.#beside.splice(0).flat(), ...this.#reserved.splice(0)];
-    this.#settle(left, x, this.#isDispatched ? spentTokens(x) : NOTHING);
+    this.#settle(left, exchange, this.#isDispatched ? spentTokens(exchange) : NOTHING);
   }
 
-  #settle(reserved: readonly Reserved[], x: Exchange, tokens: SpentTokens | null): void {
+  #settle(reserved: readonly Reserved[], exchange: Exchange, tokens: SpentTokens | null): void {
     for (const each of reserved) {
       this.#spending.settle(each, tokens === null ? each.amount : each.spent(tokens));
     }
-    if (this.#isDispatched) for (const ending of this.#endings) ending(tokens, x);
+    if (this.#isDispatched) for (const ending of this.#endings) ending(tokens, exchange);
   }
 }
 
@@ -159,9 +159,9 @@ export class Spending {
   }
 
   /** Returns null if the store is unavailable: then nothing is reserved. */
-  async reserve(x: Exchange, budgeted: Budgeted): Promise<BudgetResult | null> {
-    const ledger = this.#ledgerOf(x);
-    const owner = [budgeted.policy, ...ownerOf(x)];
+  async reserve(exchange: Exchange, budgeted: Budgeted): Promise<BudgetResult | null> {
+    const ledger = this.#ledgerOf(exchange);
+    const owner = [budgeted.policy, ...ownerOf(exchange)];
     const reserved: Reserved = { ...budgeted, id: randomUUID(), owner, spent: (tokens) => budgeted.spent(tokens) };
     const { bucket, id, amount, quota, windowSeconds } = reserved;
     const reservation: BudgetReservation = { owner, bucket, id, amount, quota, windowSeconds, leaseSeconds: LEASE };
@@ -182,8 +182,8 @@ export class Spending {
   }
 
   /** Counts the request's final spending, even past the quota. Returns null if that fails. */
-  async charge(x: Exchange, spent: Omit<Budgeted, 'amount' | 'quota'>): Promise<BudgetResult | null> {
-    const result = await this.reserve(x, {
+  async charge(exchange: Exchange, spent: Omit<Budgeted, 'amount' | 'quota'>): Promise<BudgetResult | null> {
+    const result = await this.reserve(exchange, {
       ...spent,
       amount: 0,
       quota: Number.MAX_SAFE_INTEGER,
@@ -193,18 +193,18 @@ export class Spending {
   }
 
   /** For a session: calls `again` when a response is over and settled; if it returns a refusal, the session ends. */
-  forEachResponse(x: Exchange, again: Again): void {
-    this.#ledgerOf(x).forEachResponse(x, again);
+  forEachResponse(exchange: Exchange, again: Again): void {
+    this.#ledgerOf(exchange).forEachResponse(exchange, again);
   }
 
   /** Calls back when the request has ended, if it was dispatched; of a session, when each response has, too. */
-  whenEnded(x: Exchange, ending: Ending): void {
-    this.#ledgerOf(x).whenEnded(ending);
+  whenEnded(exchange: Exchange, ending: Ending): void {
+    this.#ledgerOf(exchange).whenEnded(ending);
   }
 
   /** Adds to the cost of the request by this tracker, in billionths of a dollar: for the access log. */
-  note(x: Exchange, tracker: object, nanos: number): void {
-    this.#ledgerOf(x).cost(tracker, nanos);
+  note(exchange: Exchange, tracker: object, nanos: number): void {
+    this.#ledgerOf(exchange).cost(tracker, nanos);
   }
 
   /** For `Ledger`. */
@@ -262,9 +262,9 @@ export class Spending {
     }
   }
 
-  #ledgerOf(x: Exchange): Ledger {
-    const ledger = slot.of(x) ?? new Ledger(this);
-    slot.set(x, ledger);
+  #ledgerOf(exchange: Exchange): Ledger {
+    const ledger = slot.of(exchange) ?? new Ledger(this);
+    slot.set(exchange, ledger);
     return ledger;
   }
 }

@@ -31,7 +31,7 @@ interface TokenQuota {
 }
 
 export interface LimitEvents {
-  log(message: string, x: Exchange): void;
+  log(message: string, exchange: Exchange): void;
   /** A request, or the next response of a realtime session. */
   refused(): void;
 }
@@ -49,28 +49,28 @@ export class TokenLimit {
   /** Throws if the config cannot be used. */
   constructor(config: JsonObject, spending: Spending, events: LimitEvents) {
     this.#events = events;
-    this.#profiles = new Profiles(config, quotaOf, (message, x) => events.log(message, x));
+    this.#profiles = new Profiles(config, quotaOf, (message, exchange) => events.log(message, exchange));
     this.#partition = partitionOf(String(config['partition_key']));
     this.#policy = String(config['policy_name']);
     this.#deniesUncounted = config['on_state_failure'] === 'deny';
     this.#spending = spending;
-    const files = filesRule(config, (x, { surface, operation }) => {
+    const files = filesRule(config, (exchange, { surface, operation }) => {
       if (surface === 'files') return null;
-      return operation === 'create' ? this.#reserved(x, () => 1) : this.#charged(x);
+      return operation === 'create' ? this.#reserved(exchange, () => 1) : this.#charged(exchange);
     });
-    this.files = async (x, request) => this.#counted(await files(x, request));
+    this.files = async (exchange, request) => this.#counted(await files(exchange, request));
   }
 
   /** Returns null if enough tokens are left. Throws AiRefused if the body is malformed. */
-  async reserve(x: Exchange): Promise<AiRefused | null> {
-    if (isRealtime(x)) this.#spending.forEachResponse(x, () => this.#admit(x));
-    return this.#admit(x);
+  async reserve(exchange: Exchange): Promise<AiRefused | null> {
+    if (isRealtime(exchange)) this.#spending.forEachResponse(exchange, () => this.#admit(exchange));
+    return this.#admit(exchange);
   }
 
-  async #admit(x: Exchange): Promise<AiRefused | null> {
-    const { prompt, limit } = TokenEstimate.begin(x, parsedRequest(x));
+  async #admit(exchange: Exchange): Promise<AiRefused | null> {
+    const { prompt, limit } = TokenEstimate.begin(exchange, parsedRequest(exchange));
     return this.#counted(
-      await this.#reserved(x, ({ counted, reserve }) => counted({ prompt, completion: limit ?? reserve })),
+      await this.#reserved(exchange, ({ counted, reserve }) => counted({ prompt, completion: limit ?? reserve })),
     );
   }
 
@@ -79,12 +79,12 @@ export class TokenLimit {
     return decision;
   }
 
-  async #reserved(x: Exchange, expected: (settings: TokenQuota) => number): Promise<AiRefused | null> {
-    const { name, settings } = this.#profiles.of(x);
+  async #reserved(exchange: Exchange, expected: (settings: TokenQuota) => number): Promise<AiRefused | null> {
+    const { name, settings } = this.#profiles.of(exchange);
     const { quota, window, counted } = settings;
-    const result = await this.#spending.reserve(x, {
+    const result = await this.#spending.reserve(exchange, {
       policy: `tokens ${this.#policy}`,
-      bucket: this.#bucket(name, x),
+      bucket: this.#bucket(name, exchange),
       // A request that may take more than the whole quota is admitted if the quota is untouched.
       amount: Math.min(expected(settings), quota),
       quota,
@@ -93,26 +93,26 @@ export class TokenLimit {
     });
     if (result === null) return this.#deniesUncounted ? stateAway() : null;
     const limit: Limit = { policy: this.#policy, quota, window };
-    if (result.allowed) announce(x, limit, result);
-    else return exhausted(refusalHeaders(x, limit, result.retryAfter));
+    if (result.allowed) announce(exchange, limit, result);
+    else return exhausted(refusalHeaders(exchange, limit, result.retryAfter));
     return null;
   }
 
   /** Charges the request even past the limit: it has been spent. */
-  async #charged(x: Exchange): Promise<AiRefused | null> {
-    const { name, settings } = this.#profiles.of(x);
+  async #charged(exchange: Exchange): Promise<AiRefused | null> {
+    const { name, settings } = this.#profiles.of(exchange);
     const { window: windowSeconds, counted: spent } = settings;
-    const result = await this.#spending.charge(x, {
+    const result = await this.#spending.charge(exchange, {
       policy: `tokens ${this.#policy}`,
-      bucket: this.#bucket(name, x),
+      bucket: this.#bucket(name, exchange),
       windowSeconds,
       spent,
     });
     return result === null && this.#deniesUncounted ? stateAway() : null;
   }
 
-  #bucket(profile: string, x: Exchange): string {
-    return `tokens|${this.#policy}|${profile}|${this.#partition(x)}`;
+  #bucket(profile: string, exchange: Exchange): string {
+    return `tokens|${this.#policy}|${profile}|${this.#partition(exchange)}`;
   }
 }
 

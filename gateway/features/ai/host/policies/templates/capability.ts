@@ -36,7 +36,7 @@ export const aiTemplates = capability({
           onlyIn(call, 'init', 'host_ai_template_open');
           const { config, services, name } = call.binding;
           bound().templates = new PromptTemplates(config.whole, {
-            log: (level, message, x) => services.log(level, name, message, x),
+            log: (level, message, exchange) => services.log(level, name, message, exchange),
             count: (result) => loaded.count(result),
           });
           call.bodyNeed = readsBody;
@@ -56,7 +56,7 @@ export const aiTemplates = capability({
         () => {
           onlyIn(call, 'on_request', 'host_ai_template_apply');
           const templates = openedInInit(bound().templates, 'host_ai_template_apply', 'host_ai_template_open');
-          return decide(call, { body: (x) => templates.apply(x), files: templates.files });
+          return decide(call, { body: (exchange) => templates.apply(exchange), files: templates.files });
         },
     },
   },

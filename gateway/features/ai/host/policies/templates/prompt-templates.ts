@@ -16,7 +16,7 @@ export const TEMPLATE_RESULTS = ['filled', 'untemplated', 'refused'] as const;
 export type TemplateResult = (typeof TEMPLATE_RESULTS)[number];
 
 export interface TemplateEvents {
-  log(level: 'info' | 'warn', message: string, x: Exchange): void;
+  log(level: 'info' | 'warn', message: string, exchange: Exchange): void;
   count(result: TemplateResult): void;
 }
 
@@ -61,7 +61,7 @@ export class PromptTemplates {
     this.#profiles = new Profiles(
       config,
       (settings) => aroundOf(settings, templates),
-      (message, x) => events.log('warn', message, x),
+      (message, exchange) => events.log('warn', message, exchange),
     );
     this.#most = numberOf(config['max_characters']) ?? Number.POSITIVE_INFINITY;
     this.#events = events;
@@ -72,12 +72,12 @@ export class PromptTemplates {
    * Returns null if the request goes on, with the prompt that the config makes of it. Throws AiRefused if it is not
    * valid.
    */
-  apply(x: Exchange): AiRefused | null {
-    const named = surfaceOf(x.path);
+  apply(exchange: Exchange): AiRefused | null {
+    const named = surfaceOf(exchange.path);
     const surface = named === 'counting' ? 'messages' : named;
     if (surface === 'models' || surface === 'embeddings' || surface === 'realtime') return null;
     try {
-      this.#events.count(this.#rewrite(x, surface));
+      this.#events.count(this.#rewrite(exchange, surface));
       return null;
     } catch (error) {
       if (error instanceof AiRefused) this.#events.count('refused');
@@ -85,12 +85,12 @@ export class PromptTemplates {
     }
   }
 
-  #rewrite(x: Exchange, surface: ConversationSurface): TemplateResult {
-    const { name, settings } = this.#profiles.of(x);
-    const request = parsedRequest(x);
+  #rewrite(exchange: Exchange, surface: ConversationSurface): TemplateResult {
+    const { name, settings } = this.#profiles.of(exchange);
+    const request = parsedRequest(exchange);
     const template = this.#templateOf(request, surface, settings);
     if (template === null && !settings.allowsUntemplated) {
-      this.#events.log('info', `refused by the profile ${JSON.stringify(name)}: it uses no template`, x);
+      this.#events.log('info', `refused by the profile ${JSON.stringify(name)}: it uses no template`, exchange);
       const member = memberOf(surface);
       throw refused('validation-failed', 'template_required', `${member} must name a template: "{template://NAME}".`, {
         param: member,
@@ -99,9 +99,9 @@ export class PromptTemplates {
     const { prepend, append } = settings;
     const filled = template && this.#filled(request, template);
     if (filled === null && prepend.length + append.length === 0) return 'untemplated';
-    hold(x, [...prepend, ...(filled ?? []), ...append]);
+    hold(exchange, [...prepend, ...(filled ?? []), ...append]);
     const { [PROPERTIES]: _, ...rest } = request;
-    rewriteRequest(x, decorated(filled === null ? request : rest, surface, { prepend, filled, append }));
+    rewriteRequest(exchange, decorated(filled === null ? request : rest, surface, { prepend, filled, append }));
     return filled === null ? 'untemplated' : 'filled';
   }
 
@@ -156,9 +156,9 @@ function shown(name: string): string {
 }
 
 /** Counts the text that the config adds in the memory of the client: values may occur many times. */
-function hold(x: Exchange, added: readonly AddedMessage[]): void {
+function hold(exchange: Exchange, added: readonly AddedMessage[]): void {
   const characters = added.reduce((sum, { content }) => sum + content.length, 0);
-  if (x.holdMore(CHARACTER * characters)) return;
+  if (exchange.holdMore(CHARACTER * characters)) return;
   throw new AiRefused(aiProblem('overloaded', null, 'The gateway has no room for the request. Try again.'));
 }
 

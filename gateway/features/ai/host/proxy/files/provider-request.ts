@@ -36,29 +36,29 @@ const MEMBERS: readonly string[] = [
 ];
 
 /** Throws AiRefused. */
-export function providerRequest(x: Exchange, asked: AskedOperation, ids: OwnedIds): ProviderRequest {
+export function providerRequest(exchange: Exchange, asked: AskedOperation, ids: OwnedIds): ProviderRequest {
   switch (asked.operation) {
     case 'upload':
-      return upload(x);
+      return upload(exchange);
     case 'create':
-      return create(x, ids);
+      return create(exchange, ids);
     default:
       return about(asked, ids);
   }
 }
 
-function upload(x: Exchange): ProviderRequest {
-  const type = headerOf(x.headers, 'content-type') ?? '';
+function upload(exchange: Exchange): ProviderRequest {
+  const type = headerOf(exchange.headers, 'content-type') ?? '';
   if (!FORM.test(type)) {
     const detail = 'A file is uploaded as multipart/form-data with a boundary.';
     throw refused('unsupported-media-type', 'invalid_request', detail);
   }
-  const body = x.body ?? x.bodyStream ?? NO_BODY;
+  const body = exchange.body ?? exchange.bodyStream ?? NO_BODY;
   return { method: 'POST', path: '/files', headers: ['content-type', type], body, ids: new Map() };
 }
 
-function create(x: Exchange, ids: OwnedIds): ProviderRequest {
-  const parsed = parsedRequest(x);
+function create(exchange: Exchange, ids: OwnedIds): ProviderRequest {
+  const parsed = parsedRequest(exchange);
   const other = Object.keys(parsed).find((name) => !MEMBERS.includes(name));
   if (other !== undefined) {
     const param = other.length > 128 ? `${other.slice(0, 128)}…` : other;
@@ -69,7 +69,7 @@ function create(x: Exchange, ids: OwnedIds): ProviderRequest {
   const bound = get(parsed, 'input_file_id');
   if (typeof bound !== 'string') throw invalid('input_file_id', 'the id of a file');
   const id = own('files', bound, ids, 'input_file_id');
-  const body = bodyWith(x.body ?? NO_BODY, parsed, { input_file_id: id });
+  const body = bodyWith(exchange.body ?? NO_BODY, parsed, { input_file_id: id });
   const headers = ['content-type', 'application/json'];
   return { method: 'POST', path: '/batches', headers, body, ids: new Map([[id, bound]]) };
 }

@@ -36,23 +36,23 @@ class ParsedBody implements RequestPart {
  * Numbers keep the digits that they came with (`exact-json.ts`). An empty body is an empty object; that of a realtime
  * session is its query. Throws AiRefused if the body is not a JSON object, or memory for it is lacking.
  */
-export function parsedRequest(x: Exchange): Obj {
-  if (surfaceOf(x.path) === 'realtime') return realtimeRequest(x.query);
-  const known = slot.of(x);
-  if (known !== null && known.bytes === x.body) return known.value;
-  const bytes = x.body ?? NO_BODY;
-  if (!x.holdMore(parsedSize(bytes))) {
+export function parsedRequest(exchange: Exchange): Obj {
+  if (surfaceOf(exchange.path) === 'realtime') return realtimeRequest(exchange.query);
+  const known = slot.of(exchange);
+  if (known !== null && known.bytes === exchange.body) return known.value;
+  const bytes = exchange.body ?? NO_BODY;
+  if (!exchange.holdMore(parsedSize(bytes))) {
     throw new AiRefused(aiProblem('overloaded', null, 'The gateway has no room for the request. Try again.'));
   }
   const value = bytes.length === 0 ? {} : parse(bytes);
-  slot.set(x, new ParsedBody(x.body, value));
+  slot.set(exchange, new ParsedBody(exchange.body, value));
   return value;
 }
 
 /** Replaces the request's body by this value, which came from `parsedRequest` and was changed by a policy. */
-export function rewriteRequest(x: Exchange, value: Obj): void {
-  x.body = Buffer.from(JSON.stringify(value));
-  slot.set(x, new ParsedBody(x.body, value));
+export function rewriteRequest(exchange: Exchange, value: Obj): void {
+  exchange.body = Buffer.from(JSON.stringify(value));
+  slot.set(exchange, new ParsedBody(exchange.body, value));
 }
 
 /**

@@ -7,8 +7,8 @@ import { isOfMessages } from './not-served.ts';
 import { surfaceOf } from './surface-of.ts';
 
 /** A problem that the gateway or any plugin has made: clients of these protocols read `error` (docs/decisions.md#ai-problems). */
-export function problemInForm(x: Exchange, problem: Problem): Problem {
-  return problemFor(x, withError(problem));
+export function problemInForm(exchange: Exchange, problem: Problem): Problem {
+  return problemFor(exchange, withError(problem));
 }
 
 function withError(problem: Problem): Problem {
@@ -20,9 +20,9 @@ function withError(problem: Problem): Problem {
 }
 
 /** Clients of messages recognise an error only by the `type` `error`; `code` identifies it. */
-export function problemFor(x: Exchange, problem: Problem): Problem {
-  const surface = surfaceOf(x.path);
-  if (surface !== 'messages' && surface !== 'counting' && !isOfMessages(x.path)) return problem;
+export function problemFor(exchange: Exchange, problem: Problem): Problem {
+  const surface = surfaceOf(exchange.path);
+  if (surface !== 'messages' && surface !== 'counting' && !isOfMessages(exchange.path)) return problem;
   const { status, title, detail = title, members } = problem;
   const { type, error } = messageErrorBody({ status, message: detail, code: null });
   return { ...problem, writtenType: type, members: { ...members, error: { ...Object(members?.['error']), ...error } } };

@@ -20,8 +20,8 @@ export interface Resolved {
 const TARGET_KEY = 'ai.target';
 
 /** Throws AiRefused if the model leads to no target, and if the target's catalog lacks the model. */
-export function resolve(settings: AiSettings, x: Exchange, asked: string): Resolved {
-  const resolved = find(settings, x, asked);
+export function resolve(settings: AiSettings, exchange: Exchange, asked: string): Resolved {
+  const resolved = find(settings, exchange, asked);
   if (resolved === null) {
     const detail = `No target is configured for the model ${quoted(asked)}.`;
     throw refused('validation-failed', 'no_route', detail, { param: 'model' });
@@ -31,16 +31,16 @@ export function resolve(settings: AiSettings, x: Exchange, asked: string): Resol
 }
 
 /** Aliases that a request would be let through with. */
-export function permittedAliases(settings: AiSettings, x: Exchange): readonly string[] {
+export function permittedAliases(settings: AiSettings, exchange: Exchange): readonly string[] {
   return [...settings.aliases.keys()].filter((name) => {
-    const resolved = find(settings, x, name);
+    const resolved = find(settings, exchange, name);
     return resolved?.target.permits(resolved.model);
   });
 }
 
 /** Reports whether a request that names this model would be let through to one of these targets. */
-export function leadsTo(settings: AiSettings, x: Exchange, model: string, targets: readonly Target[]): boolean {
-  const found = find(settings, x, model);
+export function leadsTo(settings: AiSettings, exchange: Exchange, model: string, targets: readonly Target[]): boolean {
+  const found = find(settings, exchange, model);
   return found !== null && targets.includes(found.target) && found.target.permits(found.model);
 }
 
@@ -62,20 +62,20 @@ function spareOf(settings: AiSettings, { model, target }: AliasedModel): readonl
 }
 
 /** Returns the name of a target that a policy has chosen and that the config lacks; otherwise null. */
-export function unknownTarget({ targets }: AiSettings, x: Exchange): string | null {
-  const chosen = x.context?.get(TARGET_KEY);
+export function unknownTarget({ targets }: AiSettings, exchange: Exchange): string | null {
+  const chosen = exchange.context?.get(TARGET_KEY);
   return chosen === undefined || targets.has(chosen) ? null : chosen;
 }
 
 /** Returns the target that a policy has chosen, if the config has it. */
-export function chosenTarget({ targets }: AiSettings, x: Exchange): Target | null {
-  return targets.get(x.context?.get(TARGET_KEY) ?? '') ?? null;
+export function chosenTarget({ targets }: AiSettings, exchange: Exchange): Target | null {
+  return targets.get(exchange.context?.get(TARGET_KEY) ?? '') ?? null;
 }
 
-function find(settings: AiSettings, x: Exchange, asked: string): Resolved | null {
+function find(settings: AiSettings, exchange: Exchange, asked: string): Resolved | null {
   const alias = settings.aliases.get(asked) ?? null;
   const named = { alias, model: alias?.model ?? asked };
-  const chosen = chosenTarget(settings, x);
+  const chosen = chosenTarget(settings, exchange);
   if (chosen !== null) return { ...named, target: chosen, resolution: 'context' };
   if (alias?.target) return { ...named, target: alias.target, resolution: 'alias' };
   const found = byModel(settings, named.model);
