@@ -12,12 +12,12 @@ export class OperatorMetrics {
   readonly #requests: Counter<'verb' | 'resource' | 'status'>;
   readonly #reads: Counter<'resource' | 'from'>;
   readonly #leader: Gauge;
+  #depths: () => ReadonlyMap<string, number> = () => new Map();
 
-  /**
-   * Called at the scrape: `depths` returns the number of waiting keys by controller, `cached` of kept objects by kind.
-   */
-  constructor(depths: () => ReadonlyMap<string, number>, cached: () => ReadonlyMap<string, number>) {
+  /** `cached`: called at the scrape, returns the number of kept objects by kind. */
+  constructor(cached: () => ReadonlyMap<string, number>) {
     const registers = [this.registry];
+    const depths = () => this.#depths();
     collectDefaultMetrics({ register: this.registry });
     this.#reconciles = new Counter({
       name: 'gw_operator_reconciles_total',
@@ -130,6 +130,11 @@ export class OperatorMetrics {
         for (const [state, count] of Object.entries(await counts())) this.set({ state }, count);
       },
     });
+  }
+
+  /** `depths`: called at the scrape, on the leader alone, returns the number of waiting keys by controller. */
+  watchQueues(depths: () => ReadonlyMap<string, number>): void {
+    this.#depths = depths;
   }
 
   watchRestarted(resource: string): void {
