@@ -6,7 +6,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { ByOwner } from '@gw/gateway/by-owner';
+import { ByOwner } from '@gw/gateway/items-by-owner';
 import { residentBytesOf } from '@gw/gateway/process-usage';
 
 export interface TaskLimits {

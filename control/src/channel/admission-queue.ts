@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import { BoundedMap } from '@gw/gateway/bounded-map';
-import { ByOwner } from '@gw/gateway/by-owner';
+import { ByOwner } from '@gw/gateway/items-by-owner';
 import type { Hello } from '@gw/gateway/link-protocol';
 import type { Connection } from './connection.ts';
 

@@ -4,8 +4,8 @@
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { ByOwner } from '@gw/gateway/by-owner';
 import { clientNetwork } from '@gw/gateway/client-network';
+import { ByOwner } from '@gw/gateway/items-by-owner';
 
 /** More than clients with occasional requests keep; some 10 KB each, and 50 with TLS. */
 const MAX_IDLE = 2_000;

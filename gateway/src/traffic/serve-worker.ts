@@ -2,8 +2,8 @@
 import { Socket } from 'node:net';
 import { readArtifact } from '../artifact/index.ts';
 import { atEndOfTick } from '../end-of-tick.ts';
+import { enlargeThreadPool } from '../process/thread-pool.ts';
 import { createLog, type Log } from '../telemetry/log.ts';
-import { enlargeThreadPool } from '../thread-pool.ts';
 import type { ConnectionSlots } from '../transport/connection-slots.ts';
 import { Channel } from './channel.ts';
 import { linePort } from './line-port.ts';

@@ -4,9 +4,9 @@
  * loop. Clients take turns; half of the helpers serve only requests that have passed authentication.
  */
 import { BoundedMap } from '../../bounded-map.ts';
-import { ByOwner } from '../../by-owner.ts';
 import { clientNetwork } from '../../client-network.ts';
 import type { ProblemError } from '../../problems.ts';
+import { ByOwner } from '../../shares/items-by-owner.ts';
 import type { HelperOutcome } from '../../telemetry/metric-table.ts';
 import { HelperProcess, type Loss, type Outcome } from './helper-process.ts';
 import type { Fault, SchemaTable, Work } from './messages.ts';

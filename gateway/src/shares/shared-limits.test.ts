@@ -1,15 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { METRICS } from './capabilities/metrics.ts';
-import type { OptionTable } from './options/option-table.ts';
-import { SERVE_OPTIONS } from './options/options.ts';
+import { METRICS } from '../capabilities/metrics.ts';
+import type { OptionTable } from '../options/option-table.ts';
+import { SERVE_OPTIONS } from '../options/options.ts';
+import { COUNTED_LIMITS } from '../telemetry/metric-table.ts';
 import { SHARED_LIMITS, type SharedLimit } from './shared-limits.ts';
-import { COUNTED_LIMITS } from './telemetry/metric-table.ts';
 
 const OPTIONS: OptionTable = SERVE_OPTIONS;
 const rows: readonly [string, SharedLimit][] = Object.entries(SHARED_LIMITS);
-const source = (file: string) => readFileSync(join(import.meta.dirname, file), 'utf8');
+const SOURCES = join(import.meta.dirname, '..');
+const source = (file: string) => readFileSync(join(SOURCES, file), 'utf8');
 
 /** What makes something that clients share, or may. */
 const MAKERS =
@@ -55,7 +56,7 @@ describe('the table of limits that clients share', () => {
   });
 
   it('has a row for each file that makes one', () => {
-    const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' });
+    const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' });
     const making = files.filter((file) => /(?<!\.test|\.bench|-doc)\.ts$/.test(file) && MAKERS.test(source(file)));
     const known = new Set([...rows.flatMap(([, row]) => row.files), ...Object.keys(NOT_SHARED)]);
     expect(making.filter((file) => !known.has(file))).toEqual([]);
@@ -63,6 +64,6 @@ describe('the table of limits that clients share', () => {
 
   it.each(rows)('%s names a test that is there', (_, { test }) => {
     const [file = '', title = ''] = test.split(/: (.*)/s);
-    expect(readFileSync(join(import.meta.dirname, '..', '..', file), 'utf8')).toContain(title);
+    expect(readFileSync(join(SOURCES, '..', '..', file), 'utf8')).toContain(title);
   });
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { propertyRuns } from '../../test/property-runs.ts';
-import { ByOwner } from './by-owner.ts';
+import { propertyRuns } from '../../../test/property-runs.ts';
+import { ByOwner } from './items-by-owner.ts';
 
 const item = (owner: string, n: number) => ({ owner, n });
 

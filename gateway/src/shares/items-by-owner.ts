@@ -3,7 +3,7 @@
  * most yields; if they are given out, owners take turns. Networks of one IPv6 site count together before they count
  * apart.
  */
-import { siteOf } from './client-network.ts';
+import { siteOf } from '../client-network.ts';
 
 interface Held {
   readonly owner: string;
