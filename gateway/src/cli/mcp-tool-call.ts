@@ -6,7 +6,7 @@ import type { ServerLogLevel } from '../mcp/client/server-messages.ts';
 import { HEADER_MISMATCH, INVALID_PARAMS, METHOD_NOT_FOUND } from '../mcp/protocol/json-rpc.ts';
 import { headersOfArguments, parameterHeaders } from '../mcp/upstreams/parameter-headers.ts';
 import { get, type JsonObject, type Obj } from '../spec/json.ts';
-import { nearestNames } from '../text/nearest-names.ts';
+import { nearestNames } from '../text/nearest-name.ts';
 import { argumentsOf, type GivenArgument } from '../tools/typed-arguments.ts';
 import { type Connection, toolsOfServer } from './mcp-client.ts';
 

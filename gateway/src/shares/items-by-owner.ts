@@ -5,7 +5,7 @@
  */
 import { siteOf } from '../client-network.ts';
 
-interface Held {
+interface Item {
   readonly owner: string;
 }
 
@@ -16,7 +16,7 @@ interface Site<T> {
   size: number;
 }
 
-export class ByOwner<T extends Held> {
+export class ItemsByOwner<T extends Item> {
   readonly #sites = new Map<string, Site<T>>();
   #size = 0;
 

@@ -14,7 +14,7 @@ const source = (file: string) => readFileSync(join(SOURCES, file), 'utf8');
 
 /** What makes something that clients share, or may. */
 const MAKERS =
-  /new (BufferBudget|ByOwner|InFlight|BoundedMap|ConnectionShares|InstanceCap|ShareTree|SharedMap|FairQueue|Checks|ValidationHelpers)\b|\$\{SHARES\}/;
+  /new (BufferBudget|ItemsByOwner|InFlight|BoundedMap|ConnectionShares|InstanceCap|ShareTree|SharedMap|FairQueue|Checks|ValidationHelpers)\b|\$\{SHARES\}/;
 /** Files that make such a thing of which clients share nothing, and why. */
 const NOT_SHARED: Readonly<Record<string, string>> = {
   'buffer-budget.ts': 'the mechanism',

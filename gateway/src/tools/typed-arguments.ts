@@ -2,7 +2,7 @@
 import { parseExactly } from '../json/exact-json.ts';
 import { get, isObject, type Obj } from '../spec/json.ts';
 import { valueAt } from '../spec/pointer.ts';
-import { nearestNames } from '../text/nearest-names.ts';
+import { nearestNames } from '../text/nearest-name.ts';
 
 export type GivenArgument = readonly [name: string, text: string];
 
