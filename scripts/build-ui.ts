@@ -18,7 +18,7 @@ const SOURCES = [
   'control/ui/**/*.*',
   'control/src/client/*.ts',
   'gateway/inspector/fields.ts',
-  'gateway/src/nearest-names.ts',
+  'gateway/src/text/nearest-name.ts',
   'gateway/src/{json,spec,tools}/*.ts',
 ];
 const STAMP = join(root, 'node_modules', '.cache', 'gw-ui');

@@ -12,7 +12,7 @@ import { renderCli } from '../gateway/src/cli/cli-doc.ts';
 import { renderProtocol } from '../gateway/src/link/protocol-doc.ts';
 import { renderLimits, renderServeOptions } from '../gateway/src/options/option-docs.ts';
 import { renderProblems } from '../gateway/src/problems-doc.ts';
-import { renderSharedLimits } from '../gateway/src/shared-limits-doc.ts';
+import { renderSharedLimits } from '../gateway/src/shares/shared-limits-doc.ts';
 import { renderErrorCodes } from '../gateway/src/spec/error-codes-doc.ts';
 import { renderOperatorCli } from '../operator/src/cli/cli-doc.ts';
 import { generatedFiles as operatorFiles } from '../operator/src/install/generate.ts';

@@ -6,7 +6,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { ByOwner } from '@gw/gateway/by-owner';
+import { ItemsByOwner } from '@gw/gateway/items-by-owner';
 import { residentBytesOf } from '@gw/gateway/process-usage';
 
 export interface TaskLimits {
@@ -53,7 +53,7 @@ export interface TaskProcessOptions {
 
 export class TaskProcess<T, R> {
   readonly #options: TaskProcessOptions;
-  readonly #waiting = new ByOwner<Job<T, R>>();
+  readonly #waiting = new ItemsByOwner<Job<T, R>>();
   #child: ChildProcess | null = null;
   #heapMb = 0;
   #busy = false;

@@ -3,7 +3,7 @@
 import { earlySignals } from './cli/early-signals.ts';
 
 const { onSignal } = earlySignals((code) => process.exit(code));
-const { enlargeThreadPool } = await import('./thread-pool.ts');
+const { enlargeThreadPool } = await import('./process/thread-pool.ts');
 enlargeThreadPool(process.env);
 
 const { CommanderError } = await import('commander');

@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import { BoundedMap } from '@gw/gateway/bounded-map';
-import { ByOwner } from '@gw/gateway/by-owner';
+import { ItemsByOwner } from '@gw/gateway/items-by-owner';
 import type { Hello } from '@gw/gateway/link-protocol';
 import type { Connection } from './connection.ts';
 
@@ -22,9 +22,9 @@ export class AdmissionQueue {
   readonly #limit: number;
   readonly #admit: (connection: Connection, hello: Hello) => Promise<void>;
   readonly #known = new BoundedMap<true>(MAX_KNOWN);
-  readonly #turns = new ByOwner<Waiting>();
+  readonly #turns = new ItemsByOwner<Waiting>();
   /** Connections that wait with unknown keys. */
-  readonly #strangers = new ByOwner<Connection>();
+  readonly #strangers = new ItemsByOwner<Connection>();
   readonly #waiting = new Map<Connection, Waiting>();
   #running = 0;
 

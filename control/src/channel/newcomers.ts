@@ -2,7 +2,7 @@
  * Connections that have not been let in: silent ones, those whose hello waits for the host, and those that were refused
  * and have not gone. They have separate limits; at a limit, the network that holds most connections loses one.
  */
-import { ByOwner } from '@gw/gateway/by-owner';
+import { ItemsByOwner } from '@gw/gateway/items-by-owner';
 import type { Hello } from '@gw/gateway/link-protocol';
 import { AdmissionQueue } from './admission-queue.ts';
 import type { Connection } from './connection.ts';
@@ -18,7 +18,7 @@ export class Newcomers {
   readonly #maxSilent: number;
   readonly #queue: AdmissionQueue;
   /** Connections without a valid message. */
-  readonly #silent = new ByOwner<Connection>();
+  readonly #silent = new ItemsByOwner<Connection>();
 
   /** `admit` must not reject. */
   constructor(

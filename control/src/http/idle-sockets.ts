@@ -4,8 +4,8 @@
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { ByOwner } from '@gw/gateway/by-owner';
 import { clientNetwork } from '@gw/gateway/client-network';
+import { ItemsByOwner } from '@gw/gateway/items-by-owner';
 
 /** More than clients with occasional requests keep; some 10 KB each, and 50 with TLS. */
 const MAX_IDLE = 2_000;
@@ -17,7 +17,7 @@ interface Idle {
 
 /** `server`: of node:http or node:https, before it listens. `max`: default 2,000. */
 export function limitIdleSockets(server: Server, max = MAX_IDLE): void {
-  const idle = new ByOwner<Idle>();
+  const idle = new ItemsByOwner<Idle>();
   /** By the address of the other end: a TLS request has another socket than the accepted one. */
   const open = new Map<string, Idle>();
   server.on('connection', (socket: Socket) => {

@@ -2,7 +2,7 @@
  * Notices that an artifact has been replaced: a file, or a folder of parts, also if a Kubernetes volume swaps a link.
  */
 import { stat } from 'node:fs/promises';
-import { pollForChange } from '../poll-for-change.ts';
+import { pollForChange } from '../files/poll-for-change.ts';
 import { sourceFiles } from './source.ts';
 
 /** Returns device, inode, size and time of each file, which a replacement changes. Rejects if a file cannot be read. */

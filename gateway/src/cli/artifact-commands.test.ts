@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCommand } from '../../../test/cli/captured-run.ts';
-import { printable } from '../printable.ts';
+import { printable } from '../text/printable.ts';
 import { VERSION } from '../version.ts';
 import { compileCommand } from './compile.ts';
 import { inspectCommand } from './inspect.ts';

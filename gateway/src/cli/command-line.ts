@@ -1,6 +1,6 @@
 /** Shared parts of gw's command lines: options, tables, completion, their page of documentation. */
 
-export { printable } from '../printable.ts';
+export { printable } from '../text/printable.ts';
 export { endOnBrokenPipe } from './broken-pipe.ts';
 export { completionScript, SHELLS, type Shell } from './completion.ts';
 export { adminAddress, listenAddress, seconds, share, wholeNumber, yesOrNo } from './options.ts';

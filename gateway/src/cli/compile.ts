@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
-import { replaceFile } from '../artifact/replace-file.ts';
 import type { CompileFlags, CompileResult, Diagnostic } from '../compiler/index.ts';
+import { replaceFile } from '../files/replace-file.ts';
 import { describeDiagnostics, describeInherited, summaryOf, withPaths } from './diagnostics-text.ts';
 import { withoutRoutes } from './no-routes.ts';
 import { structured } from './output-format.ts';

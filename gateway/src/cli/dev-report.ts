@@ -3,9 +3,9 @@
 import type { AddressInfo } from 'node:net';
 import type { Operation, RoutesFile } from '../artifact/format.ts';
 import type { CompileResult, Diagnostic } from '../compiler/index.ts';
-import { printable } from '../printable.ts';
 import { diagnosticPlace } from '../spec/diagnostic-line.ts';
 import { isObject } from '../spec/json.ts';
+import { printable } from '../text/printable.ts';
 import { isAnyAddress, isLoopback } from '../transport/listen-address.ts';
 
 /** Diagnostics of one code in one file, of which more are only counted: large documents have hundreds of warnings. */

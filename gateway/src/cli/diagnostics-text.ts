@@ -1,7 +1,7 @@
 /** Diagnostics and results as text for people. */
 import type { CompileResult, Diagnostic, InheritedRoute } from '../compiler/index.ts';
-import { printable } from '../printable.ts';
 import { diagnosticHead } from '../spec/diagnostic-line.ts';
+import { printable } from '../text/printable.ts';
 
 /** Shown of one code in one file; a spec without any dispatch would fill the screen. */
 const MOST_OF_A_KIND = { error: 10, warning: 3 };

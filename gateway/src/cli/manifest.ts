@@ -11,10 +11,10 @@ import type { RemotePlugin } from '../plugins/remote.ts';
 import type { Diagnostic } from '../spec/diagnostic.ts';
 import { diagnosticLine } from '../spec/diagnostic-line.ts';
 import { isObject, kindOf, type Obj } from '../spec/json.ts';
-import { didYouMean } from '../spec/nearest-name.ts';
 import { parseText } from '../spec/parse.ts';
 import { child } from '../spec/pointer.ts';
 import { positions } from '../spec/position.ts';
+import { didYouMean } from '../text/nearest-name.ts';
 
 /** The manifest, or a file that it names, cannot be used: exit 2 for `gw compile`. */
 export class ManifestError extends Error {

@@ -1,6 +1,6 @@
 /** `gw manifests` (docs/reference/cli.md#manifests): the Kubernetes objects of a project. */
 import { Command } from 'commander';
-import { replaceFile } from '../artifact/replace-file.ts';
+import { replaceFile } from '../files/replace-file.ts';
 import { describeDiagnostics, withPaths } from './diagnostics-text.ts';
 import { structured } from './output-format.ts';
 import { EXIT_FAILURE, EXIT_MANIFEST, type Program } from './program.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError } from 'commander';
 import type { McpUpstream } from '../artifact/tools.ts';
 import { parseExactly } from '../json/exact-json.ts';
-import { messageLine, printable, SERVER_LOG_LEVELS } from '../mcp/client/server-messages.ts';
+import { messageLine, SERVER_LOG_LEVELS, withoutControls } from '../mcp/client/server-messages.ts';
 import { messageOf } from '../message-of.ts';
 import { get, isObject, type Obj } from '../spec/json.ts';
 import type { GivenArgument } from '../tools/typed-arguments.ts';
@@ -98,7 +98,7 @@ async function run(target: McpTarget, tool: string, flags: Flags, program: Progr
     );
     await finish(result, flags, program);
   } catch (error) {
-    program.stderr(`gw mcp call: ${printable(messageOf(error))}\n`);
+    program.stderr(`gw mcp call: ${withoutControls(messageOf(error))}\n`);
     program.exit(EXIT_FAILURE);
   }
 }
@@ -106,7 +106,7 @@ async function run(target: McpTarget, tool: string, flags: Flags, program: Progr
 function ask(url: string, call: ToolCall, { header, timeout, logs }: Flags, { stderr }: Program): Promise<Obj> {
   const onMessage = (message: Obj) => {
     const line = messageLine(message, logs);
-    if (line !== null) stderr(`${printable(line)}\n`);
+    if (line !== null) stderr(`${withoutControls(line)}\n`);
   };
   const signal = AbortSignal.timeout(timeout * 1000);
   return withServer({ url, headers: header, signal, onMessage }, (connection) => callTool(connection, call));
@@ -116,7 +116,9 @@ async function finish(result: Obj, { format }: Flags, program: Program): Promise
   program.stdout((await structured(format, result)) ?? textOf(result));
   const type = get(result, 'resultType') ?? 'complete';
   if (type !== 'complete') {
-    program.stderr(`gw mcp call: the tool needs input from its client (${printable(String(type))}), which has none\n`);
+    program.stderr(
+      `gw mcp call: the tool needs input from its client (${withoutControls(String(type))}), which has none\n`,
+    );
     return program.exit(EXIT_FAILURE);
   }
   program.exit(get(result, 'isError') === true ? EXIT_TOOL_ERROR : 0);
@@ -131,7 +133,7 @@ function textOf(result: Obj): string {
   const content = get(result, 'content');
   const lines = (Array.isArray(content) ? content : []).map((each: unknown) => {
     const text = get(each, 'type') === 'text' ? get(each, 'text') : undefined;
-    return printable(typeof text === 'string' ? text : JSON.stringify(each));
+    return withoutControls(typeof text === 'string' ? text : JSON.stringify(each));
   });
   return lines.map((line) => (line.endsWith('\n') ? line : `${line}\n`)).join('');
 }

@@ -1,6 +1,6 @@
 /** `gw mcp pin`: the digests of an MCP server's tools, as gw.yaml takes them (docs/mcp.md#upstream-pins). */
 import { Command } from 'commander';
-import { printable } from '../mcp/client/server-messages.ts';
+import { withoutControls } from '../mcp/client/server-messages.ts';
 import { offeredTool } from '../mcp/upstreams/definition.ts';
 import { messageOf } from '../message-of.ts';
 import type { Obj } from '../spec/json.ts';
@@ -42,7 +42,7 @@ async function run(url: string, { header, timeout }: Flags, program: Program): P
     program.stdout(lines.length === 0 ? 'pin: {}\n' : `pin:\n${lines.sort().join('')}`);
     program.exit(0);
   } catch (error) {
-    program.stderr(`gw mcp pin: ${printable(messageOf(error))}\n`);
+    program.stderr(`gw mcp pin: ${withoutControls(messageOf(error))}\n`);
     program.exit(EXIT_FAILURE);
   }
 }
@@ -51,6 +51,8 @@ async function run(url: string, { header, timeout }: Flags, program: Program): P
 function pinned(tool: Obj, program: Program): string[] {
   const offered = offeredTool(tool, '');
   if (typeof offered !== 'string') return [`  ${JSON.stringify(offered.own)}: ${offered.digest}\n`];
-  program.stderr(`warning: ${printable(String(tool['name']).slice(0, 128))} is not offered: ${printable(offered)}\n`);
+  program.stderr(
+    `warning: ${withoutControls(String(tool['name']).slice(0, 128))} is not offered: ${withoutControls(offered)}\n`,
+  );
   return [];
 }

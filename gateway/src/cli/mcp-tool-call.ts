@@ -5,8 +5,8 @@ import { McpRefusal } from '../mcp/client/refusal.ts';
 import type { ServerLogLevel } from '../mcp/client/server-messages.ts';
 import { HEADER_MISMATCH, INVALID_PARAMS, METHOD_NOT_FOUND } from '../mcp/protocol/json-rpc.ts';
 import { headersOfArguments, parameterHeaders } from '../mcp/upstreams/parameter-headers.ts';
-import { nearestNames } from '../nearest-names.ts';
 import { get, type JsonObject, type Obj } from '../spec/json.ts';
+import { nearestNames } from '../text/nearest-name.ts';
 import { argumentsOf, type GivenArgument } from '../tools/typed-arguments.ts';
 import { type Connection, toolsOfServer } from './mcp-client.ts';
 

@@ -1,6 +1,6 @@
 /** `gw mcp tools`: the tools offered to agents, and their cost in a model's context (docs/mcp.md). */
 import { Command } from 'commander';
-import { printable } from '../mcp/client/server-messages.ts';
+import { withoutControls } from '../mcp/client/server-messages.ts';
 import { messageOf } from '../message-of.ts';
 import { listingOf, toolsOfArtifact, upstreamsOfArtifact } from '../tools/listing.ts';
 import { tokensOf } from '../tools/tokens.ts';
@@ -66,7 +66,7 @@ async function ofServer(url: string, flags: Flags, program: Program): Promise<vo
     const listed = tools.map((definition) => ({ definition, tokens: tokensOf(definition) }));
     await show(listed, [], flags, program);
   } catch (error) {
-    program.stderr(`gw mcp tools: ${printable(messageOf(error))}\n`);
+    program.stderr(`gw mcp tools: ${withoutControls(messageOf(error))}\n`);
     program.exit(EXIT_FAILURE);
   }
 }

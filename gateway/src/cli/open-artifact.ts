@@ -2,7 +2,7 @@
 import { ArtifactError } from '../artifact/error.ts';
 import { type Artifact, readArtifact } from '../artifact/read.ts';
 import { KeyError } from '../artifact/signature.ts';
-import { printable } from '../printable.ts';
+import { printable } from '../text/printable.ts';
 import { EXIT_FAILURE, type Program } from './program.ts';
 
 /**

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { Command } from 'commander';
-import { replaceFile } from '../artifact/replace-file.ts';
+import { replaceFile } from '../files/replace-file.ts';
 import { messageOf } from '../message-of.ts';
 import { EXIT_FAILURE, type Program } from './program.ts';
 

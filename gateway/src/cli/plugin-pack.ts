@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import type { TarEntry } from '../artifact/tar.ts';
-import { fileFault } from '../file-fault.ts';
+import { fileFault } from '../files/file-fault.ts';
 import { messageOf } from '../message-of.ts';
 import { EXIT_FAILURE, type Program } from './program.ts';
 import { option } from './variables.ts';
@@ -43,7 +43,7 @@ async function run(folder: string, output: string | undefined, { stdout, stderr,
       import('../plugins/package.ts'),
       import('../artifact/tar.ts'),
       import('../artifact/gzip.ts'),
-      import('../artifact/replace-file.ts'),
+      import('../files/replace-file.ts'),
     ]);
     const manifest = await manifestOf(folder);
     const { name, version } = readPluginManifest(manifest.toString());

@@ -13,15 +13,15 @@ import {
   type ProjectFile,
   type ProjectPlugin,
 } from '../compiler/project.ts';
-import { fileFault } from '../file-fault.ts';
+import { fileFault } from '../files/file-fault.ts';
 import { builtinNames, builtinPlugins, loadBuiltinPlugin } from '../plugins/builtin.ts';
 import { DownloadError } from '../plugins/download.ts';
 import { PluginPackageError, readPluginPackage, wasmFileOf } from '../plugins/package.ts';
 import type { RemotePlugins } from '../plugins/remote.ts';
 import { get, isObject } from '../spec/json.ts';
-import { didYouMean } from '../spec/nearest-name.ts';
 import { parseText } from '../spec/parse.ts';
 import { child } from '../spec/pointer.ts';
+import { didYouMean } from '../text/nearest-name.ts';
 import {
   ManifestError,
   type ManifestPlugin,

@@ -1,5 +1,5 @@
 /** Tables for people. */
-import { printable } from '../printable.ts';
+import { printable } from '../text/printable.ts';
 
 /** Columns as wide as their widest cell, two spaces apart; one line a row. */
 export function table(rows: readonly (readonly string[])[]): string {

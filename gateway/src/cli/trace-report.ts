@@ -1,6 +1,6 @@
 /** A trace for people: a line a stage. */
 
-import { printable } from '../printable.ts';
+import { printable } from '../text/printable.ts';
 import type { TraceReport } from '../trace/report.ts';
 import { table } from './table.ts';
 

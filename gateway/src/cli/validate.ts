@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { relative } from 'node:path';
 import { Command } from 'commander';
 import type { Diagnostic, Project } from '../compiler/index.ts';
-import { printable } from '../printable.ts';
+import { printable } from '../text/printable.ts';
 import { describeDiagnostics, withPaths } from './diagnostics-text.ts';
 import { list } from './options.ts';
 import { structured } from './output-format.ts';

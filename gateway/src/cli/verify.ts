@@ -3,7 +3,7 @@
  * (docs/reference/gateway.md#signatures, docs/decisions.md#manifest-sealed, docs/decisions.md#trusted-keys).
  */
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { printable } from '../printable.ts';
+import { printable } from '../text/printable.ts';
 import { openArtifact } from './open-artifact.ts';
 import { list } from './options.ts';
 import { structured } from './output-format.ts';

@@ -6,8 +6,8 @@ import { messageOf } from '../message-of.ts';
 import { patternReader } from '../patterns/pattern.ts';
 import { DEFAULT_STEPS, StepBudget, StepsExceeded } from '../patterns/step-budget.ts';
 import { get, kindOf } from '../spec/json.ts';
-import { didYouMean, nearestName } from '../spec/nearest-name.ts';
 import { child, valueAt } from '../spec/pointer.ts';
+import { didYouMean, nearestName } from '../text/nearest-name.ts';
 import { addStandardFormats } from '../validation/formats.ts';
 import { addMultipleOf } from '../validation/number-keywords.ts';
 

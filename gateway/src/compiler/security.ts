@@ -7,9 +7,9 @@ import { type Documents, type Located, member, placeOf } from '../spec/documents
 import { followed, followObject } from '../spec/follow-object.ts';
 import { get, isObject, objectOf } from '../spec/json.ts';
 import { SECURITY_SCHEME, warnOfMisspelt } from '../spec/misspelt-fields.ts';
-import { didYouMean } from '../spec/nearest-name.ts';
 import type { DeclaredOperation } from '../spec/operations.ts';
 import type { Spec } from '../spec/recognise.ts';
+import { didYouMean } from '../text/nearest-name.ts';
 
 export interface Security {
   /** Some requirement names a scheme that exists. */

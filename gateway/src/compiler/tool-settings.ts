@@ -7,7 +7,7 @@ import type { Diagnostics } from '../spec/diagnostic.ts';
 import { type Located, member, placeOf } from '../spec/documents.ts';
 import type { Json, JsonObject } from '../spec/json.ts';
 import { get, isObject, kindOf } from '../spec/json.ts';
-import { didYouMean } from '../spec/nearest-name.ts';
+import { didYouMean } from '../text/nearest-name.ts';
 import { isIssuer, isScope } from './tool-authorization.ts';
 
 const EXTENSION = 'x-gw-mcp';

@@ -1,5 +1,5 @@
 /** Changes between two artifacts, for people. */
-import { printable } from '../printable.ts';
+import { printable } from '../text/printable.ts';
 import type { Change } from './change.ts';
 
 /** Changes by their subject; breaking ones are marked with `!`. */

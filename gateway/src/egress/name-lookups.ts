@@ -5,8 +5,8 @@
  */
 import { lookup } from 'node:dns/promises';
 import { BoundedMap } from '../bounded-map.ts';
+import { resolverThreads } from '../process/thread-pool.ts';
 import { type Entry, ShareTree } from '../shares/share-tree.ts';
-import { resolverThreads } from '../thread-pool.ts';
 import { zoneOf } from './zone.ts';
 
 /** The look-up of this name did not begin, because of those that others hold or wait for. */

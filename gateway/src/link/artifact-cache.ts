@@ -9,8 +9,8 @@ import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { LoadedArchive } from '../artifact/index.ts';
 import { readArtifact } from '../artifact/index.ts';
-import { replaceFile } from '../artifact/replace-file.ts';
 import { MAX_ARCHIVE_BYTES } from '../artifact/source.ts';
+import { replaceFile } from '../files/replace-file.ts';
 
 /** Content of `artifact.json`; written last, so that the named file is whole. */
 const Entry = Type.Object({

@@ -1,6 +1,7 @@
 /** Streams for clients that want notifications when tools change (revision 2026-07-28, "Subscriptions"). */
-import { ByOwner } from '../by-owner.ts';
+
 import type { ResponseSink } from '../exchange.ts';
+import { ItemsByOwner } from '../shares/items-by-owner.ts';
 import type { RpcId } from './protocol/json-rpc.ts';
 
 /** Streams of a process at once; past it the oldest of the client that has most ends. */
@@ -23,7 +24,7 @@ export interface Subscription extends Subscriber {
 }
 
 export class Subscriptions {
-  readonly #byOwner = new ByOwner<Subscription>();
+  readonly #byOwner = new ItemsByOwner<Subscription>();
   readonly #all = new Set<Subscription>();
   readonly #most: number;
   #comments: NodeJS.Timeout | null = null;

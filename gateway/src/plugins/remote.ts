@@ -5,8 +5,8 @@
 import { hash } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { replaceFile } from '../artifact/replace-file.ts';
 import type { EgressGuard } from '../egress/guard.ts';
+import { replaceFile } from '../files/replace-file.ts';
 import { messageOf } from '../message-of.ts';
 import { readPluginArchive } from './archive.ts';
 import { DownloadError, download, withoutQuery } from './download.ts';

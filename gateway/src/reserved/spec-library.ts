@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import type { SpecType } from '../artifact/format.ts';
 import type { Artifact } from '../artifact/index.ts';
-import { threadHeapMb } from '../thread-heap.ts';
 import type { RenderJob, RenderReply, SpecFormat } from './render-worker.ts';
 
 export interface RenderedSpec {
@@ -16,6 +15,8 @@ export interface RenderedSpec {
 const WORKER = new URL(import.meta.url.endsWith('.ts') ? './render-worker.ts' : './render-worker.js', import.meta.url);
 const TIMEOUT_MS = 60_000;
 const HEAP_MB = 1024;
+/** Share of the process's memory: when memory runs out, the thread must end, and not the process. */
+const HEAP_SHARE = 1 / 2;
 
 export class SpecLibrary {
   readonly #artifact: Artifact;
@@ -65,7 +66,7 @@ export class SpecLibrary {
 }
 
 async function ask(job: RenderJob): Promise<RenderReply> {
-  const worker = new Worker(WORKER, { resourceLimits: { maxOldGenerationSizeMb: threadHeapMb(HEAP_MB) } });
+  const worker = new Worker(WORKER, { resourceLimits: { maxOldGenerationSizeMb: heapMb() } });
   let timer: NodeJS.Timeout | undefined;
   try {
     return await new Promise<RenderReply>((resolve, reject) => {
@@ -78,4 +79,11 @@ async function ask(job: RenderJob): Promise<RenderReply> {
     clearTimeout(timer);
     await worker.terminate();
   }
+}
+
+/** Returns MiB of the worker's heap: at most half of the limit of the process's container, if it has one. */
+function heapMb(): number {
+  // Without a limit it is 0, or more than any machine has.
+  const bytes = process.constrainedMemory();
+  return bytes > 0 ? Math.min(HEAP_MB, Math.floor((bytes * HEAP_SHARE) / (1 << 20))) : HEAP_MB;
 }

@@ -1,7 +1,7 @@
 /** Notices that files of the secrets directory have changed (`GW_SECRETS_DIR`), also if a kubelet swaps a link. */
 import { opendir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pollForChange } from '../poll-for-change.ts';
+import { pollForChange } from '../files/poll-for-change.ts';
 
 /** Most files, and levels below: a directory that was named by mistake may be a whole disk. */
 const MOST_FILES = 1000;

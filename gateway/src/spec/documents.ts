@@ -3,10 +3,10 @@
  * (docs/decisions.md#references-stay-inside).
  */
 import { messageOf } from '../message-of.ts';
+import { didYouMean, nearestName } from '../text/nearest-name.ts';
 import type { Diagnostics } from './diagnostic.ts';
 import type { Document } from './document.ts';
 import { isObject, objectOf } from './json.ts';
-import { didYouMean, nearestName } from './nearest-name.ts';
 import { parseText } from './parse.ts';
 import { child, pointerTokens, valueAt } from './pointer.ts';
 import { absoluteUri, type Resource, Resources } from './resources.ts';

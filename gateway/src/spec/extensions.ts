@@ -3,11 +3,11 @@
  * docs/decisions.md#no-dispatch-no-route).
  */
 
+import { didYouMean } from '../text/nearest-name.ts';
 import type { Diagnostics } from './diagnostic.ts';
 import { type Located, member, placeOf } from './documents.ts';
 import type { JsonObject } from './json.ts';
 import { get, isObject, kindOf } from './json.ts';
-import { didYouMean } from './nearest-name.ts';
 import { METHODS } from './operations.ts';
 
 /** A plugin named by a document, with the config given there. */

@@ -1,8 +1,9 @@
 /** Finds fields and keywords that a document probably misspells (E1078), since they would silently have no effect. */
+
+import { nearestName } from '../text/nearest-name.ts';
 import type { Diagnostics } from './diagnostic.ts';
 import { type Located, member, placeOf } from './documents.ts';
 import { isObject } from './json.ts';
-import { nearestName } from './nearest-name.ts';
 
 /** The name of a kind of object, in words, and the fields that its specification gives it. */
 export interface KnownFields {

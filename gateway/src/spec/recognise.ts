@@ -1,10 +1,11 @@
 /** The kind of a document (E1001), and the members that every kind requires (E1004). */
+
+import { nearestName } from '../text/nearest-name.ts';
 import type { Diagnostics } from './diagnostic.ts';
 import type { Document } from './document.ts';
 import { member, placeOf } from './documents.ts';
 import { get, isObject, kindOf, objectOf } from './json.ts';
 import { ASYNCAPI_ROOT, INFO, OPENAPI_ROOT, warnOfMisspelt } from './misspelt-fields.ts';
-import { nearestName } from './nearest-name.ts';
 import { fullVersion, type SpecType } from './spec-version.ts';
 
 /** How schemas are to be read: OpenAPI 3.0's own dialect, or a draft of JSON Schema (AsyncAPI's is draft 07). */

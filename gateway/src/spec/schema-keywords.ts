@@ -1,7 +1,8 @@
 /** The keywords of JSON Schema 2020-12 that validate, and the form that each must have. All others are annotations. */
+
+import { didYouMean } from '../text/nearest-name.ts';
 import { isObject, kindOf } from './json.ts';
 import type { KnownFields } from './misspelt-fields.ts';
-import { didYouMean } from './nearest-name.ts';
 
 type KeywordKind = 'schema' | 'schemas' | 'schemaMap' | 'pattern' | 'plain';
 

@@ -4,7 +4,7 @@
  */
 import { write } from 'node:fs';
 import { clientNetwork, siteOf } from '../client-network.ts';
-import { printableLines } from '../printable.ts';
+import { printableLines } from '../text/printable.ts';
 
 /** Characters that make a batch; whatever is there is written after 100 ms anyway. */
 const BATCH = 64 << 10;

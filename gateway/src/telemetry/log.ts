@@ -4,7 +4,7 @@ import { Writable } from 'node:stream';
 import { isatty } from 'node:tty';
 import pino from 'pino';
 import pretty from 'pino-pretty';
-import { printableLines } from '../printable.ts';
+import { printableLines } from '../text/printable.ts';
 import { LineWriter } from './line-writer.ts';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error'] as const;

@@ -1,8 +1,8 @@
 /** Arguments that people type, as the tool's input schema wants them (docs/mcp.md#call). */
 import { parseExactly } from '../json/exact-json.ts';
-import { nearestNames } from '../nearest-names.ts';
 import { get, isObject, type Obj } from '../spec/json.ts';
 import { valueAt } from '../spec/pointer.ts';
+import { nearestNames } from '../text/nearest-name.ts';
 
 export type GivenArgument = readonly [name: string, text: string];
 

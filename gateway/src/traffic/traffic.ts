@@ -13,12 +13,11 @@ import type { Exchange } from '../exchange.ts';
 import { ClientAddress } from '../headers/client-ip.ts';
 import { McpEndpoint } from '../mcp/endpoint.ts';
 import { UpstreamPool } from '../mcp/upstreams/upstream-pool.ts';
-import { type MemoryBudgets, memoryBudgets } from '../memory-budgets.ts';
-import { openFileLimit, upstreamCallsWithin } from '../open-files.ts';
 import type { ServeOptions } from '../options/serve-options.ts';
 import { type Generation, type GenerationDeps, loadGeneration } from '../pipeline/generation.ts';
 import { refuseWithoutArtifact } from '../pipeline/no-artifact.ts';
 import { type PipelineOptions, serve } from '../pipeline/pipeline.ts';
+import { openFileLimit, upstreamCallsWithin } from '../process/open-files.ts';
 import { Secrets } from '../secrets/secrets.ts';
 import type { State } from '../state/state.ts';
 import { EventLoopWatch } from '../telemetry/event-loop.ts';
@@ -44,6 +43,7 @@ import { UnreadResponses } from '../transport/unread-responses.ts';
 import { ArrivingBodies } from '../validation/arriving-bodies.ts';
 import { ValidationHelpers } from '../validation/helpers/validation-helpers.ts';
 import { DEFAULT_LIMITS } from '../wasm/call/plugin.ts';
+import { type MemoryBudgets, memoryBudgets } from './memory-budgets.ts';
 
 export interface Traffic {
   /**

@@ -11,7 +11,7 @@ export type ServerLogLevel = (typeof SERVER_LOG_LEVELS)[number];
 const MOST_SHOWN = 2_000;
 
 /** Replaces control characters, which a terminal would obey: a server may be untrusted. */
-export function printable(text: string): string {
+export function withoutControls(text: string): string {
   return text.replaceAll(/(?![\n\t])\p{Cc}/gu, '\ufffd');
 }
 

@@ -1,7 +1,7 @@
 /** One validation helper from the gateway's side: a process, its current work, and the time for it. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { cpuMsOf } from '../../process-usage.ts';
+import { cpuMsOf } from '../../process/process-usage.ts';
 import type { Fault, FromHelper, SchemaTable, ToHelper, Work } from './messages.ts';
 
 /** In the source tree a TypeScript file above this folder; in a bundle, with all files in one folder, JavaScript. */

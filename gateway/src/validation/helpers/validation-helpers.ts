@@ -4,9 +4,9 @@
  * loop. Clients take turns; half of the helpers serve only requests that have passed authentication.
  */
 import { BoundedMap } from '../../bounded-map.ts';
-import { ByOwner } from '../../by-owner.ts';
 import { clientNetwork } from '../../client-network.ts';
 import type { ProblemError } from '../../problems.ts';
+import { ItemsByOwner } from '../../shares/items-by-owner.ts';
 import type { HelperOutcome } from '../../telemetry/metric-table.ts';
 import { HelperProcess, type Loss, type Outcome } from './helper-process.ts';
 import type { Fault, SchemaTable, Work } from './messages.ts';
@@ -88,10 +88,10 @@ interface Slot {
 export class ValidationHelpers {
   readonly #settings: HelperSettings;
   readonly #slots: readonly Slot[];
-  readonly #anonymous = new ByOwner<Waiting>();
-  readonly #authenticated = new ByOwner<Waiting>();
+  readonly #anonymous = new ItemsByOwner<Waiting>();
+  readonly #authenticated = new ItemsByOwner<Waiting>();
   /** Work with schemas that take long to compile has a helper of its own, so that other work does not wait for it. */
-  readonly #heavy = new ByOwner<Waiting>();
+  readonly #heavy = new ItemsByOwner<Waiting>();
   readonly #heavySlot: Slot = { authenticatedOnly: false, prepareMs: HEAVY_PREPARE_MS, busy: false };
   #heavyHelper: HelperProcess | null = null;
   /** When clients may ask again for something heavy. */
@@ -190,7 +190,7 @@ export class ValidationHelpers {
   }
 
   /** Returns undefined if no work is awaited. */
-  #takeWanted(queue: ByOwner<Waiting>): Waiting | undefined {
+  #takeWanted(queue: ItemsByOwner<Waiting>): Waiting | undefined {
     for (let next = queue.takeInTurn(); next !== undefined; next = queue.takeInTurn()) {
       // Found out while this one waited: it is not tried again, since it would delay others.
       if (next.table.unpreparable.has(next.work.prepares)) next.settle({ kind: 'unprepared' });

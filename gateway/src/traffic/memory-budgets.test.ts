@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { SERVE_OPTIONS } from '../options/options.ts';
 import { memoryBudgets } from './memory-budgets.ts';
-import { SERVE_OPTIONS } from './options/options.ts';
 
 const MIB = 1 << 20;
 const defaults = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { didYouMean, nearestName } from './nearest-name.ts';
+import { didYouMean, nearestName, nearestNames } from './nearest-name.ts';
 
 describe('nearestName', () => {
   it.each([
@@ -35,4 +35,24 @@ describe('nearestName', () => {
 it('didYouMean asks, or says nothing', () => {
   expect(didYouMean('urll', ['url'])).toBe('Did you mean "url"?');
   expect(didYouMean('colour', ['url'])).toBeNull();
+});
+
+const NAMES = ['getBook', 'listBooks', 'addBook', 'deleteBook', 'health'];
+
+describe('nearestNames', () => {
+  it.each([
+    ['getbook', ['getBook']],
+    ['getBok', ['getBook']],
+    ['listBook', ['listBooks', 'getBook']],
+    ['Book', ['getBook', 'listBooks', 'addBook']],
+    ['helth', ['health']],
+    ['zzzzz', []],
+  ])('of %s offers %j', (name, offered) => {
+    expect(nearestNames(name, NAMES)).toEqual(offered);
+  });
+
+  it('has its answer soon, however long names are', () => {
+    const names = Array.from({ length: 1000 }, (_, i) => `${'x'.repeat(100_000)}${i}`);
+    expect(nearestNames('y'.repeat(100_000), names)).toEqual([]);
+  });
 });

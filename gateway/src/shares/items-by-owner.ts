@@ -3,9 +3,9 @@
  * most yields; if they are given out, owners take turns. Networks of one IPv6 site count together before they count
  * apart.
  */
-import { siteOf } from './client-network.ts';
+import { siteOf } from '../client-network.ts';
 
-interface Held {
+interface Item {
   readonly owner: string;
 }
 
@@ -16,7 +16,7 @@ interface Site<T> {
   size: number;
 }
 
-export class ByOwner<T extends Held> {
+export class ItemsByOwner<T extends Item> {
   readonly #sites = new Map<string, Site<T>>();
   #size = 0;
 

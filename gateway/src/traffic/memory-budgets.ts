@@ -1,8 +1,8 @@
 /** How much memory the budgets of a process have by default (docs/production.md#memory). */
 import { totalmem } from 'node:os';
-import { SERVE_OPTIONS } from './options/options.ts';
-import type { ServeOptions } from './options/serve-options.ts';
-import { DEFAULT_LIMITS } from './wasm/call/plugin.ts';
+import { SERVE_OPTIONS } from '../options/options.ts';
+import type { ServeOptions } from '../options/serve-options.ts';
+import { DEFAULT_LIMITS } from '../wasm/call/plugin.ts';
 
 /** Parts of the memory that the process may use. The rest is for the process itself and its validation helpers. */
 const PART = 1 / 10;

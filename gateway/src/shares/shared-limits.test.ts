@@ -1,20 +1,20 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { METRICS } from '../features/metrics.ts';
-import type { OptionTable } from './options/option-table.ts';
-import { SERVE_OPTIONS } from './options/options.ts';
+import { METRICS } from '../../features/metrics.ts';
+import type { OptionTable } from '../options/option-table.ts';
+import { SERVE_OPTIONS } from '../options/options.ts';
+import { COUNTED_LIMITS } from '../telemetry/metric-table.ts';
 import { SHARED_LIMITS, type SharedLimit } from './shared-limits.ts';
-import { COUNTED_LIMITS } from './telemetry/metric-table.ts';
 
 const OPTIONS: OptionTable = SERVE_OPTIONS;
 const rows: readonly [string, SharedLimit][] = Object.entries(SHARED_LIMITS);
-const GATEWAY = join(import.meta.dirname, '..');
+const GATEWAY = join(import.meta.dirname, '..', '..');
 const source = (file: string) => readFileSync(join(GATEWAY, file), 'utf8');
 
 /** What makes something that clients share, or may. */
 const MAKERS =
-  /new (BufferBudget|ByOwner|InFlight|BoundedMap|ConnectionShares|InstanceCap|ShareTree|SharedMap|FairQueue|Checks|ValidationHelpers)\b|\$\{SHARES\}/;
+  /new (BufferBudget|ItemsByOwner|InFlight|BoundedMap|ConnectionShares|InstanceCap|ShareTree|SharedMap|FairQueue|Checks|ValidationHelpers)\b|\$\{SHARES\}/;
 /** Files that make such a thing of which clients share nothing, and why. */
 const NOT_SHARED: Readonly<Record<string, string>> = {
   'src/buffer-budget.ts': 'the mechanism',
@@ -64,6 +64,6 @@ describe('the table of limits that clients share', () => {
 
   it.each(rows)('%s names a test that is there', (_, { test }) => {
     const [file = '', title = ''] = test.split(/: (.*)/s);
-    expect(readFileSync(join(import.meta.dirname, '..', '..', file), 'utf8')).toContain(title);
+    expect(readFileSync(join(GATEWAY, '..', file), 'utf8')).toContain(title);
   });
 });

@@ -3,7 +3,7 @@
  * docs/decisions.md#shares-by-nested-owners), one row each; docs/shared-limits.md is generated from it. Each has owners, and a test
  * in which one owner takes all that it can. shared-limits.test.ts holds it together with options, metrics and code.
  */
-import type { SERVE_OPTIONS } from './options/options.ts';
+import type { SERVE_OPTIONS } from '../options/options.ts';
 
 export interface SharedLimit {
   /** The limited resource. */

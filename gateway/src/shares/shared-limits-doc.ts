@@ -1,6 +1,6 @@
 /** docs/shared-limits.md, from the table of limits that clients share. */
-import { flagName, type OptionTable } from './options/option-table.ts';
-import { SERVE_OPTIONS } from './options/options.ts';
+import { flagName, type OptionTable } from '../options/option-table.ts';
+import { SERVE_OPTIONS } from '../options/options.ts';
 import { SHARED_LIMITS, type SharedLimit } from './shared-limits.ts';
 
 const OPTIONS: OptionTable = SERVE_OPTIONS;
