@@ -9,12 +9,12 @@ import { type Diagnostic, Diagnostics, type FoundError } from '../spec/diagnosti
 import type { Document } from '../spec/document.ts';
 import { Documents, type ParsedTexts } from '../spec/documents.ts';
 import { type Compiled, checkAndBind, type InheritedRoute } from './check.ts';
-import { conditionReader, type ReadCondition } from './conditions.ts';
 import { emit } from './emit.ts';
 import { type LeftOutOperation, leftOutBy, leftOutOf } from './left-out.ts';
-import { checkLoads } from './load-check.ts';
 import { parse } from './parse.ts';
-import type { Project } from './project.ts';
+import { conditionReader, type ReadCondition } from './plugins/conditions.ts';
+import { checkLoads } from './plugins/load-check.ts';
+import type { Project } from './project/project.ts';
 import { read, type Sources } from './read.ts';
 import { resolve } from './resolve.ts';
 

@@ -15,11 +15,11 @@ export {
   specsAmong,
 } from './describe.ts';
 export type { LeftOutOperation } from './left-out.ts';
-export { mcpFaults } from './mcp-upstreams.ts';
 export type {
   CompileFlags,
   PluginManifest,
   Project,
   ProjectFile,
   ProjectPlugin,
-} from './project.ts';
+} from './project/project.ts';
+export { mcpFaults } from './tools/mcp-upstreams.ts';

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { propertyRuns } from '../../../test/property-runs.ts';
-import { breakCycles } from '../compiler/schema-cycles.ts';
+import { breakCycles } from '../compiler/schemas/schema-cycles.ts';
 import type { Json, JsonObject } from '../spec/json.ts';
 import { Schemas } from '../validation/schemas.ts';
 import { Making } from './making.ts';

@@ -18,7 +18,7 @@ export type {
   SourceSpec,
 } from '../artifact/format.ts';
 export { type CompileOptions, type CompileResult, compile } from '../compiler/compile.ts';
-export type { CompileFlags, PluginManifest, Project, ProjectFile, ProjectPlugin } from '../compiler/project.ts';
+export type { CompileFlags, PluginManifest, Project, ProjectFile, ProjectPlugin } from '../compiler/project/project.ts';
 export { readPluginArchive } from '../plugins/archive.ts';
 export { builtinPlugins, loadBuiltinPlugin } from '../plugins/builtin.ts';
 export { type PluginPackage, PluginPackageError, readPluginPackage } from '../plugins/package.ts';

@@ -3,8 +3,8 @@
 export { marksOf } from '../artifact/config-marks.ts';
 export type { ArtifactPlugin, JsonObject } from '../artifact/format.ts';
 export { standaloneCapabilities } from '../capabilities/standalone.ts';
-export { configValidator } from '../compiler/config-schema.ts';
-export { artifactPlugin } from '../compiler/plugins.ts';
+export { configValidator } from '../compiler/plugins/config-schema.ts';
+export { artifactPlugin } from '../compiler/plugins/plugins.ts';
 export { HttpCallError, type HttpCallFailure } from '../egress/http-call-error.ts';
 export type { HttpAnswer, HttpCall, HttpCaller } from '../egress/http-client.ts';
 export { type BodyStream, changeHeader, Exchange, type HeaderList, type Responder } from '../exchange.ts';

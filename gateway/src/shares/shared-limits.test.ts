@@ -19,7 +19,7 @@ const MAKERS =
 const NOT_SHARED: Readonly<Record<string, string>> = {
   'buffer-budget.ts': 'the mechanism',
   'client-network.ts': 'what an address is part of, which anybody can read again',
-  'compiler/load-check.ts': 'modules of one compilation',
+  'compiler/plugins/load-check.ts': 'modules of one compilation',
   'capabilities/http-call/breakers.ts': 'servers that configs name',
   'capabilities/nats/nats-connection.ts': 'subjects that configs name',
   'capabilities/standalone.ts': 'a gateway without clients',

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { PluginManifest } from '../../compiler/project.ts';
+import type { PluginManifest } from '../../compiler/project/project.ts';
 import { messageOf } from '../../message-of.ts';
 import { PluginPackageError, readPluginManifest, wasmFileOf } from '../../plugins/package.ts';
 

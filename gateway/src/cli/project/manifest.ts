@@ -5,7 +5,7 @@
 
 import { readFile } from 'node:fs/promises';
 import type { JsonObject } from '../../artifact/format.ts';
-import type { McpSettings } from '../../compiler/mcp-upstream-schema.ts';
+import type { McpSettings } from '../../compiler/project/mcp-upstream-schema.ts';
 import { messageOf } from '../../message-of.ts';
 import type { RemotePlugin } from '../../plugins/remote.ts';
 import type { Diagnostic } from '../../spec/diagnostic.ts';

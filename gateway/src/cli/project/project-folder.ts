@@ -12,7 +12,7 @@ import {
   type Project,
   type ProjectFile,
   type ProjectPlugin,
-} from '../../compiler/project.ts';
+} from '../../compiler/project/project.ts';
 import { fileFault } from '../../files/file-fault.ts';
 import { builtinNames, builtinPlugins, loadBuiltinPlugin } from '../../plugins/builtin.ts';
 import { DownloadError } from '../../plugins/download.ts';

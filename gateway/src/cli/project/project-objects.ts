@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { readArtifact } from '../../artifact/index.ts';
 import { type CompileResult, compile } from '../../compiler/index.ts';
-import { slug } from '../../compiler/routes.ts';
+import { slug } from '../../compiler/operations/routes.ts';
 import { EgressGuard } from '../../egress/guard.ts';
 import type { RemotePlugins } from '../../plugins/remote.ts';
 import { get, isObject } from '../../spec/json.ts';

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { CompileResult, ProjectFile } from '../../compiler/index.ts';
-import { HTTP_UPSTREAM, MOCK } from '../../compiler/project.ts';
+import { HTTP_UPSTREAM, MOCK } from '../../compiler/project/project.ts';
 import { isObject } from '../../spec/json.ts';
 import { parseText } from '../../spec/parse.ts';
 import { describeLeftOut } from './no-routes.ts';
@@ -26,7 +26,7 @@ export interface ProjectOfDocument {
 export async function projectOfDocument(path: string, upstream: string | undefined): Promise<ProjectOfDocument> {
   const [{ compile, loadBuiltinPlugin }, { slug }] = await Promise.all([
     import('../../compiler/index.ts'),
-    import('../../compiler/routes.ts'),
+    import('../../compiler/operations/routes.ts'),
   ]);
   const read = withPlainNames(await readSpecs([path]));
   const used = new Map<string, Uint8Array>();
