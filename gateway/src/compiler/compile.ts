@@ -10,7 +10,7 @@ import type { Document } from '../spec/document.ts';
 import { Documents, type ParsedTexts } from '../spec/documents.ts';
 import { type Compiled, checkAndBind, type InheritedRoute } from './check.ts';
 import { emit } from './emit.ts';
-import { type LeftOutOperation, leftOutBy, leftOutOf } from './left-out.ts';
+import { type LeftOutOperation, leftOutBy, leftOutOf } from './left-out-operations.ts';
 import { parse } from './parse.ts';
 import { conditionReader, type ReadCondition } from './plugins/conditions.ts';
 import { checkLoads } from './plugins/load-check.ts';

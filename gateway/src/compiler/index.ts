@@ -14,7 +14,7 @@ export {
   type SpecDescription,
   specsAmong,
 } from './describe.ts';
-export type { LeftOutOperation } from './left-out.ts';
+export type { LeftOutOperation } from './left-out-operations.ts';
 export type {
   CompileFlags,
   PluginManifest,

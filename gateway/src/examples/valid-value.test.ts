@@ -5,7 +5,7 @@ import { propertyRuns } from '../../../test/property-runs.ts';
 import { breakCycles } from '../compiler/schemas/schema-cycles.ts';
 import type { Json, JsonObject } from '../spec/json.ts';
 import { Schemas } from '../validation/schemas.ts';
-import { Making } from './making.ts';
+import { Making } from './generator.ts';
 import { ValueMaker } from './valid-value.ts';
 
 const REF = { $ref: 'gw:root' };

@@ -24,7 +24,7 @@ const NOT_SHARED: Readonly<Record<string, string>> = {
   'capabilities/nats/nats-connection.ts': 'subjects that configs name',
   'capabilities/standalone.ts': 'a gateway without clients',
   'capabilities/tokens/issuer-tokens.ts': 'answers of issuers',
-  'mcp/session-era.ts': 'levels of logs, of as many sessions as there are',
+  'mcp/session-protocol.ts': 'levels of logs, of as many sessions as there are',
   'shares/fair-queue.ts': 'the mechanism',
   'shares/shared-map.ts': 'the mechanism',
   'wasm/runtime.ts': 'made of the limits of wasm/call/plugin.ts',

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { HookCall, HookResult, PluginKit } from '../../../sdk/testing/index.ts';
 import { HOST_FUNCTIONS } from '../../capabilities/host-functions.ts';
-import { CLOCK, LOG, NOTHING_TO_AWAIT, STATE } from '../../wasm/instead.ts';
+import { CLOCK, LOG, NOTHING_TO_AWAIT, STATE } from '../../wasm/sdk-advice.ts';
 import { type CaseRun, firstDifference } from './case-run.ts';
 
 export interface CaseHint {

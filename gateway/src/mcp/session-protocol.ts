@@ -5,7 +5,7 @@ import { type Answer, headerOf } from '../exchange.ts';
 import { networkOf } from '../shares/owner.ts';
 import { get, isObject, type Obj } from '../spec/json.ts';
 import { MOST_SESSIONS, type SessionStore } from '../state/session-store.ts';
-import { CallsUnderWay } from './calls.ts';
+import { CallsUnderWay } from './calls-under-way.ts';
 import { type ClientSide, passOn, withoutProtocolMeta } from './pass-on.ts';
 import { SESSION, SESSION_REVISIONS } from './protocol/era.ts';
 import {
