@@ -1,16 +1,16 @@
 #!/usr/bin/env node
 /** The `gw` command line (docs/reference/cli.md). */
-import { earlySignals } from './cli/early-signals.ts';
+import { earlySignals } from './cli/command-line/early-signals.ts';
 
 const { onSignal } = earlySignals((code) => process.exit(code));
 const { enlargeThreadPool } = await import('./process/thread-pool.ts');
 enlargeThreadPool(process.env);
 
 const { CommanderError } = await import('commander');
-const { endOnBrokenPipe } = await import('./cli/broken-pipe.ts');
-const { exitFlushed } = await import('./cli/exit-flushed.ts');
+const { endOnBrokenPipe } = await import('./cli/command-line/broken-pipe.ts');
+const { exitFlushed } = await import('./cli/command-line/exit-flushed.ts');
 const { gwCommand } = await import('./cli/gw.ts');
-const { readStandardInput } = await import('./cli/standard-input.ts');
+const { readStandardInput } = await import('./cli/command-line/standard-input.ts');
 
 endOnBrokenPipe([process.stdout, process.stderr], (code) => process.exit(code));
 

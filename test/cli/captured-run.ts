@@ -1,6 +1,6 @@
 /** Runs a command of `gw` in this process, and keeps what it did. */
 import { Command } from 'commander';
-import type { Program } from '../../gateway/src/cli/program.ts';
+import type { Program } from '../../gateway/src/cli/command-line/program.ts';
 
 export interface CapturedRun {
   readonly code: number | undefined;

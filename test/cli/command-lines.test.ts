@@ -4,7 +4,7 @@ import { Writable } from 'node:stream';
 import type { Command, Option } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { controlCommand } from '../../control/src/cli/gw-control.ts';
-import { completionScript } from '../../gateway/src/cli/completion.ts';
+import { completionScript } from '../../gateway/src/cli/command-line/completion.ts';
 import { gwCommand } from '../../gateway/src/cli/gw.ts';
 import { gwOperatorCommand } from '../../operator/src/cli/gw-operator.ts';
 import { readEnvironment } from '../../operator/src/config.ts';

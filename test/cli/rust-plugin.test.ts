@@ -5,7 +5,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { pluginCommand } from '../../gateway/src/cli/plugin.ts';
+import { pluginCommand } from '../../gateway/src/cli/plugin/plugin.ts';
 import { readPluginArchive } from '../../gateway/src/plugins/archive.ts';
 import { readPluginPackage } from '../../gateway/src/plugins/package.ts';
 import { compileSpec, startGateway } from '../serve/gateway.ts';

@@ -75,7 +75,7 @@ describe('a start that fails half way', () => {
     ['a secret that is not there', 2, 'secret', 'NOT_THERE'],
   ])('for %s keeps no gateway open, with %i worker(s)', async (_, workers, name, expected) => {
     const said = await failureOf(`
-      import { serveDefaults, serveOptions } from ${source('gateway/src/cli/serve-flags.ts')};
+      import { serveDefaults, serveOptions } from ${source('gateway/src/cli/serve/serve-flags.ts')};
       import { startGateway } from ${source('gateway/src/serve/serve.ts')};
       import { createLog } from ${source('gateway/src/telemetry/log.ts')};
       const flags = {

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { mcpCommand } from '../../gateway/src/cli/mcp.ts';
+import { mcpCommand } from '../../gateway/src/cli/mcp/mcp.ts';
 import { runCommand } from '../cli/captured-run.ts';
 import { eventually } from '../eventually.ts';
 import { compileSpec, type Gateway, startGateway, withGateway } from './gateway.ts';

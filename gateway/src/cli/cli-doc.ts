@@ -1,6 +1,7 @@
 /** Renders docs/cli.md from the commands as they are. */
+
+import { renderCommands } from './command-line/render-commands.ts';
 import { gwCommand } from './gw.ts';
-import { renderCommands } from './render-commands.ts';
 
 export function renderCli(): string {
   const nobody = {

@@ -4,13 +4,18 @@ import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import type { CompileFlags, CompileResult, Diagnostic } from '../compiler/index.ts';
 import { replaceFile } from '../files/replace-file.ts';
-import { describeDiagnostics, describeInherited, summaryOf, withPaths } from './diagnostics-text.ts';
-import { withoutRoutes } from './no-routes.ts';
-import { structured } from './output-format.ts';
-import { EXIT_MANIFEST, type Program } from './program.ts';
-import type { FolderProject } from './project-folder.ts';
-import { cacheOptions, downloadEgressOption, type RemotePluginFlags, remotePluginsOf } from './remote-plugins.ts';
-import { flag, formatOption, listOption, option } from './variables.ts';
+import { structured } from './command-line/output-format.ts';
+import { EXIT_MANIFEST, type Program } from './command-line/program.ts';
+import { flag, formatOption, listOption, option } from './command-line/variables.ts';
+import { describeDiagnostics, describeInherited, summaryOf, withPaths } from './project/diagnostics-text.ts';
+import { withoutRoutes } from './project/no-routes.ts';
+import type { FolderProject } from './project/project-folder.ts';
+import {
+  cacheOptions,
+  downloadEgressOption,
+  type RemotePluginFlags,
+  remotePluginsOf,
+} from './project/remote-plugins.ts';
 
 const EXIT_COMPILE = 1;
 /** As a path. */
@@ -60,8 +65,8 @@ export function compileCommand(program: Program): Command {
 async function load() {
   const [{ compile }, manifest, folder] = await Promise.all([
     import('../compiler/index.ts'),
-    import('./manifest.ts'),
-    import('./project-folder.ts'),
+    import('./project/manifest.ts'),
+    import('./project/project-folder.ts'),
   ]);
   return { compile, ...manifest, ...folder };
 }

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runGw } from '../../../test/cli/gw-process.ts';
 import { renderCli } from './cli-doc.ts';
+import type { Program } from './command-line/program.ts';
+import { variableOf } from './command-line/variables.ts';
 import { gwCommand } from './gw.ts';
-import type { Program } from './program.ts';
-import { variableOf } from './variables.ts';
 
 const program: Program = {
   env: {},

@@ -1,23 +1,23 @@
 /** The command `gw` with all its subcommands (docs/reference/cli.md). */
 import { Command } from 'commander';
 import { VERSION } from '../version.ts';
+import { diffCommand } from './artifact/diff.ts';
+import { inspectCommand } from './artifact/inspect.ts';
+import { keygenCommand } from './artifact/keygen.ts';
+import { routesCommand } from './artifact/routes.ts';
+import { verifyCommand } from './artifact/verify.ts';
+import { completionCommand } from './command-line/completion.ts';
+import type { Program } from './command-line/program.ts';
 import { compileCommand } from './compile.ts';
-import { completionCommand } from './completion.ts';
-import { devCommand } from './dev.ts';
-import { diffCommand } from './diff.ts';
+import { devCommand } from './dev/dev.ts';
 import { hashCommand } from './hash.ts';
 import { initCommand } from './init.ts';
-import { inspectCommand } from './inspect.ts';
-import { keygenCommand } from './keygen.ts';
 import { manifestsCommand } from './manifests.ts';
-import { mcpCommand } from './mcp.ts';
-import { pluginCommand } from './plugin.ts';
-import type { Program } from './program.ts';
-import { routesCommand } from './routes.ts';
-import { serveCommand } from './serve.ts';
-import { traceCommand } from './trace.ts';
+import { mcpCommand } from './mcp/mcp.ts';
+import { pluginCommand } from './plugin/plugin.ts';
+import { serveCommand } from './serve/serve.ts';
+import { traceCommand } from './trace/trace.ts';
 import { validateCommand } from './validate.ts';
-import { verifyCommand } from './verify.ts';
 
 /** One line a command. */
 const COMMANDS: readonly ((program: Program) => Command)[] = [

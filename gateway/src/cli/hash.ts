@@ -2,9 +2,9 @@
 import { Command } from 'commander';
 import { HASH_ALGORITHMS, type HashAlgorithm, makeHash } from '../../features/auth/host/credentials/make-hash.ts';
 import { messageOf } from '../message-of.ts';
-import { structured } from './output-format.ts';
-import { EXIT_FAILURE, type Program } from './program.ts';
-import { formatOption, option } from './variables.ts';
+import { structured } from './command-line/output-format.ts';
+import { EXIT_FAILURE, type Program } from './command-line/program.ts';
+import { formatOption, option } from './command-line/variables.ts';
 
 interface Flags {
   readonly algorithm: HashAlgorithm;

@@ -5,8 +5,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCommand } from '../../../test/cli/captured-run.ts';
 import { compile } from '../compiler/index.ts';
 import { initCommand } from './init.ts';
-import { readProjectFolder } from './project-folder.ts';
-import { remotePluginsOf } from './remote-plugins.ts';
+import { readProjectFolder } from './project/project-folder.ts';
+import { remotePluginsOf } from './project/remote-plugins.ts';
 
 let folder: string;
 const at = (...parts: string[]) => join(folder, ...parts);

@@ -5,11 +5,17 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { messageOf } from '../message-of.ts';
-import type { ProjectOfDocument } from './init-from.ts';
-import { upstreamUrl } from './options.ts';
-import { EXIT_FAILURE, type Program } from './program.ts';
-import { plaintextFlags, STARTER_PLUGINS, TEMPLATES, type Template, templateSpec } from './project-templates.ts';
-import { option, presence } from './variables.ts';
+import { upstreamUrl } from './command-line/options.ts';
+import { EXIT_FAILURE, type Program } from './command-line/program.ts';
+import { option, presence } from './command-line/variables.ts';
+import type { ProjectOfDocument } from './project/project-of-document.ts';
+import {
+  plaintextFlags,
+  STARTER_PLUGINS,
+  TEMPLATES,
+  type Template,
+  templateSpec,
+} from './project/project-templates.ts';
 
 interface Flags {
   readonly template: Template;
@@ -92,7 +98,7 @@ async function run(given: string | undefined, flags: Flags, { stdout, stderr, ex
 
 /** The compiler is loaded when it is called for. */
 async function documentProject(path: string, upstream: string | undefined): Promise<ProjectOfDocument> {
-  const { projectOfDocument } = await import('./init-from.ts');
+  const { projectOfDocument } = await import('./project/project-of-document.ts');
   return projectOfDocument(path, upstream);
 }
 

@@ -1,11 +1,16 @@
 /** `gw manifests` (docs/reference/cli.md#manifests): the Kubernetes objects of a project. */
 import { Command } from 'commander';
 import { replaceFile } from '../files/replace-file.ts';
-import { describeDiagnostics, withPaths } from './diagnostics-text.ts';
-import { structured } from './output-format.ts';
-import { EXIT_FAILURE, EXIT_MANIFEST, type Program } from './program.ts';
-import { cacheOptions, downloadEgressOption, type RemotePluginFlags, remotePluginsOf } from './remote-plugins.ts';
-import { option } from './variables.ts';
+import { structured } from './command-line/output-format.ts';
+import { EXIT_FAILURE, EXIT_MANIFEST, type Program } from './command-line/program.ts';
+import { option } from './command-line/variables.ts';
+import { describeDiagnostics, withPaths } from './project/diagnostics-text.ts';
+import {
+  cacheOptions,
+  downloadEgressOption,
+  type RemotePluginFlags,
+  remotePluginsOf,
+} from './project/remote-plugins.ts';
 
 interface Flags extends RemotePluginFlags {
   readonly manifest: string;
@@ -43,9 +48,9 @@ export function manifestsCommand(program: Program): Command {
 async function run(flags: Flags, program: Program): Promise<void> {
   // The compiler is loaded when it is called for: `gw serve` starts without it, sooner.
   const [{ NotInObjects, objectsOfProject }, { ManifestError }, { SpecFileError }] = await Promise.all([
-    import('./project-objects.ts'),
-    import('./manifest.ts'),
-    import('./project-folder.ts'),
+    import('./project/project-objects.ts'),
+    import('./project/manifest.ts'),
+    import('./project/project-folder.ts'),
   ]);
   const fail = (code: number, message: string) => {
     program.stderr(`gw manifests: ${message}\n`);

@@ -7,11 +7,11 @@ import { relative } from 'node:path';
 import { Command } from 'commander';
 import type { Diagnostic, Project } from '../compiler/index.ts';
 import { printable } from '../text/printable.ts';
-import { describeDiagnostics, withPaths } from './diagnostics-text.ts';
-import { list } from './options.ts';
-import { structured } from './output-format.ts';
-import { EXIT_FAILURE, EXIT_MANIFEST, type Program } from './program.ts';
-import { formatOption, option } from './variables.ts';
+import { list } from './command-line/options.ts';
+import { structured } from './command-line/output-format.ts';
+import { EXIT_FAILURE, EXIT_MANIFEST, type Program } from './command-line/program.ts';
+import { formatOption, option } from './command-line/variables.ts';
+import { describeDiagnostics, withPaths } from './project/diagnostics-text.ts';
 
 interface Flags {
   readonly spec: readonly string[];
@@ -85,8 +85,8 @@ async function specsHere(): Promise<readonly string[] | NoSpecs> {
     return { exit: EXIT_FAILURE, message };
   }
   const [{ readManifest, ManifestError }, { specsOfManifest, SpecFileError }] = await Promise.all([
-    import('./manifest.ts'),
-    import('./project-folder.ts'),
+    import('./project/manifest.ts'),
+    import('./project/project-folder.ts'),
   ]);
   try {
     const specs = await specsOfManifest(MANIFEST, await readManifest(MANIFEST));
@@ -125,7 +125,11 @@ async function diagnosticsOf(given: readonly string[]): Promise<readonly Diagnos
     { builtinPlugins, compile, loadBuiltinPlugin },
     { ManifestError },
     { readSpecs, SpecFileError, withPlainNames },
-  ] = await Promise.all([import('../compiler/index.ts'), import('./manifest.ts'), import('./project-folder.ts')]);
+  ] = await Promise.all([
+    import('../compiler/index.ts'),
+    import('./project/manifest.ts'),
+    import('./project/project-folder.ts'),
+  ]);
   let sources: Pick<Project, 'specs' | 'files'>;
   let pathOf: (name: string) => string;
   try {

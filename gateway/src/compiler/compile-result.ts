@@ -2,7 +2,7 @@
 import type { Manifest } from '../artifact/format.ts';
 import type { Diagnostic } from '../spec/diagnostic.ts';
 import type { InheritedRoute } from './check.ts';
-import type { LeftOutOperation } from './left-out.ts';
+import type { LeftOutOperation } from './left-out-operations.ts';
 
 export type CompileResult =
   | {

@@ -2,7 +2,6 @@
  * The compiler: a project in, an artifact or diagnostics out (docs/reference/gateway.md#project). read → parse →
  * resolve → check → bind → emit; faults of the inputs are never thrown.
  */
-
 import { createSigner, KeyError, type Signer } from '../artifact/signature.ts';
 import type { Features } from '../capability/features.ts';
 import { Diagnostics, type FoundError } from '../spec/diagnostic.ts';
@@ -10,12 +9,13 @@ import type { Document } from '../spec/document.ts';
 import { Documents, type ParsedTexts } from '../spec/documents.ts';
 import { type Compiled, checkAndBind } from './check.ts';
 import type { CompileOptions, CompileResult } from './compile-result.ts';
-import { type ConfigChecks, conditionReader } from './conditions.ts';
 import { emit } from './emit.ts';
-import { leftOutBy, leftOutOf } from './left-out.ts';
-import { checkLoads } from './load-check.ts';
+import { leftOutBy, leftOutOf } from './left-out-operations.ts';
 import { parse } from './parse.ts';
-import type { Project } from './project.ts';
+import type { ConfigChecks } from './plugins/conditions.ts';
+import { conditionReader } from './plugins/conditions.ts';
+import { checkLoads } from './plugins/load-check.ts';
+import type { Project } from './project/project.ts';
 import { read, type Sources } from './read.ts';
 import { resolve } from './resolve.ts';
 

@@ -10,7 +10,7 @@ import { get } from '../spec/json.ts';
 import { type DeclaredOperation, operationsOf } from '../spec/operations.ts';
 import { recognise, type Spec } from '../spec/recognise.ts';
 import { TOO_DEEP } from './compile.ts';
-import type { Project, ProjectFile } from './project.ts';
+import type { Project, ProjectFile } from './project/project.ts';
 import { read } from './read.ts';
 
 /** A plugin with its config, as the document has it. */

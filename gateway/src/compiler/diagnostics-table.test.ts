@@ -7,12 +7,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fakePlugins } from '../../../test/fixtures/specs/plugins.ts';
-import { type ManifestError, readManifest } from '../cli/manifest.ts';
+import { type ManifestError, readManifest } from '../cli/project/manifest.ts';
 import { diagnosticHead } from '../spec/diagnostic-line.ts';
 import { ERROR_CODES, type ErrorCode } from '../spec/error-codes.ts';
 import { compile, type Diagnostic } from './index.ts';
-import type { McpSettings } from './mcp-upstream-schema.ts';
-import type { PluginManifest, Project, ProjectPlugin } from './project.ts';
+import type { McpSettings } from './project/mcp-upstream-schema.ts';
+import type { PluginManifest, Project, ProjectPlugin } from './project/project.ts';
 
 const folder = join(import.meta.dirname, '..', '..', '..', 'test', 'fixtures', 'specs', 'errors');
 const inDocuments: readonly Diagnostic[] = (

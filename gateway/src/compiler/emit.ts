@@ -14,8 +14,8 @@ import { TOOLS_PATH } from '../artifact/tools.ts';
 import { type UnsealedManifest, type WrittenArtifact, writeArtifact } from '../artifact/write.ts';
 import { VERSION } from '../version.ts';
 import type { Compiled } from './check.ts';
-import { artifactPlugin } from './plugins.ts';
-import type { CompileFlags } from './project.ts';
+import { artifactPlugin } from './plugins/plugins.ts';
+import type { CompileFlags } from './project/project.ts';
 
 export async function emit(compiled: Compiled, flags: CompileFlags, signer?: Signer): Promise<WrittenArtifact> {
   const specs = compiled.specs.map(({ source }) => entry(SPECS_DIR + source.name, source.bytes));

@@ -15,12 +15,12 @@ export {
   type SpecDescription,
   specsAmong,
 } from './describe.ts';
-export type { LeftOutOperation } from './left-out.ts';
-export { mcpFaults } from './mcp-upstreams.ts';
+export type { LeftOutOperation } from './left-out-operations.ts';
 export type {
   CompileFlags,
   PluginManifest,
   Project,
   ProjectFile,
   ProjectPlugin,
-} from './project.ts';
+} from './project/project.ts';
+export { mcpFaults } from './tools/mcp-upstreams.ts';

@@ -3,7 +3,7 @@
  * (docs/decisions.md#one-project, docs/decisions.md#references-stay-inside, docs/decisions.md#diagnostics).
  */
 import type { Diagnostics } from '../spec/diagnostic.ts';
-import type { Project, ProjectFile } from './project.ts';
+import type { Project, ProjectFile } from './project/project.ts';
 
 export interface Sources {
   readonly files: ReadonlyMap<string, ProjectFile>;

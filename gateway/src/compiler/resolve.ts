@@ -9,8 +9,8 @@ import { extensionHint, isOperation, misplaced } from '../spec/extensions.ts';
 import { get } from '../spec/json.ts';
 import { recognise } from '../spec/recognise.ts';
 import { walk } from '../spec/walk.ts';
+import { isWithinUnread } from './operations/schema-format.ts';
 import type { Parsed, ParsedSpec } from './parse.ts';
-import { isWithinUnread } from './schema-format.ts';
 
 export interface Resolved {
   readonly specs: readonly ParsedSpec[];

@@ -7,9 +7,9 @@ import type { Diagnostics } from '../spec/diagnostic.ts';
 import { type Documents, placeOf } from '../spec/documents.ts';
 import { get } from '../spec/json.ts';
 import type { DeclaredOperation } from '../spec/operations.ts';
-import type { PreparedPlugin } from './plugins.ts';
-import { MOCK } from './project.ts';
-import { namedSchemes } from './security.ts';
+import { namedSchemes } from './operations/security.ts';
+import type { PreparedPlugin } from './plugins/plugins.ts';
+import { MOCK } from './project/project.ts';
 
 /** Operations that a message names. */
 const SHOWN = 3;

@@ -1,6 +1,6 @@
 /** Lists as a schema wants them. */
 import type { Json } from '../spec/json.ts';
-import { type Making, Unmakeable } from './making.ts';
+import { type Making, Unmakeable } from './generator.ts';
 import { atLeast, atMost, type Parts, schemasOf } from './parts.ts';
 
 /** Number of items if the schema leaves it open. */

@@ -1,5 +1,5 @@
 /** Numbers as a schema wants them. */
-import type { Making } from './making.ts';
+import type { Making } from './generator.ts';
 import { numbersOf, type Parts } from './parts.ts';
 
 export function numberValue(parts: Parts, isWhole: boolean, { random, reach }: Making): number {

@@ -1,6 +1,6 @@
 /** Objects as a schema wants them. */
 import { get, isObject, type Json } from '../spec/json.ts';
-import { type Making, Unmakeable } from './making.ts';
+import { type Making, Unmakeable } from './generator.ts';
 import { atLeast, atMost, type Parts, partsOf, schemasOf } from './parts.ts';
 import { patternText } from './pattern-text.ts';
 import { stringValue, word } from './string-value.ts';

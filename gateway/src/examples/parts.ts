@@ -2,7 +2,7 @@
  * A schema as the parts that all hold for a value: `$ref` followed, `allOf` laid out, one branch of each choice taken.
  */
 import { get, isObject, type Json, type Obj } from '../spec/json.ts';
-import { type Making, Unmakeable } from './making.ts';
+import { type Making, Unmakeable } from './generator.ts';
 
 export type Parts = readonly Obj[];
 

@@ -5,7 +5,7 @@
 import type { AST } from '@eslint-community/regexpp';
 import { type Ranges, rangesOf } from '../patterns/char-ranges.ts';
 import { readPattern } from '../patterns/read-pattern.ts';
-import type { Making } from './making.ts';
+import type { Making } from './generator.ts';
 import type { Random } from './random.ts';
 
 /** Characters of one text. */

@@ -1,5 +1,5 @@
 /** Texts as a schema wants them: by format, pattern and length. */
-import { type Making, Unmakeable, USUAL_REACH } from './making.ts';
+import { type Making, Unmakeable, USUAL_REACH } from './generator.ts';
 import { atLeast, atMost, type Parts, textsOf } from './parts.ts';
 import { patternText } from './pattern-text.ts';
 import type { Random } from './random.ts';

@@ -2,10 +2,10 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { propertyRuns } from '../../../test/property-runs.ts';
-import { breakCycles } from '../compiler/schema-cycles.ts';
+import { breakCycles } from '../compiler/schemas/schema-cycles.ts';
 import type { Json, JsonObject } from '../spec/json.ts';
 import { Schemas } from '../validation/schemas.ts';
-import { Making } from './making.ts';
+import { Making } from './generator.ts';
 import { ValueMaker } from './valid-value.ts';
 
 const REF = { $ref: 'gw:root' };

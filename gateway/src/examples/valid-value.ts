@@ -3,7 +3,7 @@ import type { Json, SchemaRef } from '../artifact/format.ts';
 import { patternReader } from '../patterns/pattern.ts';
 import { DEFAULT_STEPS, StepBudget, StepsExceeded } from '../patterns/step-budget.ts';
 import type { Schemas } from '../validation/schemas.ts';
-import { Making, type Manner, type Source, Unmakeable } from './making.ts';
+import { Making, type Manner, type Source, Unmakeable } from './generator.ts';
 import { valueFor } from './value.ts';
 
 /** From the most readable manner to the one most likely to be valid. */

@@ -4,7 +4,7 @@
  */
 import type { Json } from '../spec/json.ts';
 import { arrayValue } from './array-value.ts';
-import { type Making, Unmakeable } from './making.ts';
+import { type Making, Unmakeable } from './generator.ts';
 import { numberValue } from './number-value.ts';
 import { objectValue } from './object-value.ts';
 import { DEEP, type Parts, partsOf, typesOf } from './parts.ts';

@@ -10,8 +10,8 @@ import { logCall } from './call-log.ts';
 import { corsHeaders, originOf } from './origins.ts';
 import { errorText, RpcError, type RpcId } from './protocol/json-rpc.ts';
 import { MessageReader } from './read-messages.ts';
-import { SessionEra } from './session-era.ts';
-import { isStateless, StatelessEra } from './stateless-era.ts';
+import { SessionEra } from './session-protocol.ts';
+import { isStateless, StatelessEra } from './stateless-protocol.ts';
 import { type McpRequest, STREAMS } from './tool-methods.ts';
 
 export { STREAMS };

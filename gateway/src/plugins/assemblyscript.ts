@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { CLOCK, NOTHING_TO_AWAIT } from '../wasm/instead.ts';
+import { CLOCK, NOTHING_TO_AWAIT } from '../wasm/sdk-advice.ts';
 import { PluginPackageError } from './package.ts';
 
 /** The compiler that plugins are built with; `gw plugin init` asks for it. */

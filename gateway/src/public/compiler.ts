@@ -19,7 +19,7 @@ export type {
 } from '../artifact/format.ts';
 export { compile } from '../compiler/compile-project.ts';
 export type { CompileOptions, CompileResult } from '../compiler/compile-result.ts';
-export type { CompileFlags, PluginManifest, Project, ProjectFile, ProjectPlugin } from '../compiler/project.ts';
+export type { CompileFlags, PluginManifest, Project, ProjectFile, ProjectPlugin } from '../compiler/project/project.ts';
 export { readPluginArchive } from '../plugins/archive.ts';
 export { builtinPlugins, loadBuiltinPlugin } from '../plugins/builtin.ts';
 export { type PluginPackage, PluginPackageError, readPluginPackage } from '../plugins/package.ts';

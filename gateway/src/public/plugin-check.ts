@@ -1,13 +1,13 @@
 /** Checks whether a gateway would load a plugin, without a gateway around it: the first check of a registry. */
 import { FEATURES } from '../../features/features.ts';
 import { type Marks, marksOf } from '../artifact/config-marks.ts';
-import { type ConfigValidator, configValidator } from '../compiler/config-schema.ts';
-import { loadOnlyRuntime } from '../compiler/load-only-runtime.ts';
-import { artifactPlugin } from '../compiler/plugins.ts';
-import type { PluginManifest, ProjectPlugin } from '../compiler/project.ts';
+import { type ConfigValidator, configValidator } from '../compiler/plugins/config-schema.ts';
+import { loadOnlyRuntime } from '../compiler/plugins/load-only-runtime.ts';
+import { artifactPlugin } from '../compiler/plugins/plugins.ts';
+import type { PluginManifest, ProjectPlugin } from '../compiler/project/project.ts';
 import { messageOf } from '../message-of.ts';
 
-export { type Bodies, type Inspected, inspectModule } from '../compiler/wasm-module.ts';
+export { type Bodies, type Inspected, inspectModule } from '../compiler/plugins/wasm-module.ts';
 
 export interface PackageFault {
   readonly file: 'config-schema.json' | 'module';

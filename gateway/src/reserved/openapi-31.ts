@@ -1,6 +1,6 @@
 /** An OpenAPI 3.0 document with its schemas as 3.1 has them, so that it can stand in one document with others. Pure. */
 import type { JsonObject } from '../artifact/format.ts';
-import { translate30 } from '../compiler/schema-dialect.ts';
+import { translate30 } from '../compiler/schemas/schema-dialect.ts';
 import { isObject, type Obj } from '../spec/json.ts';
 import { isData, isNameMap } from './spec-members.ts';
 

@@ -7,7 +7,7 @@ import type { Json } from '../artifact/format.ts';
 import { parseExactly } from '../json/exact-json.ts';
 import { comparable, isStandIn } from '../json/stand-ins.ts';
 import type { StepBudget } from '../patterns/step-budget.ts';
-import { writtenText, writtenValue } from './written-keyword.ts';
+import { writtenText, writtenValue } from './keyword-text.ts';
 
 /** Values that generated code compares one by one. */
 const FEW = 8;

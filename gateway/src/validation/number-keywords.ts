@@ -5,7 +5,7 @@
 import { _, type Ajv2020, type Code, type KeywordCxt } from 'ajv/dist/2020.js';
 import { compareDecimals, type Decimal, isDecimalMultiple, readDecimal } from '../json/decimal.ts';
 import { comparable, decimalOf, HUGE, TINY } from '../json/stand-ins.ts';
-import { writtenText, writtenValue } from './written-keyword.ts';
+import { writtenText, writtenValue } from './keyword-text.ts';
 
 /** Reports whether a value divided by another, both as they are written in decimal, is an integer. */
 export function isMultipleOf(value: number, divisor: number): boolean {

@@ -7,7 +7,7 @@ import { describeSignature, type FunctionImport, type ModuleExport, type ValueTy
 import type { HostFunctionInfo } from './call/host-function.ts';
 import { describeForeignImports } from './foreign-imports.ts';
 import { ABI_MODULE, type HostFunctionTable } from './host/host-functions.ts';
-import { NOTHING_TO_AWAIT } from './instead.ts';
+import { NOTHING_TO_AWAIT } from './sdk-advice.ts';
 
 /** Optional: code of the toolchain that runs first, such as initialisers of global variables. */
 export const INITIALIZE = '_initialize';

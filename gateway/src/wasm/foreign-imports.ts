@@ -3,7 +3,7 @@
  * for plugins.
  */
 import { ABI_MODULE } from './host/host-functions.ts';
-import { CLOCK, CONFIG, LOG, NOTHING_TO_AWAIT, RANDOM } from './instead.ts';
+import { CLOCK, CONFIG, LOG, NOTHING_TO_AWAIT, RANDOM } from './sdk-advice.ts';
 
 interface Hint {
   /** `module.name` of the imports that it is for. */

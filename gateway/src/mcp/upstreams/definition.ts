@@ -4,7 +4,7 @@
  */
 import { canonicalJson } from '../../artifact/canonical-json.ts';
 import { sha256 } from '../../artifact/hash.ts';
-import { schemaFault } from '../../compiler/config-schema.ts';
+import { schemaFault } from '../../compiler/plugins/config-schema.ts';
 import { get, isObject, type JsonObject, type Obj } from '../../spec/json.ts';
 import { isOfObjects, withProperties } from '../../tools/definition.ts';
 import type { Era } from '../protocol/era.ts';

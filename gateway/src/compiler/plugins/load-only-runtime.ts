@@ -1,0 +1,47 @@
+/** A plugin runtime that loads modules and binds configs, without serving requests. */
+
+import { rootCertificates } from 'node:tls';
+import type { Features } from '../../capability/features.ts';
+import { openCapabilities } from '../../capability/open-capabilities.ts';
+import { EgressGuard } from '../../egress/guard.ts';
+import { MemoryState } from '../../state/memory-state.ts';
+import { LabelledCounter } from '../../telemetry/labelled-counter.ts';
+import { LabelledHistogram } from '../../telemetry/labelled-histogram.ts';
+import { createPluginRuntime, type PluginRuntime } from '../../wasm/index.ts';
+
+/**
+ * Lets plugins open in `init` whatever they may open in a gateway, without a network or files behind it
+ * (docs/decisions.md#references-stay-inside).
+ */
+export function loadOnlyRuntime({ capabilities: all }: Pick<Features, 'capabilities'>): {
+  readonly runtime: PluginRuntime;
+  readonly close: () => void;
+} {
+  const never = new Promise<never>(() => {});
+  const capabilities = openCapabilities(all, {
+    state: new MemoryState(),
+    http: { call: () => never, open: () => never, upgrade: () => never },
+    guard: new EgressGuard({ allowInternal: false, allow: [] }),
+    counter: (_, { labels }) => new LabelledCounter(Object.keys(labels)),
+    histogram: (_, { labels, buckets }) => new LabelledHistogram(Object.keys(labels), buckets),
+    sampled: () => {},
+    log: () => {},
+  }).load({
+    // Some certificate: which one it will be is not known here.
+    readPem: () => rootCertificates[0] ?? '',
+    log: () => {},
+  });
+  const runtime = createPluginRuntime({
+    capabilities: capabilities.list,
+    openUpstream: (url) => ({ name: url }),
+    log: () => {},
+    observe: () => () => {},
+  });
+  return {
+    runtime,
+    close: () => {
+      runtime.close();
+      capabilities.close();
+    },
+  };
+}
