@@ -59,7 +59,7 @@ function folderGraph(files: Graph): Graph {
 
 /** Its folder; a file at the top of a workspace is by itself, since what starts everything lies beside what all use. */
 function roomOf(file: string): string {
-  return /^\w+\/src\/[^/]+$/.test(file) ? file : dirname(file);
+  return /^\w+\/(src|features)\/[^/]+$/.test(file) ? file : dirname(file);
 }
 
 /** Sorted: those that are reached from themselves. */
@@ -122,6 +122,33 @@ describe('imports', () => {
       ['d', ['b']],
     ]);
     expect(circleIn(graph)).toEqual(['b', 'd', 'b']);
+  });
+});
+
+/** Entries of programs and packages, which hand the list of features to the core. */
+const ENTRIES =
+  /^gateway\/src\/(cli\/|public\/|compiler\/compile-project\.ts|serve\/serve\.ts|traffic\/serve-worker\.ts)/;
+/** What makes a feature: its host side, without what only documents, tests or threads need. */
+const FEATURE = /^gateway\/features\/\w+\/host\/.*(?<!-worker|-doc|\.test-support)\.ts$/;
+
+describe('features', () => {
+  const graph = importGraph();
+  const arrows = (from: (file: string) => boolean, to: (file: string) => boolean) =>
+    [...graph].flatMap(([file, imported]) =>
+      from(file) ? imported.filter(to).map((target) => `${file} imports ${target}`) : [],
+    );
+
+  it('are named by the entries of programs alone', () => {
+    const inCore = (file: string) => file.startsWith('gateway/src/');
+    const isFeature = (file: string) => file.startsWith('gateway/features/');
+    expect(arrows(inCore, isFeature).length).toBeGreaterThan(3);
+    expect(arrows((file) => inCore(file) && !ENTRIES.test(file), isFeature)).toEqual([]);
+  });
+
+  it('import of the core what kit.ts exports', () => {
+    const isFeature = (file: string) => FEATURE.test(file);
+    expect(arrows(isFeature, (file) => file === 'gateway/features/kit.ts').length).toBeGreaterThan(100);
+    expect(arrows(isFeature, (file) => file.startsWith('gateway/src/'))).toEqual([]);
   });
 });
 

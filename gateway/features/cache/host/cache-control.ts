@@ -1,6 +1,5 @@
 /** `Cache-Control` and the other fields that caches use, as RFC 9111 (section 5) reads them. */
-import { type HeaderList, headerOf, joinedHeader } from '../../../src/exchange.ts';
-import { parseHttpDate } from '../../../src/headers/http-date.ts';
+import { type HeaderList, headerOf, joinedHeader, parseHttpDate } from '../../kit.ts';
 
 /** Directives by lower-case name; the first of several with one name holds. An argument is text, without its quotes. */
 export type Directives = ReadonlyMap<string, string>;

@@ -4,7 +4,7 @@
  * upstream names in `Vary` (RFC 9111, section 4.1).
  */
 import { hash } from 'node:crypto';
-import { type Exchange, type HeaderList, headerOf, joinedHeader } from '../../../src/exchange.ts';
+import { type Exchange, type HeaderList, headerOf, joinedHeader } from '../../kit.ts';
 import type { CacheRules } from './cache-rules.ts';
 
 /** Increased with each change of stored values or of the parts of a key. */

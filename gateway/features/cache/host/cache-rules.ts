@@ -1,5 +1,5 @@
 /** The operator's settings of a cache (`host_cache_open`): the config of the `cache` plugin. */
-import { isObject, type Obj } from '../../../src/spec/json.ts';
+import { isObject, type Obj } from '../../kit.ts';
 
 export interface CacheRules {
   /** Seconds for which a success without freshness information is fresh; 0: it is not stored. */

@@ -1,9 +1,6 @@
 /** `host_cache_*`: responses that are stored as they pass, and answered from the store (RFC 9111). */
-import { capability } from '../../../src/capability/capability.ts';
-import { onlyIn } from '../../../src/capability/in-hook.ts';
-import type { CounterInfo } from '../../../src/telemetry/metric-table.ts';
-import type { Call } from '../../../src/wasm/call/call.ts';
-import { HostCallError } from '../../../src/wasm/call/host-call-error.ts';
+
+import { type Call, type CounterInfo, capability, HostCallError, onlyIn } from '../../kit.ts';
 import { ResponseCache } from './response-cache.ts';
 import type { Maybe } from './response-store.ts';
 

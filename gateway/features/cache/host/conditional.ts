@@ -1,5 +1,6 @@
 /** Conditions of requests against a stored response (RFC 9110, section 13; RFC 9111, section 4.3.2). */
-import { type HeaderList, headerOf, joinedHeader } from '../../../src/exchange.ts';
+
+import { type HeaderList, headerOf, joinedHeader } from '../../kit.ts';
 import { dateOf } from './cache-control.ts';
 
 /** Headers of a stored response that a 304 carries (RFC 9110, section 15.4.5). */

@@ -1,7 +1,6 @@
 /** Fetches of this process, so that other requests for the same response may wait for them. */
 
-import type { OwnerPath } from '../../../src/shares/owner-path.ts';
-import { SharedMap } from '../../../src/shares/shared-map.ts';
+import { type OwnerPath, SharedMap } from '../../kit.ts';
 
 /** The outcome of a fetch. */
 export type Landing =

@@ -1,5 +1,6 @@
 /** How long a response is fresh, how old it is, and how it may be used once it is stale (RFC 9111, section 4.2). */
-import { type HeaderList, headerOf } from '../../../src/exchange.ts';
+
+import { type HeaderList, headerOf } from '../../kit.ts';
 import { type Directives, dateOf, secondsOf, wholeSeconds } from './cache-control.ts';
 import type { CacheRules } from './cache-rules.ts';
 

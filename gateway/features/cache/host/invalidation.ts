@@ -2,8 +2,7 @@
  * Invalidation by a successful unsafe request (RFC 9111, section 4.4): its own path, and those that its response names.
  */
 
-import { type Exchange, headerOf } from '../../../src/exchange.ts';
-import { ownerOf } from '../../../src/shares/owner.ts';
+import { type Exchange, headerOf, ownerOf } from '../../kit.ts';
 import { epochKey } from './cache-key.ts';
 import type { Maybe, ResponseStore } from './response-store.ts';
 

@@ -4,10 +4,7 @@
  * (docs/decisions.md#recorded-at-upstream-pace).
  */
 import { Writable } from 'node:stream';
-import type { Evictable, Holding } from '../../../src/buffer-budget.ts';
-import { ByteCollector } from '../../../src/byte-collector.ts';
-import type { Exchange, ResponseSink } from '../../../src/exchange.ts';
-import { holdFor } from '../../../src/held-by-request.ts';
+import { ByteCollector, type Evictable, type Exchange, type Holding, holdFor, type ResponseSink } from '../../kit.ts';
 
 /** Why a body is not recorded: it is too large; its client's share of memory is used up; or it breaks off. */
 export type DropReason = 'too-large' | 'no-room' | 'broken-off';

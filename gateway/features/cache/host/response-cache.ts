@@ -1,10 +1,16 @@
 /** A shared HTTP cache (RFC 9111) for one config of a plugin: answers requests, and stores responses. */
-import { changeHeader, type Exchange, type HeaderList, headerOf } from '../../../src/exchange.ts';
-import { messageOf } from '../../../src/message-of.ts';
-import { problem } from '../../../src/problems.ts';
-import { ownerOf } from '../../../src/shares/owner.ts';
-import type { CacheStore } from '../../../src/state/cache-store.ts';
-import { StateUnavailable } from '../../../src/state/state.ts';
+
+import {
+  type CacheStore,
+  changeHeader,
+  type Exchange,
+  type HeaderList,
+  headerOf,
+  messageOf,
+  ownerOf,
+  problem,
+  StateUnavailable,
+} from '../../kit.ts';
 import { directivesOf } from './cache-control.ts';
 import { cacheKey, digest, epochKey, keyedQuery, keyHasHeaders, urlKey } from './cache-key.ts';
 import { type CacheRules, readCacheRules } from './cache-rules.ts';

@@ -1,10 +1,6 @@
 /** Stored responses in the state that requests share, each under its key, or several of one URL under keys of their own. */
 import { randomUUID } from 'node:crypto';
-import { headerOf } from '../../../src/exchange.ts';
-import { KeyedMutex } from '../../../src/keyed-mutex.ts';
-import type { OwnerPath } from '../../../src/shares/owner-path.ts';
-import type { CacheStore } from '../../../src/state/cache-store.ts';
-import { StateUnavailable } from '../../../src/state/state.ts';
+import { type CacheStore, headerOf, KeyedMutex, type OwnerPath, StateUnavailable } from '../../kit.ts';
 import { variantDigest } from './cache-key.ts';
 import type { CacheRules } from './cache-rules.ts';
 import { variesBy } from './storable.ts';

@@ -1,5 +1,6 @@
 /** Decides whether a stored response may be used without asking (RFC 9111, sections 4.2 and 5.2.1). */
-import { type HeaderList, headerOf } from '../../../src/exchange.ts';
+
+import { type HeaderList, headerOf } from '../../kit.ts';
 import { type Directives, directivesOf, secondsOf } from './cache-control.ts';
 import type { CacheRules } from './cache-rules.ts';
 import { mustRevalidate } from './freshness.ts';

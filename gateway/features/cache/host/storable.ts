@@ -1,5 +1,6 @@
 /** Which responses a shared cache may store (RFC 9111, section 3), and which of their headers. */
-import { type HeaderList, headerOf } from '../../../src/exchange.ts';
+
+import { type HeaderList, headerOf } from '../../kit.ts';
 import { type Directives, namesOf } from './cache-control.ts';
 import type { CacheRules } from './cache-rules.ts';
 

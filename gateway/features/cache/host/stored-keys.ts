@@ -1,6 +1,5 @@
 /** Which responses of one URL are stored, the oldest first, as it stands in the store. */
-import { NOBODY, type OwnerPath } from '../../../src/shares/owner-path.ts';
-import { SharedMap } from '../../../src/shares/shared-map.ts';
+import { NOBODY, type OwnerPath, SharedMap } from '../../kit.ts';
 
 export interface StoredKey {
   /**

@@ -1,7 +1,6 @@
 /** The value stored under a key: a response, or a note that there are several, by request headers. */
 import { randomUUID } from 'node:crypto';
-import type { HeaderList } from '../../../src/exchange.ts';
-import { get, isObject } from '../../../src/spec/json.ts';
+import { get, type HeaderList, isObject } from '../../kit.ts';
 import type { Freshness } from './freshness.ts';
 
 export interface StoredResponse extends Freshness {

@@ -1,9 +1,15 @@
 /** State of a cache for one request, between its request hook and its response hook. */
 
-import { RequestSlot } from '../../../src/capability/request-slot.ts';
-import type { Exchange, HeaderList, RequestPart, ResponseSink, StagedHeader } from '../../../src/exchange.ts';
-import { ownerOf } from '../../../src/shares/owner.ts';
-import type { OwnerPath } from '../../../src/shares/owner-path.ts';
+import {
+  type Exchange,
+  type HeaderList,
+  type OwnerPath,
+  ownerOf,
+  type RequestPart,
+  RequestSlot,
+  type ResponseSink,
+  type StagedHeader,
+} from '../../kit.ts';
 import { type Directives, directivesOf } from './cache-control.ts';
 import type { Flight } from './flights.ts';
 import { type Recording, RecordingSink } from './recording.ts';

@@ -1,11 +1,6 @@
 /** `host_cel_compile` and `host_cel_evaluate`: conditions on requests in the Common Expression Language. */
 
-import { capability } from '../../../src/capability/capability.ts';
-import { Interrupted } from '../../../src/exchange.ts';
-import { messageOf } from '../../../src/message-of.ts';
-import type { Call } from '../../../src/wasm/call/call.ts';
-import { HostCallError } from '../../../src/wasm/call/host-call-error.ts';
-import { withBody } from '../../../src/wasm/host/request-body.ts';
+import { type Call, capability, HostCallError, Interrupted, messageOf, withBody } from '../../kit.ts';
 import type { Condition } from './expression.ts';
 
 /** Expressions of one config. */

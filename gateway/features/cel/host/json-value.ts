@@ -1,6 +1,6 @@
 /** JSON as values of the language, wrapped when they are looked at: a body may hold much that no expression asks for. */
 import { type CelInput, type CelList, type CelMap, celList, celMap } from '@bufbuild/cel';
-import { get, isObject, type Obj } from '../../../src/spec/json.ts';
+import { get, isObject, type Obj } from '../../kit.ts';
 
 /** Numbers are doubles, as the language has JSON. */
 export function jsonValue(value: unknown): CelInput {

@@ -1,6 +1,6 @@
 /** Patterns of `matches`: RE2's, in linear time, and only such as stand in the expression, so that no client brings one. */
 import { RE2JS } from 're2js';
-import { messageOf } from '../../../src/message-of.ts';
+import { messageOf } from '../../kit.ts';
 import type { Matches } from './functions.ts';
 import type { Meter } from './meter.ts';
 import { type Expr, fail } from './syntax.ts';

@@ -1,9 +1,15 @@
 /** A request as expressions see it; each part is made when it is first looked at. */
 import { type CelInput, type CelMap, celList } from '@bufbuild/cel';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { type Exchange, type HeaderList, headerOf, joinedHeader } from '../../../src/exchange.ts';
-import { isQuickJson } from '../../../src/json/json-scan.ts';
-import { parseOnce, parseTextOnce } from '../../../src/json/parse-once.ts';
+import {
+  type Exchange,
+  type HeaderList,
+  headerOf,
+  isQuickJson,
+  joinedHeader,
+  parseOnce,
+  parseTextOnce,
+} from '../../kit.ts';
 import { jsonValue, mapOf } from './json-value.ts';
 import { isRequestPart, REQUEST_PARTS, type RequestPart } from './request-types.ts';
 

@@ -1,12 +1,15 @@
 /** `host_graphql_open` and `host_graphql_check`: requests of GraphQL over HTTP, within the limits of a config. */
 
-import { capability } from '../../../src/capability/capability.ts';
-import { onlyIn, openedInInit } from '../../../src/capability/in-hook.ts';
-import { SharedMap } from '../../../src/shares/shared-map.ts';
-import type { Call } from '../../../src/wasm/call/call.ts';
-import type { CallState } from '../../../src/wasm/call/capability.ts';
-import { HostCallError } from '../../../src/wasm/call/host-call-error.ts';
-import { withBody } from '../../../src/wasm/host/request-body.ts';
+import {
+  type Call,
+  type CallState,
+  capability,
+  HostCallError,
+  onlyIn,
+  openedInInit,
+  SharedMap,
+  withBody,
+} from '../../kit.ts';
 import type { GraphQLChecker, Verdict, Verdicts } from './graphql-checker.ts';
 import { type Refusal, Refused } from './refusal.ts';
 

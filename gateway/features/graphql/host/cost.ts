@@ -10,7 +10,7 @@ import {
   type SelectionSetNode,
   type ValueNode,
 } from 'graphql/language';
-import { get, type Obj } from '../../../src/spec/json.ts';
+import { get, type Obj } from '../../kit.ts';
 import type { GraphQLDocument } from './document.ts';
 
 export interface FieldCost {

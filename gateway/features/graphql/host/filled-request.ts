@@ -2,7 +2,8 @@
  * Replaces identifiers by their persisted documents, for an upstream that knows no list: identifiers are removed, so
  * that the upstream can use the document only.
  */
-import type { Exchange } from '../../../src/exchange.ts';
+
+import type { Exchange } from '../../kit.ts';
 import { type GraphQLRequest, memberLike } from './graphql-request.ts';
 import { nameOf, type SentRequests } from './http-form.ts';
 import { badRequest } from './refusal.ts';

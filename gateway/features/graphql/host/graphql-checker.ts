@@ -1,9 +1,6 @@
 /** Checks the requests of operations that have one config of `graphql`. */
 import { hash } from 'node:crypto';
-import type { JsonObject } from '../../../src/artifact/format.ts';
-import type { Exchange } from '../../../src/exchange.ts';
-import { ownerOf } from '../../../src/shares/owner.ts';
-import type { SharedMap } from '../../../src/shares/shared-map.ts';
+import { type Exchange, type JsonObject, ownerOf, type SharedMap } from '../../kit.ts';
 import { readDocument } from './document.ts';
 import { fillIn } from './filled-request.ts';
 import type { GraphQLRequest } from './graphql-request.ts';

@@ -1,5 +1,6 @@
 /** One GraphQL request in the form of GraphQL over HTTP: the members of a JSON object, or of a URL's query. */
-import { isObject, type Obj } from '../../../src/spec/json.ts';
+
+import { isObject, type Obj } from '../../kit.ts';
 import { badRequest } from './refusal.ts';
 
 export interface GraphQLRequest {

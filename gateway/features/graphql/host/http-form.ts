@@ -2,11 +2,18 @@
  * The place of a request of GraphQL over HTTP: a JSON body of a POST, or the URL's query of a GET. One of them only,
  * and each of its parts once: so any reader reads what was checked (docs/decisions.md#graphql-one-reading).
  */
-import { type Exchange, headerOf } from '../../../src/exchange.ts';
-import { RepeatedMember } from '../../../src/json/escaped-names.ts';
-import { MOST_NESTING, nestsTooDeeply } from '../../../src/json/nesting.ts';
-import { parseOnce, parseTextOnce } from '../../../src/json/parse-once.ts';
-import { isUtf8, mediaTypeOf } from '../../../src/validation/media-type.ts';
+
+import {
+  type Exchange,
+  headerOf,
+  isUtf8,
+  MOST_NESTING,
+  mediaTypeOf,
+  nestsTooDeeply,
+  parseOnce,
+  parseTextOnce,
+  RepeatedMember,
+} from '../../kit.ts';
 import { type GraphQLRequest, memberLike, readRequest } from './graphql-request.ts';
 import { badRequest, Refused } from './refusal.ts';
 

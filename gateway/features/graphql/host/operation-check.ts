@@ -1,6 +1,6 @@
 /** Decides whether an operation may be sent, by the config; all but costs that depend on variables is decided once. */
 import { type OperationDefinitionNode, OperationTypeNode } from 'graphql/language';
-import type { Obj } from '../../../src/spec/json.ts';
+import type { Obj } from '../../kit.ts';
 import { type CostSettings, costOf } from './cost.ts';
 import type { GraphQLDocument } from './document.ts';
 import {

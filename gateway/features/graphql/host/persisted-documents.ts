@@ -1,6 +1,6 @@
 /** Documents that the config lists, by their identifiers: clients name them, or may send no others. */
 import { hash } from 'node:crypto';
-import { isObject } from '../../../src/spec/json.ts';
+import { isObject } from '../../kit.ts';
 import type { GraphQLRequest } from './graphql-request.ts';
 import { badRequest, Refused } from './refusal.ts';
 

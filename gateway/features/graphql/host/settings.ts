@@ -1,6 +1,6 @@
 /** Settings of `graphql` (docs/reference/plugins.md#graphql), read once from its config. */
-import type { JsonObject } from '../../../src/artifact/format.ts';
-import { get, isObject } from '../../../src/spec/json.ts';
+
+import { get, isObject, type JsonObject } from '../../kit.ts';
 import type { CostSettings, FieldCost } from './cost.ts';
 import type { TextLimits } from './document.ts';
 import type { OperationRules } from './operation-check.ts';

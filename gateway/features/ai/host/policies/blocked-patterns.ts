@@ -1,7 +1,13 @@
 /** Patterns of a config, matched against prompts and answers: in bounded steps (docs/decisions.md#patterns-bounded). */
-import { patternKind } from '../../../../src/patterns/known-patterns.ts';
-import { compilePattern, type Pattern } from '../../../../src/patterns/pattern.ts';
-import { DEFAULT_STEPS, StepBudget, StepsExceeded, type TimeLimit } from '../../../../src/patterns/step-budget.ts';
+import {
+  compilePattern,
+  DEFAULT_STEPS,
+  type Pattern,
+  patternKind,
+  StepBudget,
+  StepsExceeded,
+  type TimeLimit,
+} from '../../../kit.ts';
 
 /** The index of the matching pattern; `steps` if the search took too many steps. */
 export type Finding = { readonly pattern: number } | 'steps';

@@ -1,7 +1,6 @@
 /** Decides on a request by a policy: with its body, and with an answer that clients of the AI gateway understand. */
-import { type Exchange, Interrupted } from '../../../../src/exchange.ts';
-import type { Call } from '../../../../src/wasm/call/call.ts';
-import { answerWith } from '../../../../src/wasm/host/response.ts';
+
+import { answerWith, type Call, type Exchange, Interrupted } from '../../../kit.ts';
 import { AiRefused } from '../proxy/conversation/refusal.ts';
 import { filesRequest } from '../proxy/files/files-request.ts';
 import { notServed } from '../proxy/surfaces/not-served.ts';

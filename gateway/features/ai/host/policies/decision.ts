@@ -1,4 +1,4 @@
-import type { Answer } from '../../../../src/exchange.ts';
+import type { Answer } from '../../../kit.ts';
 import type { AiRefused } from '../proxy/conversation/refusal.ts';
 
 /** A policy's decision on a request: a refusal or an answer; null: it goes on. */

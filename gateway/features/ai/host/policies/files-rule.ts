@@ -1,8 +1,8 @@
 /**
  * `on_files` of a policy: how it treats files and batches, whose prompts no policy reads (docs/decisions.md#ai-files).
  */
-import type { JsonObject } from '../../../../src/artifact/format.ts';
-import type { Exchange } from '../../../../src/exchange.ts';
+
+import type { Exchange, JsonObject } from '../../../kit.ts';
 import { type FilesRequest, filesRequest } from '../proxy/files/files-request.ts';
 import { notPassed } from '../proxy/files/not-passed.ts';
 import type { Decision } from './decision.ts';

@@ -1,7 +1,5 @@
 /** The profiles of a policy, and which of them holds for a request (docs/reference/plugins.md#ai-profiles). */
-import type { Json, JsonObject } from '../../../../src/artifact/format.ts';
-import type { Exchange } from '../../../../src/exchange.ts';
-import { isList } from '../../../../src/spec/json.ts';
+import { type Exchange, isList, type Json, type JsonObject } from '../../../kit.ts';
 
 const POLICY_KEY = 'ai.policy';
 

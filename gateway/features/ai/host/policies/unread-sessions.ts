@@ -1,6 +1,6 @@
 /** Decides whether realtime sessions pass although no policy reads their messages (docs/decisions.md#ai-realtime). */
-import type { JsonObject } from '../../../../src/artifact/format.ts';
-import type { Exchange } from '../../../../src/exchange.ts';
+
+import type { Exchange, JsonObject } from '../../../kit.ts';
 import { type AiRefused, refused } from '../proxy/conversation/refusal.ts';
 import { surfaceOf } from '../proxy/surfaces/surface-of.ts';
 

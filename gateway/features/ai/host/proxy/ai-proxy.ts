@@ -1,7 +1,14 @@
 /** The AI gateway of one config: reads a request, finds its targets, and asks one after another until one answers. */
-import { type Answer, type Engine, type EngineResponse, type Exchange, headerOf } from '../../../../src/exchange.ts';
-import { get } from '../../../../src/spec/json.ts';
-import { refusalOf } from '../../../../src/websocket/handshake.ts';
+
+import {
+  type Answer,
+  type Engine,
+  type EngineResponse,
+  type Exchange,
+  get,
+  headerOf,
+  refusalOf,
+} from '../../../kit.ts';
 import type { AiServices, Asked } from './asked.ts';
 import type { ProviderFailed } from './conversation/provider-failure.ts';
 import { AiRefused, invalid, refused } from './conversation/refusal.ts';

@@ -1,8 +1,6 @@
 /** Inputs of an attempt at a provider, from the request and from the process. */
-import type { HttpCaller } from '../../../../src/egress/http-client.ts';
-import type { EngineResponse, Exchange } from '../../../../src/exchange.ts';
-import type { ReservationStore } from '../../../../src/state/reservation-store.ts';
-import type { LogLevel } from '../../../../src/wasm/call/plugin.ts';
+
+import type { EngineResponse, Exchange, HttpCaller, LogLevel, ReservationStore } from '../../../kit.ts';
 import type { AiMetrics } from './metrics.ts';
 import type { Surface, SurfaceRequest } from './surfaces/surface.ts';
 

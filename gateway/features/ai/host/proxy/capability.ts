@@ -1,8 +1,6 @@
 /** `host_ai_open` and `host_ai_answer`: requests to AI providers, their translation, and the counts of their tokens. */
-import { capability, type ProcessServices } from '../../../../src/capability/capability.ts';
-import { onlyIn, openedInInit } from '../../../../src/capability/in-hook.ts';
-import { decodingCaller } from '../../../../src/egress/decoding-caller.ts';
-import { HostCallError } from '../../../../src/wasm/call/host-call-error.ts';
+
+import { capability, decodingCaller, HostCallError, onlyIn, openedInInit, type ProcessServices } from '../../../kit.ts';
 import { AiProxy } from './ai-proxy.ts';
 import { filesRequest } from './files/files-request.ts';
 import { AI_METRICS, aiMetrics } from './metrics.ts';

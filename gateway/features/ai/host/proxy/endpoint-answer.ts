@@ -1,10 +1,15 @@
 /** An endpoint's answer, as its circuit breaker and its health see it. */
-import type { Holding } from '../../../../src/buffer-budget.ts';
-import { HttpCallError } from '../../../../src/egress/http-call-error.ts';
-import type { HttpStream } from '../../../../src/egress/http-client.ts';
-import { type Exchange, type HeaderList, headerOf } from '../../../../src/exchange.ts';
-import { readWhole } from '../../../../src/read-whole.ts';
-import { retryAfterMs } from '../../../../src/retry-after.ts';
+
+import {
+  type Exchange,
+  type HeaderList,
+  type Holding,
+  HttpCallError,
+  type HttpStream,
+  headerOf,
+  readWhole,
+  retryAfterMs,
+} from '../../../kit.ts';
 import { ProviderFailed } from './conversation/provider-failure.ts';
 import type { AiMetrics, EndpointOutcome } from './metrics.ts';
 import type { Endpoint } from './targets/endpoint.ts';

@@ -1,9 +1,6 @@
 /** One attempt at one endpoint of a provider: records the endpoint's health, and counts. */
 
-import { HttpCallError } from '../../../../src/egress/http-call-error.ts';
-import { CLIENT_CLOSED, type HeaderList, headerOf } from '../../../../src/exchange.ts';
-import type { Problem } from '../../../../src/problems.ts';
-import { retryAfterMs } from '../../../../src/retry-after.ts';
+import { CLIENT_CLOSED, type HeaderList, HttpCallError, headerOf, type Problem, retryAfterMs } from '../../../kit.ts';
 import type { AiServices, Asked } from './asked.ts';
 import { EndpointLimited, ProviderFailed, ReportedError } from './conversation/provider-failure.ts';
 import { credentialRefused } from './conversation/unanswered.ts';

@@ -1,6 +1,6 @@
 /** Estimates a count of tokens if the provider of a model cannot count, without asking one. */
-import type { Answer } from '../../../../src/exchange.ts';
-import type { Obj } from '../../../../src/spec/json.ts';
+
+import type { Answer, Obj } from '../../../kit.ts';
 import { promptTokens } from './token-estimate.ts';
 
 /** Estimates from the length of texts, as budgets do (docs/decisions.md#ai-estimates). */

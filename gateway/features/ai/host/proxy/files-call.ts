@@ -1,16 +1,18 @@
 /** One request about files or batches to the one endpoint that has them, and its answer on the way to the client. */
-import { HttpCallError } from '../../../../src/egress/http-call-error.ts';
-import type { HttpStream } from '../../../../src/egress/http-client.ts';
+
 import {
   CLIENT_CLOSED,
   type EngineResponse,
   type Exchange,
+  get,
   type HeaderList,
+  HttpCallError,
+  type HttpStream,
   headerOf,
-} from '../../../../src/exchange.ts';
-import { readWhole } from '../../../../src/read-whole.ts';
-import { get, type Obj } from '../../../../src/spec/json.ts';
-import { StateUnavailable } from '../../../../src/state/state.ts';
+  type Obj,
+  readWhole,
+  StateUnavailable,
+} from '../../../kit.ts';
 import type { AiServices } from './asked.ts';
 import { ProviderFailed } from './conversation/provider-failure.ts';
 import { AiRefused, aiProblem } from './conversation/refusal.ts';

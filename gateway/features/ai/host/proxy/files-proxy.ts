@@ -2,7 +2,8 @@
  * `/v1/files` and `/v1/batches` of one config: access by client, and the provider's target
  * (docs/reference/plugins.md#ai-files).
  */
-import { type EngineResponse, type Exchange, headerOf } from '../../../../src/exchange.ts';
+
+import { type EngineResponse, type Exchange, headerOf } from '../../../kit.ts';
 import type { AiServices } from './asked.ts';
 import { AiRefused, refused } from './conversation/refusal.ts';
 import type { FilesRequest } from './files/files-request.ts';

@@ -1,7 +1,6 @@
 /** Metrics of the AI gateway. */
-import type { ProcessServices } from '../../../../src/capability/capability.ts';
-import type { LabelledCounter } from '../../../../src/telemetry/labelled-counter.ts';
-import type { CounterInfo, HistogramInfo } from '../../../../src/telemetry/metric-table.ts';
+
+import type { CounterInfo, HistogramInfo, LabelledCounter, ProcessServices } from '../../../kit.ts';
 import type { RealtimeUsage, Usage } from './conversation/usage.ts';
 import type { Warning } from './surfaces/surface.ts';
 import { PROVIDERS, type Provider } from './targets/provider.ts';

@@ -1,10 +1,15 @@
 /** `/v1/models`: the models that all providers of a config list, as far as requests for them would be permitted. */
-import { HttpCallError } from '../../../../src/egress/http-call-error.ts';
-import type { Exchange } from '../../../../src/exchange.ts';
-import { isQuickJson } from '../../../../src/json/json-scan.ts';
-import { jsonText } from '../../../../src/json/json-text.ts';
-import { parseAsWritten } from '../../../../src/json/parse-as-written.ts';
-import { get, isObject, type Obj } from '../../../../src/spec/json.ts';
+
+import {
+  type Exchange,
+  get,
+  HttpCallError,
+  isObject,
+  isQuickJson,
+  jsonText,
+  type Obj,
+  parseAsWritten,
+} from '../../../kit.ts';
 import type { AiServices } from './asked.ts';
 import { ProviderFailed } from './conversation/provider-failure.ts';
 import type { Endpoint } from './targets/endpoint.ts';

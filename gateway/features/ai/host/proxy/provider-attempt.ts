@@ -1,11 +1,20 @@
 /** One request to one endpoint of a provider, and its answer on the way to the client. */
-import type { HttpAnswer, HttpCall, HttpStream } from '../../../../src/egress/http-client.ts';
-import { type HeaderList, headerOf } from '../../../../src/exchange.ts';
-import { isQuickJson, type JsonScan, scanJson } from '../../../../src/json/json-scan.ts';
-import { jsonText } from '../../../../src/json/json-text.ts';
-import { MOST_NESTING, nestsTooDeeply } from '../../../../src/json/nesting.ts';
-import { parseAsWritten } from '../../../../src/json/parse-as-written.ts';
-import { messageOf } from '../../../../src/message-of.ts';
+
+import {
+  type HeaderList,
+  type HttpAnswer,
+  type HttpCall,
+  type HttpStream,
+  headerOf,
+  isQuickJson,
+  type JsonScan,
+  jsonText,
+  MOST_NESTING,
+  messageOf,
+  nestsTooDeeply,
+  parseAsWritten,
+  scanJson,
+} from '../../../kit.ts';
 import type { AiServices, Asked } from './asked.ts';
 import { ProviderFailed } from './conversation/provider-failure.ts';
 import { aiProblem } from './conversation/refusal.ts';

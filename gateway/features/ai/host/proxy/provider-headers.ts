@@ -1,8 +1,8 @@
 /**
  * Headers of a provider's answer for clients: without those that name the account, and without cookies of the provider.
  */
-import { type HeaderList, headerOf } from '../../../../src/exchange.ts';
-import { retryAfterMs } from '../../../../src/retry-after.ts';
+
+import { type HeaderList, headerOf, retryAfterMs } from '../../../kit.ts';
 import type { Warning } from './surfaces/surface.ts';
 
 /** Headers that clients act on, passed on if valid. */

@@ -1,8 +1,6 @@
 /** One handshake with one endpoint of a provider, and the session that it opens. */
-import type { HeaderList } from '../../../../src/exchange.ts';
-import { headerOf } from '../../../../src/exchange.ts';
-import { messageOf } from '../../../../src/message-of.ts';
-import { PROTOCOL, UpstreamHandshake } from '../../../../src/websocket/handshake.ts';
+
+import { type HeaderList, headerOf, messageOf, PROTOCOL, UpstreamHandshake } from '../../../kit.ts';
 import type { AiServices, Asked } from './asked.ts';
 import { ProviderFailed } from './conversation/provider-failure.ts';
 import { type AttemptAt, EndpointAttempt } from './endpoint-attempt.ts';

@@ -2,9 +2,8 @@
  * A realtime session, which costs by the response: each is counted when the provider reports its end, and policies that
  * have asked for it are notified then (docs/decisions.md#ai-realtime).
  */
-import { RequestSlot } from '../../../../src/capability/request-slot.ts';
-import type { Exchange, RequestPart } from '../../../../src/exchange.ts';
-import type { Closing } from '../../../../src/web-socket-closing.ts';
+
+import { type Closing, type Exchange, type RequestPart, RequestSlot } from '../../../kit.ts';
 import type { RealtimeUsage } from './conversation/usage.ts';
 import { EventReader } from './realtime/event-reader.ts';
 import { serverEvent } from './realtime/server-event.ts';

@@ -1,5 +1,6 @@
 /** Tokens that a request has cost, once it has ended: for policies (docs/decisions.md#ai-estimates). */
-import type { Exchange } from '../../../../src/exchange.ts';
+
+import type { Exchange } from '../../../kit.ts';
 import { RealtimeSession } from './realtime-session.ts';
 import { surfaceOf } from './surfaces/surface-of.ts';
 import { type SpentTokens, TokenCount } from './token-count.ts';

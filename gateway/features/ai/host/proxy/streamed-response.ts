@@ -1,10 +1,14 @@
 /** A provider's stream on its way to the client, event by event: only an incomplete event is held. */
-import type { HttpStream } from '../../../../src/egress/http-client.ts';
-import type { ResponseSink } from '../../../../src/exchange.ts';
-import { Turns } from '../../../../src/in-turns.ts';
-import { isQuickJson } from '../../../../src/json/json-scan.ts';
-import { messageOf } from '../../../../src/message-of.ts';
-import { EventParser, type ServerSentEvent } from '../../../../src/server-sent-events.ts';
+
+import {
+  EventParser,
+  type HttpStream,
+  isQuickJson,
+  messageOf,
+  type ResponseSink,
+  type ServerSentEvent,
+  Turns,
+} from '../../../kit.ts';
 import type { Asked } from './asked.ts';
 import { type ProviderError, ProviderFailed, ReportedError } from './conversation/provider-failure.ts';
 import type { StreamedAnswer } from './surfaces/surface.ts';

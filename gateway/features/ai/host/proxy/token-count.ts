@@ -1,6 +1,6 @@
 /** Token counts of a request: for later plugins, the access log and the metrics. */
-import { RequestSlot } from '../../../../src/capability/request-slot.ts';
-import type { Exchange, RequestPart } from '../../../../src/exchange.ts';
+
+import { type Exchange, type RequestPart, RequestSlot } from '../../../kit.ts';
 import { UNCOUNTED, type Usage } from './conversation/usage.ts';
 import type { Provider } from './targets/provider.ts';
 

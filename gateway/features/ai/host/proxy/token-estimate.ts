@@ -2,10 +2,17 @@
  * Estimates uncounted tokens: of a request before it is sent, and of answers whose provider does not count. By the
  * length of texts (docs/decisions.md#ai-estimates).
  */
-import { RequestSlot } from '../../../../src/capability/request-slot.ts';
-import type { Exchange, RequestPart } from '../../../../src/exchange.ts';
-import { isWrittenNumber, plainNumber } from '../../../../src/json/exact-json.ts';
-import { get, isObject, type Obj } from '../../../../src/spec/json.ts';
+
+import {
+  type Exchange,
+  get,
+  isObject,
+  isWrittenNumber,
+  type Obj,
+  plainNumber,
+  type RequestPart,
+  RequestSlot,
+} from '../../../kit.ts';
 import { visitMember } from './request/json-texts.ts';
 import { PROTOCOL_NAMES } from './request/known-words.ts';
 import { BESIDE, SAID } from './request/prompt-members.ts';

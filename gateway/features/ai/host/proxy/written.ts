@@ -1,5 +1,5 @@
 /** Bytes of an answer on their way to a client, as fast as it takes them. */
-import type { Exchange, ResponseSink } from '../../../../src/exchange.ts';
+import type { Exchange, ResponseSink } from '../../../kit.ts';
 
 /** Resolves when the client takes more, or has left. */
 export async function written(sink: ResponseSink, exchange: Exchange, bytes: Uint8Array): Promise<void> {

@@ -1,8 +1,6 @@
 /** `host_client_certificate_get` and `…_name`: the client's identity by its TLS handshake. */
 
-import { capability } from '../../../../src/capability/capability.ts';
-import type { ClientCertificate } from '../../../../src/shown-certificate.ts';
-import type { Call } from '../../../../src/wasm/call/call.ts';
+import { type Call, type ClientCertificate, capability } from '../../../kit.ts';
 
 const FIELDS: readonly ((certificate: ClientCertificate) => string | undefined)[] = [
   ({ subject }) => subject,

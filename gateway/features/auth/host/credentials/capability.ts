@@ -1,7 +1,6 @@
 /** `host_credential_find`: tables of keys that never enter a plugin's memory. */
 
-import { capability } from '../../../../src/capability/capability.ts';
-import { HostCallError } from '../../../../src/wasm/call/host-call-error.ts';
+import { capability, HostCallError } from '../../../kit.ts';
 import { CredentialTable } from './credential-table.ts';
 
 /** Cost of a digest, in instructions. */

@@ -1,7 +1,6 @@
 /** API keys that stay in the host: found by digest, so that neither time nor the plugin's memory tells them. */
 import { hash, randomBytes } from 'node:crypto';
-import { PluginLoadError } from '../../../../src/wasm/binary/plugin-load-error.ts';
-import type { CredentialEntry } from '../../../../src/wasm/call/credential-marks.ts';
+import { type CredentialEntry, PluginLoadError } from '../../../kit.ts';
 import { isPasswordHash } from '../passwords/password-hash.ts';
 import { hashedKey } from './key-hash.ts';
 

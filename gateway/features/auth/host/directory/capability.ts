@@ -1,11 +1,15 @@
 /** `host_directory_open` and `host_directory_verify`: names and passwords that a directory knows (LDAP). */
-import { capability } from '../../../../src/capability/capability.ts';
-import { overloadedIfCrowded } from '../../../../src/capability/crowded.ts';
-import { onlyIn, openedInInit } from '../../../../src/capability/in-hook.ts';
-import { networkOf } from '../../../../src/shares/owner.ts';
-import type { Call } from '../../../../src/wasm/call/call.ts';
-import type { CallState } from '../../../../src/wasm/call/capability.ts';
-import { HostCallError } from '../../../../src/wasm/call/host-call-error.ts';
+
+import {
+  type Call,
+  type CallState,
+  capability,
+  HostCallError,
+  networkOf,
+  onlyIn,
+  openedInInit,
+  overloadedIfCrowded,
+} from '../../../kit.ts';
 import { DirectoryUnavailable } from './connection.ts';
 import { Directories } from './directories.ts';
 import type { Directory } from './directory.ts';

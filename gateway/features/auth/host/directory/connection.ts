@@ -2,9 +2,7 @@
 import type { Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import { Client, type Entry, ResultCodeError, type SearchOptions } from 'ldapts';
-import { connectVetted, startTlsClient } from '../../../../src/egress/connector.ts';
-import type { EgressGuard } from '../../../../src/egress/guard.ts';
-import { messageOf } from '../../../../src/message-of.ts';
+import { connectVetted, type EgressGuard, messageOf, startTlsClient } from '../../../kit.ts';
 import type { DirectorySettings } from './directory-settings.ts';
 import { startTls } from './start-tls.ts';
 

@@ -1,7 +1,6 @@
 /** The directories that the plugins of one artifact have opened; equal settings share one. */
 import { createSecureContext, rootCertificates } from 'node:tls';
-import type { JsonObject } from '../../../../src/artifact/format.ts';
-import type { ReadPem } from '../../../../src/egress/upstream.ts';
+import type { JsonObject, ReadPem } from '../../../kit.ts';
 import { Directory, type DirectoryDeps } from './directory.ts';
 import { readDirectorySettings } from './directory-settings.ts';
 

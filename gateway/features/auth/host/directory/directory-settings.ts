@@ -1,9 +1,6 @@
 /** The directory's settings in the config of `ldap-auth` (docs/reference/plugins.md#ldap-auth), read once. */
 import { FilterParser } from 'ldapts';
-import type { JsonObject } from '../../../../src/artifact/format.ts';
-import { isHostAndPort } from '../../../../src/egress/host-and-port.ts';
-import { messageOf } from '../../../../src/message-of.ts';
-import { get, isObject } from '../../../../src/spec/json.ts';
+import { get, isHostAndPort, isObject, type JsonObject, messageOf } from '../../../kit.ts';
 import { filterOf } from './escape.ts';
 
 /** The config cannot be used; stops the load (exit 1). Names the property, and no secret. */

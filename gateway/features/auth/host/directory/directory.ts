@@ -1,11 +1,7 @@
 /** Verifies a name and password by a directory: search as the service account, then bind as the entry found. */
 import { randomBytes } from 'node:crypto';
 import type { Entry } from 'ldapts';
-import { Outage } from '../../../../src/capability/outage.ts';
-import { Checks } from '../../../../src/shares/checks.ts';
-import { FairQueue } from '../../../../src/shares/fair-queue.ts';
-import type { OwnerPath } from '../../../../src/shares/owner-path.ts';
-import type { CacheStore } from '../../../../src/state/cache-store.ts';
+import { type CacheStore, Checks, FairQueue, Outage, type OwnerPath } from '../../../kit.ts';
 import { type ConnectionOptions, DirectoryConnection, DirectoryUnavailable } from './connection.ts';
 import type { DirectorySettings } from './directory-settings.ts';
 import { filterOf, firstRdnValue } from './escape.ts';

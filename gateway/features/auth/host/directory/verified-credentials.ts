@@ -3,9 +3,7 @@
  * nothing that reveals one: keys are HMACs and values are sealed, by a secret that is only here.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
-import type { OwnerPath } from '../../../../src/shares/owner-path.ts';
-import type { CacheStore } from '../../../../src/state/cache-store.ts';
-import { StateUnavailable } from '../../../../src/state/state.ts';
+import { type CacheStore, type OwnerPath, StateUnavailable } from '../../../kit.ts';
 
 const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;

@@ -1,10 +1,6 @@
 /** `host_hmac_verify`: shared secrets that never enter a plugin's memory. */
 
-import { capability } from '../../../../src/capability/capability.ts';
-import { messageOf } from '../../../../src/message-of.ts';
-import { PluginLoadError } from '../../../../src/wasm/binary/plugin-load-error.ts';
-import type { CredentialEntry } from '../../../../src/wasm/call/credential-marks.ts';
-import { HostCallError } from '../../../../src/wasm/call/host-call-error.ts';
+import { type CredentialEntry, capability, HostCallError, messageOf, PluginLoadError } from '../../../kit.ts';
 import { HmacKeyTable } from './hmac-key-table.ts';
 
 /** Cost of a code, in instructions. */

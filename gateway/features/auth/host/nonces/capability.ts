@@ -1,9 +1,6 @@
 /** `host_nonce_enter`: nonces of signatures, which every instance, worker or pod shares. */
 
-import { capability } from '../../../../src/capability/capability.ts';
-import type { NonceVerdict } from '../../../../src/state/nonce-store.ts';
-import { StateUnavailable } from '../../../../src/state/state.ts';
-import { HostCallError } from '../../../../src/wasm/call/host-call-error.ts';
+import { capability, HostCallError, type NonceVerdict, StateUnavailable } from '../../../kit.ts';
 
 const ANSWERS = { new: 1, used: 0, forgotten: -2 } as const satisfies Record<NonceVerdict, number>;
 /** The store is away. */

@@ -1,12 +1,14 @@
 /** `host_password_verify`: users and passwords that never enter a plugin's memory. */
 
-import { capability } from '../../../../src/capability/capability.ts';
-import { messageOf } from '../../../../src/message-of.ts';
-import { Crowded } from '../../../../src/shares/fair-queue.ts';
-import { networkOf } from '../../../../src/shares/owner.ts';
-import { PluginLoadError } from '../../../../src/wasm/binary/plugin-load-error.ts';
-import type { CredentialEntry } from '../../../../src/wasm/call/credential-marks.ts';
-import { HostCallError } from '../../../../src/wasm/call/host-call-error.ts';
+import {
+  type CredentialEntry,
+  Crowded,
+  capability,
+  HostCallError,
+  messageOf,
+  networkOf,
+  PluginLoadError,
+} from '../../../kit.ts';
 import { passwordHash } from './password-hash.ts';
 import { PasswordTable } from './password-table.ts';
 

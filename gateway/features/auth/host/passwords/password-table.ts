@@ -1,9 +1,6 @@
 /** Users and passwords of one config: stays in the host, and reveals only the owner of a name and password. */
 import { hash, randomBytes } from 'node:crypto';
-import { Checks } from '../../../../src/shares/checks.ts';
-import { FairQueue } from '../../../../src/shares/fair-queue.ts';
-import type { OwnerPath } from '../../../../src/shares/owner-path.ts';
-import { SharedMap } from '../../../../src/shares/shared-map.ts';
+import { Checks, FairQueue, type OwnerPath, SharedMap } from '../../../kit.ts';
 import type { PasswordHash } from './password-hash.ts';
 
 /** One user of the config. */

@@ -1,7 +1,6 @@
 /** `host_verify_signature`: signatures over bytes, for plugins that speak a protocol of their own. */
 import { type KeyObject, verify } from 'node:crypto';
-import { capability } from '../../../../src/capability/capability.ts';
-import { HostCallError } from '../../../../src/wasm/call/host-call-error.ts';
+import { capability, HostCallError } from '../../../kit.ts';
 import { isAlgorithm } from '../tokens/jws.ts';
 import { algorithmsOf, KeyError, publicKey } from '../tokens/public-key.ts';
 

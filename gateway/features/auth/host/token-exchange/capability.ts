@@ -1,10 +1,13 @@
 /** `host_token_exchange_open` and `host_token_exchange`: a token of the caller's for one that an upstream takes. */
-import { capability } from '../../../../src/capability/capability.ts';
-import { overloadedIfCrowded } from '../../../../src/capability/crowded.ts';
-import { onlyIn } from '../../../../src/capability/in-hook.ts';
-import type { CounterInfo } from '../../../../src/telemetry/metric-table.ts';
-import type { CallState } from '../../../../src/wasm/call/capability.ts';
-import { HostCallError } from '../../../../src/wasm/call/host-call-error.ts';
+
+import {
+  type CallState,
+  type CounterInfo,
+  capability,
+  HostCallError,
+  onlyIn,
+  overloadedIfCrowded,
+} from '../../../kit.ts';
 import { ExchangeFailed, type ExchangeFailure } from './exchange-failed.ts';
 import { readExchangeRules } from './exchange-rules.ts';
 import { TokenExchanger } from './token-exchanger.ts';

@@ -1,5 +1,6 @@
 /** How tokens are exchanged: the argument of `host_token_exchange_open` (sdk/ABI.md). */
-import { isObject, type Obj } from '../../../../src/spec/json.ts';
+
+import { isObject, type Obj } from '../../../kit.ts';
 import { httpUrl, milliseconds, readRules, TokenRulesError, text } from '../tokens/rule-values.ts';
 
 /** Identifiers of RFC 8693, section 3, for tokens that an upstream accepts as bearer tokens. */

@@ -1,5 +1,6 @@
 /** For how long a caller's token can hold. */
-import { get } from '../../../../src/spec/json.ts';
+
+import { get } from '../../../kit.ts';
 import { strictObject } from '../tokens/strict-json.ts';
 
 const SIGNED = /^[\w-]+\.([\w-]+)\.[\w-]*$/;

@@ -1,8 +1,6 @@
 /** Reads a token endpoint's answer to an exchange (RFC 8693, section 2.2), trusting no more of it than is needed. */
-import type { HttpAnswer } from '../../../../src/egress/http-client.ts';
-import { headerOf } from '../../../../src/exchange.ts';
-import { retryAfterMs } from '../../../../src/retry-after.ts';
-import { get, type Obj } from '../../../../src/spec/json.ts';
+
+import { get, type HttpAnswer, headerOf, type Obj, retryAfterMs } from '../../../kit.ts';
 import { checkBearerToken } from '../tokens/bearer-token.ts';
 import { strictObject } from '../tokens/strict-json.ts';
 import { TokenRefused } from '../tokens/token-refused.ts';

@@ -1,15 +1,21 @@
 /** Exchanges tokens of callers for tokens of an upstream (RFC 8693), by the rules of one config. */
-import { Outage, type OutageLog } from '../../../../src/capability/outage.ts';
-import { CircuitBreaker } from '../../../../src/egress/breaker.ts';
-import { HttpCallError } from '../../../../src/egress/http-call-error.ts';
-import type { HttpAnswer, HttpCaller } from '../../../../src/egress/http-client.ts';
-import type { Exchange, HeaderList } from '../../../../src/exchange.ts';
-import { messageOf } from '../../../../src/message-of.ts';
-import { Checks } from '../../../../src/shares/checks.ts';
-import { FairQueue } from '../../../../src/shares/fair-queue.ts';
-import { ownerOf } from '../../../../src/shares/owner.ts';
-import type { OwnerPath } from '../../../../src/shares/owner-path.ts';
-import { SharedMap } from '../../../../src/shares/shared-map.ts';
+
+import {
+  Checks,
+  CircuitBreaker,
+  type Exchange,
+  FairQueue,
+  type HeaderList,
+  type HttpAnswer,
+  HttpCallError,
+  type HttpCaller,
+  messageOf,
+  Outage,
+  type OutageLog,
+  type OwnerPath,
+  ownerOf,
+  SharedMap,
+} from '../../../kit.ts';
 import { checkBearerToken } from '../tokens/bearer-token.ts';
 import { basicCredentials } from '../tokens/client-credentials.ts';
 import { nameOf } from '../tokens/issuer-client.ts';

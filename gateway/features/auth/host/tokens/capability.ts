@@ -1,10 +1,6 @@
 /** `host_token_open` and `host_token_verify`: bearer tokens, and the small calls that read their claims. */
-import { capability } from '../../../../src/capability/capability.ts';
-import { overloadedIfCrowded } from '../../../../src/capability/crowded.ts';
-import { onlyIn } from '../../../../src/capability/in-hook.ts';
-import { messageOf } from '../../../../src/message-of.ts';
-import type { CallState } from '../../../../src/wasm/call/capability.ts';
-import { HostCallError } from '../../../../src/wasm/call/host-call-error.ts';
+
+import { type CallState, capability, HostCallError, messageOf, onlyIn, overloadedIfCrowded } from '../../../kit.ts';
 import type { TokenClaims } from './token-claims.ts';
 import { IssuerUnavailable, TokenRefused } from './token-refused.ts';
 import type { TokenVerifier } from './token-verifier.ts';

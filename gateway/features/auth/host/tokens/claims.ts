@@ -1,5 +1,6 @@
 /** Checks of registered claims (RFC 7519, section 4.1). */
-import { get, type Obj } from '../../../../src/spec/json.ts';
+
+import { get, type Obj } from '../../../kit.ts';
 import { TokenRefused } from './token-refused.ts';
 
 export interface ClaimRules {

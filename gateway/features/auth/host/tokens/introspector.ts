@@ -1,14 +1,17 @@
 /** Asks an authorization server about opaque tokens (RFC 7662). */
 
-import type { Outage } from '../../../../src/capability/outage.ts';
-import { CircuitBreaker } from '../../../../src/egress/breaker.ts';
-import type { HttpCaller } from '../../../../src/egress/http-client.ts';
-import type { Exchange } from '../../../../src/exchange.ts';
-import { messageOf } from '../../../../src/message-of.ts';
-import { Checks } from '../../../../src/shares/checks.ts';
-import { FairQueue } from '../../../../src/shares/fair-queue.ts';
-import { networkOf } from '../../../../src/shares/owner.ts';
-import { get, type Obj } from '../../../../src/spec/json.ts';
+import {
+  Checks,
+  CircuitBreaker,
+  type Exchange,
+  FairQueue,
+  get,
+  type HttpCaller,
+  messageOf,
+  networkOf,
+  type Obj,
+  type Outage,
+} from '../../../kit.ts';
 import { checkBearerToken } from './bearer-token.ts';
 import { checkTime, type Validity } from './claims.ts';
 import { basicCredentials } from './client-credentials.ts';

@@ -1,9 +1,6 @@
 /** Asks an issuer for JSON objects, of bounded size, in bounded time. */
 
-import { HttpCallError } from '../../../../src/egress/http-call-error.ts';
-import type { HttpCall, HttpCaller } from '../../../../src/egress/http-client.ts';
-import { messageOf } from '../../../../src/message-of.ts';
-import { get, type Obj } from '../../../../src/spec/json.ts';
+import { get, type HttpCall, HttpCallError, type HttpCaller, messageOf, type Obj } from '../../../kit.ts';
 import { strictObject } from './strict-json.ts';
 import { IssuerUnavailable } from './token-refused.ts';
 

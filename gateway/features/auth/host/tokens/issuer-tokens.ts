@@ -1,9 +1,6 @@
 /** Tokens of one issuer that the operator has named, such as those for signing in to the control plane. */
 
-import { BufferBudget } from '../../../../src/buffer-budget.ts';
-import { Outage, type OutageLog } from '../../../../src/capability/outage.ts';
-import { EgressGuard } from '../../../../src/egress/guard.ts';
-import { HttpClient } from '../../../../src/egress/http-client.ts';
+import { BufferBudget, EgressGuard, HttpClient, Outage, type OutageLog } from '../../../kit.ts';
 import { ALGORITHMS } from './jws.ts';
 import { JwtVerifier } from './jwt-verifier.ts';
 import { RemoteKeys } from './remote-keys.ts';

@@ -1,6 +1,6 @@
 /** Reading a signed token (JWS compact serialisation, RFC 7515) without trusting anything in it yet (RFC 8725). */
-import type { Obj } from '../../../../src/spec/json.ts';
-import { get } from '../../../../src/spec/json.ts';
+
+import { get, type Obj } from '../../../kit.ts';
 import { isCanonical } from './base64url.ts';
 import { strictObject } from './strict-json.ts';
 import { TokenRefused } from './token-refused.ts';

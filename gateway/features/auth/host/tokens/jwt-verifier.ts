@@ -1,8 +1,6 @@
 /** Verifies JSON Web Tokens: RFC 7519 with the practices of RFC 8725, signatures by jose. */
 import { compactVerify, errors } from 'jose';
-import type { Exchange } from '../../../../src/exchange.ts';
-import { networkOf } from '../../../../src/shares/owner.ts';
-import { NOBODY, type OwnerPath } from '../../../../src/shares/owner-path.ts';
+import { type Exchange, NOBODY, networkOf, type OwnerPath } from '../../../kit.ts';
 import { type ClaimRules, checkClaims, checkTime } from './claims.ts';
 import { type Algorithm, type ReadToken, readToken } from './jws.ts';
 import type { KeySource } from './key-source.ts';

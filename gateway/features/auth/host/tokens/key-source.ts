@@ -1,5 +1,6 @@
 /** Sources of a verifier's keys. */
-import type { OwnerPath } from '../../../../src/shares/owner-path.ts';
+
+import type { OwnerPath } from '../../../kit.ts';
 import type { KeyTable } from './key-table.ts';
 
 export interface KeySource {

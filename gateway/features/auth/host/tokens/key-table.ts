@@ -1,7 +1,7 @@
 /** The keys of an issuer, each good for the algorithms of its own type only (RFC 8725, sections 3.1 and 3.2). */
 import { createPublicKey } from 'node:crypto';
 import { type CryptoKey, importJWK, importSPKI, type JWK } from 'jose';
-import { get, isObject, type Obj } from '../../../../src/spec/json.ts';
+import { get, isObject, type Obj } from '../../../kit.ts';
 import type { Algorithm } from './jws.ts';
 import { algorithmsOf, KeyError, publicKey } from './public-key.ts';
 

@@ -3,11 +3,7 @@
  * looked for anew when a token names one that is not known, and never more often than the issuer can be asked.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Outage } from '../../../../src/capability/outage.ts';
-import { messageOf } from '../../../../src/message-of.ts';
-import { Crowded, FairQueue } from '../../../../src/shares/fair-queue.ts';
-import type { OwnerPath } from '../../../../src/shares/owner-path.ts';
-import type { Obj } from '../../../../src/spec/json.ts';
+import { Crowded, FairQueue, messageOf, type Obj, type Outage, type OwnerPath } from '../../../kit.ts';
 import type { KeySource } from './key-source.ts';
 import { KeyTable } from './key-table.ts';
 import { IssuerUnavailable } from './token-refused.ts';

@@ -1,6 +1,5 @@
 /** Values of the rules that plugins give to the host, such as those of `host_token_open` (sdk/ABI.md). */
-import { isObject, type Obj } from '../../../../src/spec/json.ts';
-import { valueAt } from '../../../../src/spec/pointer.ts';
+import { isObject, type Obj, valueAt } from '../../../kit.ts';
 
 /** The rules are not usable; the message says which. */
 export class TokenRulesError extends Error {}

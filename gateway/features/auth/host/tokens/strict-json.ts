@@ -2,9 +2,7 @@
  * JSON objects of tokens: UTF-8, no member twice, of which two readers could take different ones (RFC 7515, section 4),
  * and no half of a surrogate pair: it has no UTF-8, and names that differ in it alone would become one.
  */
-import { isQuickJson } from '../../../../src/json/json-scan.ts';
-import { parseTextOnce } from '../../../../src/json/parse-once.ts';
-import { isObject, type Obj } from '../../../../src/spec/json.ts';
+import { isObject, isQuickJson, type Obj, parseTextOnce } from '../../../kit.ts';
 
 /** Matches escapes: valid UTF-8 has no surrogates. */
 const SURROGATE = /\\u[dD][89a-fA-F]/;

@@ -1,6 +1,5 @@
 /** The claims of a token that holds, as plugins read them: by JSON pointer (RFC 6901). */
-import type { Obj } from '../../../../src/spec/json.ts';
-import { valueAt } from '../../../../src/spec/pointer.ts';
+import { type Obj, valueAt } from '../../../kit.ts';
 
 export class TokenClaims {
   readonly #claims: Obj;

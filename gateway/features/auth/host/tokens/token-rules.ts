@@ -1,5 +1,6 @@
 /** A plugin's rules for the tokens that it takes: the argument of `host_token_open` (sdk/ABI.md). */
-import { isObject, type Obj } from '../../../../src/spec/json.ts';
+
+import { isObject, type Obj } from '../../../kit.ts';
 import type { IntrospectionRules } from './introspector.ts';
 import type { Issuer } from './issuer-client.ts';
 import { ALGORITHMS, type Algorithm, isAlgorithm } from './jws.ts';

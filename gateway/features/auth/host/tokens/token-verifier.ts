@@ -1,5 +1,6 @@
 /** Verifies bearer tokens, and returns their claims. */
-import type { Exchange } from '../../../../src/exchange.ts';
+
+import type { Exchange } from '../../../kit.ts';
 import type { TokenClaims } from './token-claims.ts';
 
 export interface TokenVerifier {

@@ -1,7 +1,6 @@
 /** Verifiers of tokens, and the keys of issuers that they share: over the plugins and artifacts of a process. */
 
-import { Outage, type OutageLog } from '../../../../src/capability/outage.ts';
-import type { HttpCaller } from '../../../../src/egress/http-client.ts';
+import { type HttpCaller, Outage, type OutageLog } from '../../../kit.ts';
 import { Introspector } from './introspector.ts';
 import { discoverKeySet, fetchKeySet, nameOf } from './issuer-client.ts';
 import { JwtVerifier } from './jwt-verifier.ts';

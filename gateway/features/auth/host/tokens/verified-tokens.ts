@@ -1,7 +1,6 @@
 /** Tokens that held when they were last looked at, by digest: bounded, with shares of the clients that sent them first. */
 import { hash, randomBytes } from 'node:crypto';
-import type { OwnerPath } from '../../../../src/shares/owner-path.ts';
-import { SharedMap } from '../../../../src/shares/shared-map.ts';
+import { type OwnerPath, SharedMap } from '../../../kit.ts';
 import type { Validity } from './claims.ts';
 import type { TokenClaims } from './token-claims.ts';
 

@@ -2,10 +2,8 @@
  * `host_kafka_open` and `host_kafka_publish`: the request's body as a message to a topic of Kafka;
  * `host_kafka_subscribe_open` and `host_kafka_subscribe`: a topic's messages as a stream of events.
  */
-import { capability } from '../../../../src/capability/capability.ts';
-import { InFlight } from '../../../../src/capability/in-flight.ts';
-import { onlyIn, openedInInit } from '../../../../src/capability/in-hook.ts';
-import { HostCallError } from '../../../../src/wasm/call/host-call-error.ts';
+
+import { capability, HostCallError, InFlight, onlyIn, openedInInit } from '../../../kit.ts';
 import { publishMessage } from '../publishing/publish-message.ts';
 import { Publisher } from '../publishing/publisher.ts';
 import { Publishers } from '../publishing/publishers.ts';

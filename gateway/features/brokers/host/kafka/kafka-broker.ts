@@ -1,5 +1,6 @@
 /** Brokers of Kafka as targets of publishing; the client library is loaded when the first plugin names some. */
-import type { EgressGuard } from '../../../../src/egress/guard.ts';
+
+import type { EgressGuard } from '../../../kit.ts';
 import { KeptConnection } from '../publishing/kept-connection.ts';
 import type { Broker } from '../publishing/publisher.ts';
 import type { KafkaConnection } from './kafka-connection.ts';

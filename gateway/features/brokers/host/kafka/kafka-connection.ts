@@ -5,7 +5,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Message, Producer } from 'kafkajs';
-import type { EgressGuard } from '../../../../src/egress/guard.ts';
+import type { EgressGuard } from '../../../kit.ts';
 import type { Connection } from '../publishing/kept-connection.ts';
 import { createBatch, type Queued, type TopicBatch } from './batch.ts';
 import { isRefusal, isUnknownTopic, TopicUnknown } from './kafka-failures.ts';

@@ -1,5 +1,6 @@
 /** The meaning of the client library's errors for a message. */
-import { get, isObject } from '../../../../src/spec/json.ts';
+
+import { get, isObject } from '../../../kit.ts';
 import { PublishError } from '../publishing/publish-error.ts';
 
 const TOO_LARGE = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE']);

@@ -2,9 +2,8 @@
  * The brokers' settings in the configs of `stream-publish` and `stream-subscribe`
  * (docs/reference/plugins.md#stream-publish), read once.
  */
-import type { JsonObject } from '../../../../src/artifact/format.ts';
-import type { ReadPem } from '../../../../src/egress/upstream.ts';
-import { get, isObject } from '../../../../src/spec/json.ts';
+
+import { get, isObject, type JsonObject, type ReadPem } from '../../../kit.ts';
 import { type BrokerTls, readBrokerTls } from '../publishing/broker-tls.ts';
 import { type IdempotencySettings, readIdempotency } from '../publishing/idempotency.ts';
 

@@ -1,5 +1,6 @@
 /** Topics of Kafka as sources of event streams; the client library is loaded when the first is read. */
-import type { EgressGuard } from '../../../../src/egress/guard.ts';
+
+import type { EgressGuard } from '../../../kit.ts';
 import type { Position } from '../subscribing/position.ts';
 import type { Backlog, LiveReader, TopicSource } from '../subscribing/topic-source.ts';
 import { KafkaBacklogs } from './kafka-backlog.ts';

@@ -1,5 +1,6 @@
 /** A topic of Kafka as it is read by a client of its own: its partitions and their offsets, and messages from there. */
-import type { EgressGuard } from '../../../../src/egress/guard.ts';
+
+import type { EgressGuard } from '../../../kit.ts';
 import type { Position } from '../subscribing/position.ts';
 import type { Gap, MessageBatch, StreamMessage } from '../subscribing/topic-source.ts';
 import {

@@ -1,8 +1,6 @@
 /** Options of the client library: all sockets go through the egress guard, and it logs nothing. */
 import type { KafkaConfig, SASLOptions } from 'kafkajs';
-import { EgressRefused } from '../../../../src/egress/connector.ts';
-import type { EgressGuard } from '../../../../src/egress/guard.ts';
-import { messageOf } from '../../../../src/message-of.ts';
+import { type EgressGuard, EgressRefused, messageOf } from '../../../kit.ts';
 import { secureContextOf } from '../publishing/broker-tls.ts';
 import { ConnectionRefused } from '../publishing/kept-connection.ts';
 import type { KafkaBrokers, KafkaSasl } from './kafka-settings.ts';

@@ -4,8 +4,7 @@
  */
 import { Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
-import { connectVetted, startTlsClient } from '../../../../src/egress/connector.ts';
-import type { EgressGuard } from '../../../../src/egress/guard.ts';
+import { connectVetted, type EgressGuard, startTlsClient } from '../../../kit.ts';
 import { FrameLimit } from './frame-limit.ts';
 
 export interface VettedSocketOptions {

@@ -7,9 +7,7 @@ import {
   headers as messageHeaders,
   PermissionViolationError,
 } from '@nats-io/nats-core';
-import { BoundedMap } from '../../../../src/bounded-map.ts';
-import { IN_FLIGHT_LIMITS } from '../../../../src/capability/in-flight.ts';
-import type { EgressGuard } from '../../../../src/egress/guard.ts';
+import { BoundedMap, type EgressGuard, IN_FLIGHT_LIMITS } from '../../../kit.ts';
 import type { Connection } from '../publishing/kept-connection.ts';
 import type { MessageHeader } from '../publishing/message-headers.ts';
 import { PublishError } from '../publishing/publish-error.ts';

@@ -1,6 +1,6 @@
 /** The connection to servers of NATS that all subjects share which are read from them, as long as there are any. */
 import type { NatsConnection } from '@nats-io/nats-core';
-import type { EgressGuard } from '../../../../src/egress/guard.ts';
+import type { EgressGuard } from '../../../kit.ts';
 import type { NatsServers } from './nats-settings.ts';
 
 /** Bytes that may wait for a server: subscriptions, and requests to a stream. */

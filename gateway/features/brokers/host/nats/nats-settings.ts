@@ -2,9 +2,8 @@
  * The servers' settings in the configs of `subject-publish` and `subject-subscribe`
  * (docs/reference/plugins.md#subject-publish), read once.
  */
-import type { JsonObject } from '../../../../src/artifact/format.ts';
-import { isHostAndPort } from '../../../../src/egress/host-and-port.ts';
-import type { ReadPem } from '../../../../src/egress/upstream.ts';
+
+import { isHostAndPort, type JsonObject, type ReadPem } from '../../../kit.ts';
 import { type BrokerTls, readBrokerTls } from '../publishing/broker-tls.ts';
 import { type IdempotencySettings, readIdempotency } from '../publishing/idempotency.ts';
 

@@ -8,7 +8,7 @@ import {
   usernamePasswordAuthenticator,
 } from '@nats-io/nats-core';
 import { Kind, NatsConnectionImpl, type ParserEvent, type ProtocolHandler } from '@nats-io/nats-core/internal';
-import type { EgressGuard } from '../../../../src/egress/guard.ts';
+import type { EgressGuard } from '../../../kit.ts';
 import { secureContextOf } from '../publishing/broker-tls.ts';
 import { ConnectionRefused } from '../publishing/kept-connection.ts';
 import type { NatsCredentials, NatsServers } from './nats-settings.ts';

@@ -7,10 +7,7 @@ import type { Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import type { ConnectionOptions, Server, ServerInfo } from '@nats-io/nats-core';
 import { checkOptions, INFO, type ParserEvent, setTransportFactory, type Transport } from '@nats-io/nats-core/internal';
-import { connectVetted, startTlsClient } from '../../../../src/egress/connector.ts';
-import type { EgressGuard } from '../../../../src/egress/guard.ts';
-import { slicesInTurns } from '../../../../src/read-in-turns.ts';
-import { get, isObject } from '../../../../src/spec/json.ts';
+import { connectVetted, type EgressGuard, get, isObject, slicesInTurns, startTlsClient } from '../../../kit.ts';
 import { ConnectionRefused } from '../publishing/kept-connection.ts';
 import { LineLimit, MOST_LINE } from './line-limit.ts';
 

@@ -1,8 +1,6 @@
 /** TLS towards brokers, as configs have it: `tls` with `ca`, `client_cert` and `client_key`, each a PEM file. */
 import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
-import type { JsonObject } from '../../../../src/artifact/format.ts';
-import type { ReadPem } from '../../../../src/egress/upstream.ts';
-import { get, isObject } from '../../../../src/spec/json.ts';
+import { get, isObject, type JsonObject, type ReadPem } from '../../../kit.ts';
 
 /** The contents of the files, so that changed files make other settings. */
 export interface BrokerTls {

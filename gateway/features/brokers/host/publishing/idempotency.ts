@@ -3,12 +3,18 @@
  * it is published, its acknowledgement recorded after, for repeats within a window, over all workers and pods.
  */
 import { hash } from 'node:crypto';
-import type { JsonObject } from '../../../../src/artifact/format.ts';
-import { type Exchange, headerOf, joinedHeader } from '../../../../src/exchange.ts';
-import type { OwnerPath } from '../../../../src/shares/owner-path.ts';
-import { get, isObject } from '../../../../src/spec/json.ts';
-import type { Reservation, ReservationStore } from '../../../../src/state/reservation-store.ts';
-import { StateUnavailable } from '../../../../src/state/state.ts';
+import {
+  type Exchange,
+  get,
+  headerOf,
+  isObject,
+  type JsonObject,
+  joinedHeader,
+  type OwnerPath,
+  type Reservation,
+  type ReservationStore,
+  StateUnavailable,
+} from '../../../kit.ts';
 import type { MessageHeader } from './message-headers.ts';
 import { PublishError } from './publish-error.ts';
 

@@ -3,7 +3,7 @@
  * growing pauses, so that a broker that restarts costs no request.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { EgressRefused } from '../../../../src/egress/connector.ts';
+import { EgressRefused } from '../../../kit.ts';
 import { PublishError } from './publish-error.ts';
 
 export interface Connection {

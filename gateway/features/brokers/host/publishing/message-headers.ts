@@ -1,5 +1,5 @@
 /** Headers of a message, as plugins give them. */
-import { HostCallError } from '../../../../src/wasm/call/host-call-error.ts';
+import { HostCallError } from '../../../kit.ts';
 
 export type MessageHeader = readonly [name: string, value: string];
 

@@ -1,7 +1,6 @@
 /** Publishes a request's message; once only, if it has an `Idempotency-Key` and the config enables it. */
-import type { Exchange } from '../../../../src/exchange.ts';
-import { ownerOf } from '../../../../src/shares/owner.ts';
-import type { ReservationStore } from '../../../../src/state/reservation-store.ts';
+
+import { type Exchange, ownerOf, type ReservationStore } from '../../../kit.ts';
 import {
   type IdempotencySettings,
   type MessageParts,

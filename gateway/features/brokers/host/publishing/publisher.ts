@@ -1,10 +1,6 @@
 /** Publishes to one broker: within the limits of messages in flight, behind a circuit breaker, within a time limit. */
 
-import type { Share } from '../../../../src/capability/in-flight.ts';
-import { Outage } from '../../../../src/capability/outage.ts';
-import { CircuitBreaker } from '../../../../src/egress/breaker.ts';
-import { firstLineOf } from '../../../../src/message-of.ts';
-import type { OwnerPath } from '../../../../src/shares/owner-path.ts';
+import { CircuitBreaker, firstLineOf, Outage, type OwnerPath, type Share } from '../../../kit.ts';
 import type { Settled } from './idempotency.ts';
 import { PublishError } from './publish-error.ts';
 

@@ -1,9 +1,6 @@
 /** Shared parts of host functions that publish: the request's body and trace, the wait, results as numbers. */
-import { type Exchange, headerOf } from '../../../../src/exchange.ts';
-import { traceparentOf } from '../../../../src/telemetry/trace-context.ts';
-import type { Call } from '../../../../src/wasm/call/call.ts';
-import type { CallState } from '../../../../src/wasm/call/capability.ts';
-import { withBody } from '../../../../src/wasm/host/request-body.ts';
+
+import { type Call, type CallState, type Exchange, headerOf, traceparentOf, withBody } from '../../../kit.ts';
 import type { Publication } from './idempotency.ts';
 import { type MessageHeader, messageHeaders } from './message-headers.ts';
 import { FAILURE_CODES, PublishError } from './publish-error.ts';

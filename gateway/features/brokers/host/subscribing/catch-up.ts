@@ -4,7 +4,7 @@
  * while it reads the rest, so that no message is lost between the two, or comes twice.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { OwnerPath } from '../../../../src/shares/owner-path.ts';
+import type { OwnerPath } from '../../../kit.ts';
 import { gapOf } from './client-event.ts';
 import { Frames } from './frames.ts';
 import { LiveBatch, type MessageForm } from './live-batch.ts';

@@ -1,6 +1,6 @@
 /** Carries a client's events: the body of a response, or a WebSocket. */
 import type { Writable } from 'node:stream';
-import type { Exchange, ResponseSink } from '../../../../src/exchange.ts';
+import type { Exchange, ResponseSink } from '../../../kit.ts';
 import type { Framing } from './client-event.ts';
 import { SERVER_SENT_EVENTS } from './sse.ts';
 

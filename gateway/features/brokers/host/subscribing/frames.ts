@@ -1,5 +1,5 @@
 /** Encoded events that are written together, to one client or to many, and their memory while some have yet to read them. */
-import type { Holding } from '../../../../src/buffer-budget.ts';
+import type { Holding } from '../../../kit.ts';
 
 /** A client that has yet to read frames. */
 export interface FramesReader {

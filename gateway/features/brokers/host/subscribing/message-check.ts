@@ -1,5 +1,6 @@
 /** Which messages of a topic reach clients: those that the API description has (docs/decisions.md#streams-validated). */
-import type { DescribedMessages } from '../../../../src/exchange.ts';
+
+import type { DescribedMessages } from '../../../kit.ts';
 import type { StreamMessage } from './topic-source.ts';
 
 /** The check of one operation: the same for all its clients, so that a batch is checked once for all of them. */

@@ -1,5 +1,6 @@
 /** Output to a client: written while it reads, queued in order up to a limit while it does not. */
-import type { DirectionFigures } from '../../../../src/web-socket-figures.ts';
+
+import type { DirectionFigures } from '../../../kit.ts';
 import type { Channel } from './channel.ts';
 import type { Frames, FramesReader } from './frames.ts';
 import type { Lag } from './subscription-settings.ts';

@@ -1,8 +1,6 @@
 /** Reads a topic with one reader after another: a lost reader is replaced by one that resumes at its position. */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Outage } from '../../../../src/capability/outage.ts';
-import { EgressRefused } from '../../../../src/egress/connector.ts';
-import { firstLineOf } from '../../../../src/message-of.ts';
+import { EgressRefused, firstLineOf, type Outage } from '../../../kit.ts';
 import { ConnectionRefused } from '../publishing/kept-connection.ts';
 import type { Position } from './position.ts';
 import { SubscribeError } from './subscribe-error.ts';

@@ -1,5 +1,5 @@
 /** Metrics of event streams. */
-import { type CounterInfo, LABELS, type SampledInfo } from '../../../../src/telemetry/metric-table.ts';
+import { type CounterInfo, LABELS, type SampledInfo } from '../../../kit.ts';
 
 export const STREAMS: CounterInfo = {
   help: 'Streams of events that have ended',

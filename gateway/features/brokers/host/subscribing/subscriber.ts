@@ -2,10 +2,8 @@
  * A client that streams a topic: first the messages that it missed, then new ones as they come. Unread messages wait
  * for it up to a limit, and within its client's share of memory, past which it is cut off; it delays no other.
  */
-import type { Holding } from '../../../../src/buffer-budget.ts';
-import type { Engine, EngineResponse, Exchange } from '../../../../src/exchange.ts';
-import type { OwnerPath } from '../../../../src/shares/owner-path.ts';
-import type { DirectionFigures } from '../../../../src/web-socket-figures.ts';
+
+import type { DirectionFigures, Engine, EngineResponse, Exchange, Holding, OwnerPath } from '../../../kit.ts';
 import { CatchUp } from './catch-up.ts';
 import { type Channel, responseChannel } from './channel.ts';
 import { gapOf } from './client-event.ts';

@@ -1,10 +1,16 @@
 /** Opens streams for clients, up to the limit of each config. */
-import { RequestSlot } from '../../../../src/capability/request-slot.ts';
-import { type DescribedMessages, type Exchange, headerOf, type RequestPart } from '../../../../src/exchange.ts';
-import { ownerOf } from '../../../../src/shares/owner.ts';
-import type { OwnerPath } from '../../../../src/shares/owner-path.ts';
-import { ShareTree } from '../../../../src/shares/share-tree.ts';
-import type { LabelledCounter } from '../../../../src/telemetry/labelled-counter.ts';
+
+import {
+  type DescribedMessages,
+  type Exchange,
+  headerOf,
+  type LabelledCounter,
+  type OwnerPath,
+  ownerOf,
+  type RequestPart,
+  RequestSlot,
+  ShareTree,
+} from '../../../kit.ts';
 import { MessageCheck } from './message-check.ts';
 import type { Position } from './position.ts';
 import { SubscribeError } from './subscribe-error.ts';

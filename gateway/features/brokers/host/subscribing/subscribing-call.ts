@@ -1,6 +1,6 @@
 /** Shared parts of host functions that subscribe: the wait, the hand-off, results as numbers. */
-import type { Call } from '../../../../src/wasm/call/call.ts';
-import { HostCallError } from '../../../../src/wasm/call/host-call-error.ts';
+
+import { type Call, HostCallError } from '../../../kit.ts';
 import { SUBSCRIBE_CODES, SubscribeError } from './subscribe-error.ts';
 import type { Subscriber } from './subscriber.ts';
 

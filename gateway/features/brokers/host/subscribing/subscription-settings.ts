@@ -1,6 +1,5 @@
 /** Settings that configs of subscribing plugins share (docs/reference/plugins.md#subscribing). */
-import type { JsonObject } from '../../../../src/artifact/format.ts';
-import { get } from '../../../../src/spec/json.ts';
+import { get, type JsonObject } from '../../../kit.ts';
 
 export interface Lag {
   readonly messages: number;

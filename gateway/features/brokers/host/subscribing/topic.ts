@@ -3,9 +3,7 @@
  * a while after the last.
  */
 
-import { Outage } from '../../../../src/capability/outage.ts';
-import { CircuitBreaker } from '../../../../src/egress/breaker.ts';
-import type { FairQueue } from '../../../../src/shares/fair-queue.ts';
+import { CircuitBreaker, type FairQueue, Outage } from '../../../kit.ts';
 import type { PublisherLog } from '../publishing/publisher.ts';
 import { LiveBatch } from './live-batch.ts';
 import type { Position } from './position.ts';

@@ -1,5 +1,6 @@
 /** The topics that a process reads, by the settings of their brokers and their names: plugins with equal ones share one. */
-import { FairQueue } from '../../../../src/shares/fair-queue.ts';
+
+import { FairQueue } from '../../../kit.ts';
 import type { PublisherLog } from '../publishing/publisher.ts';
 import { Topic } from './topic.ts';
 import type { TopicSource } from './topic-source.ts';

@@ -1,9 +1,6 @@
 /** Carries a client's events over a WebSocket. Loaded with the library that reads frames. */
 import type { Duplex } from 'node:stream';
-import type { Exchange } from '../../../../src/exchange.ts';
-import type { Closing } from '../../../../src/web-socket-closing.ts';
-import type { WebSocketFigures } from '../../../../src/web-socket-figures.ts';
-import { closeFrame } from '../../../../src/websocket/close-frame.ts';
+import { type Closing, closeFrame, type Exchange, type WebSocketFigures } from '../../../kit.ts';
 import type { Channel } from './channel.ts';
 import { WebSocketInput } from './web-socket-input.ts';
 import { WEB_SOCKET_MESSAGES } from './web-socket-messages.ts';

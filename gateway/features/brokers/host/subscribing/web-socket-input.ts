@@ -1,10 +1,7 @@
 /** Input of a WebSocket whose client only listens: pings are answered, and its close frame is reported. */
 import type { Duplex } from 'node:stream';
 import { Receiver } from 'ws';
-import { readInTurns, SLICE } from '../../../../src/read-in-turns.ts';
-import { get } from '../../../../src/spec/json.ts';
-import type { Closing } from '../../../../src/web-socket-closing.ts';
-import { FrameScanner } from '../../../../src/websocket/frame-scanner.ts';
+import { type Closing, FrameScanner, get, readInTurns, SLICE } from '../../../kit.ts';
 
 export interface WebSocketListener {
   received(bytes: number): void;

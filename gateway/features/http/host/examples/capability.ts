@@ -1,7 +1,6 @@
 /** `host_example_respond`: an answer out of the operation's description. */
 
-import { capability } from '../../../../src/capability/capability.ts';
-import { HostCallError } from '../../../../src/wasm/call/host-call-error.ts';
+import { capability, HostCallError } from '../../../kit.ts';
 
 /** Cost of choosing and making beyond the body's length, in instructions. */
 const MAKING = 50_000;

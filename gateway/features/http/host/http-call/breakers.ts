@@ -1,7 +1,6 @@
 /** The circuit breakers of a config, one for each server that its calls go to. */
 
-import { BoundedMap } from '../../../../src/bounded-map.ts';
-import { CircuitBreaker } from '../../../../src/egress/breaker.ts';
+import { BoundedMap, CircuitBreaker } from '../../../kit.ts';
 
 /** Servers of one config; those beyond it that were called longest ago are forgotten. */
 const MAX_SERVERS = 100;

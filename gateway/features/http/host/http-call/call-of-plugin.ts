@@ -1,14 +1,18 @@
 /** Staged parts of a plugin's next HTTP call, and the answer of the last one. */
 
-import type { Own } from '../../../../src/capability/capability.ts';
-import { addForwarded } from '../../../../src/egress/forwarded-headers.ts';
-import type { HttpAnswer, HttpCaller } from '../../../../src/egress/http-client.ts';
-import type { Exchange, HeaderList } from '../../../../src/exchange.ts';
-import { scanJson } from '../../../../src/json/json-scan.ts';
-import { parseScanned } from '../../../../src/json/parse-once.ts';
-import type { Call } from '../../../../src/wasm/call/call.ts';
-import type { CallState } from '../../../../src/wasm/call/capability.ts';
-import { HostCallError } from '../../../../src/wasm/call/host-call-error.ts';
+import {
+  addForwarded,
+  type Call,
+  type CallState,
+  type Exchange,
+  type HeaderList,
+  HostCallError,
+  type HttpAnswer,
+  type HttpCaller,
+  type Own,
+  parseScanned,
+  scanJson,
+} from '../../../kit.ts';
 import type { Breakers } from './breakers.ts';
 
 /** State of this capability in an instance. */

@@ -1,13 +1,19 @@
 /** `host_http_call`: a whole HTTP call, and the small calls that read its answer. */
 
-import { capability } from '../../../../src/capability/capability.ts';
-import type { CircuitBreaker } from '../../../../src/egress/breaker.ts';
-import { HttpCallError, type HttpCallFailure } from '../../../../src/egress/http-call-error.ts';
-import type { Exchange, HeaderList } from '../../../../src/exchange.ts';
-import type { Binding } from '../../../../src/wasm/call/call.ts';
-import { HostCallError } from '../../../../src/wasm/call/host-call-error.ts';
-import { MAX_HEADERS, MAX_VALUE, transportHeaders } from '../../../../src/wasm/host/header-rules.ts';
-import { readHeader } from '../../../../src/wasm/host/request-headers.ts';
+import {
+  type Binding,
+  type CircuitBreaker,
+  capability,
+  type Exchange,
+  type HeaderList,
+  HostCallError,
+  HttpCallError,
+  type HttpCallFailure,
+  MAX_HEADERS,
+  MAX_VALUE,
+  readHeader,
+  transportHeaders,
+} from '../../../kit.ts';
 import { Breakers } from './breakers.ts';
 import { CallOfPlugin } from './call-of-plugin.ts';
 import { jsonFunctions } from './json-functions.ts';

@@ -1,9 +1,6 @@
 /** The answer of an HTTP call as JSON, which the host reads. */
 
-import type { CapabilityFunction } from '../../../../src/capability/capability.ts';
-import type { HttpCaller } from '../../../../src/egress/http-client.ts';
-import { valueAt } from '../../../../src/spec/pointer.ts';
-import type { Call } from '../../../../src/wasm/call/call.ts';
+import { type Call, type CapabilityFunction, type HttpCaller, valueAt } from '../../../kit.ts';
 import type { CallOfPlugin, HttpCallOwn } from './call-of-plugin.ts';
 
 type JsonFunction = CapabilityFunction<HttpCallOwn, HttpCaller>;

@@ -1,8 +1,6 @@
 /** Options of the next HTTP call: parts of the request that go with it, and that a circuit breaker counts it. */
 
-import type { CapabilityFunction } from '../../../../src/capability/capability.ts';
-import type { HttpCaller } from '../../../../src/egress/http-client.ts';
-import { withBody } from '../../../../src/wasm/host/request-body.ts';
+import { type CapabilityFunction, type HttpCaller, withBody } from '../../../kit.ts';
 import type { HttpCallOwn } from './call-of-plugin.ts';
 
 type PassFunction = CapabilityFunction<HttpCallOwn, HttpCaller>;

@@ -1,17 +1,21 @@
 /** Answers the client with the answer of an HTTP call, whose body does not pass through the plugin's memory. */
 
-import type { CapabilityFunction } from '../../../../src/capability/capability.ts';
-import { HOP_BY_HOP } from '../../../../src/egress/forwarded-headers.ts';
-import type { HttpCaller } from '../../../../src/egress/http-client.ts';
-import { changeHeader, type HeaderList, joinedHeader } from '../../../../src/exchange.ts';
 import {
+  answerWith,
+  type CapabilityFunction,
+  changeHeader,
+  finalStatus,
+  type HeaderList,
+  HOP_BY_HOP,
+  type HttpCaller,
   isFieldValue,
   isToken,
+  joinedHeader,
+  MAX_HEADER_BYTES,
   MAX_HEADERS,
   MAX_VALUE,
   transportHeaders,
-} from '../../../../src/wasm/host/header-rules.ts';
-import { answerWith, finalStatus, MAX_HEADER_BYTES } from '../../../../src/wasm/host/response.ts';
+} from '../../../kit.ts';
 import type { CallOfPlugin, HttpCallOwn } from './call-of-plugin.ts';
 import { at } from './json-functions.ts';
 

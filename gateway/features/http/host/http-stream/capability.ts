@@ -1,6 +1,6 @@
 /** `host_http_stream`: the host proxies the request, and the instance is free. */
 
-import { capability } from '../../../../src/capability/capability.ts';
+import { capability } from '../../../kit.ts';
 import { targetOf } from './target.ts';
 
 /** An hour: past it a client has long gone. */

@@ -1,8 +1,5 @@
 /** The target to which a dispatcher hands a request off. */
-import type { Exchange } from '../../../../src/exchange.ts';
-import type { HandOff } from '../../../../src/hand-off.ts';
-import type { Call } from '../../../../src/wasm/call/call.ts';
-import { HostCallError } from '../../../../src/wasm/call/host-call-error.ts';
+import { type Call, type Exchange, type HandOff, HostCallError } from '../../../kit.ts';
 
 /** Places and lengths of two texts in the plugin's memory. */
 interface TargetArguments {

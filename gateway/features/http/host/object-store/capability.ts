@@ -1,8 +1,6 @@
 /** `host_object_store_stream`: the host signs the request and proxies it to an S3-compatible store. */
-import { capability } from '../../../../src/capability/capability.ts';
-import { onlyIn, openedInInit } from '../../../../src/capability/in-hook.ts';
-import type { Call } from '../../../../src/wasm/call/call.ts';
-import { HostCallError } from '../../../../src/wasm/call/host-call-error.ts';
+
+import { type Call, capability, HostCallError, onlyIn, openedInInit } from '../../../kit.ts';
 import { ObjectStore } from './object-store.ts';
 
 const HANDED_OFF = 0;

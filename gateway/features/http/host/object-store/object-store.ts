@@ -1,7 +1,6 @@
 /** A store as one config describes it: requests to it become hand-offs. */
-import type { JsonObject } from '../../../../src/artifact/format.ts';
-import type { Exchange } from '../../../../src/exchange.ts';
-import type { HandOff, Upstream } from '../../../../src/hand-off.ts';
+
+import type { Exchange, HandOff, JsonObject, Upstream } from '../../../kit.ts';
 import { bucketOf, keyPath, keyPathOf } from './object-path.ts';
 import { Signer } from './signer.ts';
 import { NO_QUERY, type StoreQuery, storeQuery } from './store-query.ts';

@@ -1,6 +1,6 @@
 /** Signature version 4 of requests to a store, and of the chunks of a body that streams (docs/decisions.md#store-bodies). */
 import type { SignatureV4 } from '@smithy/signature-v4';
-import type { HeaderList } from '../../../../src/exchange.ts';
+import type { HeaderList } from '../../../kit.ts';
 import { Sha256, sha256Hex } from './sha256.ts';
 import type { StoreQuery } from './store-query.ts';
 import type { StoreSettings } from './store-settings.ts';

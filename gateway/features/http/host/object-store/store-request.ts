@@ -1,8 +1,15 @@
 /** The request to a store: its headers, signed as it is sent, and its body in a form that can be signed. */
 import type { Readable } from 'node:stream';
-import { type Exchange, type HeaderList, headerOf, Interrupted, problemOf } from '../../../../src/exchange.ts';
-import { NotSendable, type UpstreamRequest } from '../../../../src/hand-off.ts';
-import { problem } from '../../../../src/problems.ts';
+import {
+  type Exchange,
+  type HeaderList,
+  headerOf,
+  Interrupted,
+  NotSendable,
+  problem,
+  problemOf,
+  type UpstreamRequest,
+} from '../../../kit.ts';
 import { sha256Hex } from './sha256.ts';
 import { chunkedLength, SignedChunks } from './signed-chunks.ts';
 import type { Signed, Signer } from './signer.ts';

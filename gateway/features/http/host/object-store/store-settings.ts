@@ -1,5 +1,5 @@
 /** Address of a store, and the form of its bucket URLs, from the config of `object-store`. */
-import type { JsonObject } from '../../../../src/artifact/format.ts';
+import type { JsonObject } from '../../../kit.ts';
 
 export interface StoreSettings {
   readonly region: string;

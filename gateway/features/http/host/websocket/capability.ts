@@ -1,8 +1,6 @@
 /** `host_websocket_upgrade`: the host relays a WebSocket, and the instance is free. */
 
-import { capability } from '../../../../src/capability/capability.ts';
-import { HostCallError } from '../../../../src/wasm/call/host-call-error.ts';
-import { refusalOf } from '../../../../src/websocket/handshake.ts';
+import { capability, HostCallError, refusalOf } from '../../../kit.ts';
 import { targetOf } from '../http-stream/target.ts';
 
 const ANSWERED = 1;

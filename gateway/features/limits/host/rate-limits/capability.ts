@@ -1,12 +1,15 @@
 /** `host_rate_limit_take`: counters that every instance, worker or pod shares. */
 
 import { hash } from 'node:crypto';
-import { capability } from '../../../../src/capability/capability.ts';
-import { networkOf } from '../../../../src/shares/owner.ts';
-import type { RateLimitResult, RateLimitStore } from '../../../../src/state/rate-limit-store.ts';
-import { StateUnavailable } from '../../../../src/state/state.ts';
-import type { Call } from '../../../../src/wasm/call/call.ts';
-import { HostCallError } from '../../../../src/wasm/call/host-call-error.ts';
+import {
+  type Call,
+  capability,
+  HostCallError,
+  networkOf,
+  type RateLimitResult,
+  type RateLimitStore,
+  StateUnavailable,
+} from '../../../kit.ts';
 
 const ALLOWED = 1;
 const REFUSED = 0;

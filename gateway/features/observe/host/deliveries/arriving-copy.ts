@@ -1,7 +1,8 @@
 /**
  * A body that is copied as it arrives: it takes room as it grows, and is dropped if it is too long, or room runs out.
  */
-import type { BodyCopy } from '../../../../src/exchange.ts';
+
+import type { BodyCopy } from '../../../kit.ts';
 import type { Room } from './room.ts';
 
 /** Bytes of the first piece of memory; each next one doubles it. */

@@ -1,5 +1,6 @@
 /** Deliveries of plugins after their requests: entries of a log, and copies of requests. */
-import { capability } from '../../../../src/capability/capability.ts';
+
+import { capability } from '../../../kit.ts';
 import { Deliveries } from './deliveries.ts';
 import { DELIVERIES, QUEUED, QUEUED_BYTES } from './figures.ts';
 import { Bound, type LoadedDeliveries } from './loaded.ts';

@@ -1,12 +1,16 @@
 /** Headers of a copy: those that the request's upstream would get, without credentials. */
-import type { JsonObject } from '../../../../src/artifact/format.ts';
-import { addForwarded } from '../../../../src/egress/forwarded-headers.ts';
-import type { Exchange, HeaderList } from '../../../../src/exchange.ts';
-import { holdsCredential } from '../../../../src/headers/credential-names.ts';
-import { HOPS } from '../../../../src/headers/hops.ts';
-import { isObject } from '../../../../src/spec/json.ts';
-import { traceparentOf } from '../../../../src/telemetry/trace-context.ts';
-import { AUTH_PREFIX } from '../../../../src/wasm/host/header-rules.ts';
+
+import {
+  AUTH_PREFIX,
+  addForwarded,
+  type Exchange,
+  type HeaderList,
+  HOPS,
+  holdsCredential,
+  isObject,
+  type JsonObject,
+  traceparentOf,
+} from '../../../kit.ts';
 import { headerName, headersOf } from './target-settings.ts';
 
 /**

@@ -1,5 +1,6 @@
 /** All queues of a process: their common memory, and their end. */
-import { InFlight } from '../../../../src/capability/in-flight.ts';
+
+import { InFlight } from '../../../kit.ts';
 import { DeliveryQueue, type QueueServices, type QueueSettings } from './delivery-queue.ts';
 import { DeliveryFigures } from './figures.ts';
 

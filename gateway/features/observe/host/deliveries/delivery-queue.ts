@@ -2,7 +2,8 @@
  * The queue of deliveries to one target, in order, sent in batches. It is bounded, by itself and by its share of the
  * process's memory: an item without room is dropped and counted, and never delays a request.
  */
-import type { Share } from '../../../../src/capability/in-flight.ts';
+
+import type { Share } from '../../../kit.ts';
 import type { Delivered, PluginDeliveries } from './figures.ts';
 import { Room } from './room.ts';
 

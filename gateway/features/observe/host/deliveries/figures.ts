@@ -1,5 +1,5 @@
 /** Outcomes of deliveries after requests, by plugin. */
-import type { LabelledValue, SampledInfo } from '../../../../src/telemetry/metric-table.ts';
+import type { LabelledValue, SampledInfo } from '../../../kit.ts';
 
 /** Acknowledged by the target; never sent, for lack of room or because the gateway ended; sent without success. */
 export type Delivered = 'sent' | 'dropped' | 'failed';

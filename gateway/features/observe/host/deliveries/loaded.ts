@@ -1,6 +1,6 @@
 /** State of the capability for an artifact, and for a config. */
-import type { ArtifactServices, Own } from '../../../../src/capability/capability.ts';
-import type { HttpCaller } from '../../../../src/egress/http-client.ts';
+
+import type { ArtifactServices, HttpCaller, Own } from '../../../kit.ts';
 import type { ArtifactDeliveries } from './deliveries.ts';
 import type { Mirror } from './mirror.ts';
 import type { RequestLog } from './request-log.ts';

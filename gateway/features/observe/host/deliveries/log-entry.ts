@@ -1,6 +1,6 @@
 /** An entry about a request that has ended: a line of JSON with the fields that a config names. */
-import { type EndedRequest, headerOf } from '../../../../src/exchange.ts';
-import { text, timestamp } from '../../../../src/telemetry/access-log.ts';
+
+import { type EndedRequest, headerOf, text, timestamp } from '../../../kit.ts';
 import { observedValues } from '../observations/observed-request.ts';
 
 /** Returns the member's value as JSON; null if the request has no value. */

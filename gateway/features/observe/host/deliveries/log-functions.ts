@@ -1,7 +1,6 @@
 /** `host_request_log_*`: an entry about each request that has ended, sent in batches. */
 
-import type { CapabilityFunction } from '../../../../src/capability/capability.ts';
-import { onlyIn, openedInInit } from '../../../../src/capability/in-hook.ts';
+import { type CapabilityFunction, onlyIn, openedInInit } from '../../../kit.ts';
 import { type DeliveriesOwn, type LoadedDeliveries, servicesFor } from './loaded.ts';
 import { logAtEnd, RequestLog } from './request-log.ts';
 

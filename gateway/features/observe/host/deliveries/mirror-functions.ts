@@ -1,8 +1,6 @@
 /** `host_mirror_*`: copies of requests, sent elsewhere while the client does not wait. */
 
-import type { CapabilityFunction } from '../../../../src/capability/capability.ts';
-import { onlyIn, openedInInit } from '../../../../src/capability/in-hook.ts';
-import { HostCallError } from '../../../../src/wasm/call/host-call-error.ts';
+import { type CapabilityFunction, HostCallError, onlyIn, openedInInit } from '../../../kit.ts';
 import { type DeliveriesOwn, type LoadedDeliveries, servicesFor } from './loaded.ts';
 import { Mirror } from './mirror.ts';
 import { copyAtDispatch } from './mirrored-request.ts';

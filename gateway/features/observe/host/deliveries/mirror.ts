@@ -1,9 +1,14 @@
 /** Copies of requests on their way to one server, whose answers are ignored. */
-import type { JsonObject } from '../../../../src/artifact/format.ts';
-import { Outage } from '../../../../src/capability/outage.ts';
-import { CircuitBreaker } from '../../../../src/egress/breaker.ts';
-import type { HttpCaller } from '../../../../src/egress/http-client.ts';
-import { type Exchange, type HeaderList, headerOf } from '../../../../src/exchange.ts';
+
+import {
+  CircuitBreaker,
+  type Exchange,
+  type HeaderList,
+  type HttpCaller,
+  headerOf,
+  type JsonObject,
+  Outage,
+} from '../../../kit.ts';
 import { ArrivingCopy } from './arriving-copy.ts';
 import { CopiedHeaders, passingOf } from './copied-headers.ts';
 import type { DeliveryQueue } from './delivery-queue.ts';

@@ -1,6 +1,6 @@
 /** Copies of a request, made when it goes to its dispatcher. */
-import { RequestSlot } from '../../../../src/capability/request-slot.ts';
-import type { Exchange, RequestPart } from '../../../../src/exchange.ts';
+
+import { type Exchange, type RequestPart, RequestSlot } from '../../../kit.ts';
 import type { Mirror } from './mirror.ts';
 
 class MirroredRequest implements RequestPart {

@@ -1,9 +1,15 @@
 /** Entries about requests that have ended, on their way to one server. */
-import type { JsonObject } from '../../../../src/artifact/format.ts';
-import { RequestSlot } from '../../../../src/capability/request-slot.ts';
-import type { EndedRequest, Exchange, HeaderList, RequestPart } from '../../../../src/exchange.ts';
-import { HOPS } from '../../../../src/headers/hops.ts';
-import { isObject } from '../../../../src/spec/json.ts';
+
+import {
+  type EndedRequest,
+  type Exchange,
+  type HeaderList,
+  HOPS,
+  isObject,
+  type JsonObject,
+  type RequestPart,
+  RequestSlot,
+} from '../../../kit.ts';
 import type { DeliveryQueue } from './delivery-queue.ts';
 import { entryWriter } from './log-entry.ts';
 import type { DeliveryServices } from './services.ts';

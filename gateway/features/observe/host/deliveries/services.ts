@@ -1,5 +1,6 @@
 /** Services for the config of a plugin that delivers. */
-import type { HttpCaller } from '../../../../src/egress/http-client.ts';
+
+import type { HttpCaller } from '../../../kit.ts';
 import type { ArtifactDeliveries } from './deliveries.ts';
 import type { DeliveryLog } from './target.ts';
 

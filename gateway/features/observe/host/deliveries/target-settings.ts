@@ -1,14 +1,14 @@
 /** Settings that configs of deliveries share, read once secrets are filled in. */
-import type { JsonObject } from '../../../../src/artifact/format.ts';
-import type { HeaderList } from '../../../../src/exchange.ts';
-import { isObject } from '../../../../src/spec/json.ts';
 import {
+  type HeaderList,
   isFieldValue,
+  isObject,
   isToken,
+  type JsonObject,
   MAX_HEADERS,
   MAX_VALUE,
   transportHeaders,
-} from '../../../../src/wasm/host/header-rules.ts';
+} from '../../../kit.ts';
 
 /** The config cannot be used; stops the load (exit 1). Names the property, and no value. */
 export class DeliverySettingsError extends Error {}

@@ -1,11 +1,14 @@
 /** A server that takes deliveries: sends a call again while it cannot take it, and says once that it is away. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Outage } from '../../../../src/capability/outage.ts';
-import { HttpCallError } from '../../../../src/egress/http-call-error.ts';
-import type { HttpCall, HttpCaller } from '../../../../src/egress/http-client.ts';
-import { headerOf } from '../../../../src/exchange.ts';
-import { messageOf } from '../../../../src/message-of.ts';
-import { retryAfterMs } from '../../../../src/retry-after.ts';
+import {
+  type HttpCall,
+  HttpCallError,
+  type HttpCaller,
+  headerOf,
+  messageOf,
+  Outage,
+  retryAfterMs,
+} from '../../../kit.ts';
 import type { Delivered } from './figures.ts';
 
 export type DeliveryLog = (level: 'info' | 'error', message: string) => void;

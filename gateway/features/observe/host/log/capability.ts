@@ -1,9 +1,6 @@
 /** `host_log`. */
 
-import { capability } from '../../../../src/capability/capability.ts';
-import type { CallState } from '../../../../src/wasm/call/capability.ts';
-import { HostCallError } from '../../../../src/wasm/call/host-call-error.ts';
-import type { LogLevel } from '../../../../src/wasm/call/plugin.ts';
+import { type CallState, capability, HostCallError, type LogLevel } from '../../../kit.ts';
 
 const levels: readonly LogLevel[] = ['trace', 'debug', 'info', 'warn', 'error'];
 /** Bytes of one line, and lines of one call; the rest is left out. */

@@ -1,6 +1,6 @@
 /** `host_observation_*`: counts, logs and traces of requests beyond those of the gateway for all. */
-import { capability } from '../../../../src/capability/capability.ts';
-import { onlyIn, openedInInit } from '../../../../src/capability/in-hook.ts';
+
+import { capability, onlyIn, openedInInit } from '../../../kit.ts';
 import { OBSERVATION_METRICS, openFigures } from './figures.ts';
 import { Observation } from './observation.ts';
 import type { SeenConsumers } from './observed-field.ts';

@@ -1,11 +1,5 @@
 /** Metrics of requests that a config observes. */
-import type { ProcessServices } from '../../../../src/capability/capability.ts';
-import {
-  type CounterInfo,
-  DURATION_BUCKETS,
-  type HistogramInfo,
-  LABELS,
-} from '../../../../src/telemetry/metric-table.ts';
+import { type CounterInfo, DURATION_BUCKETS, type HistogramInfo, LABELS, type ProcessServices } from '../../../kit.ts';
 
 /** Whether a request kept its objective: `failed` is status 500 and above, however fast. */
 export type Outcome = 'met' | 'slow' | 'failed';

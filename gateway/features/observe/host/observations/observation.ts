@@ -1,8 +1,6 @@
 /** Observes requests by a config: an objective for their duration, fields, and which of them go into the access log. */
-import type { JsonObject } from '../../../../src/artifact/format.ts';
-import type { EndedRequest, Exchange } from '../../../../src/exchange.ts';
-import { isObject } from '../../../../src/spec/json.ts';
-import { text } from '../../../../src/telemetry/access-log.ts';
+
+import { type EndedRequest, type Exchange, isObject, type JsonObject, text } from '../../../kit.ts';
 import type { Figures, Outcome } from './figures.ts';
 import { type ObservedField, observedField, type SeenConsumers } from './observed-field.ts';
 import type { SlowLog } from './slow-log.ts';

@@ -1,8 +1,6 @@
 /** A value of each request that a config has logged, traced or counted. */
-import type { Json, JsonObject } from '../../../../src/artifact/format.ts';
-import { type Exchange, headerOf } from '../../../../src/exchange.ts';
-import { holdsCredential } from '../../../../src/headers/credential-names.ts';
-import { isObject } from '../../../../src/spec/json.ts';
+
+import { type Exchange, headerOf, holdsCredential, isObject, type Json, type JsonObject } from '../../../kit.ts';
 import { FirstValues, type LabelValues, ListedValues } from './label-values.ts';
 
 /** The config cannot be used; stops the load (exit 1). Names the property. */

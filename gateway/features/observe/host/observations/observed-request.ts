@@ -1,6 +1,6 @@
 /** State of an observed request: its config. */
-import { RequestSlot } from '../../../../src/capability/request-slot.ts';
-import type { EndedRequest, Exchange, RequestPart } from '../../../../src/exchange.ts';
+
+import { type EndedRequest, type Exchange, type RequestPart, RequestSlot } from '../../../kit.ts';
 import type { Observation } from './observation.ts';
 
 class ObservedRequest implements RequestPart {

@@ -1,5 +1,5 @@
 /** Lines about slow requests: at most one a second, since when one is slow, most are. */
-import type { EndedRequest } from '../../../../src/exchange.ts';
+import type { EndedRequest } from '../../../kit.ts';
 
 const EVERY_MS = 1000;
 

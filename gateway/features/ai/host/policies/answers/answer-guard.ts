@@ -1,8 +1,14 @@
 /** Guards an answer: rewrites its texts, or withholds it. */
-import type { JsonObject } from '../../../../../src/artifact/format.ts';
-import { RequestSlot } from '../../../../../src/capability/request-slot.ts';
-import { changeHeader, type Exchange, headerOf, type RequestPart } from '../../../../../src/exchange.ts';
-import type { Steps } from '../../../../../src/in-turns.ts';
+
+import {
+  changeHeader,
+  type Exchange,
+  headerOf,
+  type JsonObject,
+  type RequestPart,
+  RequestSlot,
+  type Steps,
+} from '../../../../kit.ts';
 import { type AiRefused, refused } from '../../proxy/conversation/refusal.ts';
 import { type FilesRequest, filesRequest } from '../../proxy/files/files-request.ts';
 import { notPassed } from '../../proxy/files/not-passed.ts';

@@ -1,6 +1,6 @@
 /** Rules for the content of answers: the settings of a profile, and its findings. */
-import type { Json, JsonObject } from '../../../../../src/artifact/format.ts';
-import type { Steps } from '../../../../../src/in-turns.ts';
+
+import type { Json, JsonObject, Steps } from '../../../../kit.ts';
 import { BlockedPatterns } from '../blocked-patterns.ts';
 import type { PiiKind } from '../pii/kinds.ts';
 import type { PiiAction } from '../pii/pii-rules.ts';

@@ -1,8 +1,6 @@
 /** The texts of a model in answers of all surfaces: whole ones, and their repetitions in streams. */
 
-import type { Steps } from '../../../../../src/in-turns.ts';
-import { isWrittenNumber } from '../../../../../src/json/exact-json.ts';
-import { get, isObject } from '../../../../../src/spec/json.ts';
+import { get, isObject, isWrittenNumber, type Steps } from '../../../../kit.ts';
 import { type TextPlace, visitTexts } from '../../proxy/request/json-texts.ts';
 
 export type Rewrite = (text: string, isJson: boolean) => Steps<string>;

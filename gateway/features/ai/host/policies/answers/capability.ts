@@ -1,10 +1,14 @@
 /** `host_ai_answers_open` and `host_ai_answers_check`: rules for answers of AI providers. */
-import type { JsonObject } from '../../../../../src/artifact/format.ts';
-import { capability } from '../../../../../src/capability/capability.ts';
-import { onlyIn, openedInInit } from '../../../../../src/capability/in-hook.ts';
-import type { Exchange } from '../../../../../src/exchange.ts';
-import { inTurns } from '../../../../../src/in-turns.ts';
-import type { CounterInfo } from '../../../../../src/telemetry/metric-table.ts';
+
+import {
+  type CounterInfo,
+  capability,
+  type Exchange,
+  inTurns,
+  type JsonObject,
+  onlyIn,
+  openedInInit,
+} from '../../../../kit.ts';
 import { settleAnswer } from '../decide.ts';
 import { PII_KINDS } from '../pii/kinds.ts';
 import { PII_ACTIONS } from '../pii/pii-rules.ts';

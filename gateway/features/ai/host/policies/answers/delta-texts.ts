@@ -1,6 +1,6 @@
 /** The pieces of texts in a delta of a completion, at any depth, and the place for the rest of one. */
-import { plainNumber } from '../../../../../src/json/exact-json.ts';
-import { get } from '../../../../../src/spec/json.ts';
+
+import { get, plainNumber } from '../../../../kit.ts';
 import { isMembers } from './answer-texts.ts';
 
 type Members = Record<string, unknown>;

@@ -1,10 +1,15 @@
 /** The body of an answer on its way to the client: events as they come; JSON, which is held until it is whole. */
 import { Transform } from 'node:stream';
-import { ByteCollector } from '../../../../../src/byte-collector.ts';
-import type { Exchange, ResponseSink } from '../../../../../src/exchange.ts';
-import { inTurns, type Steps } from '../../../../../src/in-turns.ts';
-import { isQuickJson } from '../../../../../src/json/json-scan.ts';
-import { EventParser, type ServerSentEvent } from '../../../../../src/server-sent-events.ts';
+import {
+  ByteCollector,
+  EventParser,
+  type Exchange,
+  inTurns,
+  isQuickJson,
+  type ResponseSink,
+  type ServerSentEvent,
+  type Steps,
+} from '../../../../kit.ts';
 import { AnswerBlocked } from './answer-rules.ts';
 import { GuardedEvents, type Guarding } from './guarded-events.ts';
 

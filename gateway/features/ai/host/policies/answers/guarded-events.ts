@@ -1,10 +1,6 @@
 /** The events of a stream, of whatever surface, with the texts in them rewritten. */
-import type { Steps } from '../../../../../src/in-turns.ts';
-import { plainNumber } from '../../../../../src/json/exact-json.ts';
-import { repeatsName } from '../../../../../src/json/member-names.ts';
-import { parseAsWritten } from '../../../../../src/json/parse-as-written.ts';
-import type { ServerSentEvent } from '../../../../../src/server-sent-events.ts';
-import { get } from '../../../../../src/spec/json.ts';
+
+import { get, parseAsWritten, plainNumber, repeatsName, type ServerSentEvent, type Steps } from '../../../../kit.ts';
 import { fileText } from '../../proxy/request/file-text.ts';
 import { dropLogprobs, isMembers, type Rewrite, rewriteTexts } from './answer-texts.ts';
 import { addRest, type DeltaPiece, deltaPieces } from './delta-texts.ts';

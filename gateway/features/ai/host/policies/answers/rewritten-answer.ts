@@ -1,11 +1,16 @@
 /** An answer of any surface with its texts rewritten: in memory, or on its way to the client. */
-import { type Exchange, headerOf, type ResponseSink } from '../../../../../src/exchange.ts';
-import type { Steps } from '../../../../../src/in-turns.ts';
-import { isWrittenNumber } from '../../../../../src/json/exact-json.ts';
-import { isQuickJson } from '../../../../../src/json/json-scan.ts';
-import { repeatsName } from '../../../../../src/json/member-names.ts';
-import { nestsTooDeeply } from '../../../../../src/json/nesting.ts';
-import { parseAsWritten } from '../../../../../src/json/parse-as-written.ts';
+
+import {
+  type Exchange,
+  headerOf,
+  isQuickJson,
+  isWrittenNumber,
+  nestsTooDeeply,
+  parseAsWritten,
+  type ResponseSink,
+  repeatsName,
+  type Steps,
+} from '../../../../kit.ts';
 import { AnswerBlocked } from './answer-rules.ts';
 import { rewriteTexts } from './answer-texts.ts';
 import { eventsTap, GuardedStream, jsonTap } from './guarded-body.ts';

@@ -1,18 +1,23 @@
 /** Answers of AI providers to questions that were asked before (docs/reference/plugins.md#ai-cache). */
-import type { JsonObject } from '../../../../../src/artifact/format.ts';
-import type { HttpCaller } from '../../../../../src/egress/http-client.ts';
-import { type Answer, type Exchange, type HeaderList, headerOf } from '../../../../../src/exchange.ts';
-import { messageOf } from '../../../../../src/message-of.ts';
-import { problem } from '../../../../../src/problems.ts';
-import { ownerOf } from '../../../../../src/shares/owner.ts';
-import type { OwnerPath } from '../../../../../src/shares/owner-path.ts';
-import type { CacheStore } from '../../../../../src/state/cache-store.ts';
-import { StateUnavailable } from '../../../../../src/state/state.ts';
 import { directivesOf } from '../../../../cache/host/cache-control.ts';
 import { Recording } from '../../../../cache/host/recording.ts';
 import { ageOf, isFresh } from '../../../../cache/host/reuse.ts';
 import { isIdentified } from '../../../../cache/host/storable.ts';
 import { decodeStored, encodeStored, type StoredResponse } from '../../../../cache/host/stored-response.ts';
+import {
+  type Answer,
+  type CacheStore,
+  type Exchange,
+  type HeaderList,
+  type HttpCaller,
+  headerOf,
+  type JsonObject,
+  messageOf,
+  type OwnerPath,
+  ownerOf,
+  problem,
+  StateUnavailable,
+} from '../../../../kit.ts';
 import { parsedRequest } from '../../proxy/request/parsed-request.ts';
 import { TokenCount } from '../../proxy/token-count.ts';
 import { type FilesRule, filesRule } from '../files-rule.ts';

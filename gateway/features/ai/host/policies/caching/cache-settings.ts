@@ -1,8 +1,7 @@
 /** The config of `ai-cache`, whose schema has checked types. */
 
-import { canonicalJson } from '../../../../../src/artifact/canonical-json.ts';
-import type { JsonObject } from '../../../../../src/artifact/format.ts';
 import { digest } from '../../../../cache/host/cache-key.ts';
+import { canonicalJson, type JsonObject } from '../../../../kit.ts';
 import { Endpoint, KnownEndpoints } from '../../proxy/targets/endpoint.ts';
 import { baseUrlOf } from '../../proxy/targets/provider.ts';
 import { numberOf, objectOf } from '../profiles.ts';

@@ -1,7 +1,6 @@
 /** State of the cache for one request, between its request hook and its response hook. */
-import { RequestSlot } from '../../../../../src/capability/request-slot.ts';
-import type { RequestPart, ResponseSink } from '../../../../../src/exchange.ts';
 import { type Recording, RecordingSink } from '../../../../cache/host/recording.ts';
+import { type RequestPart, RequestSlot, type ResponseSink } from '../../../../kit.ts';
 import type { Question } from './question.ts';
 import type { Meaning } from './similar-questions.ts';
 

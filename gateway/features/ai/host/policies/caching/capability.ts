@@ -1,8 +1,6 @@
 /** `host_ai_cache_*`: stores answers of AI providers as they pass, and returns them for equal questions. */
-import { capability } from '../../../../../src/capability/capability.ts';
-import { onlyIn, openedInInit } from '../../../../../src/capability/in-hook.ts';
-import { decodingCaller } from '../../../../../src/egress/decoding-caller.ts';
-import type { CounterInfo } from '../../../../../src/telemetry/metric-table.ts';
+
+import { type CounterInfo, capability, decodingCaller, onlyIn, openedInInit } from '../../../../kit.ts';
 import { decide } from '../decide.ts';
 import { readsBody } from '../files-rule.ts';
 import { AiCache } from './ai-cache.ts';

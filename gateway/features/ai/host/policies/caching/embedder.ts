@@ -1,14 +1,17 @@
 /** Asks a provider for the vector of a text, within a time limit. */
 
-import { HttpCallError } from '../../../../../src/egress/http-call-error.ts';
-import type { HttpCaller } from '../../../../../src/egress/http-client.ts';
-import type { Exchange } from '../../../../../src/exchange.ts';
-import { isQuickJson } from '../../../../../src/json/json-scan.ts';
-import { jsonText } from '../../../../../src/json/json-text.ts';
-import { messageOf } from '../../../../../src/message-of.ts';
-import { Crowded, FairQueue } from '../../../../../src/shares/fair-queue.ts';
-import { ownerOf } from '../../../../../src/shares/owner.ts';
-import { get } from '../../../../../src/spec/json.ts';
+import {
+  Crowded,
+  type Exchange,
+  FairQueue,
+  get,
+  HttpCallError,
+  type HttpCaller,
+  isQuickJson,
+  jsonText,
+  messageOf,
+  ownerOf,
+} from '../../../../kit.ts';
 import type { Endpoint } from '../../proxy/targets/endpoint.ts';
 import { normalised } from './vector-index.ts';
 

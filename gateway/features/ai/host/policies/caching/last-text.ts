@@ -1,5 +1,6 @@
 /** The user's last text, apart from the rest of the question: texts with the same meaning match it. */
-import { get, isObject, type Obj } from '../../../../../src/spec/json.ts';
+
+import { get, isObject, type Obj } from '../../../../kit.ts';
 import type { Question } from './question.ts';
 
 export interface SaidLast {

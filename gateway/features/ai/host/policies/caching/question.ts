@@ -1,9 +1,16 @@
 /** The question of a request: the parts that must be equal to share an answer (docs/decisions.md#ai-cache-key). */
 
-import { type Exchange, headerOf } from '../../../../../src/exchange.ts';
-import { isWrittenNumber, numberText, plainNumber } from '../../../../../src/json/exact-json.ts';
-import { get, isObject, type Obj } from '../../../../../src/spec/json.ts';
 import { digest } from '../../../../cache/host/cache-key.ts';
+import {
+  type Exchange,
+  get,
+  headerOf,
+  isObject,
+  isWrittenNumber,
+  numberText,
+  type Obj,
+  plainNumber,
+} from '../../../../kit.ts';
 import { BETA } from '../../proxy/surfaces/messages.ts';
 import { type SurfaceName, surfaceOf } from '../../proxy/surfaces/surface-of.ts';
 import type { AiCacheSettings } from './cache-settings.ts';

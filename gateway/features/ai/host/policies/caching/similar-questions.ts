@@ -1,8 +1,6 @@
 /** Finds questions of the same meaning that differ only in the words of the user's last message. */
-import type { Exchange } from '../../../../../src/exchange.ts';
-import { KeyedMutex } from '../../../../../src/keyed-mutex.ts';
-import type { OwnerPath } from '../../../../../src/shares/owner-path.ts';
-import type { CacheStore } from '../../../../../src/state/cache-store.ts';
+
+import { type CacheStore, type Exchange, KeyedMutex, type OwnerPath } from '../../../../kit.ts';
 import { RESTORED_PROMPT } from '../prompts/restored-prompt.ts';
 import type { SimilaritySettings } from './cache-settings.ts';
 import { Embedder, type EmbedderDeps } from './embedder.ts';

@@ -1,5 +1,5 @@
 /** Questions of one context as vectors, each with the key of its answer, as they stand in the store: the oldest first. */
-import { get } from '../../../../../src/spec/json.ts';
+import { get } from '../../../../kit.ts';
 
 export interface IndexedQuestion {
   /** Key of the answer. */

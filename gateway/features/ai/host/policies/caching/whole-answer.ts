@@ -2,9 +2,8 @@
  * Decides whether an answer is whole and not a failure, by its own members: answers cut by a guard or a provider are
  * not stored.
  */
-import { jsonText } from '../../../../../src/json/json-text.ts';
-import { EventParser } from '../../../../../src/server-sent-events.ts';
-import { get } from '../../../../../src/spec/json.ts';
+
+import { EventParser, get, jsonText } from '../../../../kit.ts';
 import type { Question } from './question.ts';
 
 type Surface = Question['surface'];

@@ -1,6 +1,6 @@
 /** Actions on personal data, by kind: a policy's settings. */
 import { createHmac } from 'node:crypto';
-import type { Json } from '../../../../../src/artifact/format.ts';
+import type { Json } from '../../../../kit.ts';
 import { objectOf } from '../profiles.ts';
 import { DETECTORS, PII_KINDS, type PiiKind } from './kinds.ts';
 

@@ -2,7 +2,8 @@
  * Replaces personal data in a text that comes in pieces. It holds back only text that may still become a match, and its
  * output does not depend on the pieces.
  */
-import type { Steps } from '../../../../../src/in-turns.ts';
+
+import type { Steps } from '../../../../kit.ts';
 import { NONE, UNDECIDED } from './detector.ts';
 import { DETECTORS, type PiiKind } from './kinds.ts';
 import type { PiiAction, PiiReplacing } from './pii-rules.ts';

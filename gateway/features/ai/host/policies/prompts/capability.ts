@@ -2,11 +2,8 @@
  * `host_ai_prompt_*`: rules for prompts to AI providers, and personal data that are replaced there and restored in
  * answers.
  */
-import { capability } from '../../../../../src/capability/capability.ts';
-import { onlyIn, openedInInit } from '../../../../../src/capability/in-hook.ts';
-import type { Exchange } from '../../../../../src/exchange.ts';
-import { inTurns } from '../../../../../src/in-turns.ts';
-import type { CounterInfo } from '../../../../../src/telemetry/metric-table.ts';
+
+import { type CounterInfo, capability, type Exchange, inTurns, onlyIn, openedInInit } from '../../../../kit.ts';
 import { decide, settleAnswer } from '../decide.ts';
 import { readsBody } from '../files-rule.ts';
 import { BLOCK_REASONS, PromptGuard } from './prompt-guard.ts';

@@ -1,7 +1,6 @@
 /** Limits prompts by length and content. */
-import type { Json, JsonObject } from '../../../../../src/artifact/format.ts';
-import { changeHeader, type Exchange, headerOf } from '../../../../../src/exchange.ts';
-import type { Steps } from '../../../../../src/in-turns.ts';
+
+import { changeHeader, type Exchange, headerOf, type Json, type JsonObject, type Steps } from '../../../../kit.ts';
 import { AiRefused, aiProblem, refused } from '../../proxy/conversation/refusal.ts';
 import type { TextPlace } from '../../proxy/request/json-texts.ts';
 import { parsedRequest, rewriteRequest } from '../../proxy/request/parsed-request.ts';

@@ -1,6 +1,6 @@
 /** The texts that a request has for a model, on every surface (docs/reference/plugins.md#ai-prompt-guard). */
-import { isWrittenNumber } from '../../../../../src/json/exact-json.ts';
-import { get, isObject, type Obj } from '../../../../../src/spec/json.ts';
+
+import { get, isObject, isWrittenNumber, type Obj } from '../../../../kit.ts';
 import { type TextPlace, visitMember, visitName } from '../../proxy/request/json-texts.ts';
 import { SAID } from '../../proxy/request/prompt-members.ts';
 

@@ -3,8 +3,7 @@
  * the answer (docs/decisions.md#ai-restore). They are kept with the request, and are gone with it.
  */
 import { createHmac } from 'node:crypto';
-import { RequestSlot } from '../../../../../src/capability/request-slot.ts';
-import type { RequestPart } from '../../../../../src/exchange.ts';
+import { type RequestPart, RequestSlot } from '../../../../kit.ts';
 import type { AnswerSink } from '../answers/rewritten-answer.ts';
 import type { PiiKind } from '../pii/kinds.ts';
 import type { PiiAction, PiiReplacing, PiiRules } from '../pii/pii-rules.ts';

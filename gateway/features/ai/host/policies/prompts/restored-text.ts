@@ -1,5 +1,6 @@
 /** Puts values in the place of their placeholders in a text that comes in pieces, with one result in whatever pieces. */
-import type { Steps } from '../../../../../src/in-turns.ts';
+
+import type { Steps } from '../../../../kit.ts';
 import type { Guarding, TextStream } from '../answers/guarded-events.ts';
 
 /** Characters of the longest placeholder: `[NATIONAL_ID:3f0c9a1b2d4e]`. */

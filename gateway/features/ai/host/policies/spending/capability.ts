@@ -1,7 +1,6 @@
 /** `host_ai_tokens_*` and `host_ai_costs_*`: limits on the spending of requests to AI providers. */
-import { capability, type ProcessServices } from '../../../../../src/capability/capability.ts';
-import { onlyIn, openedInInit } from '../../../../../src/capability/in-hook.ts';
-import type { CounterInfo } from '../../../../../src/telemetry/metric-table.ts';
+
+import { type CounterInfo, capability, onlyIn, openedInInit, type ProcessServices } from '../../../../kit.ts';
 import { surfaceOf } from '../../proxy/surfaces/surface-of.ts';
 import { decide, type Rule } from '../decide.ts';
 import { readsBody } from '../files-rule.ts';

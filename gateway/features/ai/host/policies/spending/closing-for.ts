@@ -1,8 +1,6 @@
 /** A refusal as the end of a realtime session: with its code, and when to try again. */
-import { headerOf } from '../../../../../src/exchange.ts';
-import { get } from '../../../../../src/spec/json.ts';
-import type { Closing } from '../../../../../src/web-socket-closing.ts';
-import { closeReason } from '../../../../../src/websocket/close-frame.ts';
+
+import { type Closing, closeReason, get, headerOf } from '../../../../kit.ts';
 import type { AiRefused } from '../../proxy/conversation/refusal.ts';
 
 const [POLICY, TRY_AGAIN] = [1008, 1013];

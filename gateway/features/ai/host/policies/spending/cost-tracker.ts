@@ -1,7 +1,6 @@
 /** Costs of requests, by provider, model and consumer; and the budgets that limit them. */
-import type { JsonObject } from '../../../../../src/artifact/format.ts';
-import { type Exchange, headerOf } from '../../../../../src/exchange.ts';
-import { get, isList, type Obj } from '../../../../../src/spec/json.ts';
+
+import { type Exchange, get, headerOf, isList, type JsonObject, type Obj } from '../../../../kit.ts';
 import { type AiRefused, refused } from '../../proxy/conversation/refusal.ts';
 import { parsedRequest } from '../../proxy/request/parsed-request.ts';
 import type { SpentTokens } from '../../proxy/spent-tokens.ts';

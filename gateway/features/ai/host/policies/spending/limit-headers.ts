@@ -1,6 +1,5 @@
 /** Headers that announce a limit to clients: those of rate-limit (docs/reference/plugins.md#rate-limit). */
-import type { Exchange } from '../../../../../src/exchange.ts';
-import type { BudgetResult } from '../../../../../src/state/budget-store.ts';
+import type { BudgetResult, Exchange } from '../../../../kit.ts';
 
 /** Rest of the tightest policy of this request; rate-limit and others agree on the headers by it. */
 const TIGHTEST = 'rate_limit.remaining';

@@ -1,7 +1,6 @@
 /** `partition_key`: the requests that share a budget, as in rate-limit (docs/reference/plugins.md#rate-limit). */
 import { hash } from 'node:crypto';
-import { clientNetwork } from '../../../../../src/client-network.ts';
-import { type Exchange, joinedHeader } from '../../../../../src/exchange.ts';
+import { clientNetwork, type Exchange, joinedHeader } from '../../../../kit.ts';
 
 export type Partition = (exchange: Exchange) => string;
 

@@ -2,7 +2,8 @@
  * Prices of tokens, by provider and model. In billionths of a dollar: those are whole numbers, and exact to 9 million
  * dollars.
  */
-import type { JsonObject } from '../../../../../src/artifact/format.ts';
+
+import type { JsonObject } from '../../../../kit.ts';
 import type { SpentTokens } from '../../proxy/spent-tokens.ts';
 import { bySpecificity, Glob } from '../../proxy/targets/glob.ts';
 import { numberOf, objectOf } from '../profiles.ts';

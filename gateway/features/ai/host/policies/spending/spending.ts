@@ -3,14 +3,19 @@
  * (docs/decisions.md#ai-budgets). The reservations of a killed process expire with their leases.
  */
 import { randomUUID } from 'node:crypto';
-import { RequestSlot } from '../../../../../src/capability/request-slot.ts';
-import type { Exchange, RequestPart } from '../../../../../src/exchange.ts';
-import { ownerOf } from '../../../../../src/shares/owner.ts';
-import type { OwnerPath } from '../../../../../src/shares/owner-path.ts';
-import { SharedMap } from '../../../../../src/shares/shared-map.ts';
-import type { BudgetReservation, BudgetResult, BudgetStore } from '../../../../../src/state/budget-store.ts';
-import { StateUnavailable } from '../../../../../src/state/state.ts';
-import type { Closing } from '../../../../../src/web-socket-closing.ts';
+import {
+  type BudgetReservation,
+  type BudgetResult,
+  type BudgetStore,
+  type Closing,
+  type Exchange,
+  type OwnerPath,
+  ownerOf,
+  type RequestPart,
+  RequestSlot,
+  SharedMap,
+  StateUnavailable,
+} from '../../../../kit.ts';
 import type { AiRefused } from '../../proxy/conversation/refusal.ts';
 import { RealtimeSession } from '../../proxy/realtime-session.ts';
 import { type SpentTokens, spentTokens } from '../../proxy/spent-tokens.ts';

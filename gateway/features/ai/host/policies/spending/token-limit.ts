@@ -1,6 +1,6 @@
 /** Tokens that may be spent in a sliding window: by profile, and by whatever has a budget of its own. */
-import type { JsonObject } from '../../../../../src/artifact/format.ts';
-import type { Exchange } from '../../../../../src/exchange.ts';
+
+import type { Exchange, JsonObject } from '../../../../kit.ts';
 import { type AiRefused, refused } from '../../proxy/conversation/refusal.ts';
 import { parsedRequest } from '../../proxy/request/parsed-request.ts';
 import type { SpentTokens } from '../../proxy/spent-tokens.ts';

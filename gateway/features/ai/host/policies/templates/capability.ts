@@ -1,7 +1,6 @@
 /** `host_ai_template_*`: templates of prompts to AI providers. */
-import { capability } from '../../../../../src/capability/capability.ts';
-import { onlyIn, openedInInit } from '../../../../../src/capability/in-hook.ts';
-import type { CounterInfo } from '../../../../../src/telemetry/metric-table.ts';
+
+import { type CounterInfo, capability, onlyIn, openedInInit } from '../../../../kit.ts';
 import { decide } from '../decide.ts';
 import { readsBody } from '../files-rule.ts';
 import { PromptTemplates, TEMPLATE_RESULTS } from './prompt-templates.ts';

@@ -1,5 +1,6 @@
 /** Puts messages of the config around those of a request, in the protocol of its surface. */
-import { get, isObject, type Obj } from '../../../../../src/spec/json.ts';
+
+import { get, isObject, type Obj } from '../../../../kit.ts';
 import { invalid } from '../../proxy/conversation/refusal.ts';
 import type { AddedMessage } from './template.ts';
 

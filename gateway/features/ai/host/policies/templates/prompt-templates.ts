@@ -1,8 +1,6 @@
 /** The parts of a prompt: templates that requests name, and messages around every conversation. */
-import type { JsonObject } from '../../../../../src/artifact/format.ts';
-import type { Exchange } from '../../../../../src/exchange.ts';
-import { isWrittenNumber } from '../../../../../src/json/exact-json.ts';
-import { get, isObject, type Obj } from '../../../../../src/spec/json.ts';
+
+import { type Exchange, get, isObject, isWrittenNumber, type JsonObject, type Obj } from '../../../../kit.ts';
 import { AiRefused, aiProblem, invalid, refused } from '../../proxy/conversation/refusal.ts';
 import { parsedRequest, rewriteRequest } from '../../proxy/request/parsed-request.ts';
 import { surfaceOf } from '../../proxy/surfaces/surface-of.ts';

@@ -1,6 +1,6 @@
 /** A template of the config: messages with places for values in their texts. */
-import type { Json } from '../../../../../src/artifact/format.ts';
-import { isList } from '../../../../../src/spec/json.ts';
+
+import { isList, type Json } from '../../../../kit.ts';
 import { objectOf } from '../profiles.ts';
 
 /** A message that the config adds to a conversation. */

@@ -2,8 +2,8 @@
  * A request to a model and its answer, as no protocol writes them: surfaces read requests into it and write answers out
  * of it, protocols the other way round, so that each surface speaks to each protocol.
  */
-import type { JsonNumber } from '../../../../../src/json/exact-json.ts';
-import type { Obj } from '../../../../../src/spec/json.ts';
+
+import type { JsonNumber, Obj } from '../../../../kit.ts';
 import type { Effort } from './effort.ts';
 import type { Usage } from './usage.ts';
 

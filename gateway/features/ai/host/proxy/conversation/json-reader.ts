@@ -1,6 +1,6 @@
 /** Members of a client's or a provider's JSON, in the types that they must have. `null` counts as absent. */
-import { isWrittenNumber, type JsonNumber, plainNumber } from '../../../../../src/json/exact-json.ts';
-import { get, isObject, type Obj } from '../../../../../src/spec/json.ts';
+
+import { get, isObject, isWrittenNumber, type JsonNumber, type Obj, plainNumber } from '../../../../kit.ts';
 import { invalid } from './refusal.ts';
 
 /** Reads one object of a request; refuses invalid values by their path. */

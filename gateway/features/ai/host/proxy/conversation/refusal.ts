@@ -1,5 +1,5 @@
 /** Reasons for which the gateway answers a request itself, without a provider. */
-import { type Problem, type ProblemName, problem } from '../../../../../src/problems.ts';
+import { type Problem, type ProblemName, problem } from '../../../../kit.ts';
 
 /** Thrown; its problem is the answer. */
 export class AiRefused extends Error {

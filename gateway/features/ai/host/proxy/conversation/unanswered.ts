@@ -1,5 +1,6 @@
 /** Problems for clients when no provider has answered. */
-import type { Problem } from '../../../../../src/problems.ts';
+
+import type { Problem } from '../../../../kit.ts';
 import type { ProviderFailed } from './provider-failure.ts';
 import { aiProblem } from './refusal.ts';
 

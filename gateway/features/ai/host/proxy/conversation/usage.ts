@@ -1,6 +1,5 @@
 /** Tokens that a provider has counted, in the forms of its protocols. */
-import { plainNumber } from '../../../../../src/json/exact-json.ts';
-import { get } from '../../../../../src/spec/json.ts';
+import { get, plainNumber } from '../../../../kit.ts';
 
 export interface Usage {
   readonly prompt: number;

@@ -1,8 +1,6 @@
 /** Tokens of a batch, which are counted when it has ended and is asked for (docs/decisions.md#ai-batch-tokens). */
 import { hash, randomUUID } from 'node:crypto';
-import { plainNumber } from '../../../../../src/json/exact-json.ts';
-import { get, type Obj } from '../../../../../src/spec/json.ts';
-import type { ReservationStore } from '../../../../../src/state/reservation-store.ts';
+import { get, type Obj, plainNumber, type ReservationStore } from '../../../../kit.ts';
 import { batchUsage, type Usage } from '../conversation/usage.ts';
 
 /** When it ended, by its status. One that has failed has not begun. */

@@ -1,9 +1,6 @@
 /** Answers of a provider about files and batches, with ids as the client sees them. */
 
-import { jsonText } from '../../../../../src/json/json-text.ts';
-import { MOST_NESTING, nestsTooDeeply } from '../../../../../src/json/nesting.ts';
-import { parseAsWritten } from '../../../../../src/json/parse-as-written.ts';
-import { get, isObject, type Obj } from '../../../../../src/spec/json.ts';
+import { get, isObject, jsonText, MOST_NESTING, nestsTooDeeply, type Obj, parseAsWritten } from '../../../../kit.ts';
 import { ProviderFailed } from '../conversation/provider-failure.ts';
 import type { FilesSurface, OwnedIds } from '../targets/bound-ids.ts';
 

@@ -2,8 +2,8 @@
  * A client's request about files or batches in the provider's form: with the provider's ids, and without the client's
  * other data.
  */
-import { type BodyStream, type Exchange, type HeaderList, headerOf } from '../../../../../src/exchange.ts';
-import { get } from '../../../../../src/spec/json.ts';
+
+import { type BodyStream, type Exchange, get, type HeaderList, headerOf } from '../../../../kit.ts';
 import { invalid, refused } from '../conversation/refusal.ts';
 import { parsedRequest } from '../request/parsed-request.ts';
 import { bodyWith } from '../surfaces/request-body.ts';

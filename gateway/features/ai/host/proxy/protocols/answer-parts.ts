@@ -1,5 +1,6 @@
 /** Reads parts of providers' answers, and reports their faults. */
-import { get, isObject } from '../../../../../src/spec/json.ts';
+
+import { get, isObject } from '../../../../kit.ts';
 import type { StopReason } from '../conversation/conversation.ts';
 import { ProviderFailed } from '../conversation/provider-failure.ts';
 

@@ -1,6 +1,6 @@
 /** Reads chat completions: whole, and out of the chunks of a stream. */
-import type { ServerSentEvent } from '../../../../../src/server-sent-events.ts';
-import { get, isObject } from '../../../../../src/spec/json.ts';
+
+import { get, isObject, type ServerSentEvent } from '../../../../kit.ts';
 import type { Block, Message, MessageEvent, StopReason } from '../conversation/conversation.ts';
 import { notWhole, type ProviderError, ReportedError } from '../conversation/provider-failure.ts';
 import { chatUsage, type Usage } from '../conversation/usage.ts';

@@ -1,5 +1,6 @@
 /** Writes a conversation as a request for a chat completion. */
-import type { Obj } from '../../../../../src/spec/json.ts';
+
+import type { Obj } from '../../../../kit.ts';
 import type {
   Conversation,
   Part,

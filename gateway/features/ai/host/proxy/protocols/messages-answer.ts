@@ -1,6 +1,6 @@
 /** Reads messages: whole, and out of the events of a stream. */
-import type { ServerSentEvent } from '../../../../../src/server-sent-events.ts';
-import { get } from '../../../../../src/spec/json.ts';
+
+import { get, type ServerSentEvent } from '../../../../kit.ts';
 import type { Block, Message, MessageEvent, StopReason } from '../conversation/conversation.ts';
 import { notWhole, type ProviderError, ReportedError } from '../conversation/provider-failure.ts';
 import { type MessageCounts, messageUsage, NO_COUNTS, totalOf, type Usage } from '../conversation/usage.ts';

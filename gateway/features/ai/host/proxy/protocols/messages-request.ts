@@ -1,5 +1,6 @@
 /** Writes a conversation as a request for a message. */
-import { plainNumber } from '../../../../../src/json/exact-json.ts';
+
+import { plainNumber } from '../../../../kit.ts';
 import type { Cached, Conversation, Part, Source, TextPart, Tool, Turn } from '../conversation/conversation.ts';
 import type { Effort } from '../conversation/effort.ts';
 import { shortened } from '../conversation/end-user.ts';

@@ -2,7 +2,7 @@
  * Reads the messages of a WebSocket out of its frames as they pass, without delaying them. Its input comes from a
  * FrameScanner: valid frames, whose heads are never cut.
  */
-import { CLOSE, FIN, headSize, payloadLength } from '../../../../../src/websocket/frame-head.ts';
+import { CLOSE, FIN, headSize, payloadLength } from '../../../../kit.ts';
 
 const LEAST_HELD = 4096;
 

@@ -1,6 +1,6 @@
 /** Events of a realtime session that report its cost; the gateway ignores all others. */
-import { isQuickJson } from '../../../../../src/json/json-scan.ts';
-import { get } from '../../../../../src/spec/json.ts';
+
+import { get, isQuickJson } from '../../../../kit.ts';
 import { type RealtimeUsage, realtimeUsage } from '../conversation/usage.ts';
 
 export type ServerEvent =

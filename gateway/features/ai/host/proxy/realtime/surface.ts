@@ -1,7 +1,6 @@
 /** `/v1/realtime`: a WebSocket to a provider that has sessions as OpenAI's API describes them (docs/decisions.md#ai-realtime). */
-import type { Exchange, HeaderList } from '../../../../../src/exchange.ts';
-import { joinedHeader } from '../../../../../src/exchange.ts';
-import { PROTOCOL } from '../../../../../src/websocket/handshake.ts';
+
+import { type Exchange, type HeaderList, joinedHeader, PROTOCOL } from '../../../../kit.ts';
 import { refused } from '../conversation/refusal.ts';
 import { chatError } from '../surfaces/chat-answer.ts';
 import type { Provider } from '../targets/provider.ts';

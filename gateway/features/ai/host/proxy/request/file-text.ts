@@ -1,6 +1,6 @@
 /** Files within JSON: tells binary ones from those that a model reads as text. */
 import { isUtf8 } from 'node:buffer';
-import { get, type Obj } from '../../../../../src/spec/json.ts';
+import { get, type Obj } from '../../../../kit.ts';
 
 /**
  * A binary file, or the text in a file. `texts`: as strict and lenient decoders read it. `isExact`: every reader decodes

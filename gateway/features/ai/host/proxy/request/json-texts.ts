@@ -3,9 +3,8 @@
  * except words of the protocol, names of things at the places for them, and binary files: places are exact, and the
  * value is checked as well.
  */
-import { isWrittenNumber } from '../../../../../src/json/exact-json.ts';
-import { parseAsWritten } from '../../../../../src/json/parse-as-written.ts';
-import { get, isObject, type Obj } from '../../../../../src/spec/json.ts';
+
+import { get, isObject, isWrittenNumber, type Obj, parseAsWritten } from '../../../../kit.ts';
 import { type FileText, fileText } from './file-text.ts';
 import { FREE_NAMES, LABELS, PROTOCOL_NAMES, WORDS } from './known-words.ts';
 

@@ -1,12 +1,20 @@
 /** The JSON of a request's body: parsed once for the policies and the proxy, and counted in the memory of its client. */
-import { RequestSlot } from '../../../../../src/capability/request-slot.ts';
-import type { Exchange, RequestPart } from '../../../../../src/exchange.ts';
-import { isWrittenNumber, plainNumber } from '../../../../../src/json/exact-json.ts';
-import { isQuickJson } from '../../../../../src/json/json-scan.ts';
-import { MOST_NESTING, nestsTooDeeply } from '../../../../../src/json/nesting.ts';
-import { parseAsWritten } from '../../../../../src/json/parse-as-written.ts';
-import { parsedSize } from '../../../../../src/json/parsed-size.ts';
-import { get, isObject, type Obj } from '../../../../../src/spec/json.ts';
+
+import {
+  type Exchange,
+  get,
+  isObject,
+  isQuickJson,
+  isWrittenNumber,
+  MOST_NESTING,
+  nestsTooDeeply,
+  type Obj,
+  parseAsWritten,
+  parsedSize,
+  plainNumber,
+  type RequestPart,
+  RequestSlot,
+} from '../../../../kit.ts';
 import { AiRefused, aiProblem, invalid, refused } from '../conversation/refusal.ts';
 import { surfaceOf } from '../surfaces/surface-of.ts';
 import { BESIDE, SAID } from './prompt-members.ts';

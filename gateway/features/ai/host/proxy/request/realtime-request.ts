@@ -1,5 +1,6 @@
 /** The request of a realtime session: the model, in the query of its handshake. */
-import type { Obj } from '../../../../../src/spec/json.ts';
+
+import type { Obj } from '../../../../kit.ts';
 import { refused } from '../conversation/refusal.ts';
 
 /** Throws AiRefused if the query names several models, or has other parameters. */

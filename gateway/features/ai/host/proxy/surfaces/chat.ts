@@ -1,8 +1,6 @@
 /** `/v1/chat/completions`: providers of the same protocol get the client's request; others a translation. */
 
-import { plainNumber } from '../../../../../src/json/exact-json.ts';
-import type { ServerSentEvent } from '../../../../../src/server-sent-events.ts';
-import { get, isObject, type Obj } from '../../../../../src/spec/json.ts';
+import { get, isObject, type Obj, plainNumber, type ServerSentEvent } from '../../../../kit.ts';
 import { notWhole, type ProviderError, ProviderFailed, ReportedError } from '../conversation/provider-failure.ts';
 import { chatUsage, type Usage } from '../conversation/usage.ts';
 import { checkCompletion, refuseError } from '../protocols/chat-answer.ts';

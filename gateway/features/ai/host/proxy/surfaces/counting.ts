@@ -2,8 +2,8 @@
  * `/v1/messages/count_tokens`: no answer is generated. Providers of messages count themselves; for others it is
  * estimated.
  */
-import { plainNumber } from '../../../../../src/json/exact-json.ts';
-import { get } from '../../../../../src/spec/json.ts';
+
+import { get, plainNumber } from '../../../../kit.ts';
 import { ProviderFailed } from '../conversation/provider-failure.ts';
 import { invalid, refused } from '../conversation/refusal.ts';
 import { refuseReport } from '../protocols/messages-answer.ts';

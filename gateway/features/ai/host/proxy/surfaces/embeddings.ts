@@ -1,5 +1,6 @@
 /** `/v1/embeddings`: providers of chat completions get the client's request; those of messages have no embeddings. */
-import { get } from '../../../../../src/spec/json.ts';
+
+import { get } from '../../../../kit.ts';
 import { ProviderFailed } from '../conversation/provider-failure.ts';
 import { invalid, refused } from '../conversation/refusal.ts';
 import { chatUsage } from '../conversation/usage.ts';

@@ -1,5 +1,6 @@
 /** Writes messages: whole, and in the events of a stream. */
-import { parseAsWritten } from '../../../../../src/json/parse-as-written.ts';
+
+import { parseAsWritten } from '../../../../kit.ts';
 import type { Block, Message, MessageEvent, StopReason } from '../conversation/conversation.ts';
 import type { ProviderError } from '../conversation/provider-failure.ts';
 import { errorType } from '../conversation/refusal.ts';

@@ -1,7 +1,6 @@
 /** `/v1/messages`: providers of the same protocol get the client's request; others a translation. */
-import type { HeaderList } from '../../../../../src/exchange.ts';
-import type { ServerSentEvent } from '../../../../../src/server-sent-events.ts';
-import { get } from '../../../../../src/spec/json.ts';
+
+import { get, type HeaderList, type ServerSentEvent } from '../../../../kit.ts';
 import { saysCache } from '../conversation/cache-marks.ts';
 import { notWhole, type ProviderError } from '../conversation/provider-failure.ts';
 import type { Usage } from '../conversation/usage.ts';

@@ -1,8 +1,6 @@
 /** Parts that both surfaces write alike. */
 
-import { isWrittenNumber } from '../../../../../src/json/exact-json.ts';
-import { parseAsWritten } from '../../../../../src/json/parse-as-written.ts';
-import { isObject } from '../../../../../src/spec/json.ts';
+import { isObject, isWrittenNumber, parseAsWritten } from '../../../../kit.ts';
 import type { Source, Tool } from '../conversation/conversation.ts';
 import type { Members } from '../conversation/json-reader.ts';
 import { type AiRefused, invalid, refused } from '../conversation/refusal.ts';

@@ -1,6 +1,6 @@
 /** A refusal in the form of the surface that the request is for (docs/decisions.md#ai-refusals-of-messages). */
-import type { Exchange } from '../../../../../src/exchange.ts';
-import type { Problem } from '../../../../../src/problems.ts';
+
+import type { Exchange, Problem } from '../../../../kit.ts';
 import { errorType } from '../conversation/refusal.ts';
 import { messageErrorBody } from './messages-answer.ts';
 import { isOfMessages } from './not-served.ts';

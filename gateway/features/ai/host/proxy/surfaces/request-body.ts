@@ -1,5 +1,5 @@
 /** The body of a request to a provider that speaks the protocol of the surface: as the client sent it, byte for byte. */
-import type { Obj } from '../../../../../src/spec/json.ts';
+import type { Obj } from '../../../../kit.ts';
 
 const BRACE = 0x7b;
 const COMMA = 0x2c;

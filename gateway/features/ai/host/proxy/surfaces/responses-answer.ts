@@ -1,5 +1,6 @@
 /** Writes responses: whole, and in the events of a stream. */
-import { get, type Obj } from '../../../../../src/spec/json.ts';
+
+import { get, type Obj } from '../../../../kit.ts';
 import type { Block, Message, MessageEvent, StopReason } from '../conversation/conversation.ts';
 import { type ProviderError, ProviderFailed } from '../conversation/provider-failure.ts';
 import { UNCOUNTED, type Usage } from '../conversation/usage.ts';

@@ -1,9 +1,6 @@
 /** `/v1/responses`, without state: chat providers get the client's request, messages providers a translation. */
 import { randomUUIDv7 } from 'node:crypto';
-import { nestsTooDeeply } from '../../../../../src/json/nesting.ts';
-import { parseAsWritten } from '../../../../../src/json/parse-as-written.ts';
-import type { ServerSentEvent } from '../../../../../src/server-sent-events.ts';
-import { get, isObject, type Obj } from '../../../../../src/spec/json.ts';
+import { get, isObject, nestsTooDeeply, type Obj, parseAsWritten, type ServerSentEvent } from '../../../../kit.ts';
 import { notWhole, type ProviderError, ProviderFailed, ReportedError } from '../conversation/provider-failure.ts';
 import { refused } from '../conversation/refusal.ts';
 import { responseUsage, type Usage } from '../conversation/usage.ts';

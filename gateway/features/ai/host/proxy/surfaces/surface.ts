@@ -1,7 +1,6 @@
 /** The translation of requests and answers between a surface and a provider. */
-import type { HeaderList } from '../../../../../src/exchange.ts';
-import type { ServerSentEvent } from '../../../../../src/server-sent-events.ts';
-import type { Obj } from '../../../../../src/spec/json.ts';
+
+import type { HeaderList, Obj, ServerSentEvent } from '../../../../kit.ts';
 import type { ProviderError } from '../conversation/provider-failure.ts';
 import type { Usage } from '../conversation/usage.ts';
 import type { Provider } from '../targets/provider.ts';

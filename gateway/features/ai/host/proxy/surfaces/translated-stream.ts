@@ -1,5 +1,6 @@
 /** Translates a stream of messages, event by event, into the events of a surface. */
-import { EventParser, type ServerSentEvent } from '../../../../../src/server-sent-events.ts';
+
+import { EventParser, type ServerSentEvent } from '../../../../kit.ts';
 import type { MessageEvent } from '../conversation/conversation.ts';
 import type { ProviderError } from '../conversation/provider-failure.ts';
 import type { Usage } from '../conversation/usage.ts';

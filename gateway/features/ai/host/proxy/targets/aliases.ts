@@ -1,5 +1,6 @@
 /** The gateway's own names for models: clients ask for `fast`, and the config maps it to a current model. */
-import type { JsonObject } from '../../../../../src/artifact/format.ts';
+
+import type { JsonObject } from '../../../../kit.ts';
 import { objectOf, objectsOf, type Target } from './targets.ts';
 
 export interface AliasedModel {

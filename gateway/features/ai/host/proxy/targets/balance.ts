@@ -1,5 +1,6 @@
 /** Which endpoint of a target is asked next. */
-import type { JsonObject } from '../../../../../src/artifact/format.ts';
+
+import type { JsonObject } from '../../../../kit.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { EndpointState } from './endpoint-health.ts';
 

@@ -1,8 +1,7 @@
 /**
  * The health of an endpoint as a process has seen it: whether it can be asked, its latency, and the rest of its quota.
  */
-import type { CircuitBreaker } from '../../../../../src/egress/breaker.ts';
-import { type HeaderList, headerOf } from '../../../../../src/exchange.ts';
+import { type CircuitBreaker, type HeaderList, headerOf } from '../../../../kit.ts';
 
 /** Milliseconds behind a 429 that does not say when to come back, in which others are asked first. */
 const LIMITED = 5_000;

@@ -1,8 +1,6 @@
 /** One address of a target, with the credential for it. */
-import type { JsonObject } from '../../../../../src/artifact/format.ts';
-import { CircuitBreaker } from '../../../../../src/egress/breaker.ts';
-import type { HeaderList } from '../../../../../src/exchange.ts';
-import { get } from '../../../../../src/spec/json.ts';
+
+import { CircuitBreaker, get, type HeaderList, type JsonObject } from '../../../../kit.ts';
 import { EndpointHealth } from './endpoint-health.ts';
 import { baseUrlOf, type Provider, providerOf } from './provider.ts';
 

@@ -1,5 +1,6 @@
 /** `files` in the config of `ai-proxy`: the target of files and batches, and how their ids are bound to consumers. */
-import type { JsonObject } from '../../../../../src/artifact/format.ts';
+
+import type { JsonObject } from '../../../../kit.ts';
 import { BoundIds } from './bound-ids.ts';
 import { objectOf, type Target } from './targets.ts';
 

@@ -1,5 +1,6 @@
 /** Traits of models by their names. */
-import type { JsonObject } from '../../../../../src/artifact/format.ts';
+
+import type { JsonObject } from '../../../../kit.ts';
 import { EFFORTS } from '../conversation/effort.ts';
 import { KNOWN_MODELS } from '../models/known-models.ts';
 import { LIMITS, LOCAL, type ModelTraits, NEWEST, THINKING, THINKING_OFF } from '../models/model-traits.ts';

@@ -1,5 +1,5 @@
 /** Protocols of providers, and the base URLs of known ones. */
-import type { JsonObject } from '../../../../../src/artifact/format.ts';
+import type { JsonObject } from '../../../../kit.ts';
 
 export const PROVIDERS = ['provider_chat', 'provider_messages', 'provider_local'] as const;
 export type Provider = (typeof PROVIDERS)[number];

@@ -1,5 +1,6 @@
 /** Which target a request goes to, and why (docs/reference/plugins.md#ai-resolution). */
-import type { Exchange } from '../../../../../src/exchange.ts';
+
+import type { Exchange } from '../../../../kit.ts';
 import { refused } from '../conversation/refusal.ts';
 import type { Alias, AliasedModel } from './aliases.ts';
 import type { AiSettings } from './settings.ts';

@@ -1,6 +1,6 @@
 /** The config of `ai-proxy`, with types and patterns checked by its schema. */
-import type { JsonObject } from '../../../../../src/artifact/format.ts';
-import type { WebSocketLimits } from '../../../../../src/hand-off.ts';
+
+import type { JsonObject, WebSocketLimits } from '../../../../kit.ts';
 import { type Alias, aliasesOf } from './aliases.ts';
 import { KnownEndpoints } from './endpoint.ts';
 import { type FilesSettings, filesSettings } from './files-settings.ts';

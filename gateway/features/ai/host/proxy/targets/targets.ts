@@ -1,6 +1,6 @@
 /** Targets of requests: the config of a provider, ready to be called. */
-import type { Json, JsonObject } from '../../../../../src/artifact/format.ts';
-import { isList } from '../../../../../src/spec/json.ts';
+
+import { isList, type Json, type JsonObject } from '../../../../kit.ts';
 import { Balance } from './balance.ts';
 import { Endpoint, type KnownEndpoints } from './endpoint.ts';
 import { Glob } from './glob.ts';
