@@ -44,7 +44,7 @@ export function isStateless({ x }: Pick<McpRequest, 'x'>, message: RpcMessage): 
   return isLater || headerOf(x.headers, 'mcp-method') !== undefined;
 }
 
-export class StatelessEra {
+export class StatelessProtocol {
   readonly subscriptions = new Subscriptions();
 
   /** Returns `STREAMS` if a stream has begun, null if the client has gone. Throws RpcError. */
