@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { propertyRuns } from '../../../test/property-runs.ts';
 import { breakCycles } from '../compiler/schemas/schema-cycles.ts';
 import type { Json, JsonObject } from '../spec/json.ts';
-import { Schemas } from '../validation/schemas.ts';
+import { Schemas } from '../validation/schemas/schemas.ts';
 import { ValueGenerator } from './generator.ts';
 import { ValueMaker } from './valid-value.ts';
 

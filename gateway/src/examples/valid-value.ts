@@ -2,7 +2,7 @@
 import type { Json, SchemaRef } from '../artifact/format.ts';
 import { patternReader } from '../patterns/pattern.ts';
 import { DEFAULT_STEPS, StepBudget, StepsExceeded } from '../patterns/step-budget.ts';
-import type { Schemas } from '../validation/schemas.ts';
+import type { Schemas } from '../validation/schemas/schemas.ts';
 import { type Source, type Strategy, Unmakeable, ValueGenerator } from './generator.ts';
 import { valueFor } from './value.ts';
 

@@ -1,11 +1,11 @@
 /** The MCP endpoint (docs/mcp.md): tells the era of a request, after checks that precede it. */
 import { type Answer, type Exchange, headerOf, Interrupted, joinedHeader } from '../exchange.ts';
 import { Admission } from '../headers/admission.ts';
+import { mediaTypeOf } from '../headers/media-type.ts';
 import { problem } from '../problems.ts';
 import type { SessionStore } from '../state/session-store.ts';
 import { StateUnavailable } from '../state/state.ts';
 import { AcceptCheck } from '../validation/accept.ts';
-import { mediaTypeOf } from '../validation/media-type.ts';
 import { logCall } from './call-log.ts';
 import { corsHeaders, originOf } from './origins.ts';
 import { errorText, RpcError, type RpcId } from './protocol/json-rpc.ts';

@@ -3,10 +3,10 @@
  * and each of its parts once: so any reader reads what was checked (docs/decisions.md#graphql-one-reading).
  */
 import { type Exchange, headerOf } from '../../exchange.ts';
+import { isUtf8, mediaTypeOf } from '../../headers/media-type.ts';
 import { RepeatedMember } from '../../json/escaped-names.ts';
 import { MOST_NESTING, nestsTooDeeply } from '../../json/nesting.ts';
 import { parseOnce, parseTextOnce } from '../../json/parse-once.ts';
-import { isUtf8, mediaTypeOf } from '../../validation/media-type.ts';
 import { type GraphQLRequest, memberLike, readRequest } from './graphql-request.ts';
 import { badRequest, Refused } from './refusal.ts';
 

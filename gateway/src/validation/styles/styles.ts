@@ -2,11 +2,11 @@
  * Takes parameters out of a request as OpenAPI's styles write them (OpenAPI 3.1, section 4.8.12.3). Each reader returns
  * `undefined` if the parameter is absent, and `MALFORMED` if it is not written in its style.
  */
-import type { Parameter as Declared, FormField } from '../artifact/format.ts';
-import { parseTextForValidation } from '../json/parse-once.ts';
+import type { Parameter as Declared, FormField } from '../../artifact/format.ts';
+import { isJson } from '../../headers/media-type.ts';
+import { parseTextForValidation } from '../../json/parse-once.ts';
 import { type Entry, readDeep } from './deep-object.ts';
 import { ItemBudget } from './item-budget.ts';
-import { isJson } from './media-type.ts';
 import { decode, readAs } from './text.ts';
 
 export const MALFORMED: unique symbol = Symbol('malformed');

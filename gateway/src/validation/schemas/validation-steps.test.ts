@@ -1,7 +1,7 @@
 /** What validating takes is bounded, whatever the schemas refer to (docs/decisions.md#validation-bounded). */
 import { describe, expect, it } from 'vitest';
-import { StepBudget, StepsExceeded, TimeExceeded } from '../patterns/step-budget.ts';
-import type { Json, JsonObject } from '../spec/json.ts';
+import { StepBudget, StepsExceeded, TimeExceeded } from '../../patterns/step-budget.ts';
+import type { Json, JsonObject } from '../../spec/json.ts';
 import { Schemas } from './schemas.ts';
 
 const ref = (id: string) => ({ $ref: `gw:${id}` });

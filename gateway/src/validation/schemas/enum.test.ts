@@ -1,8 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { propertyRuns } from '../../../test/property-runs.ts';
-import type { Json } from '../artifact/format.ts';
+import { propertyRuns } from '../../../../test/property-runs.ts';
+import type { Json } from '../../artifact/format.ts';
 import { Schemas } from './schemas.ts';
 
 const scalar = fc.constantFrom<Json>(0, 1, -0, 1.5, '', 'a', '1', true, false, null);

@@ -3,8 +3,8 @@
  * Branches of a union often differ in one of them, such as `op`: the wrong branch then ends before it visits the rest.
  * Tables of schemas are sorted by name, so the order of the document is not known here.
  */
-import type { Json, RoutesFile } from '../artifact/format.ts';
-import { isList, isObject } from '../spec/json.ts';
+import type { Json, RoutesFile } from '../../artifact/format.ts';
+import { isList, isObject } from '../../spec/json.ts';
 import { PREFIX } from './compile-time.ts';
 import { isLight } from './validation-steps.ts';
 import { DATA } from './wide-objects.ts';

@@ -3,15 +3,15 @@
  * (docs/decisions.md#validators-on-first-use).
  */
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
-import type { Json, RoutesFile, SchemaRef } from '../artifact/format.ts';
-import { patternReader } from '../patterns/pattern.ts';
-import { DEFAULT_STEPS, StepBudget } from '../patterns/step-budget.ts';
-import type { ProblemError } from '../problems.ts';
+import type { Json, RoutesFile, SchemaRef } from '../../artifact/format.ts';
+import { patternReader } from '../../patterns/pattern.ts';
+import { DEFAULT_STEPS, StepBudget } from '../../patterns/step-budget.ts';
+import type { ProblemError } from '../../problems.ts';
+import { addAllFormats } from '../formats/formats.ts';
+import type { TableHelpers } from '../helpers/validation-helpers.ts';
 import { withCheapFirst } from './cheap-first.ts';
 import { collectRefs, compileMs, MOST_COMPILE_MS, PREFIX } from './compile-time.ts';
 import { addEnum } from './enum.ts';
-import { addAllFormats } from './formats.ts';
-import type { TableHelpers } from './helpers/validation-helpers.ts';
 import { addNamedBranch } from './named-branch.ts';
 import { addNumberKeywords } from './number-keywords.ts';
 import { validateTyped } from './typed.ts';

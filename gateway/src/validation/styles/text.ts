@@ -1,5 +1,5 @@
 /** Reads the text of a parameter as the JSON value that its schema's types ask for. */
-import { numberOf } from '../json/stand-ins.ts';
+import { numberOf } from '../../json/stand-ins.ts';
 
 /** A JSON number, as RFC 8259 writes it. */
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;

@@ -1,6 +1,6 @@
 /** Reports the names that a discriminator knows, if a value has another one or lacks it. */
 import { _, type Ajv2020, type KeywordCxt } from 'ajv/dist/2020.js';
-import { isObject } from '../spec/json.ts';
+import { isObject } from '../../spec/json.ts';
 
 /** Keyword of the table of schemas: `{property, names}`. */
 export const NAMED_BY = 'x-gw-named-by';

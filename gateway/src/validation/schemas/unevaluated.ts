@@ -4,10 +4,10 @@
  * every `anyOf` of every schema. Evaluation is planned at load; a request pays only for the branches that may hold.
  */
 import type { Ajv2020, ErrorObject } from 'ajv/dist/2020.js';
-import type { Json, JsonObject } from '../artifact/format.ts';
-import type { Pattern } from '../patterns/pattern.ts';
-import type { StepBudget } from '../patterns/step-budget.ts';
-import { isObject } from '../spec/json.ts';
+import type { Json, JsonObject } from '../../artifact/format.ts';
+import type { Pattern } from '../../patterns/pattern.ts';
+import type { StepBudget } from '../../patterns/step-budget.ts';
+import { isObject } from '../../spec/json.ts';
 
 type Holds = (value: object) => boolean;
 

@@ -3,8 +3,8 @@
  * requires. For forms and `deepObject`, whose types cannot be known before a branch of the schema is chosen.
  */
 import type { ErrorObject } from 'ajv/dist/2020.js';
-import { pointerTokens } from '../spec/pointer.ts';
-import { readAs } from './text.ts';
+import { pointerTokens } from '../../spec/pointer.ts';
+import { readAs } from '../styles/text.ts';
 
 /** Each reads all leaves that are refused; a list within a list takes one more. */
 const MOST_PASSES = 8;

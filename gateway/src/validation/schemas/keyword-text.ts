@@ -2,8 +2,8 @@
  * Values of keywords as their document has written them: a schema of the table has them beside the keyword, as JSON, if
  * JavaScript cannot represent a number in them.
  */
-import { readWithStandIns } from '../json/stand-ins.ts';
-import { isObject } from '../spec/json.ts';
+import { readWithStandIns } from '../../json/stand-ins.ts';
+import { isObject } from '../../spec/json.ts';
 
 /** Keyword of the table of schemas: JSON of other keywords, by name. */
 export const WRITTEN = 'x-gw-written';

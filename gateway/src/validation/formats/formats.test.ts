@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Schemas } from './schemas.ts';
+import { Schemas } from '../schemas/schemas.ts';
 
 const STANDARD = [
   ...[

@@ -1,8 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { propertyRuns } from '../../../test/property-runs.ts';
-import type { Json } from '../artifact/format.ts';
+import { propertyRuns } from '../../../../test/property-runs.ts';
+import type { Json } from '../../artifact/format.ts';
 import { Schemas } from './schemas.ts';
 
 const name = fc.constantFrom('a', 'b', 'c', 'd');

@@ -2,7 +2,7 @@
  * Schemas that people write (composition, recursion, `unevaluated…`, `uniqueItems`, enumerations, patterns with counts)
  * and values that are expensive for them, at random, for `hostile.bench.ts` and `test/bench/hostile-gaps.ts`.
  */
-import type { Json, JsonObject } from '../artifact/format.ts';
+import type { Json, JsonObject } from '../../artifact/format.ts';
 
 const NAMES = ['a', 'b', 'c', 'left', 'right', 'items'];
 /** Ids of the schemas of a table; each may refer to any of them. */

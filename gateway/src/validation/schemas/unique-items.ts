@@ -3,8 +3,8 @@
  * body of 1 MiB would block the event loop for minutes.
  */
 import type { Ajv2020, ErrorObject } from 'ajv/dist/2020.js';
-import type { Json } from '../artifact/format.ts';
-import type { StepBudget } from '../patterns/step-budget.ts';
+import type { Json } from '../../artifact/format.ts';
+import type { StepBudget } from '../../patterns/step-budget.ts';
 
 interface Verdict {
   (items: readonly Json[]): boolean;

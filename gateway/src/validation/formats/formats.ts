@@ -1,8 +1,8 @@
 /** Formats of OpenAPI and its registry beyond those of JSON Schema; an unknown format is an annotation. */
 import type { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { compareDecimals, type Decimal, decimalText, isWhole, readDecimal } from '../json/decimal.ts';
-import { decimalOf, isStandIn } from '../json/stand-ins.ts';
+import { compareDecimals, type Decimal, decimalText, isWhole, readDecimal } from '../../json/decimal.ts';
+import { decimalOf, isStandIn } from '../../json/stand-ins.ts';
 import { isDateTime, isTime } from './date-time.ts';
 import { isEmail, isIdnEmail } from './email.ts';
 import { isHostname, isIdnHostname } from './hostname.ts';

@@ -4,9 +4,9 @@
  * which doubles the work with each.
  */
 import { _, type Ajv2020, type KeywordCxt } from 'ajv/dist/2020.js';
-import type { Json, JsonObject } from '../artifact/format.ts';
-import type { StepBudget } from '../patterns/step-budget.ts';
-import { isList, isObject } from '../spec/json.ts';
+import type { Json, JsonObject } from '../../artifact/format.ts';
+import type { StepBudget } from '../../patterns/step-budget.ts';
+import { isList, isObject } from '../../spec/json.ts';
 
 /** Units of entering a schema, whatever the value. */
 const ENTRY = 'x-gw-units';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { propertyRuns } from '../../../test/property-runs.ts';
+import { propertyRuns } from '../../../../test/property-runs.ts';
 import { isMultipleOf } from './number-keywords.ts';
 import { Schemas } from './schemas.ts';
 

@@ -3,10 +3,10 @@
  * texts would cost a body of 1 MiB more than a second.
  */
 import { _, type Ajv2020, type Code, type KeywordCxt } from 'ajv/dist/2020.js';
-import type { Json } from '../artifact/format.ts';
-import { parseExactly } from '../json/exact-json.ts';
-import { comparable, isStandIn } from '../json/stand-ins.ts';
-import type { StepBudget } from '../patterns/step-budget.ts';
+import type { Json } from '../../artifact/format.ts';
+import { parseExactly } from '../../json/exact-json.ts';
+import { comparable, isStandIn } from '../../json/stand-ins.ts';
+import type { StepBudget } from '../../patterns/step-budget.ts';
 import { writtenText, writtenValue } from './keyword-text.ts';
 
 /** Values that generated code compares one by one. */

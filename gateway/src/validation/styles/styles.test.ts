@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { propertyRuns } from '../../../test/property-runs.ts';
-import type { Parameter } from '../artifact/format.ts';
+import { propertyRuns } from '../../../../test/property-runs.ts';
+import type { Parameter } from '../../artifact/format.ts';
 import { MALFORMED, readPairs, readText, splitCookies, splitQuery } from './styles.ts';
 import { readAs } from './text.ts';
 

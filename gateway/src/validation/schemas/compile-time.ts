@@ -1,5 +1,5 @@
 /** Estimates how long Ajv takes to compile a schema, from its shape. */
-import type { Json, RoutesFile, SchemaRef } from '../artifact/format.ts';
+import type { Json, RoutesFile, SchemaRef } from '../../artifact/format.ts';
 
 /** Milliseconds: schemas that take longer to compile are compiled and used in a helper only. */
 export const MOST_COMPILE_MS = 250;

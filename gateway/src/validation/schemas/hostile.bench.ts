@@ -1,12 +1,12 @@
 /**
  * Looks for schemas and values that hold up the event loop longer than validation may there: hill climbing over schemas
  * that people write (composition, recursion, `unevaluated…`, `uniqueItems`, enumerations, patterns with counts) and values
- * made to be expensive for them. `node gateway/src/validation/hostile.bench.ts [SECONDS] [SEED]` prints the worst pairs
+ * made to be expensive for them. `node gateway/src/validation/schemas/hostile.bench.ts [SECONDS] [SEED]` prints the worst pairs
  * that it has found: milliseconds on the event loop, without compiling.
  */
 import { performance } from 'node:perf_hooks';
-import type { Json, JsonObject } from '../artifact/format.ts';
-import { MOST_INLINE_UNITS, StepBudget, StepsExceeded } from '../patterns/step-budget.ts';
+import type { Json, JsonObject } from '../../artifact/format.ts';
+import { MOST_INLINE_UNITS, StepBudget, StepsExceeded } from '../../patterns/step-budget.ts';
 import { HostileSchemas, IDS } from './hostile-schemas.test-support.ts';
 import { Schemas } from './schemas.ts';
 

@@ -2,8 +2,8 @@
  * Rewrites schemas of objects with very many properties, so that Ajv can compile them: its code nests a block for each
  * property, and some 1,500 exhaust the stack.
  */
-import type { Json } from '../artifact/format.ts';
-import { isList, isObject } from '../spec/json.ts';
+import type { Json } from '../../artifact/format.ts';
+import { isList, isObject } from '../../spec/json.ts';
 
 /** Properties in one block of code. */
 const MOST = 400;

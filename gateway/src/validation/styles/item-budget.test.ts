@@ -1,11 +1,11 @@
 /** Texts become a bounded number of values, however they are written. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { propertyRuns } from '../../../test/property-runs.ts';
-import type { FormField, Parameter } from '../artifact/format.ts';
-import { readParts, readUrlencoded } from './form.ts';
+import { propertyRuns } from '../../../../test/property-runs.ts';
+import type { FormField, Parameter } from '../../artifact/format.ts';
+import { readParts, readUrlencoded } from '../form.ts';
+import { MOST_FIELDS } from '../multipart.ts';
 import { MOST_ITEMS } from './item-budget.ts';
-import { MOST_FIELDS } from './multipart.ts';
 import { MALFORMED, readPairs, readText, splitCookies, splitQuery } from './styles.ts';
 import { decode } from './text.ts';
 

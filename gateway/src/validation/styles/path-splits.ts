@@ -2,8 +2,8 @@
  * Segments with several parameters, such as `{lat}.{format}`, fit a path in several ways: `71.441.json` is 71 and
  * `441.json`, or 71.441 and `json`. The first way with valid values counts, each value as short as that allows.
  */
-import { readingsOf, type SegmentText, sentSlice } from '../router/segment-text.ts';
-import { parseTemplate, type SegmentPattern } from '../router/template.ts';
+import { readingsOf, type SegmentText, sentSlice } from '../../router/segment-text.ts';
+import { parseTemplate, type SegmentPattern } from '../../router/template.ts';
 
 /** Most splits tried for one segment; without a valid one among them, the router's split is refused. */
 const MOST_TRIES = 64;

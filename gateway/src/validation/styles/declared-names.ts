@@ -2,7 +2,7 @@
  * Names that servers read as a declared one (docs/decisions.md#names-read-as-declared): PHP strips blanks before a name,
  * PHP, Rack and qs cut it at `[`, some at NUL, and older servers separate at `;`, too.
  */
-import type { FormField } from '../artifact/format.ts';
+import type { FormField } from '../../artifact/format.ts';
 import { decode } from './text.ts';
 
 /** Characters that change how servers read a name: blanks of ASCII, NUL and an opening bracket. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { inTime } from '../../../test/time-limit.ts';
-import type { Json } from '../artifact/format.ts';
+import { inTime } from '../../../../test/time-limit.ts';
+import type { Json } from '../../artifact/format.ts';
 import { describeErrors, Schemas } from './schemas.ts';
 
 const holds = (schema: Json, value: unknown) =>

@@ -1,9 +1,9 @@
 /** Parameters: what is written in a style is read back, and what is not written in one does no harm. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { propertyRuns } from '../../../test/property-runs.ts';
-import { inTime } from '../../../test/time-limit.ts';
-import type { Parameter } from '../artifact/format.ts';
+import { propertyRuns } from '../../../../test/property-runs.ts';
+import { inTime } from '../../../../test/time-limit.ts';
+import type { Parameter } from '../../artifact/format.ts';
 import { readDeep } from './deep-object.ts';
 import { MALFORMED, readPairs, readText, splitCookies, splitQuery } from './styles.ts';
 

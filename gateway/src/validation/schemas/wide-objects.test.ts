@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Json } from '../spec/json.ts';
+import type { Json } from '../../spec/json.ts';
 import { Schemas } from './schemas.ts';
 
 const REF = { $ref: 'gw:root' };

@@ -3,8 +3,8 @@
  * which compare in binary: 19.99 would not be a multiple of 0.01 (docs/decisions.md#numbers-are-decimal).
  */
 import { _, type Ajv2020, type Code, type KeywordCxt } from 'ajv/dist/2020.js';
-import { compareDecimals, type Decimal, isDecimalMultiple, readDecimal } from '../json/decimal.ts';
-import { comparable, decimalOf, HUGE, TINY } from '../json/stand-ins.ts';
+import { compareDecimals, type Decimal, isDecimalMultiple, readDecimal } from '../../json/decimal.ts';
+import { comparable, decimalOf, HUGE, TINY } from '../../json/stand-ins.ts';
 import { writtenText, writtenValue } from './keyword-text.ts';
 
 /** Reports whether a value divided by another, both as they are written in decimal, is an integer. */
