@@ -62,6 +62,7 @@ export {
 export { holdsCredential } from '../src/headers/credential-names.ts';
 export { HOPS } from '../src/headers/hops.ts';
 export { parseHttpDate } from '../src/headers/http-date.ts';
+export { isUtf8, mediaTypeOf } from '../src/headers/media-type.ts';
 export { holdFor } from '../src/held-by-request.ts';
 export { inTurns, type Steps, Turns } from '../src/in-turns.ts';
 export { RepeatedMember } from '../src/json/escaped-names.ts';
@@ -109,7 +110,6 @@ export {
   type SampledInfo,
 } from '../src/telemetry/metric-table.ts';
 export { traceparentOf } from '../src/telemetry/trace-context.ts';
-export { isUtf8, mediaTypeOf } from '../src/validation/media-type.ts';
 export { PluginLoadError } from '../src/wasm/binary/plugin-load-error.ts';
 export type { Binding, Call } from '../src/wasm/call/call.ts';
 export type { CallState } from '../src/wasm/call/capability.ts';

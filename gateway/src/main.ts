@@ -7,10 +7,8 @@ const { enlargeThreadPool } = await import('./process/thread-pool.ts');
 enlargeThreadPool(process.env);
 
 const { CommanderError } = await import('commander');
-const { endOnBrokenPipe } = await import('./cli/command-line/broken-pipe.ts');
-const { exitFlushed } = await import('./cli/command-line/exit-flushed.ts');
 const { gwCommand } = await import('./cli/gw.ts');
-const { readStandardInput } = await import('./cli/command-line/standard-input.ts');
+const { endOnBrokenPipe, exitFlushed, readStandardInput } = await import('./cli/command-line/standard-streams.ts');
 
 endOnBrokenPipe([process.stdout, process.stderr], (code) => process.exit(code));
 

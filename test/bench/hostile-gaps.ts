@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Json, JsonObject } from '../../gateway/src/artifact/format.ts';
 import type { ProjectPlugin } from '../../gateway/src/compiler/index.ts';
-import { HostileSchemas } from '../../gateway/src/validation/hostile-schemas.test-support.ts';
+import { HostileSchemas } from '../../gateway/src/validation/schemas/hostile-schemas.test-support.ts';
 import { randomModule } from '../../gateway/src/wasm/binary/random-module.test-support.ts';
 import { compileSpec, type Gateway, startGateway } from '../serve/gateway.ts';
 

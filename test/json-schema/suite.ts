@@ -11,7 +11,7 @@ import { parseExactly } from '../../gateway/src/json/exact-json.ts';
 import { loadBuiltinPlugin } from '../../gateway/src/plugins/builtin.ts';
 import { isObject } from '../../gateway/src/spec/json.ts';
 import { BodyValidator } from '../../gateway/src/validation/body.ts';
-import { Schemas } from '../../gateway/src/validation/schemas.ts';
+import { Schemas } from '../../gateway/src/validation/schemas/schemas.ts';
 import { validateNow } from '../validate-now.ts';
 
 export type Draft = 'draft4' | 'draft7' | 'draft2020-12';

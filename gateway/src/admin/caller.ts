@@ -5,8 +5,8 @@
 import { type Exchange, type HeaderList, headerOf } from '../exchange.ts';
 import { Admission } from '../headers/admission.ts';
 import { parseAddress } from '../headers/client-ip.ts';
+import { mediaTypeOf } from '../headers/media-type.ts';
 import { type Problem, problem } from '../problems.ts';
-import { mediaTypeOf } from '../validation/media-type.ts';
 
 /** Paths of probes and scrapers, open under any host name: they reveal nothing of use to a page. */
 const OPEN = new Set(['/health', '/ready', '/metrics']);

@@ -12,7 +12,7 @@ import { compile, type ProjectPlugin } from '../compiler/index.ts';
 import { StepBudget } from '../patterns/step-budget.ts';
 import { Router } from '../router/router.ts';
 import { get, objectOf } from '../spec/json.ts';
-import { Schemas } from '../validation/schemas.ts';
+import { Schemas } from '../validation/schemas/schemas.ts';
 import { diffArtifacts } from './artifacts.ts';
 import { describedStatuses } from './described-statuses.ts';
 

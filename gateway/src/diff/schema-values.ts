@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../artifact/format.ts';
 import { compareDecimals, type Decimal, isDecimalMultiple, isWhole, readDecimal } from '../json/decimal.ts';
 import { comparable } from '../json/stand-ins.ts';
 import { isObject } from '../spec/json.ts';
-import { WRITTEN, writtenText, writtenValue } from '../validation/keyword-text.ts';
+import { WRITTEN, writtenText, writtenValue } from '../validation/schemas/keyword-text.ts';
 
 /** `narrowed`: it admits less. `widened`: more. `changed`: something else, or unknown. `named`: the same. */
 export type Effect = 'narrowed' | 'widened' | 'changed' | 'named';

@@ -1,6 +1,6 @@
 /** Lists as a schema wants them. */
 import type { Json } from '../spec/json.ts';
-import { type Making, Unmakeable } from './generator.ts';
+import { Unmakeable, type ValueGenerator } from './generator.ts';
 import { atLeast, atMost, type Parts, schemasOf } from './parts.ts';
 
 /** Number of items if the schema leaves it open. */
@@ -13,7 +13,7 @@ const MANY = 8;
 /** `make`: a value of its schemas, one level below. */
 export function arrayValue(
   parts: Parts,
-  making: Making,
+  generator: ValueGenerator,
   depth: number,
   make: (schemas: readonly Json[]) => Json,
 ): Json {
@@ -22,16 +22,16 @@ export function arrayValue(
   const holding = contained.length === 0 ? 0 : Math.max(1, atLeast(parts, 'minContains'));
   const prefix = Math.max(0, ...parts.map(({ prefixItems }) => (Array.isArray(prefixItems) ? prefixItems.length : 0)));
   const closed = parts.some(({ items }) => items === false);
-  const wanted = depth <= making.manner.optionalDepth ? Math.max(prefix, 1 + making.random.below(USUAL)) : 0;
+  const wanted = depth <= generator.strategy.optionalDepth ? Math.max(prefix, 1 + generator.random.below(USUAL)) : 0;
   const open = closed ? prefix : Number.POSITIVE_INFINITY;
   const count = Math.min(most, open, Math.max(least, wanted, holding));
-  making.expect(count);
+  generator.expect(count);
   const unique = parts.some(({ uniqueItems }) => uniqueItems === true);
-  const { reach } = making;
-  if (unique && count > MANY) making.reach = Math.max(reach, count * count);
+  const { reach } = generator;
+  if (unique && count > MANY) generator.reach = Math.max(reach, count * count);
   const item = (at: number) => itemOrNone([...itemSchemas(parts, at), ...(at < holding ? contained : [])], make);
   const values = unique ? different(count, item) : upTo(count, item);
-  making.reach = reach;
+  generator.reach = reach;
   if (values.length < least) throw new Unmakeable('its items cannot be made');
   return values;
 }

@@ -1,5 +1,5 @@
 /** Which of the media types of a description is answered with (RFC 9110, section 12.5.1). */
-import { covers, mediaTypeOf, parametersOf, specificity } from '../validation/media-type.ts';
+import { covers, mediaTypeOf, parametersOf, specificity } from '../headers/media-type.ts';
 
 /** Types that represent a range if the client names none in it. */
 const CONCRETE: Readonly<Record<string, string>> = {

@@ -4,9 +4,9 @@
  */
 import type { DescribedValue, Json, JsonObject, Operation, SchemaRef } from '../artifact/format.ts';
 import { type Answer, type Exchange, joinedHeader } from '../exchange.ts';
+import { isJson } from '../headers/media-type.ts';
 import { problem } from '../problems.ts';
-import { isJson } from '../validation/media-type.ts';
-import type { Schemas } from '../validation/schemas.ts';
+import type { Schemas } from '../validation/schemas/schemas.ts';
 import {
   type ChosenResponse,
   configuredResponse,

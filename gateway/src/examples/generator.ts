@@ -1,4 +1,4 @@
-/** Limits of making one value, and the manner of making it. */
+/** The generator of one value: its strategy, and its limits. */
 import type { Json } from '../spec/json.ts';
 import { Random } from './random.ts';
 
@@ -8,7 +8,7 @@ export class Unmakeable extends Error {}
 /** Which of the examples in a schema are taken: all, only those of values without members, none. */
 type ExampleUse = 'all' | 'scalars' | 'none';
 
-export interface Manner {
+export interface Strategy {
   readonly examples: ExampleUse;
   /** Members that are not required are made down to this depth. */
   readonly optionalDepth: number;
@@ -42,8 +42,8 @@ export interface Source {
   readonly test: NameTest;
 }
 
-export class Making {
-  readonly manner: Manner;
+export class ValueGenerator {
+  readonly strategy: Strategy;
   readonly random: Random;
   /** Number of different values to choose from if a schema leaves them open: a list of distinct values needs more. */
   reach = USUAL_REACH;
@@ -52,10 +52,10 @@ export class Making {
   #steps = 0;
   #text = 0;
 
-  constructor({ schemas, test }: Source, manner: Manner, seed: string) {
+  constructor({ schemas, test }: Source, strategy: Strategy, seed: string) {
     this.#schemas = schemas;
     this.#test = test;
-    this.manner = manner;
+    this.strategy = strategy;
     this.random = new Random(seed);
   }
 

@@ -1,8 +1,8 @@
 /** Numbers as a schema wants them. */
-import type { Making } from './generator.ts';
+import type { ValueGenerator } from './generator.ts';
 import { numbersOf, type Parts } from './parts.ts';
 
-export function numberValue(parts: Parts, isWhole: boolean, { random, reach }: Making): number {
+export function numberValue(parts: Parts, isWhole: boolean, { random, reach }: ValueGenerator): number {
   const unit = numbersOf(parts, 'multipleOf').reduce(commonMultiple, isWhole ? 1 : 0) || (isWhole ? 1 : 0.01);
   const { low, high } = bounds(parts, unit, reach);
   const [first, last] = [Math.ceil(low / unit - 1e-9), Math.floor(high / unit + 1e-9)];

@@ -1,6 +1,6 @@
 /** Objects as a schema wants them. */
 import { get, isObject, type Json } from '../spec/json.ts';
-import { type Making, Unmakeable } from './generator.ts';
+import { Unmakeable, type ValueGenerator } from './generator.ts';
 import { atLeast, atMost, type Parts, partsOf, schemasOf } from './parts.ts';
 import { patternText } from './pattern-text.ts';
 import { stringValue, word } from './string-value.ts';
@@ -11,23 +11,26 @@ const MOST_TRIES = 100;
 /** `make`: a value of its schemas, one level below. */
 export function objectValue(
   parts: Parts,
-  making: Making,
+  generator: ValueGenerator,
   depth: number,
   make: (schemas: readonly Json[]) => Json,
 ): Json {
   const required = requiredOf(parts);
   const most = atMost(parts, 'maxProperties');
   const members = new Map<string, Json>();
-  for (const name of required) members.set(name, make(schemasFor(name, parts, making)));
-  if (depth <= making.manner.optionalDepth) {
+  for (const name of required) members.set(name, make(schemasFor(name, parts, generator)));
+  if (depth <= generator.strategy.optionalDepth) {
     for (const name of optionalOf(parts, required)) {
       if (members.size >= most) break;
-      addOptional(name, members, parts, making, make);
+      addOptional(name, members, parts, generator, make);
     }
   }
-  const least = Math.max(atLeast(parts, 'minProperties'), isMap(parts) && depth <= making.manner.optionalDepth ? 1 : 0);
+  const least = Math.max(
+    atLeast(parts, 'minProperties'),
+    isMap(parts) && depth <= generator.strategy.optionalDepth ? 1 : 0,
+  );
   for (let tries = 0; members.size < Math.min(least, most) && tries < MOST_TRIES; tries++) {
-    addOptional(madeUpName(parts, making, depth), members, parts, making, make);
+    addOptional(madeUpName(parts, generator, depth), members, parts, generator, make);
   }
   return Object.fromEntries(members);
 }
@@ -58,11 +61,11 @@ function addOptional(
   name: string,
   members: Map<string, Json>,
   parts: Parts,
-  making: Making,
+  generator: ValueGenerator,
   make: (schemas: readonly Json[]) => Json,
 ): void {
   try {
-    const schemas = schemasFor(name, parts, making);
+    const schemas = schemasFor(name, parts, generator);
     if (!schemas.some((schema) => get(schema, 'writeOnly') === true)) members.set(name, make(schemas));
   } catch (error) {
     if (!(error instanceof Unmakeable)) throw error;
@@ -70,11 +73,11 @@ function addOptional(
 }
 
 /** Returns all schemas that apply to the member of this name. */
-function schemasFor(name: string, parts: Parts, making: Making): readonly Json[] {
+function schemasFor(name: string, parts: Parts, generator: ValueGenerator): readonly Json[] {
   return parts.flatMap((part) => {
     const own = get(part['properties'], name);
     const patterns = isObject(part['patternProperties']) ? Object.entries(part['patternProperties']) : [];
-    const matching = patterns.filter(([pattern]) => making.matches(pattern, name)).map(([, schema]) => schema);
+    const matching = patterns.filter(([pattern]) => generator.matches(pattern, name)).map(([, schema]) => schema);
     const declared = [...(own === undefined ? [] : [own]), ...matching];
     const { additionalProperties: others } = part;
     return (declared.length > 0 ? declared : others === undefined ? [] : [others]) as Json[];
@@ -87,13 +90,13 @@ function isMap(parts: Parts): boolean {
   return !named && parts.some((part) => isObject(part['additionalProperties']) || isObject(part['patternProperties']));
 }
 
-function madeUpName(parts: Parts, making: Making, depth: number): string {
+function madeUpName(parts: Parts, generator: ValueGenerator, depth: number): string {
   const [pattern] = parts.flatMap(({ patternProperties }) =>
     Object.keys(isObject(patternProperties) ? patternProperties : {}),
   );
   const lengths = { least: 1, most: 100 };
-  const fromPattern = pattern === undefined ? null : patternText(pattern, lengths, making);
+  const fromPattern = pattern === undefined ? null : patternText(pattern, lengths, generator);
   if (fromPattern !== null) return fromPattern;
   const names = schemasOf(parts, 'propertyNames');
-  return names.length === 0 ? word(making.random) : stringValue(partsOf(names, making, depth), making);
+  return names.length === 0 ? word(generator.random) : stringValue(partsOf(names, generator, depth), generator);
 }

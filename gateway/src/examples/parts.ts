@@ -2,32 +2,32 @@
  * A schema as the parts that all hold for a value: `$ref` followed, `allOf` laid out, one branch of each choice taken.
  */
 import { get, isObject, type Json, type Obj } from '../spec/json.ts';
-import { type Making, Unmakeable } from './generator.ts';
+import { Unmakeable, type ValueGenerator } from './generator.ts';
 
 export type Parts = readonly Obj[];
 
 /** Throws Unmakeable if no value is valid. */
-export function partsOf(schemas: readonly Json[], making: Making, depth: number): Parts {
+export function partsOf(schemas: readonly Json[], generator: ValueGenerator, depth: number): Parts {
   const parts: Obj[] = [];
   const waiting = [...schemas];
   const seen = new Set<Json>();
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-    making.step(depth);
+    generator.step(depth);
     if (next === false) throw new Unmakeable('nothing is valid');
     if (!isObject(next) || seen.has(next)) continue;
     seen.add(next);
     parts.push(next);
-    waiting.push(...including(next, making, depth));
+    waiting.push(...including(next, generator, depth));
   }
   return parts;
 }
 
 /** Returns the schemas that apply together with this one. */
-function including(part: Obj, making: Making, depth: number): Json[] {
+function including(part: Obj, generator: ValueGenerator, depth: number): Json[] {
   const { $ref: ref, allOf } = part;
-  const others: Json[] = typeof ref === 'string' ? [making.resolve(ref)] : [];
+  const others: Json[] = typeof ref === 'string' ? [generator.resolve(ref)] : [];
   const choices = ['oneOf', 'anyOf'].flatMap((keyword) => (Array.isArray(part[keyword]) ? [part[keyword]] : []));
-  const chosen = choices.map((branches) => branchOf(branches, part, making, depth));
+  const chosen = choices.map((branches) => branchOf(branches, part, generator, depth));
   const passedOver = new Set(choices.flat().map(refOf));
   passedOver.delete(undefined);
   for (const branch of chosen) passedOver.delete(refOf(branch));
@@ -36,7 +36,7 @@ function including(part: Obj, making: Making, depth: number): Json[] {
     if (!passedOver.has(refOf(get(each, 'then'))))
       others.push(...(isChosen(each, chosen) ? [each.if, each.then] : [each]));
   }
-  if (part['if'] !== undefined) others.push(...conditional(part, making));
+  if (part['if'] !== undefined) others.push(...conditional(part, generator));
   return others;
 }
 
@@ -49,12 +49,12 @@ function isChosen(schema: Json, chosen: readonly Json[]): schema is { readonly i
   return ref !== undefined && get(schema, 'if') !== undefined && chosen.some((branch) => refOf(branch) === ref);
 }
 
-function branchOf(branches: readonly Json[], part: Obj, making: Making, depth: number): Json {
+function branchOf(branches: readonly Json[], part: Obj, generator: ValueGenerator, depth: number): Json {
   const end = depth > DEEP ? branches.find(isNull) : undefined;
   if (end !== undefined) return end;
   const fits = branches.filter((branch) => branch !== false && !isNull(branch) && mayHaveType(branch, part));
   const among = fits.length > 0 ? fits : branches;
-  return (making.manner.branches === 'first' ? among[0] : making.random.pick(among)) ?? true;
+  return (generator.strategy.branches === 'first' ? among[0] : generator.random.pick(among)) ?? true;
 }
 
 /** Depth from which null is preferred to a value that holds others. */
@@ -67,10 +67,10 @@ function mayHaveType(branch: Json, part: Obj): boolean {
   return own === null || outer === null || own.some((type) => outer.includes(type));
 }
 
-function conditional(part: Obj, { manner }: Making): Json[] {
+function conditional(part: Obj, { strategy }: ValueGenerator): Json[] {
   const [condition, consequence, otherwise] = [part['if'], part['then'], part['else']] as (Json | undefined)[];
-  if (manner.conditions === 'ignored') return [];
-  return manner.conditions === 'met' ? [condition ?? true, consequence ?? true] : [otherwise ?? true];
+  if (strategy.conditions === 'ignored') return [];
+  return strategy.conditions === 'met' ? [condition ?? true, consequence ?? true] : [otherwise ?? true];
 }
 
 const NUMBERS: ReadonlySet<string> = new Set(['number', 'integer']);

@@ -5,7 +5,7 @@
 import type { AST } from '@eslint-community/regexpp';
 import { type Ranges, rangesOf } from '../patterns/char-ranges.ts';
 import { readPattern } from '../patterns/read-pattern.ts';
-import type { Making } from './generator.ts';
+import type { ValueGenerator } from './generator.ts';
 import type { Random } from './random.ts';
 
 /** Characters of one text. */
@@ -19,19 +19,19 @@ export interface Lengths {
 }
 
 /** Returns null if no such text has this length. Throws Unmakeable. */
-export function patternText(source: string, { least, most }: Lengths, making: Making): string | null {
-  making.takeText(source.length);
+export function patternText(source: string, { least, most }: Lengths, generator: ValueGenerator): string | null {
+  generator.takeText(source.length);
   const read = readPattern(source);
   if (read === null) return null;
-  const suits = LOOK_AROUND.test(source) ? (text: string) => making.matches(source, text) : () => true;
+  const suits = LOOK_AROUND.test(source) ? (text: string) => generator.matches(source, text) : () => true;
   // Repetitions beyond the least of each quantifier: as few as make the text long enough.
   let tooFew = -1;
   let tooMany = MOST_TEXT;
   let tries = 0;
   for (let more = 0; more > tooFew && more < tooMany; ) {
-    const writer = new Writer(making.random, more);
+    const writer = new Writer(generator.random, more);
     const text = writer.write(read.ast);
-    making.takeText(text.length);
+    generator.takeText(text.length);
     const length = [...text].length;
     if (length >= least && length <= most) {
       const found = led(writer.ahead, text).find((each) => [...each].length <= most && suits(each));

@@ -1,6 +1,7 @@
 /** A value as the body of a response of some media type. */
+
+import { isJson } from '../headers/media-type.ts';
 import { isList, isObject, type Json } from '../spec/json.ts';
-import { isJson } from '../validation/media-type.ts';
 
 /** The smallest images: one pixel that cannot be seen. */
 const IMAGES: Readonly<Record<string, Buffer>> = {

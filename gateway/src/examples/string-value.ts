@@ -1,23 +1,23 @@
 /** Texts as a schema wants them: by format, pattern and length. */
-import { type Making, Unmakeable, USUAL_REACH } from './generator.ts';
+import { Unmakeable, USUAL_REACH, type ValueGenerator } from './generator.ts';
 import { atLeast, atMost, type Parts, textsOf } from './parts.ts';
 import { patternText } from './pattern-text.ts';
 import type { Random } from './random.ts';
 
 const WORDS = ['amber', 'birch', 'cedar', 'delta', 'ember', 'fjord', 'grove', 'harbor', 'island', 'juniper', 'kite'];
 
-export function stringValue(parts: Parts, making: Making): string {
+export function stringValue(parts: Parts, generator: ValueGenerator): string {
   const lengths = { least: atLeast(parts, 'minLength'), most: atMost(parts, 'maxLength') };
   if (lengths.least > lengths.most) throw new Unmakeable('its least length is above its greatest');
-  making.takeText(lengths.least);
+  generator.takeText(lengths.least);
   const format = textsOf(parts, 'format').find((each) => Object.hasOwn(FORMATS, each));
   const [pattern] = textsOf(parts, 'pattern');
-  const { random, manner } = making;
-  if (pattern !== undefined && (format === undefined || manner.text === 'pattern')) {
-    const text = patternText(pattern, lengths, making);
+  const { random, strategy } = generator;
+  if (pattern !== undefined && (format === undefined || strategy.text === 'pattern')) {
+    const text = patternText(pattern, lengths, generator);
     if (text !== null) return text;
   }
-  const text = format === undefined ? plain(making) : (FORMATS[format] as Format)(random);
+  const text = format === undefined ? plain(generator) : (FORMATS[format] as Format)(random);
   return format === undefined ? fitted(text, lengths, random) : text;
 }
 
@@ -28,7 +28,7 @@ function fitted(text: string, { least, most }: { readonly least: number; readonl
 }
 
 /** Returns a word; after hexadecimal digits if it must differ from many others. */
-function plain({ random, reach }: Making): string {
+function plain({ random, reach }: ValueGenerator): string {
   return reach > USUAL_REACH ? `${random.hex(8)} ${word(random)}` : word(random);
 }
 

@@ -4,8 +4,8 @@ import { describe, expect, it, vi } from 'vitest';
 import { propertyRuns } from '../../../test/property-runs.ts';
 import { breakCycles } from '../compiler/schemas/schema-cycles.ts';
 import type { Json, JsonObject } from '../spec/json.ts';
-import { Schemas } from '../validation/schemas.ts';
-import { Making } from './generator.ts';
+import { Schemas } from '../validation/schemas/schemas.ts';
+import { ValueGenerator } from './generator.ts';
 import { ValueMaker } from './valid-value.ts';
 
 const REF = { $ref: 'gw:root' };
@@ -182,7 +182,7 @@ describe('a value made from a schema', () => {
   });
 
   it('is given up after so many visits in all manners together', () => {
-    const step = vi.spyOn(Making.prototype, 'step');
+    const step = vi.spyOn(ValueGenerator.prototype, 'step');
     const list = (items: Json): Json => ({ type: 'array', minItems: 150, items });
     expect(made(list(list({ type: 'string' }))).valid).toBe(false);
     expect(step.mock.calls.length).toBeLessThan(80_010);
@@ -194,7 +194,7 @@ describe('a value made from a schema', () => {
 
   it('counts the values of enumerations, which are looked at for each item', () => {
     const values = Array.from({ length: 20_000 }, (_, i) => `v${i}`);
-    const step = vi.spyOn(Making.prototype, 'step');
+    const step = vi.spyOn(ValueGenerator.prototype, 'step');
     expect(made({ type: 'array', uniqueItems: true, minItems: 20_000, items: { enum: values } }).valid).toBe(false);
     expect(step.mock.calls.length).toBeLessThan(1_000);
     step.mockRestore();

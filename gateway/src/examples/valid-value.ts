@@ -1,13 +1,13 @@
-/** A value that a schema's validator admits, made in one manner after the other until one does. */
+/** A value that a schema's validator admits, made by one strategy after the other until one does. */
 import type { Json, SchemaRef } from '../artifact/format.ts';
 import { patternReader } from '../patterns/pattern.ts';
 import { DEFAULT_STEPS, StepBudget, StepsExceeded } from '../patterns/step-budget.ts';
-import type { Schemas } from '../validation/schemas.ts';
-import { Making, type Manner, type Source, Unmakeable } from './generator.ts';
+import type { Schemas } from '../validation/schemas/schemas.ts';
+import { type Source, type Strategy, Unmakeable, ValueGenerator } from './generator.ts';
 import { valueFor } from './value.ts';
 
-/** From the most readable manner to the one most likely to be valid. */
-const MANNERS: readonly Manner[] = [
+/** From the most readable strategy to the one most likely to be valid. */
+const STRATEGIES: readonly Strategy[] = [
   { examples: 'all', optionalDepth: 4, branches: 'first', conditions: 'ignored', text: 'format' },
   { examples: 'scalars', optionalDepth: 4, branches: 'first', conditions: 'ignored', text: 'format' },
   { examples: 'none', optionalDepth: 4, branches: 'first', conditions: 'met', text: 'pattern' },
@@ -32,7 +32,7 @@ export interface MadeValue {
 export class ValueMaker {
   readonly #source: Source;
   readonly #schemas: Schemas;
-  /** By schema: the first manner that made a valid value, or else the last value made. */
+  /** By schema: the first strategy that made a valid value, or else the last value made. */
   readonly #known = new Map<string, number | MadeValue>();
 
   /** `table`: the schemas that `schemas` compiles validators from. */
@@ -55,25 +55,25 @@ export class ValueMaker {
 
   /** Tries manners once for each schema, and not for each request. */
   #explore(schema: SchemaRef): number | MadeValue {
-    const { made, manner } = this.#make(schema, '', 0);
-    const known = made.valid ? manner : made;
+    const { made, strategy } = this.#make(schema, '', 0);
+    const known = made.valid ? strategy : made;
     this.#known.set(schema.$ref, known);
     return known;
   }
 
-  #make(schema: SchemaRef, seed: string, first: number): { readonly made: MadeValue; readonly manner: number } {
+  #make(schema: SchemaRef, seed: string, first: number): { readonly made: MadeValue; readonly strategy: number } {
     let value: Json | undefined;
     let steps = 0;
-    for (let i = 0; i < MANNERS.length && steps < MOST_STEPS_OF_ALL; i++) {
-      const manner = (first + i) % MANNERS.length;
-      const making = new Making(this.#source, MANNERS[manner] as Manner, `${seed} ${manner}`);
-      const made = this.#attempt(schema, making);
-      steps += making.steps;
+    for (let i = 0; i < STRATEGIES.length && steps < MOST_STEPS_OF_ALL; i++) {
+      const strategy = (first + i) % STRATEGIES.length;
+      const generator = new ValueGenerator(this.#source, STRATEGIES[strategy] as Strategy, `${seed} ${strategy}`);
+      const made = this.#attempt(schema, generator);
+      steps += generator.steps;
       if (made === undefined) continue;
-      if (this.isValid(schema, made)) return { made: { value: made, valid: true }, manner };
+      if (this.isValid(schema, made)) return { made: { value: made, valid: true }, strategy };
       value = made;
     }
-    return { made: { value, valid: false }, manner: 0 };
+    return { made: { value, valid: false }, strategy: 0 };
   }
 
   isValid(schema: SchemaRef, value: Json): boolean {
@@ -86,9 +86,9 @@ export class ValueMaker {
     }
   }
 
-  #attempt(schema: SchemaRef, making: Making): Json | undefined {
+  #attempt(schema: SchemaRef, generator: ValueGenerator): Json | undefined {
     try {
-      return valueFor([{ $ref: schema.$ref }], making);
+      return valueFor([{ $ref: schema.$ref }], generator);
     } catch (error) {
       if (!(error instanceof Unmakeable || error instanceof StepsExceeded)) throw error;
       return undefined;

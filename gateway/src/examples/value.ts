@@ -1,35 +1,35 @@
 /**
  * Values made from schemas (docs/reference/plugins.md#mock): in bounded steps, and the same for the same seed. Values
- * are valid by most schemas; callers that need validity check it, and ask for a value made in another manner.
+ * are valid by most schemas; callers that need validity check it, and ask for a value made by another strategy.
  */
 import type { Json } from '../spec/json.ts';
 import { arrayValue } from './array-value.ts';
-import { type Making, Unmakeable } from './generator.ts';
+import { Unmakeable, type ValueGenerator } from './generator.ts';
 import { numberValue } from './number-value.ts';
 import { objectValue } from './object-value.ts';
 import { DEEP, type Parts, partsOf, typesOf } from './parts.ts';
 import { stringValue } from './string-value.ts';
 
 /** A value for which all these schemas hold. Throws Unmakeable. */
-export function valueFor(schemas: readonly Json[], making: Making, depth = 0): Json {
-  making.step(depth);
-  const parts = partsOf(schemas, making, depth);
+export function valueFor(schemas: readonly Json[], generator: ValueGenerator, depth = 0): Json {
+  generator.step(depth);
+  const parts = partsOf(schemas, generator, depth);
   const types = typesOf(parts);
-  const given = givenValue(parts, types, making);
-  return given === undefined ? madeValue(typeFor(parts, types, making, depth), parts, making, depth) : given;
+  const given = givenValue(parts, types, generator);
+  return given === undefined ? madeValue(typeFor(parts, types, generator, depth), parts, generator, depth) : given;
 }
 
 /** Returns a value that the schema itself names: `const`, `enum`, an example, a default. */
-function givenValue(parts: Parts, types: readonly string[] | null, making: Making): Json | undefined {
+function givenValue(parts: Parts, types: readonly string[] | null, generator: ValueGenerator): Json | undefined {
   const constant = parts.find((part) => part['const'] !== undefined);
   if (constant !== undefined) return constant['const'] as Json;
-  for (const { enum: list } of parts) if (Array.isArray(list)) making.charge(list.length);
+  for (const { enum: list } of parts) if (Array.isArray(list)) generator.charge(list.length);
   const listed = enumOf(parts)?.filter((value) => admits(types, value));
   if (listed !== undefined) {
     if (listed.length === 0) throw new Unmakeable('no value of its list is valid');
-    return making.random.pick(listed);
+    return generator.random.pick(listed);
   }
-  const { examples } = making.manner;
+  const { examples } = generator.strategy;
   if (examples === 'none') return undefined;
   return examplesOf(parts).find(
     (value) => admits(types, value) && (examples === 'all' || typeof value !== 'object' || value === null),
@@ -65,7 +65,12 @@ const SPEAKS_OF: readonly (readonly [type: string, keywords: readonly string[]])
   ['number', ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']],
 ];
 
-function typeFor(parts: Parts, types: readonly string[] | null, { manner, random }: Making, depth: number): string {
+function typeFor(
+  parts: Parts,
+  types: readonly string[] | null,
+  { strategy, random }: ValueGenerator,
+  depth: number,
+): string {
   if (types === null) {
     return (
       SPEAKS_OF.find(([, keywords]) => parts.some((part) => keywords.some((word) => word in part)))?.[0] ?? 'string'
@@ -74,34 +79,34 @@ function typeFor(parts: Parts, types: readonly string[] | null, { manner, random
   if (depth > DEEP && types.includes('null')) return 'null';
   const filled = types.filter((type) => type !== 'null');
   const among = filled.length > 0 ? filled : types;
-  return (manner.branches === 'first' ? among[0] : random.pick(among)) ?? 'null';
+  return (strategy.branches === 'first' ? among[0] : random.pick(among)) ?? 'null';
 }
 
-function madeValue(type: string, parts: Parts, making: Making, depth: number): Json {
-  const make = (schemas: readonly Json[]) => valueFor(schemas, making, depth + 1);
+function madeValue(type: string, parts: Parts, generator: ValueGenerator, depth: number): Json {
+  const make = (schemas: readonly Json[]) => valueFor(schemas, generator, depth + 1);
   switch (type) {
     case 'object':
-      return objectValue(parts, making, depth, make);
+      return objectValue(parts, generator, depth, make);
     case 'array':
-      return arrayValue(parts, making, depth, make);
+      return arrayValue(parts, generator, depth, make);
     case 'string':
-      return contentText(parts, making, make) ?? stringValue(parts, making);
+      return contentText(parts, generator, make) ?? stringValue(parts, generator);
     case 'integer':
     case 'number':
-      return numberValue(parts, type === 'integer', making);
+      return numberValue(parts, type === 'integer', generator);
     case 'boolean':
-      return making.random.below(2) === 0;
+      return generator.random.below(2) === 0;
     default:
       return null;
   }
 }
 
 /** Returns JSON text that a schema of its content admits; null without such a schema. */
-function contentText(parts: Parts, making: Making, make: (schemas: readonly Json[]) => Json): string | null {
+function contentText(parts: Parts, generator: ValueGenerator, make: (schemas: readonly Json[]) => Json): string | null {
   const schemas = parts.flatMap((part) => (part['contentSchema'] === undefined ? [] : [part['contentSchema'] as Json]));
-  if (schemas.length === 0 || making.manner.text === 'pattern') return null;
+  if (schemas.length === 0 || generator.strategy.text === 'pattern') return null;
   const text = JSON.stringify(make(schemas));
   // Each level of nested texts doubles the backslashes.
-  making.takeText(text.length);
+  generator.takeText(text.length);
   return text;
 }

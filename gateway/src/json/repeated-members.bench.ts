@@ -4,7 +4,7 @@
  * several.
  */
 import { ContentRules } from '../validation/content-rules.ts';
-import { Schemas } from '../validation/schemas.ts';
+import { Schemas } from '../validation/schemas/schemas.ts';
 
 const ROUNDS = 60;
 

@@ -1,17 +1,17 @@
 /** The MCP endpoint (docs/mcp.md): tells the era of a request, after checks that precede it. */
 import { type Answer, type Exchange, headerOf, Interrupted, joinedHeader } from '../exchange.ts';
 import { Admission } from '../headers/admission.ts';
+import { mediaTypeOf } from '../headers/media-type.ts';
 import { problem } from '../problems.ts';
 import type { SessionStore } from '../state/session-store.ts';
 import { StateUnavailable } from '../state/state.ts';
 import { AcceptCheck } from '../validation/accept.ts';
-import { mediaTypeOf } from '../validation/media-type.ts';
 import { logCall } from './call-log.ts';
 import { corsHeaders, originOf } from './origins.ts';
 import { errorText, RpcError, type RpcId } from './protocol/json-rpc.ts';
 import { MessageReader } from './read-messages.ts';
-import { SessionEra } from './session-protocol.ts';
-import { isStateless, StatelessEra } from './stateless-protocol.ts';
+import { SessionProtocol } from './session-protocol.ts';
+import { isStateless, StatelessProtocol } from './stateless-protocol.ts';
 import { type McpRequest, STREAMS } from './tool-methods.ts';
 
 export { STREAMS };
@@ -21,8 +21,8 @@ export const MCP_ADMISSION = new Admission(['*']);
 const ACCEPT = new AcceptCheck(['application/json']);
 
 export class McpEndpoint {
-  readonly #sessions: SessionEra;
-  readonly #stateless = new StatelessEra();
+  readonly #sessions: SessionProtocol;
+  readonly #stateless = new StatelessProtocol();
   readonly #reader = new MessageReader();
 
   readonly #auditKey: string | null;
@@ -30,7 +30,7 @@ export class McpEndpoint {
   /** `auditKey`: for hashes of arguments in the access log; null: arguments are not logged. */
   constructor(sessions: SessionStore, auditKey: string | null) {
     this.#auditKey = auditKey;
-    this.#sessions = new SessionEra(sessions);
+    this.#sessions = new SessionProtocol(sessions);
   }
 
   /** Another artifact serves from now on, and its tools are others. */

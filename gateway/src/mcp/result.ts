@@ -3,9 +3,9 @@ import { STATUS_CODES } from 'node:http';
 import type { Operation } from '../artifact/format.ts';
 import type { Tool } from '../artifact/tools.ts';
 import { type Exchange, headerOf } from '../exchange.ts';
+import { isJson, mediaTypeOf } from '../headers/media-type.ts';
 import type { CapturedResponse } from '../own-request/captured-response.ts';
 import { findingLine } from '../problems.ts';
-import { isJson, mediaTypeOf } from '../validation/media-type.ts';
 import type { Era } from './protocol/era.ts';
 
 export interface ServedTool {

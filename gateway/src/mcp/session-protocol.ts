@@ -31,7 +31,7 @@ const ID = /^[0-9a-f-]{36}$/;
 const LOG_LEVELS: readonly string[] = 'debug info notice warning error critical alert emergency'.split(' ');
 const ACCEPTED: Answer = { status: 202, body: null };
 
-export class SessionEra {
+export class SessionProtocol {
   readonly #sessions: SessionStore;
   readonly #calls = new CallsUnderWay();
   /** Levels by session, of those that have set one. */

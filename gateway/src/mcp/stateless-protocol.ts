@@ -44,7 +44,7 @@ export function isStateless({ exchange }: Pick<McpRequest, 'exchange'>, message:
   return isLater || headerOf(exchange.headers, 'mcp-method') !== undefined;
 }
 
-export class StatelessEra {
+export class StatelessProtocol {
   readonly subscriptions = new Subscriptions();
 
   /** Returns `STREAMS` if a stream has begun, null if the client has gone. Throws RpcError. */

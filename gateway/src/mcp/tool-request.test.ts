@@ -8,7 +8,7 @@ import { parseExactly } from '../json/exact-json.ts';
 import { Router } from '../router/router.ts';
 import type { Obj } from '../spec/json.ts';
 import { readMultipart } from '../validation/multipart.ts';
-import { readPairs, readText, splitCookies, splitQuery } from '../validation/styles.ts';
+import { readPairs, readText, splitCookies, splitQuery } from '../validation/styles/styles.ts';
 import { ToolFault } from './tool-fault.ts';
 import { toolRequest } from './tool-request.ts';
 

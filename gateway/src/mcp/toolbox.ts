@@ -5,7 +5,7 @@ import type { Tool } from '../artifact/tools.ts';
 import { type StepBudget, StepsExceeded, type TimeLimit } from '../patterns/step-budget.ts';
 import { isOfObjects, outputOf, schemasOfTools, toolDefinition } from '../tools/definition.ts';
 import type { SchemaLookup } from '../tools/standalone-schema.ts';
-import { Schemas, type Validator } from '../validation/schemas.ts';
+import { Schemas, type Validator } from '../validation/schemas/schemas.ts';
 import { ProtectedResource } from './authorization.ts';
 import type { AccessChecks } from './caller-access.ts';
 import { pageOf } from './pages.ts';

@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import type { FormField, Operation } from '../artifact/format.ts';
 import type { ToolBody } from '../artifact/tools.ts';
+import { isJson } from '../headers/media-type.ts';
 import type { Obj } from '../spec/json.ts';
-import { isJson } from '../validation/media-type.ts';
 import { ToolFault } from './tool-fault.ts';
 import { hasMembers, isStructured, queryPairs, textOf } from './write-styles.ts';
 

@@ -1,8 +1,8 @@
-/** Writes values of parameters in OpenAPI's styles: the counterpart of `validation/styles.ts`. */
+/** Writes values of parameters in OpenAPI's styles: the counterpart of `validation/styles/styles.ts`. */
 import type { FormField, Parameter } from '../artifact/format.ts';
+import { isJson } from '../headers/media-type.ts';
 import { isWrittenNumber, numberText } from '../json/exact-json.ts';
 import { isObject, type Obj } from '../spec/json.ts';
-import { isJson } from '../validation/media-type.ts';
 import { ToolFault } from './tool-fault.ts';
 
 /** A parameter, or a field of a form. */

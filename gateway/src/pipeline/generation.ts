@@ -28,7 +28,7 @@ import type { ValidationHelpers } from '../validation/helpers/validation-helpers
 import { streamedMessagesOf, type WebSocketMessages, webSocketMessagesOf } from '../validation/messages.ts';
 import { ParameterValidator } from '../validation/parameters.ts';
 import { ResponseValidator } from '../validation/response.ts';
-import { Schemas } from '../validation/schemas.ts';
+import { Schemas } from '../validation/schemas/schemas.ts';
 import { PluginLoadError } from '../wasm/binary/plugin-load-error.ts';
 import type { BoundPlugin, LoadedModule, LogLevel, PluginLimits, PluginRuntime } from '../wasm/call/plugin.ts';
 import { createPluginRuntime } from '../wasm/index.ts';

@@ -1,6 +1,7 @@
 /** Checks a client's `Accept` against the content types that an operation's description declares (RFC 9110, 12.5.1). */
+
+import { covers, mediaTypeOf } from '../headers/media-type.ts';
 import { type Problem, problem } from '../problems.ts';
-import { covers, mediaTypeOf } from './media-type.ts';
 
 /** Verdicts kept for each operation: clients send few different headers, and hostile ones many. */
 const MOST_KNOWN = 64;

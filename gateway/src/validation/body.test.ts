@@ -7,7 +7,7 @@ import type { FormField, Json, MediaType } from '../artifact/format.ts';
 import { BodyValidator } from './body.ts';
 import { readUrlencoded } from './form.ts';
 import { readMultipart } from './multipart.ts';
-import { Schemas } from './schemas.ts';
+import { Schemas } from './schemas/schemas.ts';
 
 const field = (name: string, given: Partial<FormField> = {}): FormField => ({
   name,

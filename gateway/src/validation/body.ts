@@ -1,9 +1,9 @@
 /** Validates the bodies of one operation's requests (docs/reference/gateway.md#validation, docs/decisions.md#request-order). */
 import type { RequestBody } from '../artifact/format.ts';
+import { isUtf8, mediaTypeOf } from '../headers/media-type.ts';
 import { ContentCheck } from './content-check.ts';
 import type { Asker, Verdict } from './helpers/validation-helpers.ts';
-import { isUtf8, mediaTypeOf } from './media-type.ts';
-import type { Schemas } from './schemas.ts';
+import type { Schemas } from './schemas/schemas.ts';
 
 export type BodyFault = { readonly kind: 'unsupported'; readonly detail: string } | NonNullable<Verdict>;
 

@@ -8,7 +8,7 @@ import { ContentRules } from './content-rules.ts';
 import type { Repeats } from './helpers/messages.ts';
 import type { Asker, Verdict } from './helpers/validation-helpers.ts';
 import { InlinePace, MOST_INLINE_BYTES } from './inline-pace.ts';
-import type { Schemas } from './schemas.ts';
+import type { Schemas } from './schemas/schemas.ts';
 
 export class ContentCheck {
   readonly rules: ContentRules;

@@ -1,5 +1,6 @@
 /** Reads bodies by content type and validates them by JSON Schema (docs/reference/gateway.md#validation). */
 import type { Content, FormField, SchemaRef } from '../artifact/format.ts';
+import { covers, isJson, mediaTypeOf, specificity } from '../headers/media-type.ts';
 import { RepeatedMember } from '../json/escaped-names.ts';
 import { type Admit, parseForValidation } from '../json/parse-once.ts';
 import { forgetStandIns } from '../json/stand-ins.ts';
@@ -7,9 +8,8 @@ import { StepsExceeded } from '../patterns/step-budget.ts';
 import type { ProblemError } from '../problems.ts';
 import { failed, type Reading, readParts, readUrlencoded } from './form.ts';
 import type { Repeats } from './helpers/messages.ts';
-import { covers, isJson, mediaTypeOf, specificity } from './media-type.ts';
-import { describeErrors, type Schemas, type Validator } from './schemas.ts';
-import { readAs } from './text.ts';
+import { describeErrors, type Schemas, type Validator } from './schemas/schemas.ts';
+import { readAs } from './styles/text.ts';
 
 interface MediaRule {
   /** `type/subtype`, `type/*` or `*` + `/*`, lower case. */

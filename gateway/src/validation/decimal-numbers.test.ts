@@ -9,7 +9,7 @@ import { loadBuiltinPlugin } from '../plugins/builtin.ts';
 import { BodyValidator } from './body.ts';
 import { ParameterValidator } from './parameters.ts';
 import { ResponseValidator } from './response.ts';
-import { Schemas } from './schemas.ts';
+import { Schemas } from './schemas/schemas.ts';
 
 const mock = loadBuiltinPlugin('mock');
 const JSON_TYPE = 'application/json';

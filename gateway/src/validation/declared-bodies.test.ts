@@ -4,7 +4,7 @@ import { readArtifact } from '../artifact/read.ts';
 import { compile } from '../compiler/index.ts';
 import { loadBuiltinPlugin } from '../plugins/builtin.ts';
 import { BodyValidator } from './body.ts';
-import { Schemas } from './schemas.ts';
+import { Schemas } from './schemas/schemas.ts';
 
 const mock = loadBuiltinPlugin('mock');
 const asker = { clientIp: '', authenticated: false, wanted: () => true };

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { FormField, Parameter } from '../artifact/format.ts';
-import { DeclaredNames, READ_AS_DECLARED } from './declared-names.ts';
 import { readParts, readUrlencoded } from './form.ts';
 import { ParameterValidator } from './parameters.ts';
-import { Schemas } from './schemas.ts';
+import { Schemas } from './schemas/schemas.ts';
+import { DeclaredNames, READ_AS_DECLARED } from './styles/declared-names.ts';
 
 const field = (name: string, more: Partial<FormField> = {}): FormField => ({
   name,

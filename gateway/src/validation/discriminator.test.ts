@@ -5,7 +5,7 @@ import { readArtifact } from '../artifact/read.ts';
 import { compile } from '../compiler/index.ts';
 import { loadBuiltinPlugin } from '../plugins/builtin.ts';
 import { BodyValidator } from './body.ts';
-import { Schemas } from './schemas.ts';
+import { Schemas } from './schemas/schemas.ts';
 
 const mock = loadBuiltinPlugin('mock');
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });

@@ -1,14 +1,14 @@
 /** Reads forms as the object that their schema describes (OpenAPI 3.1, sections 4.8.14.4 and 4.8.15). */
 import type { FormField } from '../artifact/format.ts';
+import { covers, isJson, isUtf8 } from '../headers/media-type.ts';
 import { type Admit, parseForValidation, parseTextForValidation } from '../json/parse-once.ts';
 import { StepsExceeded } from '../patterns/step-budget.ts';
 import type { ProblemError } from '../problems.ts';
-import { DeclaredNames, READ_AS_DECLARED } from './declared-names.ts';
-import { ItemBudget, MOST_ITEMS } from './item-budget.ts';
-import { covers, isJson, isUtf8 } from './media-type.ts';
 import { MOST_FIELDS, type Part, readMultipart } from './multipart.ts';
-import { MALFORMED, type Pairs, readPairs, splitQuery } from './styles.ts';
-import { decode, readAs } from './text.ts';
+import { DeclaredNames, READ_AS_DECLARED } from './styles/declared-names.ts';
+import { ItemBudget, MOST_ITEMS } from './styles/item-budget.ts';
+import { MALFORMED, type Pairs, readPairs, splitQuery } from './styles/styles.ts';
+import { decode, readAs } from './styles/text.ts';
 
 /** A value, or the errors that prevent it. */
 export type Reading = { readonly value: unknown } | { readonly errors: readonly ProblemError[] };

@@ -6,12 +6,12 @@ import { propertyRuns } from '../../../test/property-runs.ts';
 import { inTime } from '../../../test/time-limit.ts';
 import { validateNow } from '../../../test/validate-now.ts';
 import type { FormField } from '../artifact/format.ts';
+import { covers, isUtf8, mediaTypeOf, parametersOf } from '../headers/media-type.ts';
 import { AcceptCheck } from './accept.ts';
 import { BodyValidator } from './body.ts';
 import { readUrlencoded } from './form.ts';
-import { covers, isUtf8, mediaTypeOf, parametersOf } from './media-type.ts';
 import { readMultipart } from './multipart.ts';
-import { Schemas } from './schemas.ts';
+import { Schemas } from './schemas/schemas.ts';
 
 const tokens = [
   'a',

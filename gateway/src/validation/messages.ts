@@ -5,7 +5,7 @@ import type { ProblemError } from '../problems.ts';
 import { ContentCheck } from './content-check.ts';
 import type { Repeats } from './helpers/messages.ts';
 import { type Asker, errorsOf } from './helpers/validation-helpers.ts';
-import type { Schemas } from './schemas.ts';
+import type { Schemas } from './schemas/schemas.ts';
 
 export const NOT_UTF8: ProblemError = { in: 'body', field: '/', reason: 'is not UTF-8 text' };
 

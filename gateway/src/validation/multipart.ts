@@ -3,7 +3,7 @@
  * between readers (text before the first boundary, boundaries that begin others, repeated or folded headers, transfer
  * encodings), so that an upstream finds the validated parts.
  */
-import { isUtf8, mediaTypeOf, parametersOf } from './media-type.ts';
+import { isUtf8, mediaTypeOf, parametersOf } from '../headers/media-type.ts';
 
 export interface Part {
   readonly name: string;

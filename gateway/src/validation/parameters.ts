@@ -6,13 +6,13 @@ import { type StepBudget, StepsExceeded, TimeExceeded, type TimeLimit } from '..
 import type { ProblemError } from '../problems.ts';
 import { parseTemplate } from '../router/template.ts';
 import { ContentRules } from './content-rules.ts';
-import { DeclaredNames, READ_AS_DECLARED } from './declared-names.ts';
 import type { TableHelpers, Verdict } from './helpers/validation-helpers.ts';
 import { InlinePace } from './inline-pace.ts';
-import { PathSplits } from './path-splits.ts';
-import { describeErrors, type Schemas, type Validator } from './schemas.ts';
-import { MALFORMED, type Pairs, readPairs, readText, splitCookies, splitQuery } from './styles.ts';
-import { decode } from './text.ts';
+import { describeErrors, type Schemas, type Validator } from './schemas/schemas.ts';
+import { DeclaredNames, READ_AS_DECLARED } from './styles/declared-names.ts';
+import { PathSplits } from './styles/path-splits.ts';
+import { MALFORMED, type Pairs, readPairs, readText, splitCookies, splitQuery } from './styles/styles.ts';
+import { decode } from './styles/text.ts';
 
 const URLENCODED = 'application/x-www-form-urlencoded';
 

@@ -3,6 +3,7 @@ import type { BufferBudget } from '../buffer-budget.ts';
 import { ByteCollector } from '../byte-collector.ts';
 import type { BodyStream, Exchange } from '../exchange.ts';
 import { headerOf, Interrupted, problemOf } from '../exchange.ts';
+import { isJson, mediaTypeOf } from '../headers/media-type.ts';
 import { RepeatedMember } from '../json/escaped-names.ts';
 import { repeatsName } from '../json/member-names.ts';
 import { type Problem, problem } from '../problems.ts';
@@ -12,7 +13,6 @@ import type { ValidationReason } from '../telemetry/metric-table.ts';
 import { BodyTooLarge } from '../transport/body.ts';
 import { type ArrivingBodies, BodyRefused } from './arriving-bodies.ts';
 import type { BodyFault, BodyValidator } from './body.ts';
-import { isJson, mediaTypeOf } from './media-type.ts';
 import { invalid, notPrepared, pastDeadline, tooManySteps, validationOverloaded } from './refusals.ts';
 
 export interface BodyReading {

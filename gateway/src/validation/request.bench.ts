@@ -10,7 +10,7 @@ import { compile } from '../compiler/index.ts';
 import { loadBuiltinPlugin } from '../plugins/builtin.ts';
 import { BodyValidator } from './body.ts';
 import { ParameterValidator } from './parameters.ts';
-import { Schemas } from './schemas.ts';
+import { Schemas } from './schemas/schemas.ts';
 
 const ROUNDS = 200;
 

@@ -4,11 +4,11 @@
  */
 import type { Content, Operation, ResponseValidation } from '../artifact/format.ts';
 import { type HeaderList, headerOf } from '../exchange.ts';
+import { isJson, isUtf8, mediaTypeOf } from '../headers/media-type.ts';
 import type { ProblemError } from '../problems.ts';
 import { ContentCheck } from './content-check.ts';
 import { type Asker, errorsOf } from './helpers/validation-helpers.ts';
-import { isJson, isUtf8, mediaTypeOf } from './media-type.ts';
-import type { Schemas } from './schemas.ts';
+import type { Schemas } from './schemas/schemas.ts';
 
 /** Statuses without a whole representation in the response. */
 const WITHOUT_BODY = new Set([204, 205, 206, 304]);

@@ -15,7 +15,7 @@ import type {
   Work,
 } from './helpers/messages.ts';
 import { ParameterValidator } from './parameters.ts';
-import { Schemas } from './schemas.ts';
+import { Schemas } from './schemas/schemas.ts';
 
 /** A helper whose parent has been killed ends by itself. Pieces of work may have any length. */
 const LIMIT: TimeLimit = { ms: 10_000, piece: Number.POSITIVE_INFINITY };

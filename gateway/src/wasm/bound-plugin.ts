@@ -2,8 +2,8 @@
 import type { ArtifactPlugin } from '../artifact/format.ts';
 import { type Exchange, headerOf, Interrupted } from '../exchange.ts';
 import type { Upstream } from '../hand-off.ts';
+import { isJson, mediaTypeOf } from '../headers/media-type.ts';
 import { problem } from '../problems.ts';
-import { isJson, mediaTypeOf } from '../validation/media-type.ts';
 import type { Hook } from './binary/module-shapes.ts';
 import type { Binding, BodyNeed } from './call/call.ts';
 import type { PluginServices } from './call/capability.ts';

@@ -1,5 +1,6 @@
 /** Bodies as routes.json carries them: by media type, schemas by reference, forms with how their fields are read. */
 import type { Content, MediaType, RequestBody } from '../../artifact/format.ts';
+import { isJson } from '../../headers/media-type.ts';
 import { type Located, member, placeOf } from '../../spec/documents.ts';
 import { flagOf } from '../../spec/flag.ts';
 import { followed, followedPart } from '../../spec/follow-object.ts';
@@ -8,7 +9,6 @@ import { MEDIA_TYPE, warnOfMisspelt } from '../../spec/misspelt-fields.ts';
 import type { DeclaredOperation } from '../../spec/operations.ts';
 import type { Dialect } from '../../spec/recognise.ts';
 import { SCHEMA_KEYWORDS } from '../../spec/schema-keywords.ts';
-import { isJson } from '../../validation/media-type.ts';
 import type { Direction } from '../schemas/schema-table.ts';
 import { typesOf } from '../schemas/schema-types.ts';
 import { formFieldsOf, isForm } from './form-fields.ts';

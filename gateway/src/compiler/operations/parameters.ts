@@ -1,5 +1,6 @@
 /** Parameters as routes.json carries them: styles with their defaults, schemas by reference. */
 import type { Parameter, ParameterIn, ParameterStyle } from '../../artifact/format.ts';
+import { isJson } from '../../headers/media-type.ts';
 import type { Diagnostics } from '../../spec/diagnostic.ts';
 import { type Documents, type Located, member, placeOf } from '../../spec/documents.ts';
 import { flagOf } from '../../spec/flag.ts';
@@ -10,7 +11,6 @@ import type { DeclaredOperation } from '../../spec/operations.ts';
 import type { Dialect } from '../../spec/recognise.ts';
 import { SCHEMA_KEYWORDS } from '../../spec/schema-keywords.ts';
 import { didYouMean } from '../../text/nearest-name.ts';
-import { isJson } from '../../validation/media-type.ts';
 import type { SchemaTable } from '../schemas/schema-table.ts';
 import { itemTypes, propertyTypes, typesOf } from '../schemas/schema-types.ts';
 import { formFieldsOf, URLENCODED } from './form-fields.ts';

@@ -8,8 +8,8 @@ import { DEFAULT_STEPS, StepBudget, StepsExceeded } from '../../patterns/step-bu
 import { get, kindOf } from '../../spec/json.ts';
 import { child, valueAt } from '../../spec/pointer.ts';
 import { didYouMean, nearestName } from '../../text/nearest-name.ts';
-import { addStandardFormats } from '../../validation/formats.ts';
-import { addMultipleOf } from '../../validation/number-keywords.ts';
+import { addStandardFormats } from '../../validation/formats/formats.ts';
+import { addMultipleOf } from '../../validation/schemas/number-keywords.ts';
 
 export interface ConfigError {
   /** JSON pointer into the config. */

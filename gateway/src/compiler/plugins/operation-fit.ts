@@ -10,7 +10,7 @@ import { placeOf } from '../../spec/documents.ts';
 import type { DeclaredUse } from '../../spec/extensions.ts';
 import { isObject } from '../../spec/json.ts';
 import { valueAt } from '../../spec/pointer.ts';
-import { placeInConfig } from '../project/place-in-config.ts';
+import { placeInConfig } from '../project/manifest-place.ts';
 import type { BoundUse } from './admitted-headers.ts';
 import { isReference } from './config-schema.ts';
 

@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../../artifact/format.ts';
 import { type Documents, type Located, member } from '../../spec/documents.ts';
 import { get, isObject } from '../../spec/json.ts';
 import { schemaMapAt } from '../../spec/merged-reference.ts';
-import { NAMED_BY } from '../../validation/named-branch.ts';
+import { NAMED_BY } from '../../validation/schemas/named-branch.ts';
 import type { Annotations } from './schema-annotations.ts';
 import { typesOf } from './schema-types.ts';
 

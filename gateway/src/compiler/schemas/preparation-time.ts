@@ -6,7 +6,7 @@ import type { Content, Operation, RoutesFile, SchemaRef } from '../../artifact/f
 import type { Diagnostics } from '../../spec/diagnostic.ts';
 import { placeOf } from '../../spec/documents.ts';
 import type { DeclaredOperation } from '../../spec/operations.ts';
-import { compileMs, MOST_COMPILE_MS } from '../../validation/compile-time.ts';
+import { compileMs, MOST_COMPILE_MS } from '../../validation/schemas/compile-time.ts';
 
 /** Milliseconds past which the estimate stops. */
 const MOST_MS = 5_000;

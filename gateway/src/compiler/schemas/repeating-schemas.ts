@@ -7,7 +7,7 @@ import type { Json, JsonObject } from '../../artifact/format.ts';
 import type { Diagnostics } from '../../spec/diagnostic.ts';
 import { type Located, placeOf } from '../../spec/documents.ts';
 import { isList, isObject } from '../../spec/json.ts';
-import { collectRefs, PREFIX } from '../../validation/compile-time.ts';
+import { collectRefs, PREFIX } from '../../validation/schemas/compile-time.ts';
 
 type Table = { readonly [id: string]: Json };
 type Circle = ReadonlySet<string>;

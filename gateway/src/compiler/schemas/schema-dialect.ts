@@ -5,7 +5,7 @@
 import type { Json, JsonObject } from '../../artifact/format.ts';
 import type { Located } from '../../spec/documents.ts';
 import { isObject, type Obj } from '../../spec/json.ts';
-import { WRITTEN, writtenText } from '../../validation/keyword-text.ts';
+import { WRITTEN, writtenText } from '../../validation/schemas/keyword-text.ts';
 
 /** The members of a schema of draft 07, under the keywords that 2020-12 has for them. */
 export function translate07(members: readonly [string, Located][], schema: Obj): readonly [string, Located][] {

@@ -5,6 +5,7 @@
 import { hash } from 'node:crypto';
 import { canonicalJson } from '../../artifact/canonical-json.ts';
 import type { Json, JsonObject, SchemaRef } from '../../artifact/format.ts';
+import { isJson, mediaTypeOf } from '../../headers/media-type.ts';
 import { writtenJson } from '../../json/written-numbers.ts';
 import { patternKind } from '../../patterns/known-patterns.ts';
 import type { Diagnostics } from '../../spec/diagnostic.ts';
@@ -14,8 +15,7 @@ import { schemaMapAt } from '../../spec/merged-reference.ts';
 import { warnOfMisspelt } from '../../spec/misspelt-fields.ts';
 import type { Dialect } from '../../spec/recognise.ts';
 import { isAssertion, keywordOf, SCHEMA_KEYWORDS } from '../../spec/schema-keywords.ts';
-import { WRITTEN } from '../../validation/keyword-text.ts';
-import { isJson, mediaTypeOf } from '../../validation/media-type.ts';
+import { WRITTEN } from '../../validation/schemas/keyword-text.ts';
 import { discriminate } from './discriminator.ts';
 import { ForeignKeywords } from './foreign-keywords.ts';
 import { type Annotations, withAnnotations } from './schema-annotations.ts';

@@ -1,13 +1,13 @@
 /** The body that a tool sends: of several media types the one that a model writes best. */
 import type { SchemaRef } from '../../artifact/format.ts';
 import type { ToolBodyEncoding } from '../../artifact/tools.ts';
+import { isJson } from '../../headers/media-type.ts';
 import { type Located, member } from '../../spec/documents.ts';
 import { followed } from '../../spec/follow-object.ts';
 import type { Json, JsonObject } from '../../spec/json.ts';
 import { get, isObject } from '../../spec/json.ts';
 import { schemaMapAt } from '../../spec/merged-reference.ts';
 import type { Dialect } from '../../spec/recognise.ts';
-import { isJson } from '../../validation/media-type.ts';
 import { MULTIPART, URLENCODED } from '../operations/form-fields.ts';
 import { type Deps, mediaTypeOf } from '../operations/parameters.ts';
 import { schemaOf } from '../operations/schema-format.ts';

@@ -1,11 +1,11 @@
 /** Output of a tool: the schema that its operation's successful responses share, if any. */
 import { canonicalJson } from '../../artifact/canonical-json.ts';
 import type { Json } from '../../artifact/format.ts';
+import { isJson } from '../../headers/media-type.ts';
 import { type Located, member } from '../../spec/documents.ts';
 import { followed } from '../../spec/follow-object.ts';
 import { isObject } from '../../spec/json.ts';
 import type { DeclaredOperation } from '../../spec/operations.ts';
-import { isJson } from '../../validation/media-type.ts';
 import { type Deps, mediaTypeOf } from '../operations/parameters.ts';
 import { declaredResponses } from '../operations/responses.ts';
 import { typesOf } from '../schemas/schema-types.ts';

@@ -1,5 +1,6 @@
 /** Reads answers of an MCP server: one message of JSON, or a stream of events whose last message is the answer. */
 import { type HeaderList, headerOf } from '../../exchange.ts';
+import { mediaTypeOf } from '../../headers/media-type.ts';
 import { mayBeInexact, parseExactly } from '../../json/exact-json.ts';
 import { isQuickJson } from '../../json/json-scan.ts';
 import { isNestedWithin, MOST_NESTING } from '../../json/nesting.ts';
@@ -7,7 +8,6 @@ import { slicesInTurns } from '../../read-in-turns.ts';
 import { readWhole } from '../../read-whole.ts';
 import { EventParser } from '../../server-sent-events.ts';
 import { isObject, type Obj } from '../../spec/json.ts';
-import { mediaTypeOf } from '../../validation/media-type.ts';
 import type { RpcId } from '../protocol/json-rpc.ts';
 import type { StreamedAnswer } from './transport.ts';
 

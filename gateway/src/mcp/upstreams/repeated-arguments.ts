@@ -1,4 +1,7 @@
-/** Checks that headers agree with the arguments that they repeat (revision 2026-07-28, `x-mcp-header`). */
+/**
+ * Checks that headers agree with the arguments that they repeat (revision 2026-07-28, `x-mcp-header`). Apart from
+ * parameter-headers.ts, since browsers load that.
+ */
 import { type HeaderList, headerOf } from '../../exchange.ts';
 import type { Obj } from '../../spec/json.ts';
 import { mustMatch } from '../protocol/request-headers.ts';
