@@ -22,6 +22,7 @@ import { renderPublicDocuments } from '../test/public-documents/documents.ts';
 import { renderHttpDoc } from '../test/smuggling/http-doc.ts';
 import { between } from './between.ts';
 import { generatedChartFiles } from './charts/generate.ts';
+import { renderConformance } from './conformance.ts';
 import { renderSdk } from './sdk-reference.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -38,6 +39,7 @@ const steps: readonly (() => readonly GeneratedFile[])[] = [
   () => [{ path: 'docs/serve-options.md', content: renderServeOptions() }],
   () => [{ path: 'docs/production.md', content: withLimits(readFileSync(join(root, 'docs/production.md'), 'utf8')) }],
   () => [{ path: 'docs/pods.md', content: withPodFields(readFileSync(join(root, 'docs/pods.md'), 'utf8')) }],
+  () => [{ path: 'docs/conformance.md', content: renderConformance() }],
   () => [{ path: 'docs/control-cli.md', content: renderControlCli() }],
   () => [{ path: 'control/src/client/paths.gen.ts', content: renderPaths() }],
   () => [{ path: 'docs/operator-cli.md', content: renderOperatorCli() }],
