@@ -30,11 +30,12 @@ export async function resynced<T extends Using>(
   reconcile: (using: T) => Promise<number | undefined>,
 ): Promise<number | undefined> {
   const objects = new TrackedObjects(using.objects, secrets);
-  const again = await reconcile({ ...using, objects });
-  if (again === undefined) return undefined;
-  const secretsAgain = objects.readUnwatched && !using.watchSecrets ? SECRETS_MS : again;
+  const requeueAfterMs = await reconcile({ ...using, objects });
+  if (requeueAfterMs === undefined) return undefined;
+  const secretsAfterMs = objects.readUnwatched && !using.watchSecrets ? SECRETS_MS : requeueAfterMs;
   const status = (await using.objects.get(resource, key))?.status;
-  return Math.min(again, secretsAgain, objects.retryMs, isWaiting(status?.conditions) ? GRACE_MS + 1000 : again);
+  const graceMs = isWaiting(status?.conditions) ? GRACE_MS + 1000 : requeueAfterMs;
+  return Math.min(requeueAfterMs, secretsAfterMs, objects.retryMs, graceMs);
 }
 
 /** Reconciles with queries only to pods that have not answered yet, unless something is in progress. */
@@ -44,7 +45,7 @@ export async function rememberingPods<T extends { readonly probe: ProvenanceProb
   key: ObjectKey,
   reconcile: (using: T) => Promise<number | undefined>,
 ): Promise<number | undefined> {
-  const again = await reconcile({ ...using, probe: memory.of(keyText(key)) });
-  if (again === undefined || again < UNDER_WAY_MS) memory.forget(keyText(key));
-  return again;
+  const requeueAfterMs = await reconcile({ ...using, probe: memory.of(keyText(key)) });
+  if (requeueAfterMs === undefined || requeueAfterMs < UNDER_WAY_MS) memory.forget(keyText(key));
+  return requeueAfterMs;
 }

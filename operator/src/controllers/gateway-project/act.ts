@@ -90,8 +90,8 @@ export async function push<T extends ObservedStorage>(
     return observed;
   }
   const image = await images.store(project, compilation);
-  const again = { pushing: PUSHING_MS, failed: FAILED_MS, stored: undefined }[image.state];
-  return { ...observed, registry: { ...registry, image, ...(again ? { again } : {}) } };
+  const requeueAfterMs = { pushing: PUSHING_MS, failed: FAILED_MS, stored: undefined }[image.state];
+  return { ...observed, registry: { ...registry, image, ...(requeueAfterMs ? { requeueAfterMs } : {}) } };
 }
 
 /**

@@ -3,7 +3,7 @@ import { keyText, type ObjectKey } from '../../kube/kube-object.ts';
 import type { EventSink } from '../../runtime/objects.ts';
 import type { ExchangedParts } from '../../storage/exchanged-parts.ts';
 import { act, push, removeExchanged, type TellWith, tell } from './act.ts';
-import { decide, type Settings } from './decide.ts';
+import { decide, type Plan, planRollout, type Settings } from './decide.ts';
 import { type ObserveWith, observe } from './observe.ts';
 import { type FingerprintsWith, observeFingerprints } from './rollout/fingerprints.ts';
 import type { Turn, UpdatePace } from './rollout/update-pace.ts';
@@ -46,12 +46,11 @@ export async function reconcileGatewayProject(using: GatewayProjectWith, key: Ob
   const fingerprints = await observeFingerprints(using, seen.project, seen.deployments, compilation);
   const observed = { ...stored, ...(fingerprints ? { fingerprints } : {}) };
   const problems = gathered.ok ? [] : gathered.problems;
-  const decideWith = (turn: Turn | undefined) =>
-    decide({ ...observed, ...(turn ? { turn } : {}) }, compilation, problems, using.settings, new Date());
-  const { updatePace } = using;
-  const first = decideWith(updatePace ? undefined : { taken: true });
-  const turn = first.outdated ? await updatePace?.turn(key) : undefined;
-  const decision = turn ? decideWith(turn) : first;
+  const { updatePace, settings } = using;
+  const now = new Date();
+  const plan = planRollout(observed, compilation, settings, now);
+  const turn = updatePace ? await turnOf(updatePace, key, plan) : ({ taken: true } as const);
+  const decision = decide({ ...observed, ...(turn ? { turn } : {}) }, plan, compilation, problems, now);
   try {
     await act(using.objects, using.events, observed.project, decision);
   } finally {
@@ -59,5 +58,10 @@ export async function reconcileGatewayProject(using: GatewayProjectWith, key: Ob
   }
   const inputs = gathered.ok ? gathered.inputs : undefined;
   tell(using, observed, { compilation, inputs }, decision);
-  return decision.again;
+  return decision.requeueAfterMs;
+}
+
+/** Returns undefined if the pods are as this operator makes them. */
+async function turnOf(updatePace: UpdatePace, key: ObjectKey, { rollout }: Plan): Promise<Turn | undefined> {
+  return rollout.outdated ? updatePace.turn(key) : undefined;
 }
