@@ -18,7 +18,7 @@ import { isPassing } from './runtime/api-server.ts';
 import { type NamespaceView, namespaceView } from './runtime/namespace-view.ts';
 import { SelectedNamespaces } from './runtime/selected-namespaces.ts';
 import { SidecarCensus } from './sidecar/census.ts';
-import { ExchangedParts } from './storage/exchanged-parts.ts';
+import { ExchangedParts } from './storage/tampered-parts.ts';
 
 /** Parts that only the leader has. */
 interface LeaderParts {

@@ -24,8 +24,8 @@ import {
   usersOf,
 } from './cross-findings.ts';
 import { documentFindings, findingLine, MAX_SHOWN } from './document-errors.ts';
-import { deploymentFaults, pluginRefFaults, projectFaults } from './own-faults.ts';
 import { ReviewTurns } from './review-turns.ts';
+import { deploymentFaults, pluginRefFaults, projectFaults } from './spec-validation.ts';
 
 export interface ReviewWith extends CrossFindingsWith {
   /** Image of pods if a project names none. */

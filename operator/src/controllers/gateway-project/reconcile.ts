@@ -1,7 +1,7 @@
 /** The reconcile of a GatewayProject, from top to bottom. */
 import { keyText, type ObjectKey } from '../../kube/kube-object.ts';
 import type { EventSink } from '../../runtime/objects.ts';
-import type { ExchangedParts } from '../../storage/exchanged-parts.ts';
+import type { ExchangedParts } from '../../storage/tampered-parts.ts';
 import { act, push, removeExchanged, type TellWith, tell } from './act.ts';
 import { decide, type Plan, planRollout, type Settings } from './decide.ts';
 import { type ObserveWith, observe } from './observe.ts';
