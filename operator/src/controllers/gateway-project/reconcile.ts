@@ -1,8 +1,8 @@
 /** The reconcile of a GatewayProject, from top to bottom. */
 import { keyText, type ObjectKey } from '../../kube/kube-object.ts';
 import type { EventSink } from '../../runtime/objects.ts';
-import type { ExchangedParts } from '../../storage/tampered-parts.ts';
-import { act, push, removeExchanged, type TellWith, tell } from './act.ts';
+import type { TamperedParts } from '../../storage/tampered-parts.ts';
+import { act, push, removeTampered, type TellWith, tell } from './act.ts';
 import { decide, type Plan, planRollout, type Settings } from './decide.ts';
 import { type ObserveWith, observe } from './observe.ts';
 import { type FingerprintsWith, observeFingerprints } from './rollout/fingerprints.ts';
@@ -16,7 +16,7 @@ export interface GatewayProjectWith extends ObserveWith, TellWith, FingerprintsW
   readonly compilations: Compilations;
   readonly settings: Settings;
   /** Absent in local mode, which has no other writers. */
-  readonly exchangedParts?: ExchangedParts;
+  readonly tamperedParts?: TamperedParts;
   /** Absent in local mode, which replaces pods at once. */
   readonly updatePace?: UpdatePace;
 }
@@ -33,9 +33,9 @@ export async function reconcileGatewayProject(deps: GatewayProjectWith, key: Obj
     await deps.updatePace?.reconciled(key, false);
     return undefined;
   }
-  const exchanged = (await deps.exchangedParts?.of(seen.project, seen.parts)) ?? [];
-  if (exchanged.length > 0) {
-    await removeExchanged(deps.objects, deps.events, seen.project, exchanged);
+  const tampered = (await deps.tamperedParts?.of(seen.project, seen.parts)) ?? [];
+  if (tampered.length > 0) {
+    await removeTampered(deps.objects, deps.events, seen.project, tampered);
     return 0;
   }
   const gathered = gather(seen.project, seen.sources);
