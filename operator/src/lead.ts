@@ -18,7 +18,7 @@ import { isPassing } from './runtime/api-server.ts';
 import { type NamespaceView, namespaceView } from './runtime/namespace-view.ts';
 import { SelectedNamespaces } from './runtime/selected-namespaces.ts';
 import { SidecarCensus } from './sidecar/census.ts';
-import { ExchangedParts } from './storage/exchanged-parts.ts';
+import { TamperedParts } from './storage/tampered-parts.ts';
 
 /** Parts that only the leader has. */
 interface LeaderParts {
@@ -90,7 +90,7 @@ function controllerOptions(
     readMetrics: probeMetrics,
     measurements: new Measurements(),
     fingerprints: new FingerprintCache(),
-    exchangedParts: new ExchangedParts(objects),
+    tamperedParts: new TamperedParts(objects),
     keptConnections: new KeptConnections(closeKept),
     updatePace,
     ...(link ? { link: link.host } : {}),

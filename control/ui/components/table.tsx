@@ -1,23 +1,19 @@
 /** Tables of records; on narrow screens each row becomes a card, with the labels beside the values. */
 import type { ComponentChildren } from 'preact';
 import type { LoadedList } from '../data/use-list.ts';
+import type { Loaded } from '../data/use-loaded.ts';
+import { type Column, type Presets, presets } from './columns.tsx';
 import { Problem } from './problem.tsx';
-
-interface Column<T> {
-  readonly label: string;
-  readonly cell: (row: T) => ComponentChildren;
-  /** `grow` takes what room is left; `actions` holds buttons, and its label is for screen readers only. */
-  readonly kind?: 'grow' | 'number' | 'actions';
-}
 
 interface TableProps<T> {
   readonly caption: string;
-  readonly columns: readonly Column<T>[];
+  readonly columns: (presets: Presets<T>) => readonly Column<T>[];
   readonly rows: readonly T[];
   readonly rowKey: (row: T) => string;
 }
 
-export function Table<T>({ caption, columns, rows, rowKey }: TableProps<T>) {
+export function Table<T>({ caption, columns: columnsOf, rows, rowKey }: TableProps<T>) {
+  const columns = columnsOf(presets<T>());
   return (
     <table class="table">
       <caption class="visually-hidden">{caption}</caption>
@@ -45,18 +41,28 @@ export function Table<T>({ caption, columns, rows, rowKey }: TableProps<T>) {
   );
 }
 
-interface ListTableProps<T> extends Omit<TableProps<T>, 'rows'> {
+interface ListViewProps<T> extends Omit<TableProps<T>, 'rows'> {
   readonly list: LoadedList<T>;
   /** Shown if there are no rows. */
   readonly empty: ComponentChildren;
+  /** Shown in place of `empty` if the server was asked for some of the rows only. */
+  readonly unmatched?: string | false;
   /** Leaves rows out. */
   readonly only?: (row: T) => boolean;
 }
 
-export function ListTable<T>({ list, empty, only, ...table }: ListTableProps<T>) {
-  if (list.error !== undefined && list.items === undefined) return <Problem error={list.error} onRetry={list.reload} />;
-  if (list.items === undefined) return <Loading what={table.caption} />;
-  if (list.items.length === 0) return <>{empty}</>;
+/** A card with all rows of a list, or with what is shown in their place. */
+export function ListView<T>(props: ListViewProps<T>) {
+  return (
+    <section class="card" aria-label={props.caption}>
+      <ListTable {...props} />
+    </section>
+  );
+}
+
+function ListTable<T>({ list, empty, unmatched, only, ...table }: ListViewProps<T>) {
+  if (list.items === undefined) return <Pending what={table.caption} error={list.error} reload={list.reload} />;
+  if (list.items.length === 0) return unmatched ? <p class="muted pad">{unmatched}</p> : empty;
   const rows = only ? list.items.filter(only) : list.items;
   return (
     <>
@@ -76,6 +82,15 @@ export function ShowMore({ onClick, loading = false }: { readonly onClick: () =>
       </button>
     </p>
   );
+}
+
+interface PendingProps extends Pick<Loaded<unknown>, 'error' | 'reload'> {
+  readonly what: string;
+}
+
+/** In place of data that is not there: it is on its way, or cannot be had. */
+export function Pending({ what, error, reload }: PendingProps) {
+  return error === undefined ? <Loading what={what} /> : <Problem error={error} onRetry={reload} />;
 }
 
 /** Takes about the room of what is coming, so that the page does not jump. */

@@ -3,8 +3,7 @@ import { useLocation } from 'preact-iso/router';
 import type { AuditEntry } from '../api/types.ts';
 import { Choice, Filter } from '../components/field.tsx';
 import { PageHead } from '../components/page-head.tsx';
-import { Problem } from '../components/problem.tsx';
-import { Loading, ShowMore } from '../components/table.tsx';
+import { Pending, ShowMore } from '../components/table.tsx';
 import { Hash, Time, UUID } from '../components/values.tsx';
 import { useAll, useList } from '../data/use-list.ts';
 import { withQuery } from '../shell/with-query.ts';
@@ -74,11 +73,7 @@ export function Audit() {
       </div>
       <section class="card" aria-label="Changes">
         {list.items === undefined ? (
-          list.error === undefined ? (
-            <Loading what="the audit log" />
-          ) : (
-            <Problem error={list.error} onRetry={list.reload} />
-          )
+          <Pending what="the audit log" {...list} />
         ) : list.items.length === 0 ? (
           <p class="muted pad">No change fits the filter.</p>
         ) : (

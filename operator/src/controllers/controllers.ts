@@ -71,16 +71,16 @@ const keyOfOwner = ({ namespace, name }: SourceOwner): ObjectKey => ({ namespace
 const notOurs = ({ object }: Change) => object.metadata.labels?.[LABEL_PROJECT] === undefined;
 
 /** Returns the controllers of the four kinds. */
-export function controllers(using: ControllerOptions): readonly Controller[] {
-  const { objects, events, sources, foreignUses } = using;
-  const provenance = new ProvenanceMemory(using.probe);
+export function controllers(deps: ControllerOptions): readonly Controller[] {
+  const { objects, events, sources, foreignUses } = deps;
+  const provenance = new ProvenanceMemory(deps.probe);
   const inConfigMaps = (calls: EventMapper): Trigger => ({
     resource: configMaps,
     metadataOnly: true,
     calls,
     when: notOurs,
   });
-  const inSecrets: readonly Trigger[] = using.watchSecrets
+  const inSecrets: readonly Trigger[] = deps.watchSecrets
     ? [{ resource: secrets, metadataOnly: true, calls: 'namespace', when: notOurs }]
     : [];
   return [
@@ -93,7 +93,7 @@ export function controllers(using: ControllerOptions): readonly Controller[] {
         // Includes the status, which reports a package whose content nobody else watches.
         { resource: pluginRefs, calls: 'namespace' },
         { resource: pluginRefs, calls: foreignProjectsOf(foreignUses) },
-        ...(using.namespaces.labels
+        ...(deps.namespaces.labels
           ? [{ resource: namespaces, metadataOnly: true, calls: foreignUsersIn(foreignUses) } as const]
           : []),
         { resource: deployments, calls: 'namespace', when: moreThanStatus },
@@ -119,13 +119,13 @@ export function controllers(using: ControllerOptions): readonly Controller[] {
           // Both use watched objects: should one fail all the same, the next resync makes up for it.
           projectsOfSource(objects, foreignUses, owner).then(call, () => undefined);
         });
-        using.controlPlanes?.onChange((key) => call([key]));
-        using.link?.onStart(call);
-        using.census?.onChange(call);
-        using.updatePace?.onStart(call);
+        deps.controlPlanes?.onChange((key) => call([key]));
+        deps.link?.onStart(call);
+        deps.census?.onChange(call);
+        deps.updatePace?.onStart(call);
       },
       reconcile: (key) =>
-        resynced(using, gatewayProjects, key, (tracked) =>
+        resynced(deps, gatewayProjects, key, (tracked) =>
           rememberingPods(tracked, provenance, key, (remembering) => reconcileGatewayProject(remembering, key)),
         ),
     },
@@ -138,7 +138,7 @@ export function controllers(using: ControllerOptions): readonly Controller[] {
         inConfigMaps(configMapReaders(objects, apiSpecs)),
       ],
       onStart: (call) => sources.onChange((owner) => owner.kind === 'ApiSpec' && call([keyOfOwner(owner)])),
-      reconcile: (key) => resynced(using, apiSpecs, key, (tracked) => reconcileApiSpec(tracked, key)),
+      reconcile: (key) => resynced(deps, apiSpecs, key, (tracked) => reconcileApiSpec(tracked, key)),
     },
     {
       name: 'pluginref',
@@ -149,7 +149,7 @@ export function controllers(using: ControllerOptions): readonly Controller[] {
         ...inSecrets,
       ],
       onStart: (call) => sources.onChange((owner) => owner.kind === 'PluginRef' && call([keyOfOwner(owner)])),
-      reconcile: (key) => resynced(using, pluginRefs, key, (tracked) => reconcilePluginRef(tracked, key)),
+      reconcile: (key) => resynced(deps, pluginRefs, key, (tracked) => reconcilePluginRef(tracked, key)),
     },
     {
       name: 'deployment',
@@ -159,7 +159,7 @@ export function controllers(using: ControllerOptions): readonly Controller[] {
         { resource: gatewayProjects, calls: 'namespace' },
       ],
       reconcile: (key) =>
-        resynced(using, deployments, key, (tracked) => reconcileDeployment(tracked.objects, events, key)),
+        resynced(deps, deployments, key, (tracked) => reconcileDeployment(tracked.objects, events, key)),
     },
   ];
 }

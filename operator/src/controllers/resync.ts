@@ -17,34 +17,35 @@ interface WithStatus extends KubeObject {
   readonly status?: { readonly conditions?: readonly Condition[] };
 }
 
-interface Using {
+interface ResyncDeps {
   readonly objects: Objects;
   readonly watchSecrets: boolean;
 }
 
 /** Requeues sooner after a reconcile that has read a Secret, or that waits for something that may not come. */
-export async function resynced<T extends Using>(
-  using: T,
+export async function resynced<T extends ResyncDeps>(
+  deps: T,
   resource: Resource<WithStatus>,
   key: ObjectKey,
-  reconcile: (using: T) => Promise<number | undefined>,
+  reconcile: (deps: T) => Promise<number | undefined>,
 ): Promise<number | undefined> {
-  const objects = new TrackedObjects(using.objects, secrets);
-  const again = await reconcile({ ...using, objects });
-  if (again === undefined) return undefined;
-  const secretsAgain = objects.readUnwatched && !using.watchSecrets ? SECRETS_MS : again;
-  const status = (await using.objects.get(resource, key))?.status;
-  return Math.min(again, secretsAgain, objects.retryMs, isWaiting(status?.conditions) ? GRACE_MS + 1000 : again);
+  const objects = new TrackedObjects(deps.objects, secrets);
+  const requeueAfterMs = await reconcile({ ...deps, objects });
+  if (requeueAfterMs === undefined) return undefined;
+  const secretsAfterMs = objects.readUnwatched && !deps.watchSecrets ? SECRETS_MS : requeueAfterMs;
+  const status = (await deps.objects.get(resource, key))?.status;
+  const graceMs = isWaiting(status?.conditions) ? GRACE_MS + 1000 : requeueAfterMs;
+  return Math.min(requeueAfterMs, secretsAfterMs, objects.retryMs, graceMs);
 }
 
 /** Reconciles with queries only to pods that have not answered yet, unless something is in progress. */
 export async function rememberingPods<T extends { readonly probe: ProvenanceProbe }>(
-  using: T,
+  deps: T,
   memory: ProvenanceMemory,
   key: ObjectKey,
-  reconcile: (using: T) => Promise<number | undefined>,
+  reconcile: (deps: T) => Promise<number | undefined>,
 ): Promise<number | undefined> {
-  const again = await reconcile({ ...using, probe: memory.of(keyText(key)) });
-  if (again === undefined || again < UNDER_WAY_MS) memory.forget(keyText(key));
-  return again;
+  const requeueAfterMs = await reconcile({ ...deps, probe: memory.of(keyText(key)) });
+  if (requeueAfterMs === undefined || requeueAfterMs < UNDER_WAY_MS) memory.forget(keyText(key));
+  return requeueAfterMs;
 }

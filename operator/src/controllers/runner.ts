@@ -104,9 +104,10 @@ export class Runner {
         const started = performance.now();
         let ok = false;
         try {
-          const again = await controller.reconcile({ namespace, name });
+          const requeueAfterMs = await controller.reconcile({ namespace, name });
           ok = true;
-          return again === undefined || again < SPREAD_FROM_MS ? again : again * (0.9 + Math.random() / 5);
+          if (requeueAfterMs === undefined || requeueAfterMs < SPREAD_FROM_MS) return requeueAfterMs;
+          return requeueAfterMs * (0.9 + Math.random() / 5);
         } finally {
           events.onReconciled(controller.name, (performance.now() - started) / 1000, ok);
         }

@@ -55,7 +55,7 @@ afterEach(async () => {
   await server.close();
 });
 
-const using = (namespaces = all) => ({ objects, catalog, sources: fetcher.sources, foreignUses, namespaces });
+const deps = (namespaces = all) => ({ objects, catalog, sources: fetcher.sources, foreignUses, namespaces });
 
 async function settled<T extends { readonly ok: boolean }>(read: () => Promise<T>): Promise<T> {
   const done = new Promise<void>((resolve) => fetcher.sources.onChange(() => resolve()));
@@ -77,7 +77,7 @@ function project(plugin: object): GatewayProject {
 async function problems(plugin: object, view = all): Promise<readonly string[]> {
   await objects.apply(apiSpecs, apiSpecs.parse({ metadata: tenant('shop'), spec: { source: { inline: 'x' } } }));
   const of = project(plugin);
-  const gathered = gather(of, await readSources(using(view), of));
+  const gathered = gather(of, await readSources(deps(view), of));
   return gathered.ok ? [] : gathered.problems.map(({ message }) => message);
 }
 
@@ -96,7 +96,7 @@ describe('what a tenant refers to is in its own namespace', () => {
     await objects.apply(configMaps, object);
     const filled = 'url' in source ? { url: { ...source.url, url: `${server.url}/shop.yaml` } } : source;
     const apiSpec = apiSpecs.parse({ metadata: tenant('shop'), spec: { source: filled } });
-    const read = await settled(() => readDocument(using(), apiSpec));
+    const read = await settled(() => readDocument(deps(), apiSpec));
     expect(read).toMatchObject({ ok: false, reason: 'SourceNotFound' });
     expect(JSON.stringify(read)).not.toContain(SECRET);
     expect(server.seen).toEqual([]);
@@ -106,8 +106,8 @@ describe('what a tenant refers to is in its own namespace', () => {
     ['a ConfigMap', { source: { configMap: { name: 'all' } } }],
     ['a Secret', { source: { secret: { name: 'all' } } }],
   ])('%s of a PluginRef', async (_, spec) => {
-    expect(await readPlugin(using(), ref(spec, tenant('echo')))).toMatchObject({ ok: false, reason: 'SourceNotFound' });
-    expect(await readPlugin(using(), ref(spec))).toMatchObject({ ok: true });
+    expect(await readPlugin(deps(), ref(spec, tenant('echo')))).toMatchObject({ ok: false, reason: 'SourceNotFound' });
+    expect(await readPlugin(deps(), ref(spec))).toMatchObject({ ok: true });
   });
 
   it.each([
@@ -116,7 +116,7 @@ describe('what a tenant refers to is in its own namespace', () => {
     ['the manifest of a real module', { manifest: 'header' }, 'cannot be read: run gw compile on it to see why'],
     ['the schema of a real module', { configSchema: 'header' }, 'cannot be read: run gw compile on it to see why'],
   ])('and a Secret named as %s of a plugin tells nothing of itself', async (_, keys, message) => {
-    const read = await readPlugin(using(), ref({ source: { secret: { name: 'all', ...keys } } }));
+    const read = await readPlugin(deps(), ref({ source: { secret: { name: 'all', ...keys } } }));
     expect(read).toMatchObject({ ok: false, reason: 'PluginInvalid', message: expect.stringContaining(message) });
     expect(JSON.stringify(read)).not.toContain(SECRET);
     // Nor by its hash.
@@ -132,10 +132,10 @@ describe('what a tenant refers to is in its own namespace', () => {
     };
     await objects.apply(configMaps, object);
     const verify = { keySecret: { name: 'all', key: 'header' }, signature: 'AAAA' };
-    const read = await readPlugin(using(), ref({ verify }, tenant('echo')));
+    const read = await readPlugin(deps(), ref({ verify }, tenant('echo')));
     expect(read).toMatchObject({ ok: false, reason: 'SourceNotFound' });
     // Where it may be read, what it holds is not repeated.
-    const own = await readPlugin(using(), ref({ verify }));
+    const own = await readPlugin(deps(), ref({ verify }));
     expect(own).toMatchObject({ ok: false, reason: 'InvalidSpec' });
     expect(JSON.stringify(own)).not.toContain(SECRET);
   });
@@ -144,14 +144,14 @@ describe('what a tenant refers to is in its own namespace', () => {
     server.files.set('/private.yaml', SECRET);
     const at = (path: string) => ({ source: { url: { url: server.url + path, sha256: sha256(SECRET) } } });
     const known = apiSpecs.parse({ metadata: owner('private'), spec: at('/private.yaml') });
-    expect(await settled(() => readDocument(using(), known))).toMatchObject({ ok: true });
+    expect(await settled(() => readDocument(deps(), known))).toMatchObject({ ok: true });
     const guess = apiSpecs.parse({ metadata: tenant('guess'), spec: at('/elsewhere.yaml') });
-    expect(await settled(() => readDocument(using(), guess))).toMatchObject({ ok: false, reason: 'SourceUnavailable' });
+    expect(await settled(() => readDocument(deps(), guess))).toMatchObject({ ok: false, reason: 'SourceUnavailable' });
   });
 
   it('the ApiSpecs of a project', async () => {
     const of = project({ name: 'mock' });
-    const gathered = gather(of, await readSources(using(), of));
+    const gathered = gather(of, await readSources(deps(), of));
     expect(gathered).toEqual({
       ok: false,
       problems: [{ reason: 'SpecNotFound', message: 'ApiSpec "shop" does not exist' }],
@@ -186,7 +186,7 @@ describe('a PluginRef of another namespace', () => {
     const granted = ref({ allowedNamespaces: { selector: {} } });
     await objects.apply(pluginRefs, granted);
     expect(await problems(plugin, { includes: () => true })).toEqual([missing]);
-    const read = await readPlugin(using(), granted);
+    const read = await readPlugin(deps(), granted);
     const { status } = decidePluginRef({ ref: granted, read, readsLabels: false }, new Date());
     expect(status.conditions).toContainEqual(
       expect.objectContaining({ type: 'Granted', status: 'False', reason: 'SelectorNotSupported' }),
@@ -209,7 +209,7 @@ describe('a PluginRef of another namespace', () => {
     await objects.apply(pluginRefs, ref({ source: { builtin: { name: 'mock' } } }, tenant('echo')));
     expect(await problems(plugin)).toEqual([]);
     const of = project(plugin);
-    const gathered = gather(of, await readSources(using(), of));
+    const gathered = gather(of, await readSources(deps(), of));
     const [found] = gathered.ok ? gathered.inputs.plugins : [];
     expect(found?.manifest?.version).toBe('1.0.0');
     expect(await problems({ name: 'echo', namespace: 'tenant' })).toEqual([]);

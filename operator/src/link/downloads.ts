@@ -19,17 +19,17 @@ export interface DownloadsWith extends AdmitWith {
   readonly failed: (error: unknown) => void;
 }
 
-export function downloads(using: DownloadsWith): RequestHandler {
+export function downloads(deps: DownloadsWith): RequestHandler {
   return async (request, response, url) => {
     if (request.method !== 'GET') return refuse(response, 405, 'Artifacts are read with GET.');
     const token = /^Bearer (\S+)$/.exec(request.headers.authorization ?? '')?.[1];
     let admitted: Admitted | undefined;
     try {
-      const caller = token === undefined ? undefined : await using.reviewer.review(token);
+      const caller = token === undefined ? undefined : await deps.reviewer.review(token);
       if (!caller) return refuse(response, 401, 'Send a service account token whose audience is this operator.');
-      admitted = await admit(using, caller);
+      admitted = await admit(deps, caller);
     } catch (error) {
-      using.failed(error);
+      deps.failed(error);
       return refuse(response, 503, 'The operator cannot verify the token at the moment.');
     }
     const archive = url.pathname.split('/').at(-1) ?? '';
@@ -39,9 +39,9 @@ export function downloads(using: DownloadsWith): RequestHandler {
       return refuse(response, 404, 'There is no such artifact for this pod.');
     }
     try {
-      send(request, response, await using.files.get(admitted.project, revision));
+      send(request, response, await deps.files.get(admitted.project, revision));
     } catch (error) {
-      using.failed(error);
+      deps.failed(error);
       refuse(response, 503, 'The artifact cannot be read at the moment.');
     }
   };

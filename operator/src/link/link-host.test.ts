@@ -54,15 +54,15 @@ describe('the link of the operator', () => {
     const pull = async () => {
       throw new Error('no registry here');
     };
-    const using = {
+    const deps = {
       objects,
       namespaces: { includes: () => true, labels: async () => ({}) },
       reviewer: { review: async (token: string) => callers.get(token) },
       files: new ArtifactFiles(objects, pull),
     };
-    host = new LinkHost({ ...using, onError: (error) => errors.push(error) });
+    host = new LinkHost({ ...deps, onError: (error) => errors.push(error) });
     host.onStart((keys) => called.push(...keys));
-    const download = downloads({ ...using, failed: (error) => errors.push(error) });
+    const download = downloads({ ...deps, failed: (error) => errors.push(error) });
     server = createServer((request, response) => {
       void download(request, response, new URL(request.url ?? '', 'http://operator'));
     });

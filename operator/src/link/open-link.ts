@@ -37,8 +37,8 @@ const BASE_MS = 500;
 const MAX_MS = 30_000;
 
 /** Takes connections at once; that the Service leads here is tried until it does. */
-export function openLink(using: OpenLinkWith): OpenLink {
-  const { api, endpoint, log, routes, objects, namespaces, files, ca } = using;
+export function openLink(deps: OpenLinkWith): OpenLink {
+  const { api, endpoint, log, routes, objects, namespaces, files, ca } = deps;
   const reviewer = new TokenReviewer(api);
   const failed = (error: unknown) => log.warn({ err: error }, 'the data-plane link');
   const host = new LinkHost({ objects, namespaces, reviewer, files, onError: failed });
@@ -46,7 +46,7 @@ export function openLink(using: OpenLinkWith): OpenLink {
     routes.upgrade(LINK_PATH, (request, socket, head) => host.channel.handleUpgrade(request, socket, head)),
     routes.handle(ARTIFACTS, downloads({ objects, namespaces, reviewer, files, failed })),
   ];
-  countConnections(using.registry, host);
+  countConnections(deps.registry, host);
   const stopping = new AbortController();
   const writing = keepWriting(api, endpoint, stopping.signal, failed);
   return {

@@ -22,7 +22,7 @@ export class WorkQueue {
   readonly #ready: string[] = [];
   readonly #waiting = new Set<string>();
   readonly #active = new Set<string>();
-  readonly #again = new Set<string>();
+  readonly #changedMeanwhile = new Set<string>();
   readonly #failures = new Map<string, number>();
   readonly #timers = new Map<string, { readonly at: number; readonly timer: NodeJS.Timeout }>();
   #closed = false;
@@ -49,7 +49,7 @@ export class WorkQueue {
     if (this.#closed) return;
     this.#cancel(key);
     if (this.#active.has(key)) {
-      this.#again.add(key);
+      this.#changedMeanwhile.add(key);
       return;
     }
     if (this.#waiting.has(key)) return;
@@ -108,7 +108,7 @@ export class WorkQueue {
       delay = backoff(failures, BASE_MS, MAX_MS);
     }
     this.#active.delete(key);
-    if (this.#again.delete(key)) this.add(key);
+    if (this.#changedMeanwhile.delete(key)) this.add(key);
     else if (delay !== undefined) this.addAfter(key, delay);
     this.#next();
     if (this.#active.size === 0) for (const resolve of this.#idle.splice(0)) resolve();

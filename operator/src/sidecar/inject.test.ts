@@ -53,10 +53,10 @@ function patched(pod: unknown, patch: readonly PatchOperation[]): unknown {
   return result;
 }
 
-function injected(pod: unknown, namespace = 'apis', using = settings) {
+function injected(pod: unknown, namespace = 'apis', deps = settings) {
   const read = readPod(pod);
   if (!read) throw new Error('no pod');
-  const injection = inject(read, namespace, project, using);
+  const injection = inject(read, namespace, project, deps);
   if (!injection.ok) throw new Error(injection.reason);
   const result = readPod(patched(pod, injection.patch));
   if (!result) throw new Error('the result is no pod');

@@ -38,15 +38,15 @@ const MAX_PAYLOAD = 64 << 10;
 
 /** `before`: the result of the last pull. Rejects with SourceError. */
 export async function fetchOci(
-  using: FetchOciWith,
+  deps: FetchOciWith,
   owner: SourceOwner,
   request: OciRequest,
   before: FetchedSource | undefined,
 ): Promise<FetchedSource> {
   try {
     const { tag, digest: pinned, ...name } = parseReference(request.reference);
-    const credentials = await credentialsOf(using, owner, request);
-    const repository = using.registries.repository(name, { credentials, plainHttp: request.plainHttp });
+    const credentials = await credentialsOf(deps, owner, request);
+    const repository = deps.registries.repository(name, { credentials, plainHttp: request.plainHttp });
     const wanted = pinned ?? tag ?? 'latest';
     const digest = pinned ?? (await repository.resolve(wanted));
     if (digest === undefined) throw new SourceError('SourceUnavailable', `${request.reference} does not exist`);

@@ -31,14 +31,14 @@ const MAX_TEXT = 64 << 10;
 
 /** `before`: the result of the last fetch. Rejects with SourceError. */
 export async function fetchUrl(
-  using: FetchUrlWith,
+  deps: FetchUrlWith,
   owner: SourceOwner,
   request: UrlRequest,
   before: FetchedSource | undefined,
 ): Promise<FetchedSource> {
   for (const url of [request.url, request.sha256Url, request.signatureUrl]) if (url !== undefined) urlOf(url);
-  const authorization = await authorizationOf(using, owner, request);
-  const get = (url: string, more: GetOptions) => getFile(using, url, { ...more, authorization: authorization(url) });
+  const authorization = await authorizationOf(deps, owner, request);
+  const get = (url: string, more: GetOptions) => getFile(deps, url, { ...more, authorization: authorization(url) });
   const checksum = request.sha256Url ? await fetchChecksum(get, request.sha256Url, request.url, before) : undefined;
   const wanted = checksum?.sha256 ?? request.sha256 ?? '';
   const content =

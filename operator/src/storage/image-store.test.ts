@@ -169,10 +169,10 @@ describe.skipIf(!hasDockerRegistry && process.env['GW_NO_SKIP'] !== '1')(`artifa
       createdAt: '',
       image: await push(of, archive('a')),
     };
-    const using = { registries: client, objects };
-    expect(await pullRevision(using, of, revision)).toEqual(Buffer.from('archive a'));
+    const deps = { registries: client, objects };
+    expect(await pullRevision(deps, of, revision)).toEqual(Buffer.from('archive a'));
     const other = { ...revision, archive: 'b'.repeat(64) };
-    await expect(pullRevision(using, of, other)).rejects.toMatchObject({ failure: 'corrupt' });
+    await expect(pullRevision(deps, of, other)).rejects.toMatchObject({ failure: 'corrupt' });
   });
 
   it('are found missing when somebody deletes them, and there again', async () => {

@@ -8,11 +8,11 @@ import { pullArtifact } from './pull-artifact.ts';
 import { digestIn, type OpenWith, openRepository } from './registry-access.ts';
 
 /** Rejects with RegistryError, also if the image has another archive than the revision. */
-export async function pullRevision(using: OpenWith, project: GatewayProject, revision: Revision): Promise<Uint8Array> {
+export async function pullRevision(deps: OpenWith, project: GatewayProject, revision: Revision): Promise<Uint8Array> {
   const { image = '', archive, registry } = revision;
   const access = registryAccess(project, image, registry);
   const secret = access.pullSecret ?? access.pushSecret;
   const { namespace } = keyOf(project);
-  const repository = await openRepository(using, namespace, repositoryOf(image), access, secret);
+  const repository = await openRepository(deps, namespace, repositoryOf(image), access, secret);
   return (await pullArtifact(repository, digestIn(image), fileName(archive))).bytes;
 }

@@ -125,7 +125,7 @@ describe('reviews that anybody sends', () => {
     await there(gatewayProjects, 'planted', 'other', { spec: { specs: { names: ['planted'] } } });
     await there(pluginRefs, 'planted-plugin', 'shop', { spec: { source: { configMap: { name: 'planted' } } } });
     await there(secrets, 'keys', 'shop', { data: { planted: btoa('planted') } });
-    const using = {
+    const deps = {
       objects,
       catalog,
       sources: new SourceFetcher({
@@ -142,8 +142,8 @@ describe('reviews that anybody sends', () => {
       onError: (error: unknown) => errors.push(error),
     };
     const review = boundedReview({ atOnce: 16, ofNamespace: 4 });
-    const validate = admissionHandler((asked) => review(using, asked), using.onError);
-    const pods = admissionHandler((asked) => reviewPod(using, asked), using.onError);
+    const validate = admissionHandler((asked) => review(deps, asked), deps.onError);
+    const pods = admissionHandler((asked) => reviewPod(deps, asked), deps.onError);
     server.on('request', (incoming, response) => {
       const at = new URL(incoming.url ?? '/', 'http://x/');
       void (at.pathname === '/pods' ? pods : validate)(incoming, response, at);

@@ -35,16 +35,16 @@ const MAX_DIAGNOSTICS = 5;
 
 /** Returns the findings of projects that use a spec or plugin. */
 export async function findingsOfPart(
-  using: CrossFindingsWith,
+  deps: CrossFindingsWith,
   part: ApiSpec | PluginRef,
   timeoutMs: number,
 ): Promise<readonly string[]> {
   const { namespace = '' } = part.metadata;
-  const found = await using.objects.list(gatewayProjects, { namespace });
+  const found = await deps.objects.list(gatewayProjects, { namespace });
   const takers = found.filter((project) => !project.metadata.deletionTimestamp && takes(project, part));
   const findings: Findings[] = [];
   for (const project of takers.slice(0, MAX_PROJECTS))
-    findings.push(await findingsWith(using, project, part, timeoutMs));
+    findings.push(await findingsWith(deps, project, part, timeoutMs));
   const folder = isApiSpec(part) ? folderOf(part) : undefined;
   const isInline = isApiSpec(part) && part.spec.source.inline !== undefined;
   const isOwn = ({ file }: Diagnostic) => folder !== undefined && file?.startsWith(folder);
@@ -65,11 +65,11 @@ export async function findingsOfPart(
  * Returns the findings of a proposed project: missing objects that it names, and errors of its documents and plugins.
  */
 export async function findingsOfProject(
-  using: CrossFindingsWith,
+  deps: CrossFindingsWith,
   project: GatewayProject,
   timeoutMs: number,
 ): Promise<readonly string[]> {
-  const { problems, errors } = await findingsWith(using, project, project, timeoutMs);
+  const { problems, errors } = await findingsWith(deps, project, project, timeoutMs);
   const own = problems.filter(({ reason }) => OF_ITSELF.has(reason));
   const others = problems.length - own.length;
   return [
@@ -89,14 +89,14 @@ const OF_ITSELF: ReadonlySet<ReasonName> = new Set(['SpecNotFound', 'PluginNotFo
 
 /** Returns findings of a project with the proposed object, which may be the project itself. */
 async function findingsWith(
-  using: CrossFindingsWith,
+  deps: CrossFindingsWith,
   project: GatewayProject,
   proposed: KubeObject,
   timeoutMs: number,
 ): Promise<Findings> {
-  const objects = withProposed(using.objects, proposed);
+  const objects = withProposed(deps.objects, proposed);
   if (await needsFetching(objects, project)) return { problems: [], errors: [] };
-  const reading = { ...using, objects, foreignUses: new ForeignUses() };
+  const reading = { ...deps, objects, foreignUses: new ForeignUses() };
   const gathered = gather(project, await readSources(reading, project));
   if (!gathered.ok) return { problems: gathered.problems, errors: [] };
   const { diagnostics } = await compileProject(gathered.inputs, { timeoutMs, owner: project.metadata.namespace ?? '' });
@@ -130,9 +130,9 @@ export async function findingsOfDeployment(
 }
 
 /** Returns the users of an object that is being deleted. */
-export async function usersOf(using: CrossFindingsWith, part: ApiSpec | PluginRef): Promise<readonly string[]> {
+export async function usersOf(deps: CrossFindingsWith, part: ApiSpec | PluginRef): Promise<readonly string[]> {
   const { namespace = '', name } = part.metadata;
-  const found = await using.objects.list(gatewayProjects, { namespace });
+  const found = await deps.objects.list(gatewayProjects, { namespace });
   const users = found.filter((project) => !project.metadata.deletionTimestamp && takes(project, part)).length;
   const what = `${part.kind} "${name}" is in use by ${users} GatewayProject(s)`;
   return users === 0 ? [] : [`${what}; what they serve stays in service`];

@@ -38,8 +38,8 @@ const ADMITTED: AdmissionAnswer = { allowed: true };
  * namespace asks for a sidecar but that cannot have one is admitted, marked, with a warning. API servers send only pods
  * that ask in one of these ways.
  */
-export async function reviewPod(using: InjectorWith, request: AdmissionRequest): Promise<AdmissionAnswer> {
-  if (request.operation !== 'CREATE' || request.namespace === using.operatorNamespace) return ADMITTED;
+export async function reviewPod(deps: InjectorWith, request: AdmissionRequest): Promise<AdmissionAnswer> {
+  if (request.operation !== 'CREATE' || request.namespace === deps.operatorNamespace) return ADMITTED;
   const pod = readPod(request.object);
   if (!pod) return { allowed: true, warnings: ['gw: the pod could not be read, and has no sidecar'] };
   const asked = pod.metadata.labels?.[LABEL_SIDECAR];
@@ -50,12 +50,12 @@ export async function reviewPod(using: InjectorWith, request: AdmissionRequest):
       ? refused(`it requests a gw sidecar but cannot have one: ${reason}`)
       : { allowed: true, warnings: [`gw: no sidecar for this pod: ${reason}`], patch: skip(pod, reason) };
 
-  const { text: version, findsSidecars } = await using.version();
+  const { text: version, findsSidecars } = await deps.version();
   if (!findsSidecars)
     return without(`this cluster is Kubernetes ${version}, and Services find the ports of sidecars from 1.32 on`);
   const port = portOf(pod);
   if (!port.ok) return without(port.reason);
-  const named = pod.metadata.annotations?.[ANNOTATION_PROJECT] ?? (await projectOfNamespace(using, namespace));
+  const named = pod.metadata.annotations?.[ANNOTATION_PROJECT] ?? (await projectOfNamespace(deps, namespace));
   const key = namedProject(named, namespace);
   if (!key)
     return without(
@@ -63,25 +63,25 @@ export async function reviewPod(using: InjectorWith, request: AdmissionRequest):
         ? `no annotation ${ANNOTATION_PROJECT} names a GatewayProject`
         : `annotation ${ANNOTATION_PROJECT} must be NAME or NAMESPACE/NAME`,
     );
-  const project = await usableProject(using, key, namespace);
+  const project = await usableProject(deps, key, namespace);
   if (!project)
     return refused(
       `GatewayProject "${keyText(key)}" does not exist, or its spec.sidecar.allowedNamespaces does not name "${namespace}"`,
     );
-  const beyond = await beyondPolicy(using, project, namespace);
+  const beyond = await beyondPolicy(deps, project, namespace);
   if (beyond !== undefined) return without(beyond);
-  const keys = await readSigningKeys(using.objects, project);
+  const keys = await readSigningKeys(deps.objects, project);
   if ((keys.signing && !keys.signing.ok) || keys.problems.length > 0)
     return refused('keys of its GatewayProject cannot be read: the status of that says which');
-  const link = using.linkOf?.(project);
+  const link = deps.linkOf?.(project);
   if (!link && key.namespace !== namespace)
     return without(
       'the operator has no link (--link-service), without which sidecars in other namespaces get no artifact',
     );
-  const settings = { image: using.image, trustedKeys: keys.trusted, ...(link ? { link } : {}) };
+  const settings = { image: deps.image, trustedKeys: keys.trusted, ...(link ? { link } : {}) };
   const injection = inject(pod, namespace, project, settings);
   if (!injection.ok) return without(injection.reason);
-  const passing = await servicesByNumber(using.objects, pod, namespace, port.number, port.name);
+  const passing = await servicesByNumber(deps.objects, pod, namespace, port.number, port.name);
   return {
     allowed: true,
     patch: injection.patch,

@@ -33,8 +33,8 @@ export interface OpenWebhooksWith {
 }
 
 /** Returns undefined if there are no webhooks. */
-export function openWebhooks(using: OpenWebhooksWith): WebhookRegistration | undefined {
-  const { api, listener, options, operatorNamespace: namespace, metrics, log } = using;
+export function openWebhooks(deps: OpenWebhooksWith): WebhookRegistration | undefined {
+  const { api, listener, options, operatorNamespace: namespace, metrics, log } = deps;
   const { webhookService, linkService, webhooks: names, folder, clientCa } = options;
   if (webhookService === undefined) return undefined;
   const registration = new WebhookRegistration({
@@ -46,14 +46,14 @@ export function openWebhooks(using: OpenWebhooksWith): WebhookRegistration | und
     onError: (error) => log.error({ err: error }, 'could not update the webhook configurations; retrying'),
   });
   metrics.watchDrift(() => registration.drift !== undefined);
-  const { objects, catalog, sources, image, policy } = using;
+  const { objects, catalog, sources, image, policy } = deps;
   serveWebhooks(listener.routes, {
     objects,
     catalog,
     sources,
     image,
     policy,
-    namespaces: namespaceView(objects, using.namespaces, undefined),
+    namespaces: namespaceView(objects, deps.namespaces, undefined),
     operatorNamespace: namespace,
     version: clusterVersion(api),
     ...(linkService

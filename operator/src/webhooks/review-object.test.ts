@@ -19,7 +19,7 @@ const neverFetches = new SourceFetcher({
 function rig(more: Partial<ReviewWith> = {}) {
   const objects = new MemoryObjects();
   const errors: unknown[] = [];
-  const using: ReviewWith = {
+  const deps: ReviewWith = {
     objects,
     catalog,
     sources: neverFetches,
@@ -50,11 +50,11 @@ function rig(more: Partial<ReviewWith> = {}) {
     const { object } = asked(kind, name, spec);
     const old = before && asked(kind, name, before).object;
     const changed = operation === 'DELETE' ? { object: undefined, oldObject: object } : { object, oldObject: old };
-    return reviewObject(using, { ...asked(kind, name, spec), operation, ...changed });
+    return reviewObject(deps, { ...asked(kind, name, spec), operation, ...changed });
   };
   const there = <T extends KubeObject>(resource: Resource<T>, name: string, spec: object) =>
     objects.apply(resource, resource.parse({ metadata: { name, namespace: 'shop' }, spec }));
-  return { using, asked, request, there, errors, create: request.bind(undefined, 'CREATE') };
+  return { deps, asked, request, there, errors, create: request.bind(undefined, 'CREATE') };
 }
 
 const document = (paths: object) => ({
@@ -141,11 +141,11 @@ describe('an ApiSpec', () => {
     const listed = Promise.withResolvers<readonly never[]>();
     objects.list = () => listed.promise;
     const review = boundedReview({ atOnce: 1, ofNamespace: 1 });
-    const { using, asked } = rig({ objects });
+    const { deps, asked } = rig({ objects });
     const wrong = asked('ApiSpec', 'other', { source: { inline: 'wrong' } });
-    const first = review(using, asked('ApiSpec', 'books', document({ '/a': mock })));
-    expect((await review({ ...using, deadlineMs: 1 }, wrong)).warnings?.[0]).toContain('not checked in time');
-    const second = review(using, wrong);
+    const first = review(deps, asked('ApiSpec', 'books', document({ '/a': mock })));
+    expect((await review({ ...deps, deadlineMs: 1 }, wrong)).warnings?.[0]).toContain('not checked in time');
+    const second = review(deps, wrong);
     listed.resolve([]);
     await first;
     expect((await second).allowed).toBe(false);
@@ -156,8 +156,8 @@ describe('an ApiSpec', () => {
     const listed = Promise.withResolvers<readonly never[]>();
     objects.list = () => listed.promise;
     const review = boundedReview({ atOnce: 1, ofNamespace: 1 });
-    const { using, asked } = rig({ objects });
-    const late = { ...using, deadlineMs: 50 };
+    const { deps, asked } = rig({ objects });
+    const late = { ...deps, deadlineMs: 50 };
     const wrong = asked('ApiSpec', 'other', { source: { inline: 'wrong' } });
     const right = asked('ApiSpec', 'books', {
       source: { url: { url: 'https://example.org/a', sha256: 'a'.repeat(64) } },
@@ -165,7 +165,7 @@ describe('an ApiSpec', () => {
     expect((await review(late, right)).warnings?.[0]).toContain('not checked in time');
     expect((await review(late, wrong)).allowed).toBe(true);
     listed.resolve([]);
-    expect((await review(using, wrong)).allowed).toBe(false);
+    expect((await review(deps, wrong)).allowed).toBe(false);
   });
 
   it('is admitted when the check itself breaks', async () => {

@@ -24,8 +24,8 @@ import {
   usersOf,
 } from './cross-findings.ts';
 import { documentFindings, findingLine, MAX_SHOWN } from './document-errors.ts';
-import { deploymentFaults, pluginRefFaults, projectFaults } from './own-faults.ts';
 import { ReviewTurns } from './review-turns.ts';
+import { deploymentFaults, pluginRefFaults, projectFaults } from './spec-validation.ts';
 
 export interface ReviewWith extends CrossFindingsWith {
   /** Image of pods if a project names none. */
@@ -60,13 +60,13 @@ export interface ReviewLimits {
 /** Queues reviews for as long as they have time; one without time left is admitted without a review. */
 export function boundedReview(
   limits: ReviewLimits,
-): (using: ReviewWith, request: AdmissionRequest) => Promise<AdmissionAnswer> {
+): (deps: ReviewWith, request: AdmissionRequest) => Promise<AdmissionAnswer> {
   const turns = new ReviewTurns(limits);
-  return async (using, request) => {
-    const until = Date.now() + (using.deadlineMs ?? DEADLINE_MS);
+  return async (deps, request) => {
+    const until = Date.now() + (deps.deadlineMs ?? DEADLINE_MS);
     const turn = await turns.take(request.namespace, until);
     if (!turn) return LATE;
-    const { answer, ended } = startReview({ ...using, deadlineMs: Math.max(1, until - Date.now()) }, request);
+    const { answer, ended } = startReview({ ...deps, deadlineMs: Math.max(1, until - Date.now()) }, request);
     // Work that continues after the answer keeps its turn: else it would pile up behind compilations.
     void ended.then(turn);
     return answer;
@@ -74,8 +74,8 @@ export function boundedReview(
 }
 
 /** Reviews an object; an internal failure admits it, since its conditions report the same as a refusal would. */
-export function reviewObject(using: ReviewWith, request: AdmissionRequest): Promise<AdmissionAnswer> {
-  return startReview(using, request).answer;
+export function reviewObject(deps: ReviewWith, request: AdmissionRequest): Promise<AdmissionAnswer> {
+  return startReview(deps, request).answer;
 }
 
 interface StartedReview {
@@ -85,15 +85,15 @@ interface StartedReview {
   readonly ended: Promise<void>;
 }
 
-function startReview(using: ReviewWith, request: AdmissionRequest): StartedReview {
-  const deadlineMs = using.deadlineMs ?? DEADLINE_MS;
-  const work = review(using, request, Date.now() + deadlineMs);
+function startReview(deps: ReviewWith, request: AdmissionRequest): StartedReview {
+  const deadlineMs = deps.deadlineMs ?? DEADLINE_MS;
+  const work = review(deps, request, Date.now() + deadlineMs);
   const nothing = () => undefined;
-  return { answer: answerOf(using, work, deadlineMs), ended: work.then(nothing, nothing) };
+  return { answer: answerOf(deps, work, deadlineMs), ended: work.then(nothing, nothing) };
 }
 
 async function answerOf(
-  using: ReviewWith,
+  deps: ReviewWith,
   work: Promise<AdmissionAnswer>,
   deadlineMs: number,
 ): Promise<AdmissionAnswer> {
@@ -102,20 +102,20 @@ async function answerOf(
   try {
     return await Promise.race([work, deadline.promise]);
   } catch (error) {
-    using.onError(error);
+    deps.onError(error);
     return { allowed: true, warnings: ['gw: it could not be checked; its status will show whether it is valid'] };
   } finally {
     clearTimeout(timer);
   }
 }
 
-async function review(using: ReviewWith, request: AdmissionRequest, until: number): Promise<AdmissionAnswer> {
-  if (!using.namespaces.includes(request.namespace)) return { allowed: true };
+async function review(deps: ReviewWith, request: AdmissionRequest, until: number): Promise<AdmissionAnswer> {
+  if (!deps.namespaces.includes(request.namespace)) return { allowed: true };
   const left = () => Math.max(1, until - Date.now());
   if (request.operation === 'DELETE')
-    return { allowed: true, warnings: named(await warningsOfDeletion(using, request)) };
+    return { allowed: true, warnings: named(await warningsOfDeletion(deps, request)) };
   if (isUnchanged(request)) return { allowed: true };
-  const { faults, warnings } = await findings(using, request, left());
+  const { faults, warnings } = await findings(deps, request, left());
   if (faults.length > 0) return { allowed: false, code: 422, message: refusal(request, faults) };
   return { allowed: true, warnings: named((await warnings?.(left())) ?? []) };
 }
@@ -127,32 +127,32 @@ function isUnchanged({ operation, object, oldObject }: AdmissionRequest): boolea
   return going || isDeepStrictEqual(object['spec'], oldObject['spec']);
 }
 
-async function findings(using: ReviewWith, request: AdmissionRequest, timeoutMs: number): Promise<Findings> {
+async function findings(deps: ReviewWith, request: AdmissionRequest, timeoutMs: number): Promise<Findings> {
   const { kind, namespace } = request;
   const next = <T extends KubeObject>(resource: Resource<T>) => read(resource, request.object, namespace);
   switch (kind) {
     case apiSpecs.kind:
-      return findingsOfApiSpec(using, next(apiSpecs), timeoutMs);
+      return findingsOfApiSpec(deps, next(apiSpecs), timeoutMs);
     case gatewayProjects.kind: {
       const project: GatewayProject = next(gatewayProjects);
-      return { faults: projectFaults(project, using), warnings: (ms) => findingsOfProject(using, project, ms) };
+      return { faults: projectFaults(project, deps), warnings: (ms) => findingsOfProject(deps, project, ms) };
     }
     case pluginRefs.kind: {
       const ref: PluginRef = next(pluginRefs);
-      return { faults: await pluginRefFaults(ref, using.catalog), warnings: (ms) => findingsOfPart(using, ref, ms) };
+      return { faults: await pluginRefFaults(ref, deps.catalog), warnings: (ms) => findingsOfPart(deps, ref, ms) };
     }
     case deployments.kind: {
       const deployment: Deployment = next(deployments);
       const before = request.oldObject === undefined ? undefined : read(deployments, request.oldObject, namespace);
-      return { faults: deploymentFaults(deployment, before), warnings: () => findingsOfDeployment(using, deployment) };
+      return { faults: deploymentFaults(deployment, before), warnings: () => findingsOfDeployment(deps, deployment) };
     }
     default:
       return { faults: [] };
   }
 }
 
-async function findingsOfApiSpec(using: ReviewWith, spec: ApiSpec, timeoutMs: number): Promise<Findings> {
-  const warnings = (ms: number) => findingsOfPart(using, spec, ms);
+async function findingsOfApiSpec(deps: ReviewWith, spec: ApiSpec, timeoutMs: number): Promise<Findings> {
+  const warnings = (ms: number) => findingsOfPart(deps, spec, ms);
   if (spec.spec.source.inline === undefined) return { faults: [], warnings };
   const found = await documentFindings(spec, timeoutMs);
   const shown = found.errors.slice(0, MAX_SHOWN).map(findingLine);
@@ -168,11 +168,11 @@ async function findingsOfApiSpec(using: ReviewWith, spec: ApiSpec, timeoutMs: nu
 }
 
 async function warningsOfDeletion(
-  using: ReviewWith,
+  deps: ReviewWith,
   { kind, namespace, oldObject }: AdmissionRequest,
 ): Promise<readonly string[]> {
-  if (kind === apiSpecs.kind) return usersOf(using, read(apiSpecs, oldObject, namespace));
-  if (kind === pluginRefs.kind) return usersOf(using, read(pluginRefs, oldObject, namespace));
+  if (kind === apiSpecs.kind) return usersOf(deps, read(apiSpecs, oldObject, namespace));
+  if (kind === pluginRefs.kind) return usersOf(deps, read(pluginRefs, oldObject, namespace));
   if (kind !== gatewayProjects.kind) return [];
   const { metadata, status } = read(gatewayProjects, oldObject, namespace);
   const pods = status?.sidecars?.pods ?? 0;

@@ -19,15 +19,15 @@ export interface WebhooksWith extends ReviewWith, InjectorWith {
 
 const LIMITS = { atOnce: 16, ofNamespace: 4 };
 
-export function serveWebhooks(routes: HttpsRoutes, using: WebhooksWith): void {
-  const { onError } = using;
+export function serveWebhooks(routes: HttpsRoutes, deps: WebhooksWith): void {
+  const { onError } = deps;
   const handlers: Readonly<Record<Webhook, RequestHandler>> = {
-    validate: admissionHandler(timed('validate', boundedReview(LIMITS), using), onError),
-    pods: admissionHandler(timed('pods', reviewPod, using), onError),
+    validate: admissionHandler(timed('validate', boundedReview(LIMITS), deps), onError),
+    pods: admissionHandler(timed('pods', reviewPod, deps), onError),
   };
   routes.handle(`${FIXED_PATH}/`, (request, response, url) => {
-    const webhook = using.webhookAt(url.pathname);
-    const isShown = !using.clientCertificates || (request.socket instanceof TLSSocket && request.socket.authorized);
+    const webhook = deps.webhookAt(url.pathname);
+    const isShown = !deps.clientCertificates || (request.socket instanceof TLSSocket && request.socket.authorized);
     if (!webhook || !isShown) return nothingHere(response);
     return handlers[webhook](request, response, url);
   });
@@ -35,13 +35,13 @@ export function serveWebhooks(routes: HttpsRoutes, using: WebhooksWith): void {
 
 function timed(
   webhook: Webhook,
-  review: (using: WebhooksWith, request: AdmissionRequest) => Promise<AdmissionAnswer>,
-  using: WebhooksWith,
+  review: (deps: WebhooksWith, request: AdmissionRequest) => Promise<AdmissionAnswer>,
+  deps: WebhooksWith,
 ) {
   return async (request: AdmissionRequest) => {
     const started = performance.now();
-    const answer = await review(using, request);
-    using.onReviewed?.(webhook, answer.allowed, (performance.now() - started) / 1000);
+    const answer = await review(deps, request);
+    deps.onReviewed?.(webhook, answer.allowed, (performance.now() - started) / 1000);
     return answer;
   };
 }

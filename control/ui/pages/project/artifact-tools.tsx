@@ -4,8 +4,7 @@ import { useRoute } from 'preact-iso/router';
 import type { ArtifactTools as Listing } from '../../api/types.ts';
 import { Filter } from '../../components/field.tsx';
 import { PageHead } from '../../components/page-head.tsx';
-import { Problem } from '../../components/problem.tsx';
-import { Loading, ShowMore } from '../../components/table.tsx';
+import { Pending, ShowMore } from '../../components/table.tsx';
 import { Empty } from '../../components/values.tsx';
 import { useAnswer } from '../../data/use-answer.ts';
 import { useProject } from './project-context.ts';
@@ -21,13 +20,7 @@ export function ArtifactTools() {
   return (
     <>
       <PageHead title="Tools" above={{ href: `${base}/artifacts`, label: 'Artifacts' }} />
-      {data !== undefined ? (
-        <Listed listing={data} />
-      ) : error === undefined ? (
-        <Loading what="tools" />
-      ) : (
-        <Problem error={error} onRetry={reload} />
-      )}
+      {data !== undefined ? <Listed listing={data} /> : <Pending what="tools" error={error} reload={reload} />}
     </>
   );
 }

@@ -5,10 +5,9 @@ import { useLocation, useRoute } from 'preact-iso/router';
 import { client } from '../../api/client.ts';
 import { may } from '../../api/session.ts';
 import type { Compilation } from '../../api/types.ts';
-import { ConfirmButton } from '../../components/confirm.tsx';
+import { ConfirmButton } from '../../components/dialog-button.tsx';
 import { PageHead } from '../../components/page-head.tsx';
-import { Problem } from '../../components/problem.tsx';
-import { Loading } from '../../components/table.tsx';
+import { Pending } from '../../components/table.tsx';
 import { Hash, Status, Time } from '../../components/values.tsx';
 import { useAnswer } from '../../data/use-answer.ts';
 import { DeployButton } from './deploy-button.tsx';
@@ -30,9 +29,7 @@ export function CompilationPage() {
   const { params } = useRoute();
   const id = params['compilation'] ?? '';
   const { compilation, error, reload } = useCompilation(id);
-  if (compilation === undefined) {
-    return error === undefined ? <Loading what="the compilation" /> : <Problem error={error} onRetry={reload} />;
-  }
+  if (compilation === undefined) return <Pending what="the compilation" error={error} reload={reload} />;
   const { status, artifact_id, artifact_hash, errors = [], warnings } = compilation;
   const ended = status === 'succeeded' || status === 'failed';
   return (

@@ -3,8 +3,8 @@ import { useLocation } from 'preact-iso/router';
 import type { Compilation } from '../../api/types.ts';
 import { Choice } from '../../components/field.tsx';
 import { PageHead } from '../../components/page-head.tsx';
-import { ListTable } from '../../components/table.tsx';
-import { Command, Empty, Status, Time } from '../../components/values.tsx';
+import { ListView } from '../../components/table.tsx';
+import { Command, Empty } from '../../components/values.tsx';
 import { useLiveReload } from '../../data/live.ts';
 import { useList } from '../../data/use-list.ts';
 import { withQuery } from '../../shell/with-query.ts';
@@ -16,8 +16,8 @@ const STATUSES: readonly Compilation['status'][] = ['pending', 'compiling', 'suc
 export function Compilations() {
   const { project, base } = useProject();
   const { query, route } = useLocation();
-  const status = STATUSES.find((each) => each === query['status']);
-  const list = useList('compilations.listOfProject', { params: { id: project.id }, query: { status } });
+  const chosen = STATUSES.find((each) => each === query['status']);
+  const list = useList('compilations.listOfProject', { params: { id: project.id }, query: { status: chosen } });
   useLiveReload(['compilation'], list.reload);
   return (
     <>
@@ -28,40 +28,38 @@ export function Compilations() {
         <Choice
           label="Status"
           compact
-          value={status ?? ''}
+          value={chosen ?? ''}
           options={[{ value: '', label: 'Any status' }, ...STATUSES.map((value) => ({ value, label: value }))]}
           onChange={(value) => route(withQuery(`${base}/compilations`, { status: value }), true)}
         />
       </div>
-      <section class="card" aria-label="Compilations">
-        <ListTable
-          caption="Compilations"
-          list={list}
-          rowKey={({ id }) => id}
-          empty={
-            <Empty title="Nothing to show">
-              <p>A compilation makes an artifact of the project’s specs, which can then be deployed.</p>
-              <Command text={`gw-control compile --project ${project.name} --wait`} />
-            </Empty>
-          }
-          columns={[
-            { label: 'Status', cell: ({ status }) => <Status value={status} /> },
-            {
-              label: 'What',
-              kind: 'grow',
-              cell: (compilation) => (
-                <a href={`${base}/compilations/${compilation.id}`}>
-                  {compilation.spec_id === null ? 'Project' : 'Spec'}
-                  {compilation.specs.length > 1 ? ` of ${compilation.specs.length} specs` : ''}
-                  {compilation.production ? ', production build' : ''}
-                </a>
-              ),
-            },
-            { label: 'Found', cell: found },
-            { label: 'Asked for', cell: ({ created_at }) => <Time at={created_at} /> },
-          ]}
-        />
-      </section>
+      <ListView
+        caption="Compilations"
+        list={list}
+        rowKey={({ id }) => id}
+        empty={
+          <Empty title="Nothing to show">
+            <p>A compilation makes an artifact of the project’s specs, which can then be deployed.</p>
+            <Command text={`gw-control compile --project ${project.name} --wait`} />
+          </Empty>
+        }
+        columns={({ status, time }) => [
+          status(({ status }) => status),
+          {
+            label: 'What',
+            kind: 'grow',
+            cell: (compilation) => (
+              <a href={`${base}/compilations/${compilation.id}`}>
+                {compilation.spec_id === null ? 'Project' : 'Spec'}
+                {compilation.specs.length > 1 ? ` of ${compilation.specs.length} specs` : ''}
+                {compilation.production ? ', production build' : ''}
+              </a>
+            ),
+          },
+          { label: 'Found', cell: found },
+          time('Asked for', ({ created_at }) => created_at),
+        ]}
+      />
     </>
   );
 }

@@ -3,11 +3,11 @@ import { useState } from 'preact/hooks';
 import { client } from '../../api/client.ts';
 import { may } from '../../api/session.ts';
 import type { DataPlane } from '../../api/types.ts';
-import { ConfirmButton } from '../../components/confirm.tsx';
+import { ConfirmButton } from '../../components/dialog-button.tsx';
 import { Filter } from '../../components/field.tsx';
 import { PageHead } from '../../components/page-head.tsx';
-import { ListTable } from '../../components/table.tsx';
-import { Empty, Hash, Status, Time } from '../../components/values.tsx';
+import { ListView } from '../../components/table.tsx';
+import { Empty, Hash } from '../../components/values.tsx';
 import { useLiveReload } from '../../data/live.ts';
 import { useList } from '../../data/use-list.ts';
 import { ConnectCommand } from './overview.tsx';
@@ -27,67 +27,53 @@ export function DataPlanes() {
       <div class="toolbar">
         <Filter label="Filter by name, status or address" value={filter} onInput={setFilter} />
       </div>
-      <section class="card" aria-label="Data planes">
-        <ListTable
-          caption="Data planes"
-          list={list}
-          only={only}
-          rowKey={({ id }) => id}
-          empty={
-            <Empty title="No data plane has connected yet">
-              <p>
-                Make a key on the page <a href={`${base}/keys`}>Keys</a>, and start a gateway with it:
-              </p>
-              <ConnectCommand />
-            </Empty>
-          }
-          columns={[
-            {
-              label: 'Name',
-              kind: 'grow',
-              cell: ({ name, gw_version, address }) => (
-                <>
-                  <span class="strong">{name}</span>
-                  <div class="muted">
-                    gw {gw_version}
-                    {address && `, ${address}`}
-                  </div>
-                </>
-              ),
-            },
-            { label: 'Status', cell: ({ status }) => <Status value={status} /> },
-            {
-              label: 'Serves',
-              cell: ({ current_artifact_hash, current_artifact_id, status }) => (
-                <span class="row">
-                  <Hash value={current_artifact_hash} />
-                  {status === 'connected' && current_artifact_id === project.deployed_artifact_id && (
-                    <span class="muted">as deployed</span>
-                  )}
-                </span>
-              ),
-            },
-            { label: 'Last seen', cell: ({ last_seen_at }) => <Time at={last_seen_at} /> },
-            {
-              label: 'Actions',
-              kind: 'actions',
-              cell: ({ id, name, status }) =>
-                status !== 'disconnected' && may('deployer') ? (
-                  <ConfirmButton
-                    label="Disconnect"
-                    title={`Disconnect ${name}?`}
-                    action="Disconnect"
-                    act={() => client.call('dataPlanes.disconnect', { params: { ...params, dp_id: id } })}
-                    done={`Disconnected ${name}.`}
-                    onDone={list.reload}
-                  >
-                    <p>It serves on, and connects again by itself. To keep it out, revoke its key.</p>
-                  </ConfirmButton>
-                ) : null,
-            },
-          ]}
-        />
-      </section>
+      <ListView
+        caption="Data planes"
+        list={list}
+        only={only}
+        rowKey={({ id }) => id}
+        empty={
+          <Empty title="No data plane has connected yet">
+            <p>
+              Make a key on the page <a href={`${base}/keys`}>Keys</a>, and start a gateway with it:
+            </p>
+            <ConnectCommand />
+          </Empty>
+        }
+        columns={({ actions, name, status, time }) => [
+          name(({ name: text, gw_version, address }) => ({
+            text,
+            below: `gw ${gw_version}${address ? `, ${address}` : ''}`,
+          })),
+          status(({ status }) => status),
+          {
+            label: 'Serves',
+            cell: ({ current_artifact_hash, current_artifact_id, status }) => (
+              <span class="row">
+                <Hash value={current_artifact_hash} />
+                {status === 'connected' && current_artifact_id === project.deployed_artifact_id && (
+                  <span class="muted">as deployed</span>
+                )}
+              </span>
+            ),
+          },
+          time('Last seen', ({ last_seen_at }) => last_seen_at),
+          actions(({ id, name, status }) =>
+            status !== 'disconnected' && may('deployer') ? (
+              <ConfirmButton
+                label="Disconnect"
+                title={`Disconnect ${name}?`}
+                action="Disconnect"
+                act={() => client.call('dataPlanes.disconnect', { params: { ...params, dp_id: id } })}
+                done={`Disconnected ${name}.`}
+                onDone={list.reload}
+              >
+                <p>It serves on, and connects again by itself. To keep it out, revoke its key.</p>
+              </ConfirmButton>
+            ) : null,
+          ),
+        ]}
+      />
     </>
   );
 }

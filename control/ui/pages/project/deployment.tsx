@@ -1,8 +1,7 @@
 /** One deployment, with its live progress at each data plane. */
 import { useRoute } from 'preact-iso/router';
 import { PageHead } from '../../components/page-head.tsx';
-import { Problem } from '../../components/problem.tsx';
-import { Loading, Table } from '../../components/table.tsx';
+import { Pending, Table } from '../../components/table.tsx';
 import { Hash, Status, Time } from '../../components/values.tsx';
 import { useLiveReload } from '../../data/live.ts';
 import { useAnswer } from '../../data/use-answer.ts';
@@ -15,9 +14,7 @@ export function DeploymentPage() {
   const params = { id: project.id, deployment_id: deployment };
   const { data, error, reload } = useAnswer('deployments.get', { params });
   useLiveReload(['deployment', 'data_plane'], reload, 150);
-  if (data === undefined) {
-    return error === undefined ? <Loading what="the deployment" /> : <Problem error={error} onRetry={reload} />;
-  }
+  if (data === undefined) return <Pending what="the deployment" error={error} reload={reload} />;
   const answered = data.target_data_planes - data.waiting;
   return (
     <>
@@ -80,12 +77,12 @@ export function DeploymentPage() {
             caption="Result at each data plane"
             rows={data.targets}
             rowKey={({ data_plane_id }) => data_plane_id}
-            columns={[
+            columns={({ status, time }) => [
               { label: 'Name', kind: 'grow', cell: ({ name }) => name },
-              { label: 'Status', cell: ({ status }) => <Status value={status} /> },
+              status(({ status }) => status),
               { label: 'Serves', cell: ({ served_hash }) => <Hash value={served_hash} /> },
               { label: 'Reason', cell: ({ reason }) => reason ?? <span class="muted">none</span> },
-              { label: 'Heard of', cell: ({ updated_at }) => <Time at={updated_at} /> },
+              time('Heard of', ({ updated_at }) => updated_at),
             ]}
           />
         </section>

@@ -1,8 +1,8 @@
 /** Deployments of a project: what is on its way, and what was before. */
 import type { Deployment } from '../../api/types.ts';
 import { PageHead } from '../../components/page-head.tsx';
-import { ListTable } from '../../components/table.tsx';
-import { Command, Empty, Hash, Status, Time } from '../../components/values.tsx';
+import { ListView } from '../../components/table.tsx';
+import { Command, Empty, Hash } from '../../components/values.tsx';
 import { useLiveReload } from '../../data/live.ts';
 import { useList } from '../../data/use-list.ts';
 import { DeployButton } from './deploy-button.tsx';
@@ -16,50 +16,45 @@ export function Deployments() {
   return (
     <>
       <PageHead title="Deployments">{before && <DeployButton artifactId={null} hash="" primary rollback />}</PageHead>
-      <section class="card" aria-label="Deployments">
-        <ListTable
-          caption="Deployments"
-          list={list}
-          rowKey={({ deployment_id }) => deployment_id}
-          empty={
-            <Empty title="Nothing has been deployed">
-              <p>
-                Deploy one of the <a href={`${base}/artifacts`}>artifacts</a>: every connected data plane loads it.
-              </p>
-              <Command text={`gw-control deploy --project ${project.name} --wait`} />
-            </Empty>
-          }
-          columns={[
-            { label: 'Status', cell: ({ status }) => <Status value={status} /> },
-            {
-              label: 'Artifact',
-              kind: 'grow',
-              cell: (deployment) => (
-                <>
-                  <a href={`${base}/deployments/${deployment.deployment_id}`}>
-                    <Hash value={deployment.artifact_hash} />
-                  </a>{' '}
-                  {deployment.kind !== 'deploy' && (
-                    <span class="status quiet">{deployment.kind.replaceAll('_', ' ')}</span>
-                  )}
-                  {deployment.reason && <div class="muted clamp">{deployment.reason}</div>}
-                </>
-              ),
-            },
-            { label: 'Data planes', cell: (deployment) => <Outcome {...deployment} /> },
-            { label: 'By', cell: ({ created_by }) => created_by },
-            { label: 'Begun', cell: ({ created_at }) => <Time at={created_at} /> },
-            {
-              label: 'Actions',
-              kind: 'actions',
-              cell: ({ artifact_id, artifact_hash, status }) =>
-                status === 'succeeded' && artifact_id !== null && artifact_id !== project.deployed_artifact_id ? (
-                  <DeployButton artifactId={artifact_id} hash={artifact_hash} rollback />
-                ) : null,
-            },
-          ]}
-        />
-      </section>
+      <ListView
+        caption="Deployments"
+        list={list}
+        rowKey={({ deployment_id }) => deployment_id}
+        empty={
+          <Empty title="Nothing has been deployed">
+            <p>
+              Deploy one of the <a href={`${base}/artifacts`}>artifacts</a>: every connected data plane loads it.
+            </p>
+            <Command text={`gw-control deploy --project ${project.name} --wait`} />
+          </Empty>
+        }
+        columns={({ actions, status, time }) => [
+          status(({ status }) => status),
+          {
+            label: 'Artifact',
+            kind: 'grow',
+            cell: (deployment) => (
+              <>
+                <a href={`${base}/deployments/${deployment.deployment_id}`}>
+                  <Hash value={deployment.artifact_hash} />
+                </a>{' '}
+                {deployment.kind !== 'deploy' && (
+                  <span class="status quiet">{deployment.kind.replaceAll('_', ' ')}</span>
+                )}
+                {deployment.reason && <div class="muted clamp">{deployment.reason}</div>}
+              </>
+            ),
+          },
+          { label: 'Data planes', cell: (deployment) => <Outcome {...deployment} /> },
+          { label: 'By', cell: ({ created_by }) => created_by },
+          time('Begun', ({ created_at }) => created_at),
+          actions(({ artifact_id, artifact_hash, status }) =>
+            status === 'succeeded' && artifact_id !== null && artifact_id !== project.deployed_artifact_id ? (
+              <DeployButton artifactId={artifact_id} hash={artifact_hash} rollback />
+            ) : null,
+          ),
+        ]}
+      />
     </>
   );
 }

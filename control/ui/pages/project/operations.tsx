@@ -3,8 +3,7 @@ import { useState } from 'preact/hooks';
 import type { SpecOperation } from '../../api/types.ts';
 import { Filter } from '../../components/field.tsx';
 import { PageHead } from '../../components/page-head.tsx';
-import { Problem } from '../../components/problem.tsx';
-import { Loading, ShowMore, Table } from '../../components/table.tsx';
+import { Pending, ShowMore, Table } from '../../components/table.tsx';
 import { Empty } from '../../components/values.tsx';
 import { useAll } from '../../data/use-list.ts';
 import { useProject } from './project-context.ts';
@@ -38,11 +37,7 @@ export function Operations() {
       </div>
       <section class="card" aria-label="Operations">
         {rows === undefined ? (
-          error === undefined ? (
-            <Loading what="operations" />
-          ) : (
-            <Problem error={error} onRetry={reload} />
-          )
+          <Pending what="operations" error={error} reload={reload} />
         ) : data?.length === 0 ? (
           <Empty title="There are no operations">
             <p>
@@ -56,7 +51,7 @@ export function Operations() {
             caption="Operations"
             rows={rows.slice(0, shown)}
             rowKey={({ spec_id, method, path }) => `${spec_id} ${method} ${path}`}
-            columns={[
+            columns={() => [
               {
                 label: 'Method',
                 cell: ({ method }) => <span class={`method ${method.toLowerCase()}`}>{method}</span>,

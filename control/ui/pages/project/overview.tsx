@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import type { Compilation, DataPlane, Deployment, Spec } from '../../api/types.ts';
 import { PageHead } from '../../components/page-head.tsx';
 import { Problem } from '../../components/problem.tsx';
-import { Loading } from '../../components/table.tsx';
+import { Loading, Pending } from '../../components/table.tsx';
 import { Command, Hash, Status, Time } from '../../components/values.tsx';
 import { useLiveReload } from '../../data/live.ts';
 import { useAnswer } from '../../data/use-answer.ts';
@@ -86,13 +86,7 @@ interface FewProps<T> {
 }
 
 function Few<T>({ list, none, children }: FewProps<T>) {
-  if (list.items === undefined) {
-    return list.error === undefined ? (
-      <Loading what="the list" />
-    ) : (
-      <Problem error={list.error} onRetry={list.reload} />
-    );
-  }
+  if (list.items === undefined) return <Pending what="the list" {...list} />;
   return list.items.length === 0 ? <p class="muted">{none}</p> : <ul class="few">{list.items.map(children)}</ul>;
 }
 

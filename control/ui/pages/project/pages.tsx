@@ -1,7 +1,6 @@
 /** The pages of one project, in their frame. */
 import { Route, Router, useRoute } from 'preact-iso/router';
-import { Problem } from '../../components/problem.tsx';
-import { Loading } from '../../components/table.tsx';
+import { Pending } from '../../components/table.tsx';
 import { useLiveReload, useProjectStream } from '../../data/live.ts';
 import { useAnswer } from '../../data/use-answer.ts';
 import { NoSuchPage } from '../not-found.tsx';
@@ -31,7 +30,7 @@ export function ProjectPages() {
   if (project === undefined) {
     return (
       <main id="main" class="page" tabIndex={-1}>
-        {error === undefined ? <Loading what="the project" /> : <Problem error={error} onRetry={reload} />}
+        <Pending what="the project" error={error} reload={reload} />
       </main>
     );
   }

@@ -3,10 +3,10 @@ import { useState } from 'preact/hooks';
 import { client } from '../../api/client.ts';
 import { may } from '../../api/session.ts';
 import type { ProjectPlugin } from '../../api/types.ts';
-import { ConfirmButton } from '../../components/confirm.tsx';
+import { ConfirmButton } from '../../components/dialog-button.tsx';
 import { PageHead } from '../../components/page-head.tsx';
-import { ListTable } from '../../components/table.tsx';
-import { Command, Empty, Status, Time } from '../../components/values.tsx';
+import { ListView } from '../../components/table.tsx';
+import { Command, Empty } from '../../components/values.tsx';
 import { useList } from '../../data/use-list.ts';
 import { PluginDialog } from './plugin-dialog.tsx';
 import { useProject } from './project-context.ts';
@@ -30,65 +30,49 @@ export function ProjectPlugins() {
           </button>
         )}
       </PageHead>
-      <section class="card" aria-label="Plugins of the project">
-        <ListTable
-          caption="Plugins of the project"
-          list={list}
-          rowKey={({ plugin_name }) => plugin_name}
-          empty={
-            <Empty title="The project uses no plugin yet">
-              <p>Operations may name only plugins that are added here (E1040).</p>
-              <Command text={`gw-control project-plugins add http-upstream VERSION --project ${project.name}`} />
-            </Empty>
-          }
-          columns={[
-            {
-              label: 'Plugin',
-              kind: 'grow',
-              cell: ({ plugin_name, plugin_version }) => (
-                <>
-                  <a class="strong" href={`/ui/plugins/${plugin_name}/${encodeURIComponent(plugin_version)}`}>
-                    {plugin_name}
-                  </a>{' '}
-                  <span class="muted">{plugin_version}</span>
-                </>
-              ),
-            },
-            { label: 'Status', cell: ({ enabled }) => <Status value={enabled ? 'enabled' : 'disabled'} /> },
-            { label: 'Config', cell: ({ config }) => <ConfigSummary config={config} /> },
-            { label: 'Changed', cell: ({ updated_at }) => <Time at={updated_at} /> },
-            {
-              label: 'Actions',
-              kind: 'actions',
-              cell: (plugin) =>
-                may('editor') ? (
-                  <div class="row end">
-                    <button
-                      type="button"
-                      class="button small"
-                      aria-haspopup="dialog"
-                      onClick={() => setDialog({ plugin })}
-                    >
-                      Configure
-                    </button>
-                    <ConfirmButton
-                      label="Remove"
-                      title={`Remove ${plugin.plugin_name}?`}
-                      action="Remove"
-                      act={() =>
-                        client.call('projectPlugins.remove', { params: { ...params, name: plugin.plugin_name } })
-                      }
-                      done={`Removed ${plugin.plugin_name}.`}
-                      onDone={list.reload}
-                    >
-                      <p>Operations that name it will not compile any more.</p>
-                    </ConfirmButton>
-                  </div>
-                ) : null,
-            },
-          ]}
-        />
-      </section>
+      <ListView
+        caption="Plugins of the project"
+        list={list}
+        rowKey={({ plugin_name }) => plugin_name}
+        empty={
+          <Empty title="The project uses no plugin yet">
+            <p>Operations may name only plugins that are added here (E1040).</p>
+            <Command text={`gw-control project-plugins add http-upstream VERSION --project ${project.name}`} />
+          </Empty>
+        }
+        columns={({ actions, name, status, time }) => [
+          name(
+            ({ plugin_name, plugin_version }) => ({
+              text: plugin_name,
+              href: `/ui/plugins/${plugin_name}/${encodeURIComponent(plugin_version)}`,
+              note: <span class="muted">{plugin_version}</span>,
+            }),
+            'Plugin',
+          ),
+          status(({ enabled }) => (enabled ? 'enabled' : 'disabled')),
+          { label: 'Config', cell: ({ config }) => <ConfigSummary config={config} /> },
+          time('Changed', ({ updated_at }) => updated_at),
+          actions((plugin) =>
+            may('editor') ? (
+              <div class="row end">
+                <button type="button" class="button small" aria-haspopup="dialog" onClick={() => setDialog({ plugin })}>
+                  Configure
+                </button>
+                <ConfirmButton
+                  label="Remove"
+                  title={`Remove ${plugin.plugin_name}?`}
+                  action="Remove"
+                  act={() => client.call('projectPlugins.remove', { params: { ...params, name: plugin.plugin_name } })}
+                  done={`Removed ${plugin.plugin_name}.`}
+                  onDone={list.reload}
+                >
+                  <p>Operations that name it will not compile any more.</p>
+                </ConfirmButton>
+              </div>
+            ) : null,
+          ),
+        ]}
+      />
       {dialog && (
         <PluginDialog
           plugin={dialog.plugin}

@@ -6,11 +6,11 @@ import type { Versioned } from '../../../src/client/client.ts';
 import { client, ifMatch } from '../../api/client.ts';
 import { may } from '../../api/session.ts';
 import type { Project } from '../../api/types.ts';
-import { ConfirmButton } from '../../components/confirm.tsx';
+import { ConfirmButton } from '../../components/dialog-button.tsx';
 import { Field } from '../../components/field.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Problem } from '../../components/problem.tsx';
-import { Loading } from '../../components/table.tsx';
+import { Pending } from '../../components/table.tsx';
 import { useAction } from '../../data/use-action.ts';
 import { useLoaded } from '../../data/use-loaded.ts';
 import { announce } from '../../shell/announcer.tsx';
@@ -25,11 +25,7 @@ export function Settings() {
     <>
       <PageHead title="Settings" />
       {data === undefined ? (
-        error === undefined ? (
-          <Loading what="the settings" />
-        ) : (
-          <Problem error={error} onRetry={read} />
-        )
+        <Pending what="the settings" error={error} reload={read} />
       ) : (
         <SettingsForm
           key={data.etag}

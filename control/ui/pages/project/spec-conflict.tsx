@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { ApiError } from '../../../src/client/api-error.ts';
 import { client } from '../../api/client.ts';
 import type { SpecRevision } from '../../api/types.ts';
-import { ConfirmButton } from '../../components/confirm.tsx';
+import { ConfirmButton } from '../../components/dialog-button.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { Loading } from '../../components/table.tsx';
 import { useLoaded } from '../../data/use-loaded.ts';

@@ -3,7 +3,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { ApiError } from '../../../src/client/api-error.ts';
 import { faultsOf } from '../../api/describe-error.ts';
 import type { BindingDecision, Diagnostic, SpecUpload } from '../../api/types.ts';
-import { ConfirmButton } from '../../components/confirm.tsx';
+import { ConfirmButton } from '../../components/dialog-button.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { useAction } from '../../data/use-action.ts';
 import { dropDraft, keepDraft, ofNewSpec, ofSpec } from '../../editor/drafts.ts';

@@ -1,6 +1,6 @@
 /** The revisions of a spec. */
 import { Table } from '../../components/table.tsx';
-import { bytes, Hash, Time } from '../../components/values.tsx';
+import { bytes, Hash } from '../../components/values.tsx';
 import { withQuery } from '../../shell/with-query.ts';
 import { useProject } from './project-context.ts';
 import type { SpecState } from './spec-state.ts';
@@ -14,7 +14,7 @@ export function SpecHistory({ state: { spec, revisions } }: { readonly state: Sp
         caption="Revisions"
         rows={revisions}
         rowKey={({ revision }) => String(revision)}
-        columns={[
+        columns={({ actions, time }) => [
           {
             label: 'Revision',
             cell: ({ revision }) => (
@@ -27,17 +27,14 @@ export function SpecHistory({ state: { spec, revisions } }: { readonly state: Sp
           { label: 'Content', cell: ({ sha256 }) => <Hash value={sha256} /> },
           { label: 'Size', kind: 'number', cell: ({ size }) => bytes(size) },
           { label: 'By', cell: ({ created_by }) => created_by },
-          { label: 'When', cell: ({ created_at }) => <Time at={created_at} /> },
-          {
-            label: 'Actions',
-            kind: 'actions',
-            cell: ({ revision }) =>
-              revision > 1 ? (
-                <a class="button small" href={withQuery(here, { view: 'compare', from: revision - 1, to: revision })}>
-                  Compare<span class="visually-hidden"> revision {revision} with the one before</span>
-                </a>
-              ) : null,
-          },
+          time('When', ({ created_at }) => created_at),
+          actions(({ revision }) =>
+            revision > 1 ? (
+              <a class="button small" href={withQuery(here, { view: 'compare', from: revision - 1, to: revision })}>
+                Compare<span class="visually-hidden"> revision {revision} with the one before</span>
+              </a>
+            ) : null,
+          ),
         ]}
       />
     </section>

@@ -4,10 +4,9 @@ import { client } from '../../api/client.ts';
 import { saveFile } from '../../api/save-file.ts';
 import { may } from '../../api/session.ts';
 import type { SpecRevision } from '../../api/types.ts';
-import { ConfirmButton } from '../../components/confirm.tsx';
+import { ConfirmButton } from '../../components/dialog-button.tsx';
 import { PageHead } from '../../components/page-head.tsx';
-import { Problem } from '../../components/problem.tsx';
-import { Loading } from '../../components/table.tsx';
+import { Pending } from '../../components/table.tsx';
 import { useLoaded } from '../../data/use-loaded.ts';
 import { withQuery } from '../../shell/with-query.ts';
 import { CompileButton } from './compile-button.tsx';
@@ -37,9 +36,7 @@ export function SpecPage() {
     const revisions = await client.list('specs.history', { params }, { signal, limit: 2000 });
     return { spec, etag, revisions: revisions.toSorted((a, b) => b.revision - a.revision) };
   });
-  if (data === undefined) {
-    return error === undefined ? <Loading what="the spec" /> : <Problem error={error} onRetry={reload} />;
-  }
+  if (data === undefined) return <Pending what="the spec" error={error} reload={reload} />;
   const { spec, revisions } = data;
   const views = may('editor') ? VIEWS : VIEWS_WITHOUT_CONTENT;
   const asked = query['view'] ?? '';

@@ -6,8 +6,8 @@ import { may } from '../../api/session.ts';
 import type { Spec, SpecUpload } from '../../api/types.ts';
 import { Choice, Filter } from '../../components/field.tsx';
 import { PageHead } from '../../components/page-head.tsx';
-import { ListTable } from '../../components/table.tsx';
-import { Command, Empty, Time } from '../../components/values.tsx';
+import { ListView } from '../../components/table.tsx';
+import { Command, Empty } from '../../components/values.tsx';
 import { useList } from '../../data/use-list.ts';
 import { draftOf, ofNewSpec, ofSpec } from '../../editor/drafts.ts';
 import { announce } from '../../shell/announcer.tsx';
@@ -20,13 +20,13 @@ import { SpecUploadZone } from './spec-upload.tsx';
 export function Specs() {
   const { project, base } = useProject();
   const { route } = useLocation();
-  const [name, setName] = useState('');
+  const [part, setPart] = useState('');
   const [type, setType] = useState<Spec['type'] | ''>('');
   const [draft, setDraft] = useState<Draft | Refused | null>(() => {
     const kept = draftOf(ofNewSpec(project.id));
     return kept && { ...kept, specId: null, isKept: true };
   });
-  const query = { name: name || undefined, type: type || undefined };
+  const query = { name: part || undefined, type: type || undefined };
   const list = useList('specs.listOfProject', { params: { id: project.id }, query });
   const uploaded = ({ id, name, revision }: SpecUpload) => {
     announce(`Uploaded ${name}, revision ${revision}.`);
@@ -47,7 +47,7 @@ export function Specs() {
       </PageHead>
       {may('editor') && <SpecUploadZone onUploaded={uploaded} onRefused={setDraft} />}
       <div class="toolbar">
-        <Filter label="Find by name" value={name} onInput={setName} />
+        <Filter label="Find by name" value={part} onInput={setPart} />
         <Choice
           label="Type"
           compact
@@ -60,42 +60,30 @@ export function Specs() {
           ]}
         />
       </div>
-      <section class="card" aria-label="Specs">
-        <ListTable
-          caption="Specs"
-          list={list}
-          rowKey={({ id }) => id}
-          empty={
-            name === '' && type === '' ? (
-              <Empty title="There is no spec yet">
-                <p>Upload an OpenAPI or AsyncAPI document: its operations become the routes of the gateway.</p>
-                <Command text={`gw-control specs push openapi.yaml --name ${project.name} --project ${project.name}`} />
-              </Empty>
-            ) : (
-              <p class="muted pad">No spec fits the filter.</p>
-            )
-          }
-          columns={[
-            {
-              label: 'Name',
-              kind: 'grow',
-              cell: ({ id, name, title }) => (
-                <>
-                  <a class="strong" href={`${base}/specs/${id}`}>
-                    {name}
-                  </a>
-                  {draftOf(ofSpec(id)) && <span class="status warn">not uploaded yet</span>}
-                  <div class="muted clamp">{title}</div>
-                </>
-              ),
-            },
-            { label: 'Type', cell: ({ type }) => (type === 'openapi' ? 'OpenAPI' : 'AsyncAPI') },
-            { label: 'Version', cell: ({ version }) => version },
-            { label: 'Revision', kind: 'number', cell: ({ revision }) => revision },
-            { label: 'Changed', cell: ({ updated_at }) => <Time at={updated_at} /> },
-          ]}
-        />
-      </section>
+      <ListView
+        caption="Specs"
+        list={list}
+        rowKey={({ id }) => id}
+        unmatched={(part !== '' || type !== '') && 'No spec fits the filter.'}
+        empty={
+          <Empty title="There is no spec yet">
+            <p>Upload an OpenAPI or AsyncAPI document: its operations become the routes of the gateway.</p>
+            <Command text={`gw-control specs push openapi.yaml --name ${project.name} --project ${project.name}`} />
+          </Empty>
+        }
+        columns={({ name, time }) => [
+          name(({ id, name: text, title: below }) => ({
+            text,
+            href: `${base}/specs/${id}`,
+            note: draftOf(ofSpec(id)) && <span class="status warn">not uploaded yet</span>,
+            below,
+          })),
+          { label: 'Type', cell: ({ type }) => (type === 'openapi' ? 'OpenAPI' : 'AsyncAPI') },
+          { label: 'Version', cell: ({ version }) => version },
+          { label: 'Revision', kind: 'number', cell: ({ revision }) => revision },
+          time('Changed', ({ updated_at }) => updated_at),
+        ]}
+      />
     </>
   );
 }

@@ -4,8 +4,7 @@ import { client } from '../../api/client.ts';
 import { saveFile } from '../../api/save-file.ts';
 import type { Plugin as PluginVersion } from '../../api/types.ts';
 import { PageHead } from '../../components/page-head.tsx';
-import { Problem } from '../../components/problem.tsx';
-import { Loading } from '../../components/table.tsx';
+import { Pending } from '../../components/table.tsx';
 import { bytes, Hash, Time } from '../../components/values.tsx';
 import { useAnswer } from '../../data/use-answer.ts';
 import { SchemaTable } from './schema-table.tsx';
@@ -24,15 +23,7 @@ export function Plugin() {
           </button>
         )}
       </PageHead>
-      {data === undefined ? (
-        error === undefined ? (
-          <Loading what="the plugin" />
-        ) : (
-          <Problem error={error} onRetry={reload} />
-        )
-      ) : (
-        <Described plugin={data} />
-      )}
+      {data === undefined ? <Pending what="the plugin" error={error} reload={reload} /> : <Described plugin={data} />}
     </main>
   );
 }

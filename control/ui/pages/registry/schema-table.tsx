@@ -14,7 +14,7 @@ export function SchemaTable({ schema }: { readonly schema: Json }) {
       caption="Properties of the config"
       rows={rows}
       rowKey={({ name }) => name}
-      columns={[
+      columns={() => [
         {
           label: 'Property',
           cell: ({ name }) => (

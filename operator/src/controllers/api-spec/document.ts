@@ -20,14 +20,14 @@ export interface Document {
 const NAME = /^[A-Za-z0-9_][-A-Za-z0-9._]*\.(ya?ml|json)$/;
 
 /** Reads the document that the ApiSpec names. The compiler checks whether it is OpenAPI. */
-export async function readDocument(using: ReadWith, apiSpec: ApiSpec): Promise<Read<{ document: Document }>> {
+export async function readDocument(deps: ReadWith, apiSpec: ApiSpec): Promise<Read<{ document: Document }>> {
   const { inline, configMap, oci, url } = apiSpec.spec.source;
   const kinds = [inline, configMap, oci, url].filter((source) => source !== undefined);
   if (kinds.length !== 1)
     return refuse('InvalidSpec', 'spec.source: exactly one of inline, configMap, oci and url must be set');
   const request = documentRequest(apiSpec);
-  if (request) return readRemote(using, apiSpec, request);
-  if (configMap) return refusing(() => readConfigMaps(using, apiSpec, configMap));
+  if (request) return readRemote(deps, apiSpec, request);
+  if (configMap) return refusing(() => readConfigMaps(deps, apiSpec, configMap));
   const name = apiSpec.spec.file ?? `${apiSpec.metadata.name}.yaml`;
   return document(name, [{ name, bytes: Buffer.from(inline ?? '', 'utf8') }]);
 }

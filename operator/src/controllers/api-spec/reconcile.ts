@@ -15,8 +15,8 @@ export interface ApiSpecWith extends ReadWith {
 }
 
 /** Reconciles an ApiSpec: writes only the ApiSpec's status. */
-export async function reconcileApiSpec(using: ApiSpecWith, key: ObjectKey): Promise<number | undefined> {
-  const { objects, sources, events } = using;
+export async function reconcileApiSpec(deps: ApiSpecWith, key: ObjectKey): Promise<number | undefined> {
+  const { objects, sources, events } = deps;
   const apiSpec = await objects.get(apiSpecs, key);
   if (!apiSpec || apiSpec.metadata.deletionTimestamp) {
     sources.forget({ kind: 'ApiSpec', ...key });
@@ -26,7 +26,7 @@ export async function reconcileApiSpec(using: ApiSpecWith, key: ObjectKey): Prom
   if (!request) sources.forget(ownerOfDocument(apiSpec));
   const fetch = request && sources.look(ownerOfDocument(apiSpec), request);
   if (holdsWhileFetching(apiSpec, fetch)) return RESYNC_MS;
-  const read = await readDocument(using, apiSpec);
+  const read = await readDocument(deps, apiSpec);
   const projects = await objects.list(gatewayProjects, { namespace: key.namespace });
   const { status, events: told } = decideApiSpec({ apiSpec, read, fetch, projects }, new Date());
   const stalled = await writeStatus(objects, apiSpecs, apiSpec, status);

@@ -90,21 +90,21 @@ export async function push<T extends ObservedStorage>(
     return observed;
   }
   const image = await images.store(project, compilation);
-  const again = { pushing: PUSHING_MS, failed: FAILED_MS, stored: undefined }[image.state];
-  return { ...observed, registry: { ...registry, image, ...(again ? { again } : {}) } };
+  const requeueAfterMs = { pushing: PUSHING_MS, failed: FAILED_MS, stored: undefined }[image.state];
+  return { ...observed, registry: { ...registry, image, ...(requeueAfterMs ? { requeueAfterMs } : {}) } };
 }
 
 /**
- * Removes exchanged objects. The next reconcile creates them again if the project compiles; else the status reports the
+ * Removes tampered objects. The next reconcile creates them again if the project compiles; else the status reports the
  * loss.
  */
-export async function removeExchanged(
+export async function removeTampered(
   objects: Objects,
   events: EventSink,
   project: GatewayProject,
-  exchanged: readonly KubeObject[],
+  tampered: readonly KubeObject[],
 ): Promise<void> {
-  for (const part of exchanged) {
+  for (const part of tampered) {
     await objects.remove(configMaps, keyOf(part), part.metadata.uid);
     const note = `ConfigMap "${part.metadata.name}" did not hold the artifact that its name and annotations state, and no pod would have started with it: it is recreated`;
     events.record(project, eventOf('ArtifactExchanged', 'Store', note));

@@ -34,7 +34,7 @@ async function start() {
   }
   const told: EventRecord[] = [];
   let compilations = 0;
-  const using = {
+  const deps = {
     objects,
     catalog,
     probe: async () => {
@@ -50,10 +50,10 @@ async function start() {
     settings: { image: 'gw:test', operatorNamespace: 'gw-system' },
   };
   const reconcile = async () => {
-    await reconcileGatewayProject(using, KEY);
+    await reconcileGatewayProject(deps, KEY);
     return (await objects.get(gatewayProjects, KEY))?.status;
   };
-  return { objects, using, reconcile, told, compilations: () => compilations };
+  return { objects, deps, reconcile, told, compilations: () => compilations };
 }
 
 let dir: string;
@@ -64,7 +64,7 @@ afterEach(() => rm(dir, { recursive: true }));
 
 describe('the bookstore', () => {
   it('has the same artifact_hash through every door', async () => {
-    const { using, reconcile } = await start();
+    const { deps, reconcile } = await start();
     const status = await reconcile();
     expect(status?.artifactHash).toMatch(/^sha256:[0-9a-f]{64}$/);
 
@@ -81,7 +81,7 @@ describe('the bookstore', () => {
     ]);
     expect((await readArtifact(output)).manifest.artifact_hash).toBe(status?.artifactHash);
 
-    const observed = await observe(using, KEY);
+    const observed = await observe(deps, KEY);
     const gathered = observed && gather(observed.project, observed.sources);
     if (!gathered?.ok) throw new Error('the bookstore does not gather');
     const library = await compileProject(gathered.inputs);

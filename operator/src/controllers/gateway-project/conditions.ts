@@ -71,20 +71,24 @@ export function podsSummary(
   };
 }
 
-/**
- * Returns True only if every ready pod reports the artifact (docs/decisions.md#programmed-by-provenance). `sidecars`:
- * pods with a sidecar, counted separately.
- */
-export function programmedVerdict(
-  target: Served | undefined,
-  pods: readonly PodState[],
-  summary: PodsSummary,
-  foreign: readonly string[],
-  autoDeploy: boolean,
-  rollout: RolloutStatus | undefined,
-  sidecars = 0,
-  pending?: PendingTemplate,
-): Verdict {
+interface ProgrammedBasis {
+  /** The artifact to serve. */
+  readonly target: Served | undefined;
+  readonly pods: readonly PodState[];
+  readonly summary: PodsSummary;
+  /** Objects with the project's names that are not its own. */
+  readonly foreign: readonly string[];
+  readonly autoDeploy: boolean;
+  /** Undefined after a failure, too. */
+  readonly rollout: RolloutStatus | undefined;
+  /** Number of pods with a sidecar, counted separately. Default 0. */
+  readonly sidecars?: number | undefined;
+  readonly pending?: PendingTemplate | undefined;
+}
+
+/** Returns True only if every ready pod reports the artifact (docs/decisions.md#programmed-by-provenance). */
+export function programmedVerdict(basis: ProgrammedBasis): Verdict {
+  const { target, pods, summary, foreign, autoDeploy, rollout, sidecars = 0, pending } = basis;
   const verdict = (status: Verdict['status'], reason: Verdict['reason'], message: string): Verdict => ({
     type: 'Programmed',
     status,
@@ -135,13 +139,19 @@ function named({ revision, artifactHash }: Served): string {
   return revision === undefined ? artifactHash : `revision ${revision}`;
 }
 
+interface ReadyBasis {
+  readonly summary: PodsSummary;
+  readonly pinned: boolean;
+  /** The revision that failed, unless it is served all the same. */
+  readonly failed: FailedRevision | undefined;
+  readonly externalDeployment: ExternalDeployment | undefined;
+  readonly rollout: RolloutStatus | undefined;
+}
+
+/** `verdicts`: those that it depends on, by importance. */
 export function readyVerdict(
   verdicts: readonly Verdict[],
-  summary: PodsSummary,
-  pinned: boolean,
-  failed?: FailedRevision,
-  externalDeployment?: ExternalDeployment,
-  rollout?: RolloutStatus,
+  { summary, pinned, failed, externalDeployment, rollout }: ReadyBasis,
 ): Verdict {
   const failing = verdicts.find(({ status }) => status !== 'True');
   if (failing) {

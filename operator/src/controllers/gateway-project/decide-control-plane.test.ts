@@ -1,8 +1,8 @@
 /** A decision about a GatewayProject whose pods get their artifacts from a control plane. */
 import { describe, expect, it } from 'vitest';
-import { decide } from './decide.ts';
 import {
   compiled,
+  decide,
   deployment,
   hash,
   kept,

@@ -116,7 +116,7 @@ describe('where something cannot be made', () => {
       'ApiNotInstalled the cluster has no kind HTTPRoute of gateway.networking.k8s.io/v1',
       'ApiNotInstalled the cluster has no kind PodMonitor of monitoring.coreos.com/v1',
     ]);
-    expect(decision.again).toBe(30_000);
+    expect(decision.requeueAfterMs).toBe(30_000);
   });
 
   it('a kind that the operator may not see is named, and everything else goes on', () => {
@@ -126,7 +126,7 @@ describe('where something cannot be made', () => {
     expect(decision.problems).toMatchObject([
       { reason: 'ApiNotAllowed', message: expect.stringContaining('ingresses.networking.k8s.io') },
     ]);
-    expect(decision.again).toBe(30_000);
+    expect(decision.requeueAfterMs).toBe(30_000);
   });
 
   it('an Ingress of somebody else is left alone, and everything else goes on', () => {
@@ -141,7 +141,7 @@ describe('where something cannot be made', () => {
     expect(kinds(decision.apply)).not.toContain('Deployment/shop-gateway');
     expect(kinds(decision.apply)).toContain('Service/shop-gateway');
     expect(decision.problems).toEqual(problems);
-    expect(decision.again).toBe(10_000);
+    expect(decision.requeueAfterMs).toBe(10_000);
   });
 
   it('a template that would lose the pods holds them back too', () => {

@@ -27,7 +27,7 @@ export interface ObjectsDecision {
   /** Verdicts on features that only some projects have. */
   readonly verdicts: readonly Verdict[];
   /** Milliseconds after which to check again; undefined: never because of these. */
-  readonly again?: number;
+  readonly requeueAfterMs?: number;
 }
 
 /** Returns the context that objects are built from, without the rollout: `settings` and the observed state. */
@@ -94,7 +94,7 @@ export function decideObjects(
     taken.some((object) => object.kind === kind && object.metadata.name === metadata.name);
   const handOver = given.autoscales === false ? undefined : handedOver(project, workload);
   const { certificate } = secrets;
-  const again = Math.min(
+  const requeueAfterMs = Math.min(
     podProblems.length > 0 ? MISSING_MS : secrets.named ? SECRETS_MS : Number.POSITIVE_INFINITY,
     unavailable.length > 0 ? KINDS_MS : Number.POSITIVE_INFINITY,
     (certificate && certificateChanges(certificate, now)) ?? Number.POSITIVE_INFINITY,
@@ -105,7 +105,7 @@ export function decideObjects(
     remove: remove.filter((object) => !held(object)),
     problems: [...podProblems, ...taken.map(conflict), ...notInstalled.map(absent), ...notAllowed.map(forbidden)],
     verdicts: certificate ? [certificateVerdict(certificate, now)] : [],
-    ...(Number.isFinite(again) ? { again } : {}),
+    ...(Number.isFinite(requeueAfterMs) ? { requeueAfterMs } : {}),
   };
 }
 

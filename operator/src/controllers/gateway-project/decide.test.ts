@@ -2,10 +2,10 @@ import { DEFAULT_PART_BYTES } from '@gw/gateway/artifact';
 import { describe, expect, it } from 'vitest';
 import type { Deployment } from '../../api/resources.ts';
 import { artifactParts } from '../../objects/artifact-parts.ts';
-import { decide } from './decide.ts';
 import {
   applied,
   compiled,
+  decide,
   deployment,
   failed,
   hash,

@@ -7,6 +7,7 @@ import { MAX_DIAGNOSTICS, type StatusDiagnostic } from '../../api/shared.ts';
 import type { KubeObject } from '../../kube/kube-object.ts';
 import type { Link } from '../../objects/link.ts';
 import { ANNOTATION_REVISION } from '../../objects/names.ts';
+import type { OwnedContext } from '../../objects/owned.ts';
 import type { PodPolicy } from '../../objects/pod-policy.ts';
 import { serviceAddress } from '../../objects/service.ts';
 import { conditions, type Verdict } from '../../runtime/conditions.ts';
@@ -25,13 +26,13 @@ import { decideObjects, ownedContext } from './decide-objects.ts';
 import type { Observed } from './observe.ts';
 import { injectedVerdict } from './pods/injected-verdict.ts';
 import { routedVerdict } from './pods/routed.ts';
-import { rolloutOf } from './rollout/decide.ts';
+import { type Rollout, rolloutOf } from './rollout/decide.ts';
 import { servedBefore, withHistory } from './rollout/revision-history.ts';
 import { obsolete } from './rollout/target.ts';
 import { updatedVerdict } from './rollout/update-pace.ts';
 import type { Compilation } from './sources/compilation.ts';
 import { statusWhileFetching, verdictIn } from './sources/while-fetching.ts';
-import { decideStorage, obsoleteArtifacts } from './storage/decide.ts';
+import { decideStorage, obsoleteArtifacts, type StorageDecision } from './storage/decide.ts';
 
 export interface Settings {
   /** Image of gateway pods if the project names none. */
@@ -65,10 +66,16 @@ export interface Decision {
   /** The deployment to request from the control plane, if the project names one. */
   readonly desiredDeployment?: DesiredDeployment;
   readonly events: readonly EventRecord[];
-  /** An older operator made its pods, and they wait for their turn to be replaced. */
-  readonly outdated: boolean;
   /** Milliseconds after which to reconcile again without a change. */
-  readonly again: number;
+  readonly requeueAfterMs: number;
+}
+
+/** Which revisions are kept and rolled out: what is decided before a project asks for its turn to replace pods. */
+export interface Plan {
+  readonly storage: StorageDecision;
+  readonly rollout: Rollout;
+  /** Objects are built from it, and from the rollout. */
+  readonly context: OwnedContext;
 }
 
 const RESYNC_MS = 600_000;
@@ -78,62 +85,68 @@ const MAX_ROLLOUT_MS = 25_000;
 /** Interval in milliseconds at which a project that waits for a turn checks it, in case it misses the call. */
 const TURN_MS = 60_000;
 
-export function decide(
+export function planRollout(
   observed: Observed,
   compilation: Compilation | undefined,
-  problems: readonly Refusal[],
   settings: Settings,
+  now: Date,
+): Plan {
+  const storage = decideStorage(observed, compilation, now);
+  const context = ownedContext(observed, podSettings(observed, settings));
+  return { storage, context, rollout: rolloutOf(observed, storage, context, now) };
+}
+
+/** `problems`: why sources cannot be compiled; empty if they can. */
+export function decide(
+  observed: Observed,
+  { storage, rollout, context }: Plan,
+  compilation: Compilation | undefined,
+  problems: readonly Refusal[],
   now: Date,
 ): Decision {
   const { project, pods, foreign } = observed;
   const { spec, status: before, metadata } = project;
-  const { revisions: stored, latest, write, verdict: storedVerdict } = decideStorage(observed, compilation, now);
+  const { revisions: stored, latest } = storage;
   const served = Number(observed.workload?.metadata.annotations?.[ANNOTATION_REVISION]) || undefined;
-  const context = ownedContext(observed, podSettings(observed, settings));
-  const rollout = rolloutOf(observed, { revisions: stored, latest }, context, now);
-  const { served: wanted, pinned, failed, externalDeployment } = rollout;
-  const summary = podsSummary(project, pods, wanted, observed.workload);
+  const { served: target, pinned, failed, externalDeployment } = rollout;
+  const summary = podsSummary(project, pods, target, observed.workload);
   const objects = decideObjects(observed, rollout, context, now);
 
   const held = statusWhileFetching(project, problems);
-  const verdicts: Verdict[] = [
-    verdictIn(held, 'Accepted') ?? acceptedVerdict([...problems, ...objects.problems]),
-    verdictIn(held, 'Compiled') ?? compiledVerdict(compilation),
-    storedVerdict,
-    routedVerdict(
-      programmedVerdict(
-        wanted,
-        pods,
-        summary,
-        foreign,
-        spec.autoDeploy,
-        failed ? undefined : rollout.status,
-        observed.injection?.pods,
-        rollout.pending,
-      ),
-      observed,
-      wanted?.artifactHash,
-    ),
-    ...objects.verdicts,
-  ];
+  const accepted = verdictIn(held, 'Accepted') ?? acceptedVerdict([...problems, ...objects.problems]);
+  const compiled = verdictIn(held, 'Compiled') ?? compiledVerdict(compilation);
+  const programmed = routedVerdict(
+    programmedVerdict({
+      target,
+      pods,
+      summary,
+      foreign,
+      autoDeploy: spec.autoDeploy,
+      rollout: failed ? undefined : rollout.status,
+      sidecars: observed.injection?.pods,
+      pending: rollout.pending,
+    }),
+    observed,
+    target?.artifactHash,
+  );
+  const verdicts = [accepted, compiled, storage.verdict, programmed, ...objects.verdicts];
   // A project without pods of its own has nothing to wait for.
-  const settled = verdicts[3]?.status === 'True' || (summary.wanted === 0 && wanted !== undefined);
-  const ready = readyVerdict(
-    verdicts,
+  const settled = programmed.status === 'True' || (summary.wanted === 0 && target !== undefined);
+  const ready = readyVerdict(verdicts, {
     summary,
     pinned,
-    wanted?.revision === failed?.revision ? undefined : failed,
+    failed: target?.revision === failed?.revision ? undefined : failed,
     externalDeployment,
-    rollout.status,
-  );
-  const servedNow = isServedByAll(verdicts[3], rollout.status) ? wanted?.revision : undefined;
+    rollout: rollout.status,
+  });
+  const servedNow = isServedByAll(programmed, rollout.status) ? target?.revision : undefined;
   const outcome = { rollout: rollout.status, served: servedNow, pinned };
   const revisions = withHistory(stored, before, outcome, now);
-  const previous = servedBefore({ revisions, revision: wanted?.revision, rollout: rollout.status }, pinned);
+  const previous = servedBefore({ revisions, revision: target?.revision, rollout: rollout.status }, pinned);
   // Pods of the revision before may still be needed while the next is being rolled out, and people may go back to it.
   const forgotten = settled
     ? obsolete(revisions, spec.revisionHistoryLimit, [
-        ...[wanted?.revision, latest, served, rollout.goal?.revision, rollout.stable?.revision],
+        ...[target?.revision, latest, served, rollout.goal?.revision, rollout.stable?.revision],
         ...[rollout.status?.revision, rollout.status?.from, previous?.revision],
       ])
     : [];
@@ -154,8 +167,8 @@ export function decide(
   const status: GatewayProjectStatus = {
     observedGeneration: metadata.generation ?? 0,
     conditions: conditions([...verdicts, ...around, ready], before?.conditions, metadata.generation, now),
-    ...(wanted ? { artifactHash: wanted.artifactHash } : {}),
-    ...(wanted?.revision === undefined ? {} : { revision: wanted.revision }),
+    ...(target ? { artifactHash: target.artifactHash } : {}),
+    ...(target?.revision === undefined ? {} : { revision: target.revision }),
     ...(latest === undefined ? {} : { latestRevision: latest }),
     revisions: revisions.filter((revision) => !forgotten.includes(revision)),
     specs: held?.specs ?? compiledSpecs(observed),
@@ -171,28 +184,27 @@ export function decide(
     address: serviceAddress(project),
   };
   return {
-    parts: write,
+    parts: storage.write,
     ...(objects.handOver ? { handOver: objects.handOver } : {}),
     apply: objects.apply,
     remove: [...objects.remove, ...garbage.parts],
     forget: garbage.records,
     status,
     ...(rollout.desiredDeployment ? { desiredDeployment: rollout.desiredDeployment } : {}),
-    outdated: rollout.outdated,
     events: [...rollout.events, ...events(before, status, [...verdicts, ...around, ready])],
-    again: Math.min(
-      settled || !wanted ? RESYNC_MS : rolloutPause(before, now),
-      rollout.again ?? RESYNC_MS,
-      observed.registry?.again ?? RESYNC_MS,
-      objects.again ?? RESYNC_MS,
+    requeueAfterMs: Math.min(
+      settled || !target ? RESYNC_MS : rolloutPause(before, now),
+      rollout.requeueAfterMs ?? RESYNC_MS,
+      observed.registry?.requeueAfterMs ?? RESYNC_MS,
+      objects.requeueAfterMs ?? RESYNC_MS,
       rollout.outdated ? TURN_MS : RESYNC_MS,
     ),
   };
 }
 
 /** Reports whether all pods serve the desired revision, and no rollout still has to show that it is good. */
-function isServedByAll(programmed: Verdict | undefined, rollout: RolloutStatus | undefined): boolean {
-  return programmed?.status === 'True' && programmed.reason !== 'ScaledToZero' && rollout?.phase !== 'Progressing';
+function isServedByAll(programmed: Verdict, rollout: RolloutStatus | undefined): boolean {
+  return programmed.status === 'True' && programmed.reason !== 'ScaledToZero' && rollout?.phase !== 'Progressing';
 }
 
 /** Grows with time: changes of pods trigger reconciles, and a pod that fails for an hour needs no check each second. */

@@ -1,9 +1,10 @@
 /** Input of a GatewayProject's decision, for tests. */
+import type { Refusal } from '../../api/refusal.ts';
 import { type Deployment, deployments, type GatewayProject, gatewayProjects } from '../../api/resources.ts';
 import type { KubeObject } from '../../kube/kube-object.ts';
 import { artifactParts } from '../../objects/artifact-parts.ts';
 import { ANNOTATION_REVISION } from '../../objects/names.ts';
-import type { decide } from './decide.ts';
+import { decide as decideBy, planRollout, type Settings } from './decide.ts';
 import type { Observed } from './observe.ts';
 import type { PodState } from './pods/pod-state.ts';
 import type { Compilation } from './sources/compilation.ts';
@@ -73,6 +74,18 @@ export function observed(of: GatewayProject, more: Partial<Observed> = {}): Obse
     secrets: { named: false, problems: [] },
     ...more,
   };
+}
+
+/** Decides as a reconcile does; `outdated`: the pods wait for their turn to be replaced. */
+export function decide(
+  seen: Observed,
+  compilation: Compilation | undefined,
+  problems: readonly Refusal[],
+  settings: Settings,
+  now: Date,
+) {
+  const plan = planRollout(seen, compilation, settings, now);
+  return { ...decideBy(seen, plan, compilation, problems, now), outdated: plan.rollout.outdated };
 }
 
 export const pod = (letter: string, more: Partial<PodState> = {}): PodState => ({

@@ -68,8 +68,8 @@ export interface ObserveWith extends ReadSourcesWith, ObserveRolloutWith, Observ
 }
 
 /** Returns undefined when the project is deleted, or being deleted. */
-export async function observe(using: ObserveWith, key: ObjectKey): Promise<Observed | undefined> {
-  const { objects, probe, policy = DEFAULT_POD_POLICY } = using;
+export async function observe(deps: ObserveWith, key: ObjectKey): Promise<Observed | undefined> {
+  const { objects, probe, policy = DEFAULT_POD_POLICY } = deps;
   const project = await objects.get(gatewayProjects, key);
   if (!project || project.metadata.deletionTimestamp) return undefined;
   const { namespace } = key;
@@ -77,11 +77,11 @@ export async function observe(using: ObserveWith, key: ObjectKey): Promise<Obser
   // Read before the content of all sources.
   const seenSources = await sourceVersions(objects, project, {
     refused: new Set(refused.map(({ name }) => name)),
-    foreign: await allowedForeignPlugins(using, project),
+    foreign: await allowedForeignPlugins(deps, project),
   });
   const keys = await readSigningKeys(objects, project, new Set(refused.map(({ name }) => name)));
   const sources = {
-    ...(await readSources(using, project)),
+    ...(await readSources(deps, project)),
     ...(keys.signing ? { signingKey: keys.signing } : {}),
     refused: refused.filter(({ field }) => isForCompiling(field)),
   };
@@ -94,8 +94,8 @@ export async function observe(using: ObserveWith, key: ObjectKey): Promise<Obser
   const parts = (await objects.listMetadata(configMaps, mine)).filter(
     (part) => part.metadata.labels?.[LABEL_PART] !== undefined,
   );
-  const injection = using.census?.of(key);
-  const webhookDrift = using.webhookDrift?.();
+  const injection = deps.census?.of(key);
+  const webhookDrift = deps.webhookDrift?.();
   const signedBy = keys.signing?.ok ? keys.signing.publicKey : undefined;
   return {
     project,
@@ -112,10 +112,10 @@ export async function observe(using: ObserveWith, key: ObjectKey): Promise<Obser
     ...(await readOwned(objects, project)),
     secrets: await readPodSecrets(objects, project, policy, refused),
     ...(canary && controlledBy(canary, project) ? { canary } : {}),
-    ...(await observeControlPlane(using, project, refused)),
+    ...(await observeControlPlane(deps, project, refused)),
     pods: await Promise.all(found.map((pod) => podState(pod, probe))),
     ...(await readRouted(objects, mine)),
-    ...(await observeRollout(using, project, found)),
+    ...(await observeRollout(deps, project, found)),
     ...(injection ? { injection } : {}),
     ...(webhookDrift === undefined ? {} : { webhookDrift }),
   };

@@ -1,9 +1,9 @@
 /** The reconcile of a GatewayProject, from top to bottom. */
 import { keyText, type ObjectKey } from '../../kube/kube-object.ts';
 import type { EventSink } from '../../runtime/objects.ts';
-import type { ExchangedParts } from '../../storage/exchanged-parts.ts';
-import { act, push, removeExchanged, type TellWith, tell } from './act.ts';
-import { decide, type Settings } from './decide.ts';
+import type { TamperedParts } from '../../storage/tampered-parts.ts';
+import { act, push, removeTampered, type TellWith, tell } from './act.ts';
+import { decide, type Plan, planRollout, type Settings } from './decide.ts';
 import { type ObserveWith, observe } from './observe.ts';
 import { type FingerprintsWith, observeFingerprints } from './rollout/fingerprints.ts';
 import type { Turn, UpdatePace } from './rollout/update-pace.ts';
@@ -16,48 +16,52 @@ export interface GatewayProjectWith extends ObserveWith, TellWith, FingerprintsW
   readonly compilations: Compilations;
   readonly settings: Settings;
   /** Absent in local mode, which has no other writers. */
-  readonly exchangedParts?: ExchangedParts;
+  readonly tamperedParts?: TamperedParts;
   /** Absent in local mode, which replaces pods at once. */
   readonly updatePace?: UpdatePace;
 }
 
 /** Returns the milliseconds after which to reconcile again, undefined when the project was deleted. */
-export async function reconcileGatewayProject(using: GatewayProjectWith, key: ObjectKey): Promise<number | undefined> {
-  const seen = await observe(using, key);
+export async function reconcileGatewayProject(deps: GatewayProjectWith, key: ObjectKey): Promise<number | undefined> {
+  const seen = await observe(deps, key);
   if (!seen) {
-    using.compilations.forget(keyText(key));
-    using.foreignUses.set(key, []);
-    using.link?.gone(key);
-    using.registries?.images.forgetProject(keyText(key));
-    using.controlPlanes?.forget(key);
-    await using.updatePace?.reconciled(key, false);
+    deps.compilations.forget(keyText(key));
+    deps.foreignUses.set(key, []);
+    deps.link?.gone(key);
+    deps.registries?.images.forgetProject(keyText(key));
+    deps.controlPlanes?.forget(key);
+    await deps.updatePace?.reconciled(key, false);
     return undefined;
   }
-  const exchanged = (await using.exchangedParts?.of(seen.project, seen.parts)) ?? [];
-  if (exchanged.length > 0) {
-    await removeExchanged(using.objects, using.events, seen.project, exchanged);
+  const tampered = (await deps.tamperedParts?.of(seen.project, seen.parts)) ?? [];
+  if (tampered.length > 0) {
+    await removeTampered(deps.objects, deps.events, seen.project, tampered);
     return 0;
   }
   const gathered = gather(seen.project, seen.sources);
-  const compilation = gathered.ok ? await using.compilations.compile(keyText(key), gathered.inputs) : undefined;
-  const stored = using.registries
-    ? await push(using.registries.images, await observeRegistry(using.registries, seen), compilation)
+  const compilation = gathered.ok ? await deps.compilations.compile(keyText(key), gathered.inputs) : undefined;
+  const stored = deps.registries
+    ? await push(deps.registries.images, await observeRegistry(deps.registries, seen), compilation)
     : withoutRegistry(seen);
-  const fingerprints = await observeFingerprints(using, seen.project, seen.deployments, compilation);
+  const fingerprints = await observeFingerprints(deps, seen.project, seen.deployments, compilation);
   const observed = { ...stored, ...(fingerprints ? { fingerprints } : {}) };
   const problems = gathered.ok ? [] : gathered.problems;
-  const decideWith = (turn: Turn | undefined) =>
-    decide({ ...observed, ...(turn ? { turn } : {}) }, compilation, problems, using.settings, new Date());
-  const { updatePace } = using;
-  const first = decideWith(updatePace ? undefined : { taken: true });
-  const turn = first.outdated ? await updatePace?.turn(key) : undefined;
-  const decision = turn ? decideWith(turn) : first;
+  const { updatePace, settings } = deps;
+  const now = new Date();
+  const plan = planRollout(observed, compilation, settings, now);
+  const turn = updatePace ? await turnOf(updatePace, key, plan) : ({ taken: true } as const);
+  const decision = decide({ ...observed, ...(turn ? { turn } : {}) }, plan, compilation, problems, now);
   try {
-    await act(using.objects, using.events, observed.project, decision);
+    await act(deps.objects, deps.events, observed.project, decision);
   } finally {
     await updatePace?.reconciled(key, turn?.taken === false);
   }
   const inputs = gathered.ok ? gathered.inputs : undefined;
-  tell(using, observed, { compilation, inputs }, decision);
-  return decision.again;
+  tell(deps, observed, { compilation, inputs }, decision);
+  return decision.requeueAfterMs;
+}
+
+/** Returns undefined if the pods are as this operator makes them. */
+async function turnOf(updatePace: UpdatePace, key: ObjectKey, { rollout }: Plan): Promise<Turn | undefined> {
+  return rollout.outdated ? updatePace.turn(key) : undefined;
 }

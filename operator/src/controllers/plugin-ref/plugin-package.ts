@@ -40,9 +40,9 @@ export function sha256(bytes: Uint8Array): string {
 }
 
 /** Reads the plugin that the PluginRef names, and checks the signature, version and hash that it requires. */
-export async function readPlugin(using: ReadPluginWith, ref: PluginRef): Promise<Read<LoadedPlugin>> {
+export async function readPlugin(deps: ReadPluginWith, ref: PluginRef): Promise<Read<LoadedPlugin>> {
   const name = ref.spec.plugin ?? ref.metadata.name;
-  const read = await load(using, ref, name);
+  const read = await load(deps, ref, name);
   if (!read.ok) return read;
   const { defaultConfig, version, sha256: wanted } = ref.spec;
   const plugin: ProjectPlugin = { ...read.plugin, name, ...(defaultConfig ? { defaultConfig } : {}) };
@@ -59,26 +59,26 @@ export async function readPlugin(using: ReadPluginWith, ref: PluginRef): Promise
   return { ok: true, plugin, sha256: hash, ...(read.verifiedBy ? { verifiedBy: read.verifiedBy } : {}) };
 }
 
-async function load(using: ReadPluginWith, ref: PluginRef, name: string): Promise<Read<Omit<LoadedPlugin, 'sha256'>>> {
+async function load(deps: ReadPluginWith, ref: PluginRef, name: string): Promise<Read<Omit<LoadedPlugin, 'sha256'>>> {
   const { builtin, configMap, secret, oci, url } = ref.spec.source;
   if ([builtin, configMap, secret, oci, url].filter((source) => source !== undefined).length !== 1) {
     return refuse('InvalidSpec', 'spec.source: exactly one of builtin, configMap, secret, oci and url must be set');
   }
   if (builtin) {
     if (ref.spec.verify) return refuse('InvalidSpec', 'spec.verify: a built-in plugin comes with gw and is unsigned');
-    const plugin = await using.catalog.builtin(builtin.name ?? name);
+    const plugin = await deps.catalog.builtin(builtin.name ?? name);
     return plugin
       ? { ok: true, plugin }
       : refuse('PluginNotFound', `gw has no built-in plugin "${builtin.name ?? name}"`);
   }
   const request = pluginRequest(ref);
-  const read = request ? remotePackage(using, ref, request, name) : await packageInCluster(using, ref);
+  const read = request ? remotePackage(deps, ref, request, name) : await packageInCluster(deps, ref);
   if (!read.ok) return read;
   // Before anything of the package is read.
-  const verified = ref.spec.verify ? await signedBy(using.objects, ref, read.signed) : undefined;
+  const verified = ref.spec.verify ? await signedBy(deps.objects, ref, read.signed) : undefined;
   if (verified && !verified.ok) return verified;
   try {
-    const plugin = using.catalog.read(read.files);
+    const plugin = deps.catalog.read(read.files);
     return { ok: true, plugin, ...(verified ? { verifiedBy: verified.key.fingerprint } : {}) };
   } catch (error) {
     // Parsers quote text that they cannot read, and a reader of a PluginRef may not be allowed to read Secrets.

@@ -16,8 +16,8 @@ export interface PluginRefWith extends ReadPluginWith {
 }
 
 /** Reconciles a PluginRef: writes only the PluginRef's status. */
-export async function reconcilePluginRef(using: PluginRefWith, key: ObjectKey): Promise<number | undefined> {
-  const { objects, sources, events, namespaces } = using;
+export async function reconcilePluginRef(deps: PluginRefWith, key: ObjectKey): Promise<number | undefined> {
+  const { objects, sources, events, namespaces } = deps;
   const ref = await objects.get(pluginRefs, key);
   if (!ref || ref.metadata.deletionTimestamp) {
     sources.forget({ kind: 'PluginRef', ...key });
@@ -27,7 +27,7 @@ export async function reconcilePluginRef(using: PluginRefWith, key: ObjectKey): 
   if (!request) sources.forget(ownerOfPlugin(ref));
   const fetch = request && sources.look(ownerOfPlugin(ref), request);
   if (holdsWhileFetching(ref, fetch)) return RESYNC_MS;
-  const read = await readPlugin(using, ref);
+  const read = await readPlugin(deps, ref);
   const readsLabels = namespaces.labels !== undefined;
   const { status, events: told } = decidePluginRef({ ref, read, fetch, readsLabels }, new Date());
   await writeStatus(objects, pluginRefs, ref, status);

@@ -32,12 +32,12 @@ afterEach(async () => {
 
 async function verified(source: object, verify: object): Promise<string | undefined> {
   const ref = pluginRefs.parse({ metadata: metadata('echo'), spec: { source, verify } });
-  const using = { objects, catalog, sources: fetcher.sources };
+  const deps = { objects, catalog, sources: fetcher.sources };
   const done = new Promise<void>((resolve) => fetcher.sources.onChange(() => resolve()));
-  let read = await readPlugin(using, ref);
+  let read = await readPlugin(deps, ref);
   if (!read.ok && read.reason === 'Fetching') {
     await done;
-    read = await readPlugin(using, ref);
+    read = await readPlugin(deps, ref);
   }
   return read.ok ? read.verifiedBy : `${read.reason}: ${read.message}`;
 }

@@ -9,8 +9,7 @@ import type { Schema } from '../../../api/schema.ts';
 import { isRecord, type KubeObject } from '../../../kube/kube-object.ts';
 import { gatewayName } from '../../../objects/names.ts';
 import { conditionOf } from '../../../runtime/conditions.ts';
-import { decide } from '../decide.ts';
-import { compiled, hash, kept, NOW, observed, SETTINGS } from '../decision-input.test-support.ts';
+import { compiled, decide, hash, kept, NOW, observed, SETTINGS } from '../decision-input.test-support.ts';
 import type { PodState } from './pod-state.ts';
 
 type Field = { readonly path: readonly string[]; readonly schema: Schema };

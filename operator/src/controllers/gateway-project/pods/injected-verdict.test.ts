@@ -6,7 +6,8 @@ import { injectedVerdict } from './injected-verdict.ts';
 const served = { revision: 2, artifactHash: 'sha256:a' };
 const none = { wanted: 0, ready: 0, programmed: 0 };
 const reasonWith = (sidecars?: number) => {
-  const { status, reason } = programmedVerdict(served, [], none, [], true, undefined, sidecars);
+  const basis = { target: served, pods: [], summary: none, foreign: [], autoDeploy: true, rollout: undefined };
+  const { status, reason } = programmedVerdict({ ...basis, sidecars });
   return `${status} ${reason}`;
 };
 

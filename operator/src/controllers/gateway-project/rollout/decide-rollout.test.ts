@@ -21,7 +21,7 @@ describe('rolling', () => {
     expect(shown(story.to(2))).toEqual(['Progressing', 2, 2, undefined]);
     expect(shown(story.look({ pods: [pod(1), pod(2), pod(2)] }))).toEqual(['Progressing', 2, 2, undefined]);
     expect(shown(story.look({ pods: [pod(1, { terminating: true }), pod(2), pod(2)] }))[0]).toBe('Succeeded');
-    expect(story.last?.again).toBeUndefined();
+    expect(story.last?.requeueAfterMs).toBeUndefined();
   });
 
   it.each([
@@ -34,7 +34,7 @@ describe('rolling', () => {
     // Nothing is done in the look that finds it: whoever goes on finds what was decided.
     expect(shown(failing)).toEqual(['Failed', 2, 2, undefined]);
     expect(failing.failed).toMatchObject({ revision: 2, generation: 1 });
-    expect([reasons(failing), failing.again]).toEqual([['RolledBack'], 0]);
+    expect([reasons(failing), failing.requeueAfterMs]).toEqual([['RolledBack'], 0]);
     const returned = story.look({ stalled: { stable: false, canary: false }, pods: [pod(1), pod(1)] });
     expect(shown(returned)).toEqual(['Failed', 1, 1, undefined]);
     expect([returned.failed?.revision, reasons(returned)]).toEqual([2, []]);
@@ -112,7 +112,7 @@ describe('rolling', () => {
     for (const revision of [2, 3]) {
       story.to(revision);
       expect(story.last?.status).toMatchObject({ phase: 'Succeeded', revision, from: 1, unserved: true });
-      expect(story.last?.again).toBeUndefined();
+      expect(story.last?.requeueAfterMs).toBeUndefined();
     }
     const scaled = story.look({ wanted: 2 });
     expect(shown(scaled)).toEqual(['Progressing', 3, 3, undefined]);

@@ -69,7 +69,7 @@ export interface RolloutDecision {
   readonly faults: readonly MeasuredFault[];
   readonly events: readonly EventRecord[];
   /** Milliseconds after which to check again, undefined when nothing is in progress. */
-  readonly again?: number;
+  readonly requeueAfterMs?: number;
 }
 
 const LOOK_MS = 1000;
@@ -124,11 +124,18 @@ function decide(input: RolloutInput): Deciding {
     // Back to the last good revision; the record of the failure stays.
     return { goal: good, stable: good, status: before, failed, events: [] };
   }
-  const again = input.failed !== undefined && failed === undefined && before?.phase !== 'Succeeded';
+  const isRetry = input.failed !== undefined && failed === undefined && before?.phase !== 'Succeeded';
   const firstPods = before?.phase === 'Succeeded' && before.unserved === true && input.wanted > 0;
   const isAsked = asks(input, 'retry', desired.revision) && before?.needsEvidence !== undefined;
   const isHeld = before?.needsEvidence !== undefined && before.strategy !== 'Canary';
-  if (before?.revision !== desired.revision || before.phase === 'Aborted' || again || firstPods || isAsked || isHeld) {
+  if (
+    before?.revision !== desired.revision ||
+    before.phase === 'Aborted' ||
+    isRetry ||
+    firstPods ||
+    isAsked ||
+    isHeld
+  ) {
     const begun = begin(input, desired, good, firstPods);
     // The measurements belong to the previous rollout.
     const { analysis: _, ...rest } = input;
@@ -251,7 +258,7 @@ function advance(input: RolloutInput, goal: Revision, { status, from }: Underway
   const programmed = servedBy(input.pods, goal);
   const moved = programmed > input.programmedBefore ? { progressedAt: rfc3339(input.now) } : {};
   const message = `${programmed} of ${input.wanted} pods serve revision ${goal.revision}`;
-  return { ...decision, status: { ...status, ...moved, message }, again: LOOK_MS };
+  return { ...decision, status: { ...status, ...moved, message }, requeueAfterMs: LOOK_MS };
 }
 
 function advanceCanary(input: RolloutInput, goal: Revision, before: RolloutStatus, from: Revision): Deciding {
@@ -271,11 +278,11 @@ function advanceCanary(input: RolloutInput, goal: Revision, before: RolloutStatu
     const decision = { goal, stable: goal, canary, events: [] };
     if (failure !== BY_HAND && isServed(input, goal)) {
       if (spec.canary.watchSeconds === 0) return { ...decision, status: succeed(status, input) };
-      return { ...decision, status: { ...status, watching: true, progressedAt: rfc3339(now) }, again: 0 };
+      return { ...decision, status: { ...status, watching: true, progressedAt: rfc3339(now) }, requeueAfterMs: 0 };
     }
     if (failure !== undefined) return { ...decision, ...fail(input, goal, status, failure) };
     const message = `promoted: ${servedBy(input.pods, goal)} of ${wanted} pods serve revision ${goal.revision}`;
-    return { ...decision, status: { ...status, message }, again: LOOK_MS };
+    return { ...decision, status: { ...status, message }, requeueAfterMs: LOOK_MS };
   }
   const decision = { goal, stable: from, canary, events: [] };
   const failure =
@@ -296,7 +303,11 @@ function advanceCanary(input: RolloutInput, goal: Revision, before: RolloutStatu
   const paused = before.paused === true || asks(input, 'pause', goal.revision);
   if (before.steppedAt === undefined && ready < canary.pods) {
     const message = `${name}: ${ready} of ${canary.pods} canary pods serve revision ${goal.revision}`;
-    return { ...decision, status: { ...status, weight, message, ...(paused ? { paused } : {}) }, again: LOOK_MS };
+    return {
+      ...decision,
+      status: { ...status, weight, message, ...(paused ? { paused } : {}) },
+      requeueAfterMs: LOOK_MS,
+    };
   }
   const steppedAt = before.steppedAt ?? rfc3339(now);
   const left = Date.parse(steppedAt) + step.pauseSeconds * 1000 - now.getTime();
@@ -312,9 +323,9 @@ function advanceCanary(input: RolloutInput, goal: Revision, before: RolloutStatu
     const { needsEvidence: _, ...rest } = status;
     const isStalled = left <= 0 && owed.length > 0;
     const seen = { ...evidenceOf(analysis), ...(paused ? { paused } : {}), ...(isStalled ? owes(owed) : {}) };
-    const again = left > 0 ? Math.min(left, LOOK_MS) : LOOK_MS;
+    const requeueAfterMs = left > 0 ? Math.min(left, LOOK_MS) : LOOK_MS;
     const waiting = { ...rest, weight, steppedAt, ...seen, message };
-    return { ...decision, status: waiting, again, events: isStalled ? heldEvents(before, waiting) : [] };
+    return { ...decision, status: waiting, requeueAfterMs, events: isStalled ? heldEvents(before, waiting) : [] };
   }
   return { ...decision, ...nextStep(input, goal, status, index + 1) };
 }
@@ -337,7 +348,7 @@ function watchPromoted(input: RolloutInput, goal: Revision, before: RolloutStatu
     const late = now.getTime() - Date.parse(before.progressedAt ?? '') > spec.progressDeadlineSeconds * 1000;
     if (late) return done;
     const message = `promoted; ${ready} of ${canary.pods} pods have revision ${from.revision} again, for comparison`;
-    return { ...decision, status: { ...before, message }, again: LOOK_MS };
+    return { ...decision, status: { ...before, message }, requeueAfterMs: LOOK_MS };
   }
   const steppedAt = before.steppedAt ?? rfc3339(now);
   const left = Date.parse(steppedAt) + spec.canary.watchSeconds * 1000 - now.getTime();
@@ -347,7 +358,7 @@ function watchPromoted(input: RolloutInput, goal: Revision, before: RolloutStatu
   return {
     ...decision,
     status: { ...before, steppedAt, ...evidenceOf(analysis), message },
-    again: Math.min(left, LOOK_MS),
+    requeueAfterMs: Math.min(left, LOOK_MS),
   };
 }
 
@@ -357,7 +368,7 @@ function nextStep(
   goal: Revision,
   status: RolloutStatus,
   index: number,
-): Pick<RolloutDecision, 'status' | 'events' | 'again'> {
+): Pick<RolloutDecision, 'status' | 'events' | 'requeueAfterMs'> {
   const { steppedAt: _, paused: _p, needsEvidence: _n, ...rest } = status;
   const steps = canarySteps(spec);
   const next = steps[index];
@@ -365,7 +376,7 @@ function nextStep(
   return {
     status: { ...rest, step: index, weight: next?.weight ?? 100, progressedAt: rfc3339(now), message },
     events: [event('CanaryStep', `revision ${goal.revision}: ${message}`)],
-    again: 0,
+    requeueAfterMs: 0,
   };
 }
 
@@ -450,7 +461,7 @@ function fail(
   goal: Revision,
   status: RolloutStatus,
   why: string,
-): Pick<RolloutDecision, 'status' | 'failed' | 'events' | 'again'> {
+): Pick<RolloutDecision, 'status' | 'failed' | 'events' | 'requeueAfterMs'> {
   const canary = status.strategy === 'Canary';
   const called = canary || why === BY_HAND;
   const goesBack = status.from !== undefined && status.from !== goal.revision && (called || spec.automaticRollback);
@@ -468,7 +479,7 @@ function fail(
   } = status;
   const ended = { ...rest, phase: called ? ('Aborted' as const) : ('Failed' as const), endedAt: at, message };
   if (!goesBack) {
-    return { status: ended, events: [event('RolloutFailed', message)], again: LOOK_MS };
+    return { status: ended, events: [event('RolloutFailed', message)], requeueAfterMs: LOOK_MS };
   }
   const failed: FailedRevision = {
     revision: goal.revision,
@@ -484,7 +495,7 @@ function fail(
     status: ended,
     failed,
     events: [event(canary ? 'CanaryAborted' : 'RolledBack', told)],
-    again: 0,
+    requeueAfterMs: 0,
   };
 }
 

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { type GatewayProject, type Workload, workloads } from '../../../api/resources.ts';
 import type { KubeObject, ObjectKey } from '../../../kube/kube-object.ts';
 import { ANNOTATION_TEMPLATE, ANNOTATION_UPDATE, LABEL_PROJECT } from '../../../objects/names.ts';
-import { decide, type Settings } from '../decide.ts';
-import { hash, kept, NOW, observed, pod, project, SETTINGS } from '../decision-input.test-support.ts';
+import type { Settings } from '../decide.ts';
+import { decide, hash, kept, NOW, observed, pod, project, SETTINGS } from '../decision-input.test-support.ts';
 import { type Turn, UpdatePace } from './update-pace.ts';
 
 const status = {

@@ -16,45 +16,45 @@ export interface ReadSourcesWith extends ReadPluginWith {
 }
 
 export async function readSources(
-  using: ReadSourcesWith,
+  deps: ReadSourcesWith,
   project: GatewayProject,
 ): Promise<Pick<Sources, 'specs' | 'plugins' | 'builtins'>> {
   return {
-    specs: await readSpecs(using, project),
-    plugins: [...(await readOwnPlugins(using, project)), ...(await readForeignPlugins(using, project))],
-    builtins: await readBuiltins(using, project),
+    specs: await readSpecs(deps, project),
+    plugins: [...(await readOwnPlugins(deps, project)), ...(await readForeignPlugins(deps, project))],
+    builtins: await readBuiltins(deps, project),
   };
 }
 
-async function readSpecs(using: ReadSourcesWith, project: GatewayProject): Promise<readonly SpecSource[]> {
-  const found = await using.objects.list(apiSpecs, { namespace: namespaceOf(project) });
+async function readSpecs(deps: ReadSourcesWith, project: GatewayProject): Promise<readonly SpecSource[]> {
+  const found = await deps.objects.list(apiSpecs, { namespace: namespaceOf(project) });
   const taken = found.filter((spec) => !spec.metadata.deletionTimestamp && takesSpec(project, spec));
-  return Promise.all(taken.map(async (apiSpec) => ({ apiSpec, read: await readDocument(using, apiSpec) })));
+  return Promise.all(taken.map(async (apiSpec) => ({ apiSpec, read: await readDocument(deps, apiSpec) })));
 }
 
-async function readOwnPlugins(using: ReadSourcesWith, project: GatewayProject): Promise<readonly PluginSource[]> {
-  const found = await using.objects.list(pluginRefs, { namespace: namespaceOf(project) });
+async function readOwnPlugins(deps: ReadSourcesWith, project: GatewayProject): Promise<readonly PluginSource[]> {
+  const found = await deps.objects.list(pluginRefs, { namespace: namespaceOf(project) });
   const taken = found.filter((ref) => !ref.metadata.deletionTimestamp && takesPlugin(project, ref));
-  return Promise.all(taken.map(async (ref) => ({ ref, read: await readPlugin(using, ref) })));
+  return Promise.all(taken.map(async (ref) => ({ ref, read: await readPlugin(deps, ref) })));
 }
 
 /** Returns PluginRefs of other namespaces that the project names and that allow it. Others are treated as missing. */
 export async function allowedForeignPlugins(
-  using: Pick<ReadSourcesWith, 'objects' | 'namespaces'>,
+  deps: Pick<ReadSourcesWith, 'objects' | 'namespaces'>,
   project: GatewayProject,
 ): Promise<readonly PluginRef[]> {
   const refs = foreignPluginKeys(project).map(async (key): Promise<readonly PluginRef[]> => {
-    const ref = using.namespaces.includes(key.namespace) ? await using.objects.get(pluginRefs, key) : undefined;
+    const ref = deps.namespaces.includes(key.namespace) ? await deps.objects.get(pluginRefs, key) : undefined;
     if (!ref || ref.metadata.deletionTimestamp) return [];
-    return (await allows(ref, namespaceOf(project), using.namespaces)) ? [ref] : [];
+    return (await allows(ref, namespaceOf(project), deps.namespaces)) ? [ref] : [];
   });
   return (await Promise.all(refs)).flat();
 }
 
-async function readForeignPlugins(using: ReadSourcesWith, project: GatewayProject): Promise<readonly PluginSource[]> {
-  using.foreignUses.set(keyOf(project), foreignPluginKeys(project));
-  const refs = await allowedForeignPlugins(using, project);
-  return Promise.all(refs.map(async (ref) => ({ ref, read: await readPlugin(using, ref) })));
+async function readForeignPlugins(deps: ReadSourcesWith, project: GatewayProject): Promise<readonly PluginSource[]> {
+  deps.foreignUses.set(keyOf(project), foreignPluginKeys(project));
+  const refs = await allowedForeignPlugins(deps, project);
+  return Promise.all(refs.map(async (ref) => ({ ref, read: await readPlugin(deps, ref) })));
 }
 
 async function readBuiltins(

@@ -24,5 +24,5 @@ export interface RegistryView {
   /** Images that are not there any more, though recorded: REGISTRY/REPOSITORY@DIGEST. */
   readonly missing: ReadonlySet<string>;
   /** Milliseconds after which to check again. */
-  readonly again?: number;
+  readonly requeueAfterMs?: number;
 }

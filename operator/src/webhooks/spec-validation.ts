@@ -16,10 +16,10 @@ import type { PodPolicy } from '../objects/pod-policy.ts';
 import { podRefusal } from '../objects/pod-template.ts';
 import { parseKeys } from '../sources/signature.ts';
 
-/** `using`: limits of its pods. */
+/** `deps`: limits of its pods. */
 export function projectFaults(
   project: GatewayProject,
-  using: { readonly image: string; readonly policy?: PodPolicy },
+  deps: { readonly image: string; readonly policy?: PodPolicy },
 ): readonly string[] {
   const { spec } = project;
   const names = (spec.plugins ?? []).map(({ name }) => name);
@@ -39,7 +39,7 @@ export function projectFaults(
     ...names
       .filter((name, index) => names.indexOf(name) !== index)
       .map((name) => `spec.plugins: "${name}" is listed twice`),
-    ...podsFault(project, using),
+    ...podsFault(project, deps),
     ...controlPlaneFault(spec),
   ];
 }

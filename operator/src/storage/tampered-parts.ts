@@ -14,7 +14,7 @@ import { readArchive, readStored } from './read-archive.ts';
 /** Maximum number of remembered revisions. */
 const MOST_LOOKED_AT = 10_000;
 
-export class ExchangedParts {
+export class TamperedParts {
   readonly #objects: Pick<Objects, 'get'>;
   /** Whether they are right, by the versions of the ConfigMaps: each is read once. */
   readonly #looked = new BoundedMap<boolean>(MOST_LOOKED_AT);
@@ -25,18 +25,18 @@ export class ExchangedParts {
     this.#objects = objects;
   }
 
-  /** Returns exchanged parts of the revisions that pods of the project may start with; unreadable ones are left out. */
+  /** Returns tampered parts of the revisions that pods of the project may start with; unreadable ones are left out. */
   async of(project: GatewayProject, parts: readonly KubeObject[]): Promise<readonly KubeObject[]> {
     const { revision, latestRevision, rollout } = project.status ?? {};
     const used = new Set([revision, latestRevision, rollout?.revision, rollout?.from]);
-    const exchanged: KubeObject[] = [];
+    const tampered: KubeObject[] = [];
     for (const stored of storedRevisions(project, parts)) {
       if (stored.image !== undefined || !used.has(stored.revision)) continue;
       const names = new Set(objectNames(project, stored));
       const own = parts.filter(({ metadata }) => names.has(metadata.name));
-      if (!(await this.#isRight(project, stored, own))) exchanged.push(...own);
+      if (!(await this.#isRight(project, stored, own))) tampered.push(...own);
     }
-    return exchanged;
+    return tampered;
   }
 
   async #isRight(project: GatewayProject, revision: Revision, own: readonly KubeObject[]): Promise<boolean> {
