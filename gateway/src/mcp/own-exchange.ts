@@ -1,7 +1,7 @@
 /** A request of the gateway's own to one of its operations, for the client of an MCP request and with its credentials. */
 import { Exchange, type HeaderList, headerOf } from '../exchange.ts';
 import type { CapturedResponse } from '../own-request/captured-response.ts';
-import { GivenBody } from '../own-request/given-body.ts';
+import { GivenBody } from '../own-request/in-memory-body.ts';
 import { traceparentOf } from '../telemetry/trace-context.ts';
 import type { ToolRequest } from './tool-request.ts';
 

@@ -1,7 +1,7 @@
 /** `host_client_certificate_get` and `…_name`: the client's identity by its TLS handshake. */
 
 import { capability } from '../../../../src/capability/capability.ts';
-import type { ClientCertificate } from '../../../../src/shown-certificate.ts';
+import type { ClientCertificate } from '../../../../src/client-certificate.ts';
 import type { Call } from '../../../../src/wasm/call/call.ts';
 
 const FIELDS: readonly ((certificate: ClientCertificate) => string | undefined)[] = [
