@@ -16,6 +16,7 @@ export { IN_FLIGHT_LIMITS, InFlight, type Share } from '../src/capability/in-fli
 export { onlyIn, openedInInit } from '../src/capability/in-hook.ts';
 export { Outage, type OutageLog } from '../src/capability/outage.ts';
 export { RequestSlot } from '../src/capability/request-slot.ts';
+export type { ClientCertificate } from '../src/client-certificate.ts';
 export { clientNetwork } from '../src/client-network.ts';
 export { CircuitBreaker } from '../src/egress/breaker.ts';
 export { connectVetted, EgressRefused, startTlsClient } from '../src/egress/connector.ts';
@@ -90,7 +91,6 @@ export { networkOf, ownerOf } from '../src/shares/owner.ts';
 export { NOBODY, type OwnerPath } from '../src/shares/owner-path.ts';
 export { ShareTree } from '../src/shares/share-tree.ts';
 export { SharedMap } from '../src/shares/shared-map.ts';
-export type { ClientCertificate } from '../src/shown-certificate.ts';
 export { get, isList, isObject, type Obj } from '../src/spec/json.ts';
 export { valueAt } from '../src/spec/pointer.ts';
 export type { BudgetReservation, BudgetResult, BudgetStore } from '../src/state/budget-store.ts';

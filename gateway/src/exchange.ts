@@ -4,10 +4,10 @@
  */
 import type { Duplex, Readable, Writable } from 'node:stream';
 import type { BufferBudget, Holding } from './buffer-budget.ts';
+import type { ClientCertificate } from './client-certificate.ts';
 import type { HandOff, WebSocketLimits } from './hand-off.ts';
 import { holdFor } from './held-by-request.ts';
 import type { Problem, ProblemError } from './problems.ts';
-import type { ClientCertificate } from './shown-certificate.ts';
 import type { RequestTrace } from './spans/request-trace.ts';
 import type { Closing } from './web-socket-closing.ts';
 import type { WebSocketFigures } from './web-socket-figures.ts';

@@ -41,11 +41,15 @@ import {
 import { otherPath, parameterRefusal } from '../validation/refusals.ts';
 import { ANSWERED, HANDED_OFF } from '../wasm/call/plugin.ts';
 import { UpstreamHandshake } from '../websocket/handshake.ts';
+import { EngineAnswer } from './engine-answer.ts';
 import { type Generation, isHttpUpstream, type LoadedOperation } from './generation.ts';
 import { runRequestHook } from './hooks.ts';
+import { OperationResponse } from './operation-response.ts';
 import { ownStream } from './own-stream.ts';
+import { ResponseCheck } from './response-check.ts';
 import { type ResponseOptions, ResponseRun } from './response-run.ts';
 import { transformedBody } from './streams.ts';
+import { UpstreamResponse } from './upstream-response.ts';
 
 export interface PipelineOptions extends ResponseOptions {
   readonly limits: RequestLimits;
@@ -238,20 +242,26 @@ class RequestRun implements BodyReading {
   async #dispatch(op: LoadedOperation): Promise<void> {
     const exchange = this.#exchange;
     const response = this.#response;
-    response.dispatches(op);
+    const { recorder, responseBudget, loop } = this.#options;
+    const check = op.response && new ResponseCheck(op.response, { recorder, loop }, exchange, responseBudget);
+    loop.enters(exchange, 'dispatch');
+    const dispatchedAt = performance.now();
+    exchange.trace?.dispatches(op.dispatcher.name);
     if (exchange.parts !== null) for (const part of exchange.parts) part?.dispatched?.(exchange);
     const decided = op.dispatcher.dispatch(exchange);
     const outcome = typeof decided === 'number' ? decided : await decided;
     const { handOff, engine } = exchange;
-    if (outcome === HANDED_OFF && engine !== null) return engine.answer(exchange, response);
+    if (outcome === HANDED_OFF && engine !== null)
+      return engine.answer(exchange, new EngineAnswer(response, op, check, dispatchedAt));
     if (outcome !== HANDED_OFF || handOff === null) {
-      response.observeDispatch(op, null);
+      const answered = new OperationResponse(response, op, check, dispatchedAt);
+      answered.observeDispatch(null);
       exchange.trace?.dispatched('answered', problemOf(exchange.answer));
       const unread =
         exchange.bodyStream !== null && mustBeRead(exchange, exchange.bodyStream)
           ? await readToLimit(exchange, exchange.bodyStream)
           : null;
-      return response.dispatcherAnswered(unread);
+      return answered.answerInMemory(unread);
     }
     const { upstream } = handOff;
     if (!isHttpUpstream(upstream)) throw new Error(`plugin ${op.dispatcher.name} handed off to an unknown upstream`);
@@ -261,7 +271,10 @@ class RequestRun implements BodyReading {
       body !== null && body === exchange.bodyStream ? headerOf(exchange.headers, 'content-length') : undefined;
     const trustedPeer = this.#options.client.trusts(exchange.peer);
     const upgrade = handOff.webSocket ? new UpstreamHandshake(exchange, op.messages !== null) : null;
-    proxy({ exchange, handOff, upstream, trustedPeer, body, contentLength: known, upgrade }, response);
+    proxy(
+      { exchange, handOff, upstream, trustedPeer, body, contentLength: known, upgrade },
+      new UpstreamResponse(response, op, check, dispatchedAt),
+    );
   }
 
   // --- BodyReading

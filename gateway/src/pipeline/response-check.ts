@@ -17,7 +17,7 @@ export interface JudgedResponse {
   /** The body has gone to the sink of `open`. */
   sent(bytes: number): void;
   withheld(answer: Problem): Promise<void>;
-  failed(error: unknown): void;
+  crashed(error: unknown): void;
 }
 
 const NO_BODY = new Uint8Array(0);
@@ -88,7 +88,7 @@ export class ResponseCheck {
         return then.open();
       },
       refused: () => then.withheld(noRoomForResponse()),
-      failed: then.failed,
+      failed: (error) => then.crashed(error),
     });
   }
 

@@ -2,7 +2,7 @@
 import { constants, type X509Certificate } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import type { ClientCertificate } from '../shown-certificate.ts';
+import type { ClientCertificate } from '../client-certificate.ts';
 
 /**
  * `off`: certificates are not requested. `optional`: connections without one are served too. `required`: they are not.

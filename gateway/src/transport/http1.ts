@@ -4,7 +4,7 @@ import { createServer as createSecureServer, type Server as HttpsServer } from '
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Exchange, type UpgradeOffer } from '../exchange.ts';
-import { IncomingBody } from './body.ts';
+import { type BodyLimits, IncomingBody } from './body.ts';
 import { clientAuthOptions, clientCertificateOf } from './client-certificate.ts';
 import { contained } from './contained.ts';
 import { type Http1Connection, Http1Response } from './http1-response.ts';
@@ -40,68 +40,130 @@ interface Pipelined {
   readonly connection: Http1Connection;
 }
 
-/** The server that listens, and how it takes a new certificate. */
-export interface Http1Server {
+/** The server that listens, and its connections that speak HTTP/1.1. */
+export class Http1Server {
   readonly server: HttpServer | HttpsServer;
-  useTls(settings: TlsSettings): void;
-  /** Is called with each connection that has been handed to the server. */
-  begin(socket: Socket): void;
-  /** Reports whether a request is under way on a connection, and how it ends. */
-  useOf(socket: Socket): ConnectionUse;
-}
-
-export function createHttp1Server(
-  { limits, events, drain, headerMemory, slowSenders, slowReaders, begunLines, upgraded, unread }: TransportState,
-  tls: TlsSettings | null,
-): Http1Server {
-  const scheme = tls ? 'https' : 'http';
-  const asksForCertificates = tls !== null && tls.clientAuth !== 'off';
-  const bodyLimits = { maxBodySize: limits.maxBodySize, slowSenders };
-  const options = {
-    ServerResponse: Http1Response,
-    maxHeaderSize: parserLimit(limits),
-    keepAliveTimeout: limits.keepAliveTimeoutMs,
-    headersTimeout: limits.headersTimeoutMs,
-    // The body has its own limit, on the time without progress: large ones may take long.
-    requestTimeout: 0,
-    connectionsCheckingInterval: Math.max(20, Math.min(1000, limits.headersTimeoutMs / 4)),
-    requireHostHeader: false,
-    noDelay: true,
-    highWaterMark: 64 << 10,
-    shouldUpgradeCallback: (request: IncomingMessage) => {
-      // If the connection is another response's to finish, the request stays one of HTTP.
-      return underWay(request.socket) === null && asksForWebSocket(request);
-    },
-  };
-
-  const readers = new WeakMap<Socket, SlicedReader>();
+  readonly #secure: HttpsServer | null;
+  readonly #state: TransportState;
+  readonly #scheme: string;
+  readonly #asksForCertificates: boolean;
+  readonly #bodyLimits: BodyLimits;
+  readonly #readers = new WeakMap<Socket, SlicedReader>();
   /** State of connections that have had a request. */
-  const connections = new WeakMap<Socket, Http1Connection>();
-  const broken = new WeakSet<Socket>();
+  readonly #connections = new WeakMap<Socket, Http1Connection>();
+  readonly #broken = new WeakSet<Socket>();
+
+  constructor(state: TransportState, tls: TlsSettings | null) {
+    const { limits, slowSenders } = state;
+    this.#state = state;
+    this.#scheme = tls ? 'https' : 'http';
+    this.#asksForCertificates = tls !== null && tls.clientAuth !== 'off';
+    this.#bodyLimits = { maxBodySize: limits.maxBodySize, slowSenders };
+    const onRequest = (request: IncomingMessage, response: Http1Response) => {
+      this.#on(request.socket, () => this.#accept(request, response, false));
+    };
+    const options = this.#options();
+    this.#secure = tls && createSecureServer({ ...options, ...secureOptions(tls, limits) }, onRequest);
+    this.server = this.#secure ?? createServer(options, onRequest);
+    this.server.maxHeadersCount = 0;
+    this.#listen(onRequest);
+  }
+
+  useTls(settings: TlsSettings): void {
+    this.#secure?.setSecureContext(contextOptions(settings));
+  }
+
+  /** Is called with each connection that has been handed to the server. */
+  begin(socket: Socket): void {
+    const { headerMemory } = this.#state;
+    const arriving = () => headerMemory.arriving(peerOf(socket), () => void socket.destroy());
+    this.#readers.set(socket, new SlicedReader(socket, arriving));
+  }
+
+  /** Reports whether a request is under way on a connection, and how it ends. */
+  useOf(socket: Socket): ConnectionUse {
+    const isBusy = () => this.#underWay(socket) !== null;
+    return {
+      get busy() {
+        return isBusy();
+      },
+      close: () => socket.destroy(),
+    };
+  }
+
+  #options() {
+    const { limits } = this.#state;
+    return {
+      ServerResponse: Http1Response,
+      maxHeaderSize: parserLimit(limits),
+      keepAliveTimeout: limits.keepAliveTimeoutMs,
+      headersTimeout: limits.headersTimeoutMs,
+      // The body has its own limit, on the time without progress: large ones may take long.
+      requestTimeout: 0,
+      connectionsCheckingInterval: Math.max(20, Math.min(1000, limits.headersTimeoutMs / 4)),
+      requireHostHeader: false,
+      noDelay: true,
+      highWaterMark: 64 << 10,
+      shouldUpgradeCallback: (request: IncomingMessage) => {
+        // If the connection is another response's to finish, the request stays one of HTTP.
+        return this.#underWay(request.socket) === null && asksForWebSocket(request);
+      },
+    };
+  }
+
+  #listen(onRequest: (request: IncomingMessage, response: Http1Response) => void): void {
+    const { server } = this;
+    server.on('checkContinue', (request, response) => {
+      this.#on(request.socket, () => this.#accept(request, response as Http1Response, true));
+    });
+    // Unknown expectations are ignored (RFC 9110, section 10.1.1).
+    server.on('checkExpectation', (request, response) => onRequest(request, response as Http1Response));
+    server.on('connect', ({ method = '', url = '', rawHeaders }, socket) => {
+      // Node.js has let go of the socket: a reset by the client would end the process.
+      socket.on('error', () => socket.destroy());
+      const request = { method, target: url, headers: rawHeaders };
+      this.#on(socket, () => this.#refuse(socket as Socket, new Error('CONNECT is not served'), request));
+    });
+    server.on('upgrade', (request, socket, head) => {
+      this.#on(socket, () => {
+        const rest = this.#readers.get(socket as Socket)?.leave(head) ?? head;
+        this.#accept(request, responseOnUpgrade(request, socket as Socket, rest), false);
+      });
+    });
+    server.on('clientError', (error: ParserError, socket) => {
+      this.#on(socket, () => this.#unreadable(error, socket as Socket));
+    });
+    if (this.#secure === null) return;
+    // A failed handshake cannot be answered in HTTP.
+    this.#secure.removeAllListeners('tlsClientError');
+    this.#secure.on('tlsClientError', (_error, socket) => socket.destroy());
+  }
+
+  /** `step`: for one connection. */
+  #on(socket: Duplex, step: () => void): void {
+    contained(step, () => socket.destroy(), this.#state.events.crashed);
+  }
 
   /** The response that the connection is to finish. */
-  function underWay(socket: Socket): Http1Response | null {
-    const last = connections.get(socket)?.last ?? null;
+  #underWay(socket: Socket): Http1Response | null {
+    const last = this.#connections.get(socket)?.last ?? null;
     return last === null || last.writableFinished ? null : last;
   }
 
-  function connectionOf(socket: Socket): Http1Connection {
-    const known = connections.get(socket);
+  #connectionOf(socket: Socket): Http1Connection {
+    const known = this.#connections.get(socket);
     if (known !== undefined) return known;
-    const reader = readers.get(socket);
+    const reader = this.#readers.get(socket);
     if (reader === undefined) throw new Error('a request came before its connection was handed over');
-    const connection: Http1Connection = { openedAt: performance.now(), last: null, reader, crashed: events.crashed };
-    connections.set(socket, connection);
-    watch(socket);
+    const { crashed } = this.#state.events;
+    const connection: Http1Connection = { openedAt: performance.now(), last: null, reader, crashed };
+    this.#connections.set(socket, connection);
+    this.#watch(socket);
     return connection;
   }
 
-  const begin = (socket: Socket) => {
-    const arriving = () => headerMemory.arriving(peerOf(socket), () => void socket.destroy());
-    readers.set(socket, new SlicedReader(socket, arriving));
-  };
-
-  function accept(request: IncomingMessage, response: Http1Response, waitsForContinue: boolean): void {
+  #accept(request: IncomingMessage, response: Http1Response, waitsForContinue: boolean): void {
+    const { drain, headerMemory, upgraded, unread } = this.#state;
     // A request that was read before the connection ended.
     if (request.socket.destroyed) return;
     const { rawHeaders, httpVersionMajor, httpVersionMinor, url = '/' } = request;
@@ -114,14 +176,14 @@ export function createHttp1Server(
     const exchange = new Exchange(response, {
       method: request.method ?? 'GET',
       target,
-      scheme,
+      scheme: this.#scheme,
       headers: rawHeaders,
       clientIp: peerOf(request.socket),
-      body: hasBody ? new IncomingBody(request, response, bodyLimits) : null,
+      body: hasBody ? new IncomingBody(request, response, this.#bodyLimits) : null,
     });
     exchange.fault = fault;
     if (response.afterRequest !== null) exchange.upgrade = WEB_SOCKET;
-    if (asksForCertificates) exchange.clientCertificate = clientCertificateOf(request.socket);
+    if (this.#asksForCertificates) exchange.clientCertificate = clientCertificateOf(request.socket);
     response.exchange = exchange;
     response.drain = drain;
     response.waitsForContinue = waitsForContinue;
@@ -130,17 +192,18 @@ export function createHttp1Server(
     response.on('close', response.release);
     // Node's parser loses bytes that came in one piece behind an unsupported upgrade.
     if (upgrade) response.shouldKeepAlive = false;
-    const previous = underWay(request.socket);
-    const connection = connectionOf(request.socket);
+    const previous = this.#underWay(request.socket);
+    const connection = this.#connectionOf(request.socket);
     response.http1 = connection;
     connection.last = response;
     connection.reader.begins(request);
     response.heldHeaders = headerMemory.hold(exchange, headerBytes, response);
-    if (previous === null) serve(exchange, response);
-    else wait(request.socket, { exchange, response, previous, connection });
+    if (previous === null) this.#serve(exchange, response);
+    else this.#wait(request.socket, { exchange, response, previous, connection });
   }
 
-  function serve(exchange: Exchange, response: Http1Response): void {
+  #serve(exchange: Exchange, response: Http1Response): void {
+    const { events } = this.#state;
     if (response.heldHeaders !== null) return events.request(exchange);
     const refusal = noHeaderRoom(exchange);
     response.refuse(refusal);
@@ -148,7 +211,8 @@ export function createHttp1Server(
   }
 
   /** Pipelined: one after another, since only safe requests may overlap (RFC 9112, section 9.3.2). */
-  function wait(socket: Socket, { exchange, response, previous, connection }: Pipelined): void {
+  #wait(socket: Socket, { exchange, response, previous, connection }: Pipelined): void {
+    const { events } = this.#state;
     connection.reader.waiting++;
     previous.once('close', () => {
       if (--connection.reader.waiting === 0) socket.resume();
@@ -156,37 +220,43 @@ export function createHttp1Server(
       const reason = exchange.closedWith === 400 ? 'malformed' : null;
       if (exchange.closed && exchange.closedWith !== 0)
         events.refused({ exchange, status: exchange.closedWith, reason, bytes: 0 });
-      if (previous.shouldKeepAlive && !exchange.closed) on(socket, () => serve(exchange, response));
+      if (previous.shouldKeepAlive && !exchange.closed) this.#on(socket, () => this.#serve(exchange, response));
     });
   }
 
-  function refuseOn(socket: Socket, error: ParserError, request?: UnservedRequest): void {
-    const firstLineEnds = !connections.has(socket) && begunLines.has(socket);
+  #refuse(socket: Socket, error: ParserError, request?: UnservedRequest): void {
+    const { begunLines, events, limits } = this.#state;
+    const firstLineEnds = !this.#connections.has(socket) && begunLines.has(socket);
     const { maxUriLength } = limits;
-    const refused = refuse({ socket, scheme, peer: peerOf(socket), firstLineEnds, maxUriLength }, error, request);
+    const refused = refuse(
+      { socket, scheme: this.#scheme, peer: peerOf(socket), firstLineEnds, maxUriLength },
+      error,
+      request,
+    );
     if (refused !== null) events.refused(refused);
   }
 
   /** The parser takes no further byte of the connection: completes open answers, then ends it. */
-  function unreadable(error: ParserError, socket: Socket): void {
-    const last = underWay(socket);
+  #unreadable(error: ParserError, socket: Socket): void {
+    const last = this.#underWay(socket);
     if (last === null || GONE.has(error.code ?? '')) {
-      refuseOn(socket, error);
+      this.#refuse(socket, error);
       // Bytes after `Connection: close` are not read.
-    } else if (error.code !== 'HPE_CLOSED_CONNECTION' && !broken.has(socket)) {
-      broken.add(socket);
-      if (last.req.complete) last.once('finish', () => unreadable(error, socket));
+    } else if (error.code !== 'HPE_CLOSED_CONNECTION' && !this.#broken.has(socket)) {
+      this.#broken.add(socket);
+      if (last.req.complete) last.once('finish', () => this.#unreadable(error, socket));
       else last.bodyUnreadable();
     }
   }
 
-  function watch(socket: Socket): void {
+  #watch(socket: Socket): void {
+    const { slowReaders } = this.#state;
     const reader = {
       progressAt: performance.now(),
       get waitsForClient() {
         return socket.writableLength > 0;
       },
-      cutOff: () => connections.get(socket)?.last?.cutOff(),
+      cutOff: () => this.#connections.get(socket)?.last?.cutOff(),
     };
     socket.on('drain', () => {
       reader.progressAt = performance.now();
@@ -194,49 +264,6 @@ export function createHttp1Server(
     socket.on('close', () => slowReaders.delete(reader));
     slowReaders.add(reader);
   }
-
-  /** `step`: for one connection. */
-  const on = (socket: Duplex, step: () => void) => contained(step, () => socket.destroy(), events.crashed);
-  const onRequest = (request: IncomingMessage, response: Http1Response) => {
-    on(request.socket, () => accept(request, response, false));
-  };
-  const secure = tls && createSecureServer({ ...options, ...secureOptions(tls, limits) }, onRequest);
-  const server = secure ?? createServer(options, onRequest);
-  server.maxHeadersCount = 0;
-  server.on('checkContinue', (request, response) => {
-    on(request.socket, () => accept(request, response as Http1Response, true));
-  });
-  // Unknown expectations are ignored (RFC 9110, section 10.1.1).
-  server.on('checkExpectation', (request, response) => onRequest(request, response as Http1Response));
-  server.on('connect', ({ method = '', url = '', rawHeaders }, socket) => {
-    // Node.js has let go of the socket: a reset by the client would end the process.
-    socket.on('error', () => socket.destroy());
-    const request = { method, target: url, headers: rawHeaders };
-    on(socket, () => refuseOn(socket as Socket, new Error('CONNECT is not served'), request));
-  });
-  server.on('upgrade', (request, socket, head) => {
-    on(socket, () => {
-      const rest = readers.get(socket as Socket)?.leave(head) ?? head;
-      accept(request, responseOnUpgrade(request, socket as Socket, rest), false);
-    });
-  });
-  server.on('clientError', (error: ParserError, socket) => on(socket, () => unreadable(error, socket as Socket)));
-  if (secure) {
-    // A failed handshake cannot be answered in HTTP.
-    secure.removeAllListeners('tlsClientError');
-    secure.on('tlsClientError', (_error, socket) => socket.destroy());
-  }
-  return {
-    server,
-    begin,
-    useOf: (socket) => ({
-      get busy() {
-        return underWay(socket) !== null;
-      },
-      close: () => socket.destroy(),
-    }),
-    useTls: (settings) => secure?.setSecureContext(contextOptions(settings)),
-  };
 }
 
 function versionName(version: TlsVersion): 'TLSv1.2' | 'TLSv1.3' {

@@ -4,8 +4,8 @@
  */
 import { constants, performServerHandshake, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
+import type { ClientCertificate } from '../client-certificate.ts';
 import { Exchange, type UpgradeOffer } from '../exchange.ts';
-import type { ClientCertificate } from '../shown-certificate.ts';
 import { type BodyLimits, IncomingBody } from './body.ts';
 import { clientCertificateOf } from './client-certificate.ts';
 import { contained } from './contained.ts';

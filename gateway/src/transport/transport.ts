@@ -14,7 +14,7 @@ import type { ConnectionSlots } from './connection-slots.ts';
 import { contained } from './contained.ts';
 import { Drain } from './drain.ts';
 import type { HeaderMemory } from './header-memory.ts';
-import { createHttp1Server, peerOf } from './http1.ts';
+import { Http1Server, peerOf } from './http1.ts';
 import { Http2Connections } from './http2.ts';
 import { OpenConnections } from './open-connections.ts';
 import { ProtocolDetector } from './protocol-detector.ts';
@@ -77,13 +77,14 @@ export function createTransport(
   const open = new OpenConnections();
   const http2 = new Http2Connections(state, (tls?.clientAuth ?? 'off') !== 'off');
   const detector = new ProtocolDetector(limits.headersTimeoutMs);
-  const { server, begin, useTls, useOf } = createHttp1Server(state, tls);
+  const http1 = new Http1Server(state, tls);
+  const { server } = http1;
   let closing = false;
   const protocols = {
     http1: (socket: Socket, serve: (socket: Socket) => void) => {
-      open.used(socket, useOf(socket));
+      open.used(socket, http1.useOf(socket));
       serve(socket);
-      begin(socket);
+      http1.begin(socket);
     },
     http2: (socket: Socket, scheme: string) => open.used(socket, http2.accept(socket, scheme)),
   };
@@ -109,7 +110,7 @@ export function createTransport(
 
   return {
     useTls(settings) {
-      useTls(settings);
+      http1.useTls(settings);
       const { clientCa } = settings.keyPair;
       const areSame = clientCa === undefined ? roots === undefined : roots?.equals(clientCa) === true;
       roots = clientCa;

@@ -19,7 +19,7 @@ import {
 import type { AiRefused } from '../../proxy/conversation/refusal.ts';
 import { RealtimeSession } from '../../proxy/realtime-session.ts';
 import { type SpentTokens, spentTokens } from '../../proxy/spent-tokens.ts';
-import { closingFor } from './closing-for.ts';
+import { closingFor } from './budget-close-frame.ts';
 import { NANOS } from './prices.ts';
 
 /** Seconds after which a process that has not renewed a lease counts as gone. */
