@@ -1,4 +1,4 @@
-import type { Steps } from '../gateway/src/in-turns.ts';
+import type { Steps } from '../gateway/src/scheduling/cooperative-scheduling.ts';
 
 /** Does work that yields without a pause. */
 export function atOnce<T>(steps: Steps<T>): T {

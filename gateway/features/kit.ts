@@ -2,8 +2,6 @@
 export { canonicalJson } from '../src/artifact/canonical-json.ts';
 export type { Json, JsonObject } from '../src/artifact/format.ts';
 export { BoundedMap } from '../src/bounded-map.ts';
-export { BufferBudget, type Evictable, type Holding } from '../src/buffer-budget.ts';
-export { ByteCollector } from '../src/byte-collector.ts';
 export {
   type ArtifactServices,
   type CapabilityFunction,
@@ -64,8 +62,7 @@ export { holdsCredential } from '../src/headers/credential-names.ts';
 export { HOPS } from '../src/headers/hops.ts';
 export { parseHttpDate } from '../src/headers/http-date.ts';
 export { isUtf8, mediaTypeOf } from '../src/headers/media-type.ts';
-export { holdFor } from '../src/held-by-request.ts';
-export { inTurns, type Steps, Turns } from '../src/in-turns.ts';
+export { retryAfterMs } from '../src/headers/retry-after.ts';
 export { RepeatedMember } from '../src/json/escaped-names.ts';
 export { isWrittenNumber, type JsonNumber, numberText, plainNumber } from '../src/json/exact-json.ts';
 export { isQuickJson, type JsonScan, scanJson } from '../src/json/json-scan.ts';
@@ -75,16 +72,15 @@ export { MOST_NESTING, nestsTooDeeply } from '../src/json/nesting.ts';
 export { parseAsWritten } from '../src/json/parse-as-written.ts';
 export { parseOnce, parseScanned, parseTextOnce } from '../src/json/parse-once.ts';
 export { parsedSize } from '../src/json/parsed-size.ts';
-export { KeyedMutex } from '../src/keyed-mutex.ts';
-export { firstLineOf, messageOf } from '../src/message-of.ts';
+export { BufferBudget, type Evictable, type Holding } from '../src/memory/buffer-budget.ts';
+export { holdFor } from '../src/memory/request-holding.ts';
 export { patternKind } from '../src/patterns/known-patterns.ts';
 export { compilePattern, type Pattern } from '../src/patterns/pattern.ts';
 export { DEFAULT_STEPS, StepBudget, StepsExceeded, type TimeLimit } from '../src/patterns/step-budget.ts';
 export { type Problem, type ProblemName, problem } from '../src/problems.ts';
-export { readInTurns, SLICE, slicesInTurns } from '../src/read-in-turns.ts';
-export { readWhole } from '../src/read-whole.ts';
-export { retryAfterMs } from '../src/retry-after.ts';
-export { EventParser, type ServerSentEvent } from '../src/server-sent-events.ts';
+export { inTurns, type Steps, Turns } from '../src/scheduling/cooperative-scheduling.ts';
+export { KeyedMutex } from '../src/scheduling/keyed-mutex.ts';
+export { readInTurns, SLICE, slicesInTurns } from '../src/scheduling/read-in-turns.ts';
 export { Checks } from '../src/shares/checks.ts';
 export { Crowded, FairQueue } from '../src/shares/fair-queue.ts';
 export { networkOf, ownerOf } from '../src/shares/owner.ts';
@@ -99,6 +95,9 @@ export type { NonceVerdict } from '../src/state/nonce-store.ts';
 export type { RateLimitResult, RateLimitStore } from '../src/state/rate-limit-store.ts';
 export type { Reservation, ReservationStore } from '../src/state/reservation-store.ts';
 export { StateUnavailable } from '../src/state/state.ts';
+export { ByteCollector } from '../src/streams/byte-collector.ts';
+export { readWhole } from '../src/streams/read-whole.ts';
+export { EventParser, type ServerSentEvent } from '../src/streams/server-sent-events.ts';
 export { text, timestamp } from '../src/telemetry/access-log.ts';
 export type { LabelledCounter } from '../src/telemetry/labelled-counter.ts';
 export {
@@ -110,6 +109,7 @@ export {
   type SampledInfo,
 } from '../src/telemetry/metric-table.ts';
 export { traceparentOf } from '../src/telemetry/trace-context.ts';
+export { firstLineOf, messageOf } from '../src/text/message-of.ts';
 export { PluginLoadError } from '../src/wasm/binary/plugin-load-error.ts';
 export type { Binding, Call } from '../src/wasm/call/call.ts';
 export type { CallState } from '../src/wasm/call/capability.ts';

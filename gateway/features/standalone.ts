@@ -1,10 +1,10 @@
 /** The capabilities without a gateway: for tests and benchmarks, with open egress. */
 import { readFileSync } from 'node:fs';
-import { BufferBudget } from '../src/buffer-budget.ts';
 import type { LoadedCapability, ProcessServices } from '../src/capability/capability.ts';
 import { openCapabilities } from '../src/capability/open-capabilities.ts';
 import { EgressGuard } from '../src/egress/guard.ts';
 import { type HttpCaller, HttpClient } from '../src/egress/http-client.ts';
+import { BufferBudget } from '../src/memory/buffer-budget.ts';
 import { MemoryState } from '../src/state/memory-state.ts';
 import type { State } from '../src/state/state.ts';
 import { LabelledCounter } from '../src/telemetry/labelled-counter.ts';

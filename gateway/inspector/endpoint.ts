@@ -2,8 +2,8 @@
 import { parseExactly } from '../src/json/exact-json.ts';
 import { headerText } from '../src/mcp/client/header-text.ts';
 import { headersOfArguments, parameterHeaders } from '../src/mcp/upstreams/parameter-headers.ts';
-import { EventParser } from '../src/server-sent-events.ts';
 import { get, isObject, type JsonObject, type Obj } from '../src/spec/json.ts';
+import { EventParser } from '../src/streams/server-sent-events.ts';
 import type { TraceReport } from '../src/trace/report.ts';
 
 const REVISION = '2026-07-28';

@@ -3,10 +3,10 @@
  * the dispatchers see nothing else of it. One object per request, its fields filled as the request proceeds.
  */
 import type { Duplex, Readable, Writable } from 'node:stream';
-import type { BufferBudget, Holding } from './buffer-budget.ts';
 import type { ClientCertificate } from './client-certificate.ts';
 import type { HandOff, WebSocketLimits } from './hand-off.ts';
-import { holdFor } from './held-by-request.ts';
+import type { BufferBudget, Holding } from './memory/buffer-budget.ts';
+import { holdFor } from './memory/request-holding.ts';
 import type { Problem, ProblemError } from './problems.ts';
 import type { RequestTrace } from './spans/request-trace.ts';
 import type { Closing } from './web-socket-closing.ts';

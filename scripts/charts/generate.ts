@@ -7,7 +7,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { messageOf } from '../../gateway/src/message-of.ts';
+import { messageOf } from '../../gateway/src/text/message-of.ts';
 import { withServeValues } from './serve-values.ts';
 import { readValues } from './values-file.ts';
 import { valuesSchema } from './values-schema.ts';

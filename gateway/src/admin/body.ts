@@ -1,7 +1,7 @@
-import { ByteCollector } from '../byte-collector.ts';
 import type { Exchange } from '../exchange.ts';
 import { parseTextOnce } from '../json/parse-once.ts';
 import { isObject } from '../spec/json.ts';
+import { ByteCollector } from '../streams/byte-collector.ts';
 
 /** Returns the body of a request to the admin port; empty if it is longer than `most` bytes. */
 export async function bodyOf({ bodyStream }: Exchange, most: number): Promise<string> {

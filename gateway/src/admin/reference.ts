@@ -2,9 +2,9 @@
 import { REFERENCE_FILES, REFERENCE_HEADERS, type ReferenceListing, referenceFile } from '../api-reference/files.ts';
 import { withoutServers } from '../api-reference/without-servers.ts';
 import type { Artifact } from '../artifact/index.ts';
-import { messageOf } from '../message-of.ts';
 import { problem } from '../problems.ts';
 import { SpecLibrary } from '../reserved/spec-library.ts';
+import { messageOf } from '../text/message-of.ts';
 import { jsonPage, type Page, problemPage } from './page.ts';
 import { REFERENCE_PATH } from './reference-paths.ts';
 

@@ -5,11 +5,11 @@
  */
 import { pipeline } from 'node:stream/promises';
 import { Agent, type Dispatcher } from 'undici';
-import { ByteCollector } from '../byte-collector.ts';
 import { HOP_BY_HOP } from '../egress/forwarded-headers.ts';
 import type { Exchange, HeaderList } from '../exchange.ts';
-import { messageOf } from '../message-of.ts';
 import { type Problem, problem } from '../problems.ts';
+import { ByteCollector } from '../streams/byte-collector.ts';
+import { messageOf } from '../text/message-of.ts';
 import { BodyTooLarge } from '../transport/body.ts';
 import { TRY_PATH } from './reference-paths.ts';
 

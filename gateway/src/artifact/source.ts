@@ -2,7 +2,7 @@
 
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { messageOf } from '../message-of.ts';
+import { messageOf } from '../text/message-of.ts';
 import { ArtifactError } from './error.ts';
 
 /** Compressed bytes of an artifact; the unpacked content has its own limit. */

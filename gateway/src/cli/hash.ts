@@ -1,7 +1,7 @@
 /** `gw hash`: hashes of passwords and API keys, for config that may hold them in the open. */
 import { Command } from 'commander';
 import { HASH_ALGORITHMS, type HashAlgorithm, makeHash } from '../../features/auth/host/credentials/make-hash.ts';
-import { messageOf } from '../message-of.ts';
+import { messageOf } from '../text/message-of.ts';
 import { structured } from './command-line/output-format.ts';
 import { EXIT_FAILURE, type Program } from './command-line/program.ts';
 import { formatOption, option } from './command-line/variables.ts';

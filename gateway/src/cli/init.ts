@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Command } from 'commander';
-import { messageOf } from '../message-of.ts';
+import { messageOf } from '../text/message-of.ts';
 import { upstreamUrl } from './command-line/options.ts';
 import { EXIT_FAILURE, type Program } from './command-line/program.ts';
 import { option, presence } from './command-line/variables.ts';

@@ -5,7 +5,7 @@
  */
 import type ipaddr from 'ipaddr.js';
 import { type Cidr, inAnyCidr, parseAddress, parseCidr } from '../headers/client-ip.ts';
-import { messageOf } from '../message-of.ts';
+import { messageOf } from '../text/message-of.ts';
 
 /** Public by number, private by meaning: Azure's platform endpoint, Oracle's and Alibaba's metadata services. */
 const METADATA = ['168.63.129.16', '192.0.0.192', '100.100.100.200'].map(parseCidr);

@@ -1,5 +1,5 @@
 /** Why a call has no answer. */
-import { messageOf } from '../message-of.ts';
+import { messageOf } from '../text/message-of.ts';
 import { ConnectTimeout, EgressRefused } from './connector.ts';
 import { LookupsCrowded } from './name-lookups.ts';
 import { UpstreamCallsCrowded } from './upstream-calls.ts';

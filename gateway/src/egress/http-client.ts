@@ -1,12 +1,12 @@
 /** Whole HTTP calls through the egress guard, for plugins and for the gateway's own requests. */
 import { type Duplex, Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
-import type { BufferBudget, Holding } from '../buffer-budget.ts';
-import { ByteCollector } from '../byte-collector.ts';
 import { type BodyStream, type Exchange, type HeaderList, headerOf } from '../exchange.ts';
 import { holdsCredential } from '../headers/credential-names.ts';
-import { holdFor } from '../held-by-request.ts';
+import type { BufferBudget, Holding } from '../memory/buffer-budget.ts';
+import { holdFor } from '../memory/request-holding.ts';
 import type { Span } from '../spans/span.ts';
+import { ByteCollector } from '../streams/byte-collector.ts';
 import { headerList, without, withTrace } from './call-headers.ts';
 import { CallUnderWay } from './call-under-way.ts';
 import { createConnector } from './connector.ts';

@@ -2,7 +2,7 @@
  * HTTP calls through the egress guard, for programs that fetch URLs of their users
  * (docs/decisions.md#references-stay-inside, docs/decisions.md#egress-allow).
  */
-export { BufferBudget } from '../buffer-budget.ts';
+export { BufferBudget } from '../memory/buffer-budget.ts';
 export { createConnector, EgressRefused } from './connector.ts';
 export { EgressGuard } from './guard.ts';
 export { HttpCallError } from './http-call-error.ts';

@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../../../test/eventually.ts';
-import { BufferBudget } from '../buffer-budget.ts';
+import { BufferBudget } from '../memory/buffer-budget.ts';
 import { download } from '../plugins/download.ts';
 import { EgressGuard } from './guard.ts';
 import { HttpClient } from './http-client.ts';

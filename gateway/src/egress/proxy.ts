@@ -4,13 +4,13 @@
  */
 import { type Duplex, Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import { ByteCollector, SMALL_PIECE } from '../byte-collector.ts';
-import { atEndOfTick } from '../end-of-tick.ts';
 import type { Exchange, HeaderList, ResponseSink } from '../exchange.ts';
 import { type HandOff, NotSendable, type UpstreamRequest } from '../hand-off.ts';
+import { streamed } from '../memory/collect-chunks.ts';
 import { type Problem, problem } from '../problems.ts';
+import { atEndOfTick } from '../scheduling/end-of-tick.ts';
 import type { Span } from '../spans/span.ts';
-import { streamed } from '../streamed-bytes.ts';
+import { ByteCollector, SMALL_PIECE } from '../streams/byte-collector.ts';
 import { ConnectTimeout, EgressRefused } from './connector.ts';
 import { LookupsCrowded } from './name-lookups.ts';
 import {

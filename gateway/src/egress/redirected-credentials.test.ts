@@ -2,7 +2,7 @@
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { BufferBudget } from '../buffer-budget.ts';
+import { BufferBudget } from '../memory/buffer-budget.ts';
 import { EgressGuard } from './guard.ts';
 import { HttpClient } from './http-client.ts';
 

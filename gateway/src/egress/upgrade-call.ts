@@ -1,8 +1,8 @@
 /** A request whose connection switches to another protocol, or the answer that it gets instead. */
 import type { Duplex } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import type { Holding } from '../buffer-budget.ts';
 import type { HeaderList } from '../exchange.ts';
+import type { Holding } from '../memory/buffer-budget.ts';
 import { HttpCallError } from './http-call-error.ts';
 import { type ParsedHeaders, responseHeaders, type UpstreamUpgrade } from './proxy-headers.ts';
 

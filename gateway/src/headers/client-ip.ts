@@ -5,7 +5,7 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { type HeaderList, joinedHeader } from '../exchange.ts';
-import { messageOf } from '../message-of.ts';
+import { messageOf } from '../text/message-of.ts';
 
 export type Cidr = [ipaddr.IPv4 | ipaddr.IPv6, number];
 

@@ -5,7 +5,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { ARTIFACT_VERSION } from '../artifact/format.ts';
 import type { LoadedArchive } from '../artifact/index.ts';
-import { messageOf } from '../message-of.ts';
+import { messageOf } from '../text/message-of.ts';
 import { VERSION } from '../version.ts';
 import { type ControlPlaneAddress, controlPlaneAddress } from './address.ts';
 import { Backoff, RETRY_TIMES, type RetryTimes } from './backoff.ts';

@@ -1,7 +1,7 @@
 /** Credentials of a data plane, and the CA that it trusts: read anew for each connection, since both are rotated. */
 import { X509Certificate } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
-import { messageOf } from '../message-of.ts';
+import { messageOf } from '../text/message-of.ts';
 import { MAX_API_KEY } from './messages.ts';
 
 const MAX_FILE_BYTES = 1 << 20;

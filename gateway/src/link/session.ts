@@ -1,6 +1,6 @@
 /** One connection to a control plane: hello, welcome, messages and heartbeats, until either side ends it. */
 import { WebSocket } from 'ws';
-import { messageOf } from '../message-of.ts';
+import { messageOf } from '../text/message-of.ts';
 import { VERSION } from '../version.ts';
 import { CLOSE_CODES, type CloseReason, closeReasonOf, GOING_AWAY } from './close-codes.ts';
 import {

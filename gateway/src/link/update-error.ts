@@ -1,7 +1,7 @@
 /** Why an update did not come about, in the terms of the protocol. */
 import { ArtifactError, type ArtifactErrorReason } from '../artifact/index.ts';
-import { messageOf } from '../message-of.ts';
 import { SecretError } from '../secrets/secrets.ts';
+import { messageOf } from '../text/message-of.ts';
 import type { RefusalReason } from './messages.ts';
 
 export class UpdateError extends Error {

@@ -5,9 +5,9 @@
 import type { Operation } from '../artifact/format.ts';
 import { HttpCallError } from '../egress/http-call-error.ts';
 import { type Answer, type HeaderList, headerOf } from '../exchange.ts';
-import { messageOf } from '../message-of.ts';
 import { get, isObject, type Obj } from '../spec/json.ts';
 import type { ToolOutcome } from '../telemetry/metric-table.ts';
+import { messageOf } from '../text/message-of.ts';
 import { askAuthorizer } from './authorizer.ts';
 import { logOutcome } from './call-log.ts';
 import { type McpQuestion, statelessMeta } from './client/client.ts';

@@ -1,7 +1,7 @@
 /** Reading messages of clients: turns of long ones, and their memory. */
 import { describe, expect, it } from 'vitest';
-import { BufferBudget } from '../buffer-budget.ts';
 import { Exchange, Interrupted } from '../exchange.ts';
+import { BufferBudget } from '../memory/buffer-budget.ts';
 import { MessageReader } from './read-messages.ts';
 
 const NOBODY = { send() {}, stream: () => expect.unreachable(), headSent: false, abort() {} };

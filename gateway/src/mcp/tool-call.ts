@@ -2,9 +2,10 @@
  * Calls a tool: its arguments become a request, which goes through the pipeline as any other would
  * (docs/decisions.md#tool-calls).
  */
-import type { Holding } from '../buffer-budget.ts';
+
 import type { Exchange } from '../exchange.ts';
-import { holdFor } from '../held-by-request.ts';
+import type { Holding } from '../memory/buffer-budget.ts';
+import { holdFor } from '../memory/request-holding.ts';
 import { CapturedResponse } from '../own-request/captured-response.ts';
 import type { Obj } from '../spec/json.ts';
 import { ownExchange } from './own-exchange.ts';

@@ -1,9 +1,9 @@
 /** Holds an upstream's body until it is whole, or turns out too large to be held. */
 import { Writable } from 'node:stream';
-import type { BufferBudget, Holding as HeldBytes } from '../buffer-budget.ts';
-import { ByteCollector } from '../byte-collector.ts';
 import { CLIENT_CLOSED, type Exchange, type ResponseSink } from '../exchange.ts';
-import { holdFor } from '../held-by-request.ts';
+import type { BufferBudget, Holding as HeldBytes } from '../memory/buffer-budget.ts';
+import { holdFor } from '../memory/request-holding.ts';
+import { ByteCollector } from '../streams/byte-collector.ts';
 
 /**
  * Bytes of one response, counted from the upstream's first until the client has all of them

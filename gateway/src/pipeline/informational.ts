@@ -2,10 +2,11 @@
  * Informational responses (1xx) of an upstream on their way to the client. undici keeps reading them, so those that the
  * client has not received yet are bounded by number and bytes (docs/decisions.md#informational-bounded).
  */
-import type { BufferBudget } from '../buffer-budget.ts';
+
 import { InformationalLimit } from '../egress/informational-limit.ts';
 import type { Informed } from '../egress/proxy.ts';
 import type { Exchange, HeaderList } from '../exchange.ts';
+import type { BufferBudget } from '../memory/buffer-budget.ts';
 import { noRoomForResponse } from '../problems.ts';
 import { HeldResponseBytes } from './held-response.ts';
 

@@ -3,7 +3,7 @@
  * admission, identifiers, reserved paths, preflight, parameters, middlewares, body, dispatcher. `response-run.ts` has
  * the rest: response hooks, standard headers, metrics, the line in the access log.
  */
-import type { BufferBudget } from '../buffer-budget.ts';
+
 import { proxy } from '../egress/proxy.ts';
 import {
   CLIENT_CLOSED,
@@ -21,6 +21,7 @@ import { identify } from '../headers/standard.ts';
 import { MCP_ADMISSION, type McpEndpoint, STREAMS } from '../mcp/endpoint.ts';
 import { MCP_PATH } from '../mcp/paths.ts';
 import type { Toolbox } from '../mcp/toolbox.ts';
+import type { BufferBudget } from '../memory/buffer-budget.ts';
 import { type Problem, problem } from '../problems.ts';
 import { RESERVED_PREFIX, type ReservedOptions, reserved } from '../reserved/reserved.ts';
 import { readsAsAnother } from '../router/other-readings.ts';

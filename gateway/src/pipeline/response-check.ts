@@ -1,7 +1,7 @@
 /** Response validation in a request's life: holds, reports and withholds responses. */
 import type { Writable } from 'node:stream';
-import type { BufferBudget } from '../buffer-budget.ts';
 import { type Answer, changeHeader, type Exchange, type HeaderList, type ResponseSink } from '../exchange.ts';
+import type { BufferBudget } from '../memory/buffer-budget.ts';
 import { noRoomForResponse, type Problem, type ProblemError, problem } from '../problems.ts';
 import type { EventLoopWatch } from '../telemetry/event-loop.ts';
 import type { Recorder } from '../telemetry/recorder.ts';

@@ -3,9 +3,10 @@
  * An answer in memory (`answer`): staged headers, response hooks, standard headers, sent whole. Answers of the
  * operation's dispatcher, an upstream or an engine come through an `OperationResponse`, and end here.
  */
-import type { BufferBudget } from '../buffer-budget.ts';
+
 import { type Answer, CLIENT_CLOSED, changeHeader, type Exchange, type ResponseSink } from '../exchange.ts';
 import { addStandardHeaders } from '../headers/standard.ts';
+import type { BufferBudget } from '../memory/buffer-budget.ts';
 import { type Problem, problem } from '../problems.ts';
 import type { EventLoopWatch } from '../telemetry/event-loop.ts';
 import type { ValidationReason } from '../telemetry/metric-table.ts';

@@ -1,7 +1,8 @@
 /** A request that has become a WebSocket: its relay, and its line in the access log. */
-import type { BufferBudget, Holding } from '../buffer-budget.ts';
+
 import { RequestSlot } from '../capability/request-slot.ts';
 import { type AcceptedWebSocket, type Exchange, joinedHeader, type RequestPart } from '../exchange.ts';
+import type { BufferBudget, Holding } from '../memory/buffer-budget.ts';
 import type { ProblemError } from '../problems.ts';
 import type { EventLoopWatch } from '../telemetry/event-loop.ts';
 import type { Recorder } from '../telemetry/recorder.ts';

@@ -3,11 +3,11 @@
  * (docs/decisions.md#references-stay-inside).
  */
 import { Agent, type Dispatcher, request } from 'undici';
-import { ByteCollector } from '../byte-collector.ts';
 import { createConnector } from '../egress/connector.ts';
 import type { EgressGuard } from '../egress/guard.ts';
 import { limitInformational } from '../egress/informational-limit.ts';
-import { messageOf } from '../message-of.ts';
+import { ByteCollector } from '../streams/byte-collector.ts';
+import { messageOf } from '../text/message-of.ts';
 
 export interface DownloadOptions {
   readonly guard: EgressGuard;

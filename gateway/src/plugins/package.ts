@@ -5,8 +5,8 @@
 
 import { parse } from 'smol-toml';
 import type { BodyAccess, JsonObject } from '../artifact/format.ts';
-import { messageOf } from '../message-of.ts';
 import { isObject, type Obj } from '../spec/json.ts';
+import { messageOf } from '../text/message-of.ts';
 import type { PluginManifest, ProjectPlugin } from './project-plugin.ts';
 
 /** The package is not usable; the message says which file, and why. */

@@ -7,7 +7,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EgressGuard } from '../egress/guard.ts';
 import { replaceFile } from '../files/replace-file.ts';
-import { messageOf } from '../message-of.ts';
+import { messageOf } from '../text/message-of.ts';
 import { readPluginArchive } from './archive.ts';
 import { DownloadError, download, withoutQuery } from './download.ts';
 import { readPluginPackage } from './package.ts';

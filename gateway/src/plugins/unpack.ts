@@ -3,7 +3,7 @@ import { extract } from 'tar-stream';
 import { ArtifactError } from '../artifact/error.ts';
 import { compress, decompress } from '../artifact/gzip.ts';
 import { writeTar } from '../artifact/tar.ts';
-import { messageOf } from '../message-of.ts';
+import { messageOf } from '../text/message-of.ts';
 
 const MAX_UNPACKED_BYTES = 64 << 20;
 const MAX_ENTRIES = 1000;

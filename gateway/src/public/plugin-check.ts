@@ -5,7 +5,7 @@ import { type ConfigValidator, configValidator } from '../compiler/plugins/confi
 import { loadOnlyRuntime } from '../compiler/plugins/load-only-runtime.ts';
 import { artifactPlugin } from '../compiler/plugins/plugins.ts';
 import type { PluginManifest, ProjectPlugin } from '../compiler/project/project.ts';
-import { messageOf } from '../message-of.ts';
+import { messageOf } from '../text/message-of.ts';
 
 export { type Bodies, type Inspected, inspectModule } from '../compiler/plugins/wasm-module.ts';
 

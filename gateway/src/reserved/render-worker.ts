@@ -2,9 +2,9 @@
 
 import { parentPort } from 'node:worker_threads';
 import { dump } from 'js-yaml';
-import { messageOf } from '../message-of.ts';
 import { isObject } from '../spec/json.ts';
 import { parseText } from '../spec/parse.ts';
+import { messageOf } from '../text/message-of.ts';
 import { merge, withoutExtensions } from './served-spec.ts';
 
 export type SpecFormat = 'json' | 'yaml';

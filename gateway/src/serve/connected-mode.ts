@@ -10,10 +10,10 @@ import { readCredentials } from '../link/credentials.ts';
 import { type CloseReason, ControlPlaneLink, controlPlaneAddress, type LinkHost } from '../link/index.ts';
 import type { Notice } from '../link/messages.ts';
 import type { UpdateError } from '../link/update-error.ts';
-import { messageOf } from '../message-of.ts';
 import type { ControlPlaneOptions } from '../options/serve-options.ts';
 import type { LinkFigures } from '../telemetry/link-metrics.ts';
 import type { Log } from '../telemetry/log.ts';
+import { messageOf } from '../text/message-of.ts';
 
 export interface ConnectedModeDeps {
   readonly log: Log;

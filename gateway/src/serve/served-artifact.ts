@@ -2,9 +2,9 @@
 
 import type { LoadedArchive } from '../artifact/index.ts';
 import { type Artifact, ArtifactError, readArtifact, readSource } from '../artifact/index.ts';
-import { messageOf } from '../message-of.ts';
 import type { ServeOptions } from '../options/serve-options.ts';
 import type { Log } from '../telemetry/log.ts';
+import { messageOf } from '../text/message-of.ts';
 import type { Traffic } from '../traffic/traffic.ts';
 import type { ConnectedMode } from './connected-mode.ts';
 

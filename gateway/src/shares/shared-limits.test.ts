@@ -17,7 +17,7 @@ const MAKERS =
   /new (BufferBudget|ItemsByOwner|InFlight|BoundedMap|ConnectionShares|InstanceCap|ShareTree|SharedMap|FairQueue|Checks|ValidationHelpers)\b|\$\{SHARES\}/;
 /** Files that make such a thing of which clients share nothing, and why. */
 const NOT_SHARED: Readonly<Record<string, string>> = {
-  'src/buffer-budget.ts': 'the mechanism',
+  'src/memory/buffer-budget.ts': 'the mechanism',
   'src/client-network.ts': 'what an address is part of, which anybody can read again',
   'src/compiler/plugins/load-check.ts': 'modules of one compilation',
   'features/http/host/http-call/breakers.ts': 'servers that configs name',

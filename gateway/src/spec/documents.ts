@@ -2,7 +2,7 @@
  * The files of a project as documents, and the targets of their `$ref`s: other files of the project
  * (docs/decisions.md#references-stay-inside).
  */
-import { messageOf } from '../message-of.ts';
+import { messageOf } from '../text/message-of.ts';
 import { didYouMean, nearestName } from '../text/nearest-name.ts';
 import type { Diagnostics } from './diagnostic.ts';
 import type { Document } from './document.ts';

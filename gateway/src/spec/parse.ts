@@ -12,7 +12,7 @@ import {
 import { isWrittenNumber, mayBeInexact, parseExactly, rawNumber, type WrittenNumber } from '../json/exact-json.ts';
 import { hasUnheldNumber, isHeld } from '../json/stand-ins.ts';
 import { settleNumber } from '../json/written-numbers.ts';
-import { messageOf } from '../message-of.ts';
+import { messageOf } from '../text/message-of.ts';
 import type { Position } from './position.ts';
 
 /** Bytes of one file; the largest public documents have 15 MB. */

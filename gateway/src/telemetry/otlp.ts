@@ -4,8 +4,8 @@ import { OTLPTraceExporter as GrpcExporter } from '@opentelemetry/exporter-trace
 import { OTLPTraceExporter as HttpExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, type ReadableSpan, type SpanExporter } from '@opentelemetry/sdk-trace';
-import { messageOf } from '../message-of.ts';
 import type { Span, SpanSink } from '../spans/span.ts';
+import { messageOf } from '../text/message-of.ts';
 import { VERSION } from '../version.ts';
 import type { Log } from './log.ts';
 import type { OtlpProtocol, TracingOptions } from './tracing-options.ts';

@@ -4,8 +4,8 @@
  * microseconds instead of some twenty.
  */
 
-import { atEndOfTick } from '../end-of-tick.ts';
-import { messageOf } from '../message-of.ts';
+import { atEndOfTick } from '../scheduling/end-of-tick.ts';
+import { messageOf } from '../text/message-of.ts';
 
 /** Methods that one side answers; each takes at most one argument. */
 // biome-ignore lint/suspicious/noExplicitAny: a method's argument is contravariant, and only its own type fits

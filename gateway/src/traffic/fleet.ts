@@ -5,11 +5,11 @@
  */
 import type { AddressInfo } from 'node:net';
 import type { LoadedArchive } from '../artifact/index.ts';
-import { messageOf } from '../message-of.ts';
 import type { ServeOptions } from '../options/serve-options.ts';
 import { SecretError } from '../secrets/secrets.ts';
 import { MemoryState } from '../state/memory-state.ts';
 import type { Level, Log } from '../telemetry/log.ts';
+import { messageOf } from '../text/message-of.ts';
 import type { TraceReport } from '../trace/report.ts';
 import type { TraceRequest } from '../trace/request.ts';
 import type { Eviction } from '../transport/connection-shares.ts';

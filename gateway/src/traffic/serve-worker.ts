@@ -3,8 +3,8 @@
 import { Socket } from 'node:net';
 import { FEATURES } from '../../features/features.ts';
 import { readArtifact } from '../artifact/index.ts';
-import { atEndOfTick } from '../end-of-tick.ts';
 import { enlargeThreadPool } from '../process/thread-pool.ts';
+import { atEndOfTick } from '../scheduling/end-of-tick.ts';
 import { createLog, type Log } from '../telemetry/log.ts';
 import type { ConnectionSlots } from '../transport/connection-slots.ts';
 import { Channel } from './channel.ts';

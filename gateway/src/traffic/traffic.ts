@@ -3,7 +3,6 @@
 import type { AddressInfo } from 'node:net';
 import type { Artifact, LoadedArchive } from '../artifact/index.ts';
 import { TOOLS_PATH } from '../artifact/tools.ts';
-import { BufferBudget } from '../buffer-budget.ts';
 import type { Features } from '../capability/features.ts';
 import { type OpenCapabilities, openCapabilities } from '../capability/open-capabilities.ts';
 import { EgressGuard } from '../egress/guard.ts';
@@ -13,6 +12,7 @@ import type { Exchange } from '../exchange.ts';
 import { ClientAddress } from '../headers/client-ip.ts';
 import { McpEndpoint } from '../mcp/endpoint.ts';
 import { UpstreamPool } from '../mcp/upstreams/upstream-pool.ts';
+import { BufferBudget } from '../memory/buffer-budget.ts';
 import type { ServeOptions } from '../options/serve-options.ts';
 import { type Generation, type GenerationDeps, loadGeneration } from '../pipeline/generation.ts';
 import { refuseWithoutArtifact } from '../pipeline/no-artifact.ts';

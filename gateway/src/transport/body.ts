@@ -1,9 +1,9 @@
 /** A request's body as it arrives: counted, held to the limit, and read only when someone wants it. */
 import { Readable } from 'node:stream';
-import { ByteCollector, SMALL_PIECE } from '../byte-collector.ts';
-import { atEndOfTick } from '../end-of-tick.ts';
 import type { BodyCopy } from '../exchange.ts';
-import { streamed } from '../streamed-bytes.ts';
+import { streamed } from '../memory/collect-chunks.ts';
+import { atEndOfTick } from '../scheduling/end-of-tick.ts';
+import { ByteCollector, SMALL_PIECE } from '../streams/byte-collector.ts';
 import type { StallDetector, WatchedClient } from './stall-detector.ts';
 
 /** The body grew past `--max-body-size`, or past a plugin's limit, while it streamed. */

@@ -2,9 +2,10 @@
  * Decoded header bytes that open requests hold (`--max-held-header-bytes`, docs/decisions.md#shared-limits). HTTP/2
  * clients make a thousand bytes of one, so the bytes on the wire do not measure a request's cost.
  */
-import { BufferBudget, type Evictable, type Holding } from '../buffer-budget.ts';
+
 import type { Exchange, HeaderList } from '../exchange.ts';
 import type { ClientAddress } from '../headers/client-ip.ts';
+import { BufferBudget, type Evictable, type Holding } from '../memory/buffer-budget.ts';
 import type { LimitOutcome } from '../telemetry/metric-table.ts';
 import { clientOfRaw } from './peer-owner.ts';
 import type { ArrivingHead } from './read-in-slices.ts';

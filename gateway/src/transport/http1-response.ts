@@ -2,9 +2,9 @@
 import { type IncomingMessage, ServerResponse, STATUS_CODES, validateHeaderName, validateHeaderValue } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex, Writable } from 'node:stream';
-import type { Holding } from '../buffer-budget.ts';
-import { atEndOfTick } from '../end-of-tick.ts';
 import { CLIENT_CLOSED, type Exchange, type HeaderList, type Responder, type ResponseSink } from '../exchange.ts';
+import type { Holding } from '../memory/buffer-budget.ts';
+import { atEndOfTick } from '../scheduling/end-of-tick.ts';
 import type { BodyOwner } from './body.ts';
 import { contained } from './contained.ts';
 import type { Drain } from './drain.ts';

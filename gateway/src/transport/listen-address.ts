@@ -1,7 +1,7 @@
 /** Listening addresses, and error messages for unusable ones. */
 import { type AddressInfo, isIP } from 'node:net';
 import { parseAddress } from '../headers/client-ip.ts';
-import { messageOf } from '../message-of.ts';
+import { messageOf } from '../text/message-of.ts';
 
 export interface ListenAddress {
   readonly host: string;

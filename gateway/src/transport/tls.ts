@@ -3,7 +3,7 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
-import { messageOf } from '../message-of.ts';
+import { messageOf } from '../text/message-of.ts';
 
 export type TlsVersion = '1.2' | '1.3';
 export const TLS_VERSIONS: readonly TlsVersion[] = ['1.2', '1.3'];

@@ -2,7 +2,7 @@
 import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../test/eventually.ts';
-import { BufferBudget } from '../buffer-budget.ts';
+import { BufferBudget } from '../memory/buffer-budget.ts';
 import { UnreadResponses } from './unread-responses.ts';
 
 describe('a stream whose client pauses', () => {

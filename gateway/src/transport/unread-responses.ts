@@ -3,8 +3,8 @@
  * (docs/decisions.md#responses-that-wait).
  */
 import type { Writable } from 'node:stream';
-import type { BufferBudget, Evictable, Holding } from '../buffer-budget.ts';
 import type { Exchange } from '../exchange.ts';
+import type { BufferBudget, Evictable, Holding } from '../memory/buffer-budget.ts';
 
 /** Bytes of a body up to which it is copied behind the head, so that both are one write. */
 export const ONE_PIECE = 4096;

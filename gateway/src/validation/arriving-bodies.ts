@@ -1,8 +1,9 @@
 /**
  * Bodies that are on their way into memory: how fast they come, and for how long (docs/decisions.md#bodies-in-memory).
  */
-import type { Evictable } from '../buffer-budget.ts';
+
 import type { BodyStream } from '../exchange.ts';
+import type { Evictable } from '../memory/buffer-budget.ts';
 import { type Problem, problem } from '../problems.ts';
 
 /** Seconds over which a body's rate is taken. */

@@ -1,13 +1,14 @@
 /** Reads a request's body into memory, once, within the limits, and validates it (docs/decisions.md#request-order). */
-import type { BufferBudget } from '../buffer-budget.ts';
-import { ByteCollector } from '../byte-collector.ts';
+
 import type { BodyStream, Exchange } from '../exchange.ts';
 import { headerOf, Interrupted, problemOf } from '../exchange.ts';
 import { isJson, mediaTypeOf } from '../headers/media-type.ts';
 import { RepeatedMember } from '../json/escaped-names.ts';
 import { repeatsName } from '../json/member-names.ts';
+import type { BufferBudget } from '../memory/buffer-budget.ts';
 import { type Problem, problem } from '../problems.ts';
 import type { RequestTrace } from '../spans/request-trace.ts';
+import { ByteCollector } from '../streams/byte-collector.ts';
 import type { EventLoopWatch } from '../telemetry/event-loop.ts';
 import type { ValidationReason } from '../telemetry/metric-table.ts';
 import { BodyTooLarge } from '../transport/body.ts';

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { propertyRuns } from '../../../test/property-runs.ts';
-import { BufferBudget } from '../buffer-budget.ts';
+import { BufferBudget } from '../memory/buffer-budget.ts';
 import type { Closing } from '../web-socket-closing.ts';
 import { FrameScanner } from './frame-scanner.ts';
 import { MessageGate } from './message-gate.ts';

@@ -3,7 +3,7 @@
  * 6455, section 5). Its input has passed a FrameScanner: valid frames, whose heads are never cut. Control frames pass
  * at once, and whole, between those of a message.
  */
-import type { Holding } from '../buffer-budget.ts';
+import type { Holding } from '../memory/buffer-budget.ts';
 import type { Closing } from '../web-socket-closing.ts';
 import { CLOSE, FIN, headSize, MASK, payloadLength } from './frame-head.ts';
 

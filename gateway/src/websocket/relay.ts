@@ -4,7 +4,7 @@
  * the end.
  */
 import type { Duplex } from 'node:stream';
-import { readInTurns, SLICE } from '../read-in-turns.ts';
+import { readInTurns, SLICE } from '../scheduling/read-in-turns.ts';
 import type { Closing } from '../web-socket-closing.ts';
 import type { DirectionFigures, WebSocketFigures } from '../web-socket-figures.ts';
 import type { MessageGate } from './message-gate.ts';

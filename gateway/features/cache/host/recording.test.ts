@@ -2,8 +2,8 @@
 import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { recordedExchange } from '../../../sdk/testing/recorder.ts';
-import { BufferBudget } from '../../../src/buffer-budget.ts';
 import type { Exchange } from '../../../src/exchange.ts';
+import { BufferBudget } from '../../../src/memory/buffer-budget.ts';
 import { Recording, RecordingSink } from './recording.ts';
 
 const KIB = 1 << 10;

@@ -4,7 +4,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { createSigner } from '../../artifact/signature.ts';
-import { messageOf } from '../../message-of.ts';
+import { messageOf } from '../../text/message-of.ts';
 import { structured } from '../command-line/output-format.ts';
 import { EXIT_FAILURE, type Program } from '../command-line/program.ts';
 import { flag, formatOption, option } from '../command-line/variables.ts';

@@ -1,5 +1,5 @@
 /** Standard input and output of a command line. */
-import { readWhole } from '../../read-whole.ts';
+import { readWhole } from '../../streams/read-whole.ts';
 
 /** Reads standard input as a whole; rejects if it is too long. */
 export function readStandardInput(input: AsyncIterable<Uint8Array>, most: number): Promise<Buffer> {

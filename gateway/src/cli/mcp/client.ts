@@ -2,8 +2,8 @@
 import { type Asking, McpClient, type Session, type Stateless, statelessMeta } from '../../mcp/client/client.ts';
 import type { McpTransport } from '../../mcp/client/transport.ts';
 import { listAll } from '../../mcp/upstreams/catalogue.ts';
-import { messageOf } from '../../message-of.ts';
 import type { Obj } from '../../spec/json.ts';
+import { messageOf } from '../../text/message-of.ts';
 
 /** Bytes of an answer: a server may be untrusted. */
 const MOST_ANSWER = 16 << 20;

@@ -2,8 +2,8 @@
 import { Command } from 'commander';
 import { withoutControls } from '../../mcp/client/server-messages.ts';
 import { offeredTool } from '../../mcp/upstreams/definition.ts';
-import { messageOf } from '../../message-of.ts';
 import type { Obj } from '../../spec/json.ts';
+import { messageOf } from '../../text/message-of.ts';
 import { EXIT_FAILURE, type Program } from '../command-line/program.ts';
 import { headerOption, timeoutOption } from '../trace/trace-options.ts';
 import { type McpServer, toolsOfServer, withServer } from './client.ts';

@@ -1,7 +1,7 @@
 /** `gw mcp tools`: the tools offered to agents, and their cost in a model's context (docs/mcp.md). */
 import { Command } from 'commander';
 import { withoutControls } from '../../mcp/client/server-messages.ts';
-import { messageOf } from '../../message-of.ts';
+import { messageOf } from '../../text/message-of.ts';
 import { listingOf, toolsOfArtifact, upstreamsOfArtifact } from '../../tools/listing.ts';
 import { tokensOf } from '../../tools/tokens.ts';
 import { structured } from '../command-line/output-format.ts';

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { Command } from 'commander';
 import { replaceFile } from '../../files/replace-file.ts';
-import { messageOf } from '../../message-of.ts';
+import { messageOf } from '../../text/message-of.ts';
 import { EXIT_FAILURE, type Program } from '../command-line/program.ts';
 
 const HELP = `

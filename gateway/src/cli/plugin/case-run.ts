@@ -7,8 +7,8 @@ import {
   type PluginKit,
   UnstubbedHttpCall,
 } from '../../../sdk/testing/index.ts';
-import { messageOf } from '../../message-of.ts';
 import { isObject } from '../../spec/json.ts';
+import { messageOf } from '../../text/message-of.ts';
 import type { CaseHook, Expected, PluginCase } from './cases.ts';
 
 export interface Difference {

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { HttpStub } from '../../../sdk/testing/index.ts';
 import type { JsonObject } from '../../artifact/format.ts';
-import { messageOf } from '../../message-of.ts';
 import { PluginPackageError } from '../../plugins/package.ts';
 import { parseText } from '../../spec/parse.ts';
+import { messageOf } from '../../text/message-of.ts';
 
 const HOOKS = ['on_request', 'on_response', 'dispatch'] as const;
 export type CaseHook = (typeof HOOKS)[number];

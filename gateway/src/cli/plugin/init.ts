@@ -2,7 +2,7 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { Command } from 'commander';
-import { messageOf } from '../../message-of.ts';
+import { messageOf } from '../../text/message-of.ts';
 import { EXIT_FAILURE, type Program } from '../command-line/program.ts';
 import { option } from '../command-line/variables.ts';
 

@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import type { TarEntry } from '../../artifact/tar.ts';
 import { fileFault } from '../../files/file-fault.ts';
-import { messageOf } from '../../message-of.ts';
+import { messageOf } from '../../text/message-of.ts';
 import { EXIT_FAILURE, type Program } from '../command-line/program.ts';
 import { option } from '../command-line/variables.ts';
 

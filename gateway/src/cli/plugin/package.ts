@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PluginManifest } from '../../compiler/project/project.ts';
-import { messageOf } from '../../message-of.ts';
 import { PluginPackageError, readPluginManifest, wasmFileOf } from '../../plugins/package.ts';
+import { messageOf } from '../../text/message-of.ts';
 
 /** Rejects with PluginPackageError if the folder holds no plugin. */
 export async function manifestOf(folder: string): Promise<Buffer> {

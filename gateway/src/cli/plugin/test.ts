@@ -3,7 +3,7 @@ import { relative, resolve } from 'node:path';
 import { Command } from 'commander';
 import type { LogLine, PluginKit } from '../../../sdk/testing/index.ts';
 import type { PluginManifest } from '../../compiler/project/project.ts';
-import { messageOf } from '../../message-of.ts';
+import { messageOf } from '../../text/message-of.ts';
 import { structured } from '../command-line/output-format.ts';
 import { EXIT_FAILURE, type Program } from '../command-line/program.ts';
 import { formatOption, oldSpelling, presence } from '../command-line/variables.ts';

@@ -6,7 +6,6 @@
 import { readFile } from 'node:fs/promises';
 import type { JsonObject } from '../../artifact/format.ts';
 import type { McpSettings } from '../../compiler/project/mcp-upstream-schema.ts';
-import { messageOf } from '../../message-of.ts';
 import type { RemotePlugin } from '../../plugins/remote.ts';
 import type { Diagnostic } from '../../spec/diagnostic.ts';
 import { diagnosticLine } from '../../spec/diagnostic-line.ts';
@@ -14,6 +13,7 @@ import { isObject, kindOf, type Obj } from '../../spec/json.ts';
 import { parseText } from '../../spec/parse.ts';
 import { child } from '../../spec/pointer.ts';
 import { positions } from '../../spec/position.ts';
+import { messageOf } from '../../text/message-of.ts';
 import { didYouMean } from '../../text/nearest-name.ts';
 
 /** The manifest, or a file that it names, cannot be used: exit 2 for `gw compile`. */

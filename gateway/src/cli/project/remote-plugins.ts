@@ -5,8 +5,8 @@
 import { join } from 'node:path';
 import type { Option } from 'commander';
 import type { EgressGuard } from '../../egress/guard.ts';
-import { messageOf } from '../../message-of.ts';
 import type { RemotePlugins } from '../../plugins/remote.ts';
+import { messageOf } from '../../text/message-of.ts';
 import type { Program } from '../command-line/program.ts';
 import { listOption, noFlag, option } from '../command-line/variables.ts';
 

@@ -1,11 +1,11 @@
 /** `gw serve` (docs/reference/cli.md#serve). */
 
 import { Command } from 'commander';
-import { messageOf } from '../../message-of.ts';
 import type { ServeFlags } from '../../options/serve-options.ts';
 import { SecretError } from '../../secrets/secrets.ts';
 import { type RunningGateway, startGateway } from '../../serve/serve.ts';
 import { createLog, type Level, LOG_LEVELS, type Log } from '../../telemetry/log.ts';
+import { messageOf } from '../../text/message-of.ts';
 import { isColoured } from '../command-line/colour.ts';
 import { EXIT_FAILURE, EXIT_SECRET, type Program } from '../command-line/program.ts';
 import { optionNames, serveOption, serveOptions } from './serve-flags.ts';

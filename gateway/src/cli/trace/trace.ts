@@ -1,7 +1,7 @@
 /** `gw trace`: sends a request through a running gateway, and shows the decision of each stage. */
 import { Command } from 'commander';
-import { messageOf } from '../../message-of.ts';
 import { get } from '../../spec/json.ts';
+import { messageOf } from '../../text/message-of.ts';
 import type { TraceReport } from '../../trace/report.ts';
 import { structured } from '../command-line/output-format.ts';
 import { EXIT_FAILURE, type Program } from '../command-line/program.ts';

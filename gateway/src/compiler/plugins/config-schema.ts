@@ -2,11 +2,11 @@
 import { Ajv2020, type ErrorObject, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Json, JsonObject } from '../../artifact/format.ts';
 import { parseCidr } from '../../headers/client-ip.ts';
-import { messageOf } from '../../message-of.ts';
 import { patternReader } from '../../patterns/pattern.ts';
 import { DEFAULT_STEPS, StepBudget, StepsExceeded } from '../../patterns/step-budget.ts';
 import { get, kindOf } from '../../spec/json.ts';
 import { child, valueAt } from '../../spec/pointer.ts';
+import { messageOf } from '../../text/message-of.ts';
 import { didYouMean, nearestName } from '../../text/nearest-name.ts';
 import { addStandardFormats } from '../../validation/formats/formats.ts';
 import { addMultipleOf } from '../../validation/schemas/number-keywords.ts';

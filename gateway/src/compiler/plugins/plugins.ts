@@ -7,8 +7,8 @@ import { type Marks, manifestMarks, marksOf } from '../../artifact/config-marks.
 import type { ArtifactPlugin, JsonObject } from '../../artifact/format.ts';
 import { PLUGINS_DIR } from '../../artifact/format.ts';
 import { sha256 } from '../../artifact/hash.ts';
-import { messageOf } from '../../message-of.ts';
 import type { Diagnostics, Place } from '../../spec/diagnostic.ts';
+import { messageOf } from '../../text/message-of.ts';
 import { manifestPlace } from '../project/manifest-place.ts';
 import type { PluginManifest, Project, ProjectPlugin } from '../project/project.ts';
 import { type ConfigValidator, configValidator } from './config-schema.ts';

@@ -1,5 +1,5 @@
 /** Inspects a bare WebAssembly module without a plugin.toml (E1071). */
-import { messageOf } from '../../message-of.ts';
+import { messageOf } from '../../text/message-of.ts';
 import { checkModule, PluginLoadError } from '../../wasm/index.ts';
 import type { PluginManifest } from '../project/project.ts';
 

@@ -4,10 +4,10 @@ import { mediaTypeOf } from '../../headers/media-type.ts';
 import { mayBeInexact, parseExactly } from '../../json/exact-json.ts';
 import { isQuickJson } from '../../json/json-scan.ts';
 import { isNestedWithin, MOST_NESTING } from '../../json/nesting.ts';
-import { slicesInTurns } from '../../read-in-turns.ts';
-import { readWhole } from '../../read-whole.ts';
-import { EventParser } from '../../server-sent-events.ts';
+import { slicesInTurns } from '../../scheduling/read-in-turns.ts';
 import { isObject, type Obj } from '../../spec/json.ts';
+import { readWhole } from '../../streams/read-whole.ts';
+import { EventParser } from '../../streams/server-sent-events.ts';
 import type { RpcId } from '../protocol/json-rpc.ts';
 import type { StreamedAnswer } from './transport.ts';
 

@@ -2,7 +2,7 @@
  * Lists an upstream's entries, within limits: it may be untrusted, and must cost only itself
  * (docs/mcp.md#upstream-tools).
  */
-import { inTurns } from '../../in-turns.ts';
+import { inTurns } from '../../scheduling/cooperative-scheduling.ts';
 import { get, isObject, type Obj } from '../../spec/json.ts';
 import type { Asking, McpClient, Session, Stateless } from '../client/client.ts';
 import { type OfferedTool, offeredTool, textOf } from './definition.ts';

@@ -1,9 +1,10 @@
 /** Reaches an upstream through the egress guard; its answers in memory count in the budget of the process. */
-import type { BufferBudget, Holding } from '../../buffer-budget.ts';
+
 import { HttpCallError } from '../../egress/http-call-error.ts';
 import type { HttpCaller } from '../../egress/http-client.ts';
 import type { Exchange } from '../../exchange.ts';
-import { holdFor } from '../../held-by-request.ts';
+import type { BufferBudget, Holding } from '../../memory/buffer-budget.ts';
+import { holdFor } from '../../memory/request-holding.ts';
 import type { McpTransport, SentRequest, StreamedAnswer } from '../client/transport.ts';
 
 export interface GuardedCall {

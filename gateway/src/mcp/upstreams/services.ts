@@ -1,6 +1,7 @@
 /** Services of the process for upstream MCP servers. */
-import type { BufferBudget } from '../../buffer-budget.ts';
+
 import type { HttpCaller } from '../../egress/http-client.ts';
+import type { BufferBudget } from '../../memory/buffer-budget.ts';
 
 export interface UpstreamServices {
   /** Through the egress guard. */

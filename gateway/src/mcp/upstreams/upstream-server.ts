@@ -1,9 +1,9 @@
 /** An upstream MCP server: its entries, listed periodically, and requests that are passed on to it. */
 import { sha256 } from '../../artifact/hash.ts';
 import type { Exchange, HeaderList } from '../../exchange.ts';
-import { messageOf } from '../../message-of.ts';
 import { networkOf } from '../../shares/owner.ts';
 import { get, isObject, type Obj } from '../../spec/json.ts';
+import { messageOf } from '../../text/message-of.ts';
 import {
   type Asking,
   McpClient,

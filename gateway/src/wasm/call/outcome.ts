@@ -1,8 +1,8 @@
 /** Outcomes of a request when a call into a plugin has ended, well or not. */
 
 import { changeHeader, type HeaderList, Interrupted } from '../../exchange.ts';
-import { messageOf } from '../../message-of.ts';
 import { problem } from '../../problems.ts';
+import { messageOf } from '../../text/message-of.ts';
 import type { Call } from './call.ts';
 import { CpuExceeded, Overloaded, WaitExceeded } from './failures.ts';
 import { HostCallError } from './host-call-error.ts';

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { propertyRuns } from '../../../../../test/property-runs.ts';
-import { EventParser } from '../../../../src/server-sent-events.ts';
+import { EventParser } from '../../../../src/streams/server-sent-events.ts';
 import { type ModelTraits, NEWEST } from './models/model-traits.ts';
 import { chatRequest } from './protocols/chat-request.ts';
 import { messageRequest } from './protocols/messages-request.ts';

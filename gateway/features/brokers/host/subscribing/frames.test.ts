@@ -1,6 +1,6 @@
 /** Frames of events: made once for all clients that want them, and counted once while some have yet to read them. */
 import { describe, expect, it } from 'vitest';
-import { BufferBudget } from '../../../../src/buffer-budget.ts';
+import { BufferBudget } from '../../../../src/memory/buffer-budget.ts';
 import { Frames, type FramesReader } from './frames.ts';
 import { LiveBatch } from './live-batch.ts';
 import { SERVER_SENT_EVENTS } from './sse.ts';

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { expect, it } from 'vitest';
-import { BufferBudget } from '../../../../src/buffer-budget.ts';
+import { BufferBudget } from '../../../../src/memory/buffer-budget.ts';
 import { Frames } from './frames.ts';
 import { Outbox } from './outbox.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Steps } from '../../../../../src/in-turns.ts';
+import type { Steps } from '../../../../../src/scheduling/cooperative-scheduling.ts';
 import { answerRules, GuardedText } from './answer-rules.ts';
 import { GuardedStream } from './guarded-body.ts';
 import type { Guarding } from './guarded-events.ts';

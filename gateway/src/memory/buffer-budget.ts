@@ -2,7 +2,7 @@
  * Bytes that the process holds in memory for clients. When memory runs out, the address that holds most must yield: its
  * slowest item ends, and not the new one (docs/decisions.md#bodies-in-memory).
  */
-import { clientNetwork, siteOf } from './client-network.ts';
+import { clientNetwork, siteOf } from '../client-network.ts';
 
 /** Something held that may be ended early: because its client is slow, or because it is large. */
 export interface Evictable {

@@ -1,6 +1,6 @@
 import { duplexPair } from 'node:stream';
 import { expect, it } from 'vitest';
-import { eventually } from '../../test/eventually.ts';
+import { eventually } from '../../../test/eventually.ts';
 import { readInTurns, slicesInTurns } from './read-in-turns.ts';
 
 const COUNT = 40;

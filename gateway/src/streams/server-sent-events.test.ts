@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { propertyRuns } from '../../test/property-runs.ts';
+import { propertyRuns } from '../../../test/property-runs.ts';
 import { EventParser } from './server-sent-events.ts';
 
 /** Name and data of each event that has some. */

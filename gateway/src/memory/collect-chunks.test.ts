@@ -1,6 +1,6 @@
 /** What is left of chunks that were streamed. */
 import { expect, it } from 'vitest';
-import { streamed } from './streamed-bytes.ts';
+import { streamed } from './collect-chunks.ts';
 
 const MIB = 1 << 20;
 
