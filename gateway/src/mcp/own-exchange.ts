@@ -1,7 +1,7 @@
 /** A request of the gateway's own to one of its operations, for the client of an MCP request and with its credentials. */
 import { Exchange, type HeaderList, headerOf } from '../exchange.ts';
 import type { CapturedResponse } from '../own-request/captured-response.ts';
-import { GivenBody } from '../own-request/in-memory-body.ts';
+import { InMemoryBody } from '../own-request/in-memory-body.ts';
 import { traceparentOf } from '../telemetry/trace-context.ts';
 import type { ToolRequest } from './tool-request.ts';
 
@@ -24,7 +24,7 @@ export function ownExchange(outer: Exchange, request: ToolRequest, response: Cap
     scheme: outer.scheme,
     headers: headersOf(outer, request),
     clientIp: outer.peer,
-    body: request.body === null ? null : new GivenBody(request.body.bytes),
+    body: request.body === null ? null : new InMemoryBody(request.body.bytes),
   });
   exchange.clientCertificate = outer.clientCertificate;
   return exchange;

@@ -3,7 +3,7 @@ import type { BodyCopy, BodyStream } from '../exchange.ts';
 import { BodyTooLarge } from '../transport/body.ts';
 
 /** A request's body that is there already, under the limits of one that arrives. */
-export class GivenBody extends Readable implements BodyStream {
+export class InMemoryBody extends Readable implements BodyStream {
   readonly #bytes: Uint8Array;
   readonly waitsForClient = false;
   received = 0;

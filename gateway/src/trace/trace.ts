@@ -1,7 +1,7 @@
 /** Sends one request through the pipeline, as a client would, and reports the decision of each stage. */
 import { Exchange } from '../exchange.ts';
 import { CapturedResponse } from '../own-request/captured-response.ts';
-import { GivenBody } from '../own-request/in-memory-body.ts';
+import { InMemoryBody } from '../own-request/in-memory-body.ts';
 import type { Generation } from '../pipeline/generation.ts';
 import { type PipelineOptions, serve } from '../pipeline/pipeline.ts';
 import type { Problem } from '../problems.ts';
@@ -129,7 +129,7 @@ function exchangeOf(request: TraceRequest, responder: CapturedResponse, { peer, 
     scheme,
     headers: given,
     clientIp: peer,
-    body: bytes === null ? null : new GivenBody(bytes),
+    body: bytes === null ? null : new InMemoryBody(bytes),
   });
 }
 

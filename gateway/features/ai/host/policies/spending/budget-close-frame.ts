@@ -1,14 +1,15 @@
 /** A refusal as the end of a realtime session: with its code, and when to try again. */
+
+import type { CloseStatus } from '../../../../../src/close-status.ts';
 import { headerOf } from '../../../../../src/exchange.ts';
 import { get } from '../../../../../src/spec/json.ts';
-import type { Closing } from '../../../../../src/web-socket-closing.ts';
 import { closeReason } from '../../../../../src/websocket/close-frame.ts';
 import type { AiRefused } from '../../proxy/conversation/refusal.ts';
 
 const [POLICY, TRY_AGAIN] = [1008, 1013];
 const AWAY = 503;
 
-export function closingFor({ problem }: AiRefused): Closing {
+export function budgetCloseStatus({ problem }: AiRefused): CloseStatus {
   const { status, title, headers = [], members } = problem;
   const code = get(members, 'code');
   const retryAfter = headerOf([...headers], 'retry-after');

@@ -4,17 +4,17 @@
  */
 import { randomUUID } from 'node:crypto';
 import { RequestSlot } from '../../../../../src/capability/request-slot.ts';
+import type { CloseStatus } from '../../../../../src/close-status.ts';
 import type { Exchange, RequestPart } from '../../../../../src/exchange.ts';
 import { ownerOf } from '../../../../../src/shares/owner.ts';
 import type { OwnerPath } from '../../../../../src/shares/owner-path.ts';
 import { SharedMap } from '../../../../../src/shares/shared-map.ts';
 import type { BudgetReservation, BudgetResult, BudgetStore } from '../../../../../src/state/budget-store.ts';
 import { StateUnavailable } from '../../../../../src/state/state.ts';
-import type { Closing } from '../../../../../src/web-socket-closing.ts';
 import type { AiRefused } from '../../proxy/conversation/refusal.ts';
 import { RealtimeSession } from '../../proxy/realtime-session.ts';
 import { type SpentTokens, spentTokens } from '../../proxy/spent-tokens.ts';
-import { closingFor } from './budget-close-frame.ts';
+import { budgetCloseStatus } from './budget-close-frame.ts';
 import { NANOS } from './prices.ts';
 
 /** Seconds after which a process that has not renewed a lease counts as gone. */
@@ -97,7 +97,7 @@ class Ledger implements RequestPart {
     this.#again.push(again);
   }
 
-  async #responded(exchange: Exchange, tokens: SpentTokens | null): Promise<Closing | null> {
+  async #responded(exchange: Exchange, tokens: SpentTokens | null): Promise<CloseStatus | null> {
     const beside = this.#beside.pop();
     this.#settle(beside ?? this.#reserved.splice(0), exchange, tokens);
     // The remaining reservations are for a response under way.
@@ -105,15 +105,15 @@ class Ledger implements RequestPart {
   }
 
   /** Reserves for a further response: one reservation would otherwise admit any number of them. */
-  #another(): Promise<Closing | null> {
+  #another(): Promise<CloseStatus | null> {
     this.#beside.push(this.#reserved.splice(0));
     return this.#reserveAgain();
   }
 
-  async #reserveAgain(): Promise<Closing | null> {
+  async #reserveAgain(): Promise<CloseStatus | null> {
     for (const again of this.#again) {
       const refusal = await again();
-      if (refusal !== null) return closingFor(refusal);
+      if (refusal !== null) return budgetCloseStatus(refusal);
     }
     return null;
   }
