@@ -16,6 +16,7 @@ export { Outage, type OutageLog } from '../src/capability/outage.ts';
 export { RequestSlot } from '../src/capability/request-slot.ts';
 export type { ClientCertificate } from '../src/client-certificate.ts';
 export { clientNetwork } from '../src/client-network.ts';
+export type { CloseStatus } from '../src/close-status.ts';
 export { CircuitBreaker } from '../src/egress/breaker.ts';
 export { connectVetted, EgressRefused, startTlsClient } from '../src/egress/connector.ts';
 export { decodingCaller } from '../src/egress/decoding-caller.ts';
@@ -127,7 +128,6 @@ export {
 export { withBody } from '../src/wasm/host/request-body.ts';
 export { readHeader } from '../src/wasm/host/request-headers.ts';
 export { answerWith, finalStatus, MAX_HEADER_BYTES } from '../src/wasm/host/response.ts';
-export type { Closing } from '../src/web-socket-closing.ts';
 export type { DirectionFigures, WebSocketFigures } from '../src/web-socket-figures.ts';
 export { closeFrame, closeReason } from '../src/websocket/close-frame.ts';
 export { CLOSE, FIN, headSize, payloadLength } from '../src/websocket/frame-head.ts';

@@ -4,12 +4,12 @@
  */
 import type { Duplex, Readable, Writable } from 'node:stream';
 import type { ClientCertificate } from './client-certificate.ts';
+import type { CloseStatus } from './close-status.ts';
 import type { HandOff, WebSocketLimits } from './hand-off.ts';
 import type { BufferBudget, Holding } from './memory/buffer-budget.ts';
 import { holdFor } from './memory/request-holding.ts';
 import type { Problem, ProblemError } from './problems.ts';
 import type { RequestTrace } from './spans/request-trace.ts';
-import type { Closing } from './web-socket-closing.ts';
 import type { WebSocketFigures } from './web-socket-figures.ts';
 
 /** Lower-case names at even places, values at odd ones; several values of a name stay several entries. */
@@ -142,7 +142,7 @@ export interface AcceptedWebSocket {
   /** Receives frames of the upstream as they pass, whose heads are never cut. Default: they are not read. */
   read?(frames: readonly Buffer[]): void;
   /** The WebSocket is open; `close` ends it, and sends both sides a close frame. */
-  opened?(close: (closing: Closing) => void): void;
+  opened?(close: (closing: CloseStatus) => void): void;
 }
 
 /** The pipeline's handlers for the answer of an engine. */

@@ -109,7 +109,7 @@ export class CallUnderWay implements Stallable {
   /** Ends all waiting for the call. */
   end(): void {
     this.#waitsForHead = false;
-    this.#body?.leave();
+    this.#body?.discard();
     this.#timer.stop();
     this.#withdraw();
     this.endPlace();

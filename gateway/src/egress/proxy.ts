@@ -134,23 +134,23 @@ class ProxyCall implements Dispatcher.DispatchHandler, UpstreamCall {
 
   start(): void {
     if (this.#finished) return;
-    if (this.#exchange.closed) return this.#leave();
+    if (this.#exchange.closed) return this.#clientLeft();
     this.#controller = null;
     const { compose } = this.#handOff;
-    const asItIs = this.#asItIs();
-    if (compose === undefined) return this.#send(asItIs);
+    const planned = this.#plannedRequest();
+    if (compose === undefined) return this.#send(planned);
     this.#composes = true;
-    compose(asItIs).then(
-      (request) => this.#composed(() => this.#send(request)),
-      (error: unknown) => this.#composed(() => this.onResponseError(null, errorOf(error))),
+    compose(planned).then(
+      (request) => this.#afterCompose(() => this.#send(request)),
+      (error: unknown) => this.#afterCompose(() => this.onResponseError(null, errorOf(error))),
     );
   }
 
   /** The request is made, or cannot be; its client may have left meanwhile. */
-  #composed(next: () => void): void {
+  #afterCompose(next: () => void): void {
     this.#composes = false;
     if (this.#finished) return;
-    if (this.#exchange.closed) return this.#leave();
+    if (this.#exchange.closed) return this.#clientLeft();
     this.#timer.progressed();
     try {
       next();
@@ -159,7 +159,7 @@ class ProxyCall implements Dispatcher.DispatchHandler, UpstreamCall {
     }
   }
 
-  #asItIs(): UpstreamRequest {
+  #plannedRequest(): UpstreamRequest {
     const path = this.#upstream.basePath + this.#handOff.path;
     if (this.#exchange.trace !== null) {
       this.#span = this.#exchange.trace.call(this.#exchange.method, this.#upstream.url, path);
@@ -198,7 +198,7 @@ class ProxyCall implements Dispatcher.DispatchHandler, UpstreamCall {
     // The time was up before there was a connection.
     if (this.#finished) return void controller.abort(new Error('given up'));
     this.#controller = controller;
-    this.#offClose ??= this.#exchange.onClose(() => this.#leave());
+    this.#offClose ??= this.#exchange.onClose(() => this.#clientLeft());
     if (this.#body instanceof Readable && !this.#retried) this.#follow(this.#body);
   }
 
@@ -274,11 +274,11 @@ class ProxyCall implements Dispatcher.DispatchHandler, UpstreamCall {
 
   #inform(controller: Dispatcher.DispatchController, status: number, headers: HeaderList): void {
     if (this.#finished) return;
-    const informed = this.#events.informational(this.#exchange, status, headers);
-    if (informed === 'passed') return;
+    const outcome = this.#events.informational(this.#exchange, status, headers);
+    if (outcome === 'passed') return;
     const error = new Error('it sends informational responses without end');
-    if (informed === 'excess') this.onResponseError(controller, error);
-    else this.#refuse(new NotSendable(informed));
+    if (outcome === 'excess') this.onResponseError(controller, error);
+    else this.#refuse(new NotSendable(outcome));
     controller.abort(error);
   }
 
@@ -413,7 +413,7 @@ class ProxyCall implements Dispatcher.DispatchHandler, UpstreamCall {
     return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE';
   }
 
-  #leave(): void {
+  #clientLeft(): void {
     if (this.#finished) return;
     this.#span?.failed('client-closed');
     this.#finish();

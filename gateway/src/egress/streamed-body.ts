@@ -20,7 +20,7 @@ export class StreamedBody {
   }
 
   /** Drops the rest. */
-  leave(): void {
+  discard(): void {
     this.#source.destroy();
   }
 }

@@ -11,8 +11,8 @@ export function runRequestHook(step: Step, exchange: Exchange): Outcome | Promis
   const from = performance.now();
   const decided = step.plugin.onRequest(exchange);
   if (typeof decided !== 'number')
-    return decided.then((outcome) => timed(exchange, step.requestTime, from, span, outcome));
-  return timed(exchange, step.requestTime, from, span, decided);
+    return decided.then((outcome) => recordTime(exchange, step.requestTime, from, span, outcome));
+  return recordTime(exchange, step.requestTime, from, span, decided);
 }
 
 /** `Exchange.answer` is set if the hook replaces the response. */
@@ -20,7 +20,7 @@ export async function runResponseHook(step: Step, exchange: Exchange): Promise<O
   const { name } = step.plugin;
   const span = exchange.trace?.step(`middleware ${name} response`, { 'gw.plugin': name, 'gw.phase': 'response' });
   const from = performance.now();
-  return timed(exchange, step.responseTime, from, span, await step.plugin.onResponse(exchange));
+  return recordTime(exchange, step.responseTime, from, span, await step.plugin.onResponse(exchange));
 }
 
 /**
@@ -44,7 +44,7 @@ export async function corsOnRefusal(
   exchange.decided(decidedBy, decision);
 }
 
-function timed(
+function recordTime(
   exchange: Exchange,
   time: Step['requestTime'],
   from: number,

@@ -27,15 +27,15 @@ export function transformedBody(exchange: Exchange, middlewares: readonly Ran[])
  */
 export function responseBody(exchange: Exchange, ran: readonly Ran[], sink: ResponseSink): ResponseSink {
   const plugins = lastFirst(ran);
-  if (exchange.parts === null) return hooked(exchange, plugins, sink);
+  if (exchange.parts === null) return throughHooks(exchange, plugins, sink);
   let target = sink;
   let end = plugins.length;
   // A tap sees the stream as at its place in the chain; the last place is inserted first, next to the sink.
   for (const { tap, place } of taps(exchange.parts, plugins)) {
-    target = tap(hooked(exchange, plugins.slice(place + 1, end), target));
+    target = tap(throughHooks(exchange, plugins.slice(place + 1, end), target));
     end = place;
   }
-  return hooked(exchange, plugins.slice(0, end), target);
+  return throughHooks(exchange, plugins.slice(0, end), target);
 }
 
 function taps(parts: NonNullable<Exchange['parts']>, plugins: readonly BoundPlugin[]) {
@@ -63,9 +63,11 @@ export function streamStored(exchange: Exchange, ran: readonly Ran[]): boolean {
   const plugins = lastFirst(ran);
   const before = plugins.slice(placeOf(owner, plugins) + 1);
   if (!before.some(({ hasResponseChunks }) => hasResponseChunks)) return false;
-  hooked(exchange, before, exchange.responder.stream(exchange, exchange.responseStatus, exchange.responseHeaders)).end(
-    body,
-  );
+  throughHooks(
+    exchange,
+    before,
+    exchange.responder.stream(exchange, exchange.responseStatus, exchange.responseHeaders),
+  ).end(body);
   return true;
 }
 
@@ -73,7 +75,7 @@ function lastFirst(ran: readonly Ran[]): BoundPlugin[] {
   return ran.map(({ plugin }) => plugin).reverse();
 }
 
-function hooked(exchange: Exchange, plugins: readonly BoundPlugin[], sink: ResponseSink): ResponseSink {
+function throughHooks(exchange: Exchange, plugins: readonly BoundPlugin[], sink: ResponseSink): ResponseSink {
   if (!plugins.some(({ hasResponseChunks }) => hasResponseChunks)) return sink;
   const transform = chunkTransform(exchange, plugins, 'response');
   transform.on('error', () => exchange.responder.abort()).pipe(sink);

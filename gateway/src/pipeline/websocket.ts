@@ -1,6 +1,7 @@
 /** A request that has become a WebSocket: its relay, and its line in the access log. */
 
 import { RequestSlot } from '../capability/request-slot.ts';
+import type { CloseStatus } from '../close-status.ts';
 import { type AcceptedWebSocket, type Exchange, joinedHeader, type RequestPart } from '../exchange.ts';
 import type { BufferBudget, Holding } from '../memory/buffer-budget.ts';
 import type { ProblemError } from '../problems.ts';
@@ -8,7 +9,6 @@ import type { EventLoopWatch } from '../telemetry/event-loop.ts';
 import type { Recorder } from '../telemetry/recorder.ts';
 import type { Asker } from '../validation/helpers/validation-helpers.ts';
 import { type MessageRules, NOT_UTF8 } from '../validation/messages.ts';
-import type { Closing } from '../web-socket-closing.ts';
 import { closeReason } from '../websocket/close-frame.ts';
 import { compresses } from '../websocket/extensions.ts';
 import { acceptClient, EXTENSIONS } from '../websocket/handshake.ts';
@@ -85,23 +85,27 @@ export function relayWebSocket(
 }
 
 /** If an operation describes its messages, they are held until they are whole, and checked. */
-function gatesOf(exchange: Exchange, { op, recorder, loop, budget }: WebSocketDeps, close: (closing: Closing) => void) {
+function gatesOf(
+  exchange: Exchange,
+  { op, recorder, loop, budget }: WebSocketDeps,
+  close: (closing: CloseStatus) => void,
+) {
   const { received = null, sent = null, enforces = false } = op.messages ?? {};
   const hold = holdFor(exchange, budget);
   const refuse = (errors: readonly ProblemError[] | null) => {
     if (errors !== null) recorder.validationFailed(op.metrics, 'message');
-    return closingFor(errors);
+    return closeStatusOf(errors);
   };
   const report = (errors: readonly ProblemError[] | null) => {
     if (errors !== null) recorder.responseInvalid(exchange, { status: 101, errors, withheld: enforces });
-    return enforces ? closingFor(errors) : null;
+    return enforces ? closeStatusOf(errors) : null;
   };
   const asker: Asker = {
     clientIp: exchange.clientIp,
     authenticated: op.middlewares.some(({ plugin: { plugin } }) => plugin.authenticates === true),
     wanted: () => !exchange.closed,
   };
-  const gate = (rules: MessageRules, then: (errors: readonly ProblemError[] | null) => Closing | null) => {
+  const gate = (rules: MessageRules, then: (errors: readonly ProblemError[] | null) => CloseStatus | null) => {
     const check = (message: Buffer) => {
       loop.enters(exchange, 'message');
       const errors = rules.errors(message, asker);
@@ -123,7 +127,7 @@ function holdFor({ clientIp }: Exchange, budget: BufferBudget) {
 }
 
 /** 1007: the content does not match its frames (RFC 6455, section 7.4.1); 1008: it does not match the description. */
-function closingFor(errors: readonly ProblemError[] | null): Closing | null {
+function closeStatusOf(errors: readonly ProblemError[] | null): CloseStatus | null {
   const [first] = errors ?? [];
   if (first === undefined) return null;
   const where = first.field === '/' ? 'the message' : `the message at ${first.field}`;

@@ -50,8 +50,8 @@ export class Http1Response extends ServerResponse implements Responder, BodyOwne
 
   send(exchange: Exchange, status: number, headers: HeaderList, body: Uint8Array | string | null): void {
     const framed = status !== 204 && status !== 304;
-    const given = framed && status !== 205 ? body : null;
-    const sent = typeof given === 'string' ? Buffer.from(given) : given;
+    const payload = framed && status !== 205 ? body : null;
+    const sent = typeof payload === 'string' ? Buffer.from(payload) : payload;
     if (framed) headers.push('content-length', String(sent?.length ?? 0));
     const isLong = sent !== null && sent.length > ONE_PIECE && exchange.method !== 'HEAD';
     if (isLong && this.#unreadBytes()?.sends(sent) === false) return this.#refuse(exchange, noResponseRoom(exchange));
@@ -220,13 +220,13 @@ export class Http1Response extends ServerResponse implements Responder, BodyOwne
     const unread = body && !body.readableEnded;
     if (this.drain?.ends(this.http1?.openedAt ?? 0) || unread || exchange?.fault) this.shouldKeepAlive = false;
     if (unread && this.socket) closeInStages(this.socket, this.req);
-    if (!this.shouldKeepAlive) alsoCloses(headers);
+    if (!this.shouldKeepAlive) addClose(headers);
     this.writeHead(status, headers);
   }
 }
 
 /** Adds `close`, which `Connection: Upgrade` does not imply. */
-function alsoCloses(headers: HeaderList): void {
+function addClose(headers: HeaderList): void {
   for (let i = 0; i < headers.length; i += 2) if (headers[i] === 'connection') headers[i + 1] += ', close';
 }
 

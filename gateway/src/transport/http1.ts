@@ -126,7 +126,7 @@ export class Http1Server {
     });
     server.on('upgrade', (request, socket, head) => {
       this.#on(socket, () => {
-        const rest = this.#readers.get(socket as Socket)?.leave(head) ?? head;
+        const rest = this.#readers.get(socket as Socket)?.detach(head) ?? head;
         this.#accept(request, responseOnUpgrade(request, socket as Socket, rest), false);
       });
     });

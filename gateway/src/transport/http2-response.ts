@@ -72,7 +72,7 @@ export class Http2Response implements Responder, BodyOwner, WatchedClient, Slowl
 
   stream(exchange: Exchange, status: number, headers: HeaderList): ResponseSink {
     const bodiless = exchange.method === 'HEAD' || BODILESS.has(status);
-    if (!this.#head(status, headers, bodiless, takesTrailers(exchange)) || bodiless) return nowhere();
+    if (!this.#head(status, headers, bodiless, takesTrailers(exchange)) || bodiless) return discardingSink();
     return this.#streaming();
   }
 
@@ -251,6 +251,6 @@ function fieldsOf(headers: HeaderList): Record<string, string | string[]> {
 }
 
 /** Returns the sink for the body of an answer without one. */
-function nowhere(): Writable {
+function discardingSink(): Writable {
   return new Writable({ write: (_chunk, _encoding, done) => done() });
 }

@@ -21,14 +21,14 @@ export class ProtocolDetector {
   decide(socket: Socket, decided: (isHttp2: boolean, first: Buffer) => void): void {
     this.#sockets.add(socket);
     let held: Buffer | null = null;
-    const leave = () => {
+    const detach = () => {
       this.#sockets.delete(socket);
-      socket.off('readable', look).off('end', gone).off('error', gone).off('close', leave);
+      socket.off('readable', look).off('end', gone).off('error', gone).off('close', detach);
       socket.setTimeout(0);
       socket.off('timeout', gone);
     };
     const gone = () => {
-      leave();
+      detach();
       socket.destroy();
     };
     const look = () => {
@@ -41,11 +41,11 @@ export class ProtocolDetector {
         held = bytes;
         return;
       }
-      leave();
+      detach();
       socket.unshift(bytes);
       decided(matches, bytes);
     };
-    socket.on('readable', look).on('end', gone).on('error', gone).on('close', leave);
+    socket.on('readable', look).on('end', gone).on('error', gone).on('close', detach);
     socket.setTimeout(this.#timeoutMs);
     socket.on('timeout', gone);
   }

@@ -83,7 +83,7 @@ export class SlicedReader {
   }
 
   /** The connection speaks another protocol from here on. Returns `head`, and all else that has been read. */
-  leave(head: Buffer): Buffer {
+  detach(head: Buffer): Buffer {
     this.#socket.off('data', this.#read);
     const rest = this.#rest;
     this.#rest = null;
@@ -172,7 +172,7 @@ export function parseInTurns(server: Server, isSecure: boolean): void {
     response.once('close', () => count(-1));
   });
   server.prependListener('upgrade', (_request: IncomingMessage, socket: Duplex) => {
-    const rest = readers.get(socket)?.leave(NOTHING) ?? NOTHING;
+    const rest = readers.get(socket)?.detach(NOTHING) ?? NOTHING;
     if (rest.length > 0) socket.unshift(rest);
   });
 }

@@ -1,12 +1,12 @@
 /** A close frame of the gateway's own (RFC 6455, section 5.5.1). */
 import { randomBytes } from 'node:crypto';
-import type { Closing } from '../web-socket-closing.ts';
+import type { CloseStatus } from '../close-status.ts';
 
 const FIN_CLOSE = 0x88;
 const MASK = 0x80;
 
 /** `masked`: for servers, since clients must mask their frames. */
-export function closeFrame({ code, reason }: Closing, masked: boolean): Buffer {
+export function closeFrame({ code, reason }: CloseStatus, masked: boolean): Buffer {
   const payload = Buffer.alloc(2 + Buffer.byteLength(reason));
   payload.writeUInt16BE(code);
   payload.write(reason, 2);

@@ -4,7 +4,7 @@
  * receiver is at the end of a frame whenever one is refused.
  */
 
-import type { Closing } from '../web-socket-closing.ts';
+import type { CloseStatus } from '../close-status.ts';
 import { CLOSE, FIN, headSize, MASK, payloadLength } from './frame-head.ts';
 
 export interface FrameRules {
@@ -46,7 +46,7 @@ export class FrameScanner {
   /** That close frame has passed. */
   closePassed = false;
   /** Set at the first refused frame; later bytes do not pass. */
-  violation: Closing | null = null;
+  violation: CloseStatus | null = null;
   readonly #head = Buffer.alloc(MAX_HEAD);
   /** Bytes in `#head`, which have not passed. */
   #held = 0;
@@ -156,7 +156,7 @@ export class FrameScanner {
     this.#code = length === 0 ? NO_CODE : 0;
   }
 
-  #faultOf(first: number, second: number, length: number): Closing | null {
+  #faultOf(first: number, second: number, length: number): CloseStatus | null {
     const opcode = first & 0x0f;
     if (((second & MASK) !== 0) !== this.#rules.masked) {
       return protocolError(this.#rules.masked ? 'a frame is not masked' : 'a frame is masked');
@@ -179,7 +179,7 @@ export class FrameScanner {
     return null;
   }
 
-  #faultOfControl(first: number, opcode: number, length: number): Closing | null {
+  #faultOfControl(first: number, opcode: number, length: number): CloseStatus | null {
     if ((first & FIN) === 0) return protocolError('a control frame is fragmented');
     if (length > MAX_CONTROL) return protocolError('a control frame is too long');
     if (opcode === CLOSE && length === 1) return protocolError('a close frame holds half a code');
@@ -210,6 +210,6 @@ export class FrameScanner {
   }
 }
 
-function protocolError(reason: string): Closing {
+function protocolError(reason: string): CloseStatus {
   return { code: 1002, reason };
 }

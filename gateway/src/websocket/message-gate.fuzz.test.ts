@@ -1,14 +1,15 @@
 /** However the frames of messages are split, whole messages that hold pass, with the control frames between. */
+
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { propertyRuns } from '../../../test/property-runs.ts';
+import type { CloseStatus } from '../close-status.ts';
 import { BufferBudget } from '../memory/buffer-budget.ts';
-import type { Closing } from '../web-socket-closing.ts';
 import { FrameScanner } from './frame-scanner.ts';
 import { MessageGate } from './message-gate.ts';
 
 const MASK = Buffer.from([0xa1, 0x00, 0xff, 0x37]);
-const REFUSED: Closing = { code: 1008, reason: 'no' };
+const REFUSED: CloseStatus = { code: 1008, reason: 'no' };
 const BAD = 'no';
 
 interface Message {

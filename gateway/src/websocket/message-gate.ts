@@ -3,19 +3,19 @@
  * 6455, section 5). Its input has passed a FrameScanner: valid frames, whose heads are never cut. Control frames pass
  * at once, and whole, between those of a message.
  */
+import type { CloseStatus } from '../close-status.ts';
 import type { Holding } from '../memory/buffer-budget.ts';
-import type { Closing } from '../web-socket-closing.ts';
 import { CLOSE, FIN, headSize, MASK, payloadLength } from './frame-head.ts';
 
-const NO_ROOM: Closing = { code: 1013, reason: 'the gateway has no room for the message: try again later' };
+const NO_ROOM: CloseStatus = { code: 1013, reason: 'the gateway has no room for the message: try again later' };
 
 export interface MessageGateOptions {
   /** Returns why the message ends the WebSocket; null if it may pass. A promise if that takes long. */
-  check(message: Buffer): Closing | null | Promise<Closing | null>;
+  check(message: Buffer): CloseStatus | null | Promise<CloseStatus | null>;
   /** Makes room for a message that comes in pieces. `cutOff`: the room is needed for others. */
   hold(cutOff: () => void): Holding;
   /** The message had to be dropped for others. */
-  cutOff(closing: Closing): void;
+  cutOff(closing: CloseStatus): void;
 }
 
 export class MessageGate {
@@ -26,7 +26,7 @@ export class MessageGate {
   #rest: Buffer[] = [];
   #released = false;
   /** Reason for which no more frames pass. */
-  violation: Closing | null = null;
+  violation: CloseStatus | null = null;
   /** A close frame has passed. */
   closePassed = false;
   /** The current message: its frames as they came, and its unmasked payload. */
@@ -154,14 +154,14 @@ export class MessageGate {
     else this.#decide(verdict, passed);
   }
 
-  #decide(violation: Closing | null, passed: Buffer[]): void {
+  #decide(violation: CloseStatus | null, passed: Buffer[]): void {
     this.violation = violation;
     if (violation === null) passed.push(...this.#frames);
     this.#forget();
   }
 
   /** Returns the bytes that may go on now: the message, and those behind it. */
-  #checked(violation: Closing | null): readonly Buffer[] {
+  #checked(violation: CloseStatus | null): readonly Buffer[] {
     const passed: Buffer[] = [];
     this.checking = null;
     // It was dropped for others meanwhile, or its connection was lost.

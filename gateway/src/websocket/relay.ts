@@ -3,9 +3,10 @@
  * come, with back-pressure, and frames are followed so that each side gets a close frame of its own with the reason of
  * the end.
  */
+
 import type { Duplex } from 'node:stream';
+import type { CloseStatus } from '../close-status.ts';
 import { readInTurns, SLICE } from '../scheduling/read-in-turns.ts';
-import type { Closing } from '../web-socket-closing.ts';
 import type { DirectionFigures, WebSocketFigures } from '../web-socket-figures.ts';
 import type { MessageGate } from './message-gate.ts';
 import { Side, type SideName } from './side.ts';
@@ -19,20 +20,20 @@ const HEAR_OUT_MS = 1_000;
 /** Never sent: the connection was lost (RFC 6455, section 7.1.5). */
 const LOST = 1006;
 
-const CLIENT_GONE: Closing = { code: 1001, reason: 'the client has gone' };
-const UPSTREAM_GONE: Closing = { code: 1011, reason: 'the upstream has gone' };
+const CLIENT_GONE: CloseStatus = { code: 1001, reason: 'the client has gone' };
+const UPSTREAM_GONE: CloseStatus = { code: 1011, reason: 'the upstream has gone' };
 /** Close frames for the other side when one violates the protocol. */
-const BROKEN: Readonly<Record<SideName, Closing>> = {
+const BROKEN: Readonly<Record<SideName, CloseStatus>> = {
   client: { code: 1001, reason: 'the client broke the protocol' },
   upstream: { code: 1011, reason: 'the upstream broke the protocol' },
 };
 /** The same of a message that may not pass. */
-const REFUSED: Readonly<Record<SideName, Closing>> = {
+const REFUSED: Readonly<Record<SideName, CloseStatus>> = {
   client: { code: 1001, reason: 'a message of the client was refused' },
   upstream: { code: 1011, reason: 'a message of the upstream was refused' },
 };
-const IDLE: Closing = { code: 1001, reason: 'idle timeout' };
-export const STOPPING: Closing = { code: 1001, reason: 'the gateway is stopping' };
+const IDLE: CloseStatus = { code: 1001, reason: 'idle timeout' };
+export const STOPPING: CloseStatus = { code: 1001, reason: 'the gateway is stopping' };
 
 export interface RelayOptions {
   readonly client: Duplex;
@@ -96,7 +97,7 @@ export class Relay {
   }
 
   /** The gateway ends the WebSocket: both sides get close frames, and a moment to answer. */
-  close(closing: Closing): void {
+  close(closing: CloseStatus): void {
     this.#note('gateway', closing);
     this.#client.dismiss(closing, this.#upstream);
     this.#upstream.dismiss(closing, this.#client);
@@ -162,13 +163,13 @@ export class Relay {
   }
 
   /** `others`: close frames for the other side, by the refused side. */
-  #refuse(from: Side, closing: Closing, others: Readonly<Record<SideName, Closing>>): void {
+  #refuse(from: Side, closing: CloseStatus, others: Readonly<Record<SideName, CloseStatus>>): void {
     if (from === this.#client) this.#refuseClient(closing, others.client);
     else this.#refuseUpstream(closing, others.upstream);
   }
 
   /** The upstream's answer to earlier messages still passes: it may be on its way. */
-  #refuseClient(closing: Closing, toUpstream: Closing): void {
+  #refuseClient(closing: CloseStatus, toUpstream: CloseStatus): void {
     this.#note('gateway', closing);
     this.#upstream.dismiss(toUpstream, this.#client);
     this.#client.hearOut(closing, this.#upstream);
@@ -179,7 +180,7 @@ export class Relay {
     this.#settle(GRACE_MS);
   }
 
-  #refuseUpstream(closing: Closing, toClient: Closing): void {
+  #refuseUpstream(closing: CloseStatus, toClient: CloseStatus): void {
     this.#note('gateway', closing);
     this.#upstream.dismiss(closing, this.#client);
     this.#client.dismiss(toClient, this.#upstream);
@@ -203,7 +204,7 @@ export class Relay {
     this.#settle(from === this.#client ? GRACE_MS : CLOSING_MS);
   }
 
-  #note(by: RelayEnd['by'], { code, reason }: Closing): void {
+  #note(by: RelayEnd['by'], { code, reason }: CloseStatus): void {
     this.#end ??= { by, code, reason };
   }
 

@@ -1,6 +1,6 @@
 /** One end of a relayed WebSocket: the client's or the upstream's connection. */
 import type { Duplex } from 'node:stream';
-import type { Closing } from '../web-socket-closing.ts';
+import type { CloseStatus } from '../close-status.ts';
 import { closeFrame } from './close-frame.ts';
 import { type FrameRules, FrameScanner, type Passed } from './frame-scanner.ts';
 import type { MessageGate } from './message-gate.ts';
@@ -22,7 +22,7 @@ export class Side {
   /** It has ended its connection, or lost it. */
   gone = false;
   /** The close frame for it, if the gateway ends the WebSocket. */
-  #closing: Closing | null = null;
+  #closing: CloseStatus | null = null;
   /** The close frame is sent only when the other side has nothing more to send. */
   #hearsOut = false;
   /** A close frame has been sent to it: the gateway's, or the other side's. */
@@ -44,7 +44,7 @@ export class Side {
   }
 
   /** Returns why a message of its own may not pass; null while all may. */
-  get refusal(): Closing | null {
+  get refusal(): CloseStatus | null {
     return this.#gate?.violation ?? null;
   }
 
@@ -81,7 +81,7 @@ export class Side {
   }
 
   /** Sends it a close frame, once the bytes from `other` have reached the end of a frame. */
-  dismiss(closing: Closing, other: Side): void {
+  dismiss(closing: CloseStatus, other: Side): void {
     if (this.#told || this.gone) return;
     this.#closing ??= closing;
     this.#hearsOut = false;
@@ -90,7 +90,7 @@ export class Side {
   }
 
   /** The same, when it has got all that `other` says until its close frame, or until `dismiss` is called. */
-  hearOut(closing: Closing, other: Side): void {
+  hearOut(closing: CloseStatus, other: Side): void {
     if (this.#closing !== null || this.#told || this.gone) return;
     this.#closing = closing;
     this.#hearsOut = true;

@@ -2,8 +2,7 @@
  * A realtime session, which costs by the response: each is counted when the provider reports its end, and policies that
  * have asked for it are notified then (docs/decisions.md#ai-realtime).
  */
-
-import { type Closing, type Exchange, type RequestPart, RequestSlot } from '../../../kit.ts';
+import { type CloseStatus, type Exchange, type RequestPart, RequestSlot } from '../../../kit.ts';
 import type { RealtimeUsage } from './conversation/usage.ts';
 import { EventReader } from './realtime/event-reader.ts';
 import { serverEvent } from './realtime/server-event.ts';
@@ -13,8 +12,8 @@ import type { SpentTokens, TokenCount } from './token-count.ts';
 const MAX_EVENT = 256 << 10;
 /** Most responses that have begun beside others, or are over, without policies having been notified. */
 const MOST_UNSETTLED = 64;
-const TOO_MANY: Closing = { code: 1008, reason: 'responses come faster than they can be counted' };
-const FAILED: Closing = { code: 1011, reason: 'the gateway failed' };
+const TOO_MANY: CloseStatus = { code: 1008, reason: 'responses come faster than they can be counted' };
+const FAILED: CloseStatus = { code: 1011, reason: 'the gateway failed' };
 
 const slot = new RequestSlot<RealtimeSession>();
 
@@ -30,12 +29,12 @@ export interface SessionEvents {
 /** Says why the session ends, or null. */
 export interface ResponseListener {
   /** A response has begun while another was under way: clients may ask for many at once. */
-  another(): Promise<Closing | null>;
+  another(): Promise<CloseStatus | null>;
   /** A response is over; null: its cost is unknown. */
-  over(tokens: SpentTokens | null): Promise<Closing | null>;
+  over(tokens: SpentTokens | null): Promise<CloseStatus | null>;
 }
 
-type Told = (listener: ResponseListener) => Promise<Closing | null>;
+type Told = (listener: ResponseListener) => Promise<CloseStatus | null>;
 
 export class RealtimeSession implements RequestPart {
   readonly owner = null;
@@ -44,7 +43,7 @@ export class RealtimeSession implements RequestPart {
   readonly #listeners: ResponseListener[] = [];
   #count: TokenCount | null = null;
   #events: SessionEvents | null = null;
-  #close: ((closing: Closing) => void) | null = null;
+  #close: ((closing: CloseStatus) => void) | null = null;
   #responses = 0;
   /** Responses that have begun and are not over. */
   #underWay = 0;
@@ -77,7 +76,7 @@ export class RealtimeSession implements RequestPart {
   }
 
   /** It is open; `close` ends it. */
-  opened(close: (closing: Closing) => void): void {
+  opened(close: (closing: CloseStatus) => void): void {
     this.#close = close;
   }
 
@@ -160,7 +159,7 @@ export class RealtimeSession implements RequestPart {
     });
   }
 
-  async #told(told: Told): Promise<Closing | null> {
+  async #told(told: Told): Promise<CloseStatus | null> {
     for (const listener of this.#listeners) {
       const closing = await told(listener);
       if (closing !== null) return closing;

@@ -1,20 +1,21 @@
 /** Carries a client's events over a WebSocket. Loaded with the library that reads frames. */
+
 import type { Duplex } from 'node:stream';
-import { type Closing, closeFrame, type Exchange, type WebSocketFigures } from '../../../kit.ts';
+import { type CloseStatus, closeFrame, type Exchange, type WebSocketFigures } from '../../../kit.ts';
 import type { Channel } from './channel.ts';
 import { WebSocketInput } from './web-socket-input.ts';
 import { WEB_SOCKET_MESSAGES } from './web-socket-messages.ts';
 
 /** Milliseconds that a client gets for its part of the closing handshake. */
 const CLOSING_MS = 2_000;
-const STOPPING: Closing = { code: 1001, reason: 'the gateway is stopping' };
-const COME_AGAIN: Closing = { code: 1001, reason: 'open it again' };
+const STOPPING: CloseStatus = { code: 1001, reason: 'the gateway is stopping' };
+const COME_AGAIN: CloseStatus = { code: 1001, reason: 'open it again' };
 
 export function webSocketChannel(exchange: Exchange, connection: Duplex, figures: WebSocketFigures): Channel {
   figures.open++;
   let closing: NodeJS.Timeout | null = null;
   let told = false;
-  const tell = (why: Closing | null) => {
+  const tell = (why: CloseStatus | null) => {
     if (told || !connection.writable) return;
     told = true;
     connection.write(why === null ? Buffer.from([0x88, 0]) : closeFrame(why, false));

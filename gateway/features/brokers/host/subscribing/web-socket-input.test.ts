@@ -1,7 +1,7 @@
 import { duplexPair } from 'node:stream';
 import { expect, it } from 'vitest';
 import { eventually } from '../../../../../test/eventually.ts';
-import type { Closing } from '../../../../src/web-socket-closing.ts';
+import type { CloseStatus } from '../../../../src/close-status.ts';
 import { WebSocketInput } from './web-socket-input.ts';
 
 /** A masked frame; its mask is zero. */
@@ -10,9 +10,11 @@ function frame(first: number, payload: Buffer): Buffer {
 }
 
 /** What a WebSocket does on which a client has sent these frames. */
-async function sent(frames: Buffer): Promise<{ answer: Closing | null | undefined; bytes: number; messages: number }> {
+async function sent(
+  frames: Buffer,
+): Promise<{ answer: CloseStatus | null | undefined; bytes: number; messages: number }> {
   const [client, connection] = duplexPair();
-  const seen = { answer: undefined as Closing | null | undefined, bytes: 0, messages: 0 };
+  const seen = { answer: undefined as CloseStatus | null | undefined, bytes: 0, messages: 0 };
   const input = new WebSocketInput(connection, {
     received: (bytes) => (seen.bytes += bytes),
     message: () => seen.messages++,

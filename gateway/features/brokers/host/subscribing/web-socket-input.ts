@@ -1,20 +1,21 @@
 /** Input of a WebSocket whose client only listens: pings are answered, and its close frame is reported. */
+
 import type { Duplex } from 'node:stream';
 import { Receiver } from 'ws';
-import { type Closing, FrameScanner, get, readInTurns, SLICE } from '../../../kit.ts';
+import { type CloseStatus, FrameScanner, get, readInTurns, SLICE } from '../../../kit.ts';
 
 export interface WebSocketListener {
   received(bytes: number): void;
   message(): void;
   /** The client has closed it, or violated the protocol; `answer`: the close frame for it, null: without a code. */
-  closed(answer: Closing | null): void;
+  closed(answer: CloseStatus | null): void;
 }
 
 /** Bytes of a message, which is not read. */
 const MOST_MESSAGE = 64 << 10;
 /** Frames in a second, of less than so many bytes on average: a listening client needs no more. */
 const MOST_FRAMES = { frames: 1_000, bytes: 16, withinMs: 1_000 };
-const TOO_MANY: Closing = { code: 1008, reason: 'too many frames: nothing is read here' };
+const TOO_MANY: CloseStatus = { code: 1008, reason: 'too many frames: nothing is read here' };
 const PONG = 0x8a;
 const NO_CODE = 1005;
 
@@ -59,7 +60,7 @@ export class WebSocketInput {
   }
 
   /** Returns why the WebSocket ends: frames that cost more than they can mean. Null if it goes on. */
-  #faultOf(slice: Buffer): Closing | null {
+  #faultOf(slice: Buffer): CloseStatus | null {
     const scanner = this.#scanner;
     scanner.scan(slice);
     this.#bytes += slice.length;
@@ -76,7 +77,7 @@ function pong(data: Buffer): Buffer {
   return Buffer.concat([Buffer.from([PONG, data.length]), data]);
 }
 
-function closingOf(error: Error): Closing {
+function closingOf(error: Error): CloseStatus {
   const isTooLarge = get(error, 'code') === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
   return isTooLarge
     ? { code: 1009, reason: 'the message is too large' }

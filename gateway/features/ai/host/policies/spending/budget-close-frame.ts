@@ -1,12 +1,11 @@
 /** A refusal as the end of a realtime session: with its code, and when to try again. */
-
-import { type Closing, closeReason, get, headerOf } from '../../../../kit.ts';
+import { type CloseStatus, closeReason, get, headerOf } from '../../../../kit.ts';
 import type { AiRefused } from '../../proxy/conversation/refusal.ts';
 
 const [POLICY, TRY_AGAIN] = [1008, 1013];
 const AWAY = 503;
 
-export function closingFor({ problem }: AiRefused): Closing {
+export function budgetCloseStatus({ problem }: AiRefused): CloseStatus {
   const { status, title, headers = [], members } = problem;
   const code = get(members, 'code');
   const retryAfter = headerOf([...headers], 'retry-after');

@@ -2,12 +2,13 @@
  * The spending of requests: reserved before a provider is asked, settled when the request ends for any reason
  * (docs/decisions.md#ai-budgets). The reservations of a killed process expire with their leases.
  */
+
 import { randomUUID } from 'node:crypto';
 import {
   type BudgetReservation,
   type BudgetResult,
   type BudgetStore,
-  type Closing,
+  type CloseStatus,
   type Exchange,
   type OwnerPath,
   ownerOf,
@@ -19,7 +20,7 @@ import {
 import type { AiRefused } from '../../proxy/conversation/refusal.ts';
 import { RealtimeSession } from '../../proxy/realtime-session.ts';
 import { type SpentTokens, spentTokens } from '../../proxy/spent-tokens.ts';
-import { closingFor } from './budget-close-frame.ts';
+import { budgetCloseStatus } from './budget-close-frame.ts';
 import { NANOS } from './prices.ts';
 
 /** Seconds after which a process that has not renewed a lease counts as gone. */
@@ -102,7 +103,7 @@ class Ledger implements RequestPart {
     this.#again.push(again);
   }
 
-  async #responded(exchange: Exchange, tokens: SpentTokens | null): Promise<Closing | null> {
+  async #responded(exchange: Exchange, tokens: SpentTokens | null): Promise<CloseStatus | null> {
     const beside = this.#beside.pop();
     this.#settle(beside ?? this.#reserved.splice(0), exchange, tokens);
     // The remaining reservations are for a response under way.
@@ -110,15 +111,15 @@ class Ledger implements RequestPart {
   }
 
   /** Reserves for a further response: one reservation would otherwise admit any number of them. */
-  #another(): Promise<Closing | null> {
+  #another(): Promise<CloseStatus | null> {
     this.#beside.push(this.#reserved.splice(0));
     return this.#reserveAgain();
   }
 
-  async #reserveAgain(): Promise<Closing | null> {
+  async #reserveAgain(): Promise<CloseStatus | null> {
     for (const again of this.#again) {
       const refusal = await again();
-      if (refusal !== null) return closingFor(refusal);
+      if (refusal !== null) return budgetCloseStatus(refusal);
     }
     return null;
   }
