@@ -1,4 +1,4 @@
-/** What the leading replica runs: the link, the census of sidecars and the controllers. */
+/** The parts that only the leading replica runs: the link, the census of sidecars and the controllers. */
 import type { Logger } from 'pino';
 import { type ControllerOptions, controllers } from './controllers/controllers.ts';
 import { probeProvenance } from './controllers/gateway-project/pods/pod-state.ts';

@@ -1,4 +1,7 @@
-/** What a replica of the operator has before it leads: its way to the cluster, to registries, and its HTTPS listener. */
+/**
+ * The parts of a replica of the operator before it leads: its way to the cluster, to registries, and its HTTPS
+ * listener.
+ */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';

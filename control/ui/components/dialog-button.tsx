@@ -5,7 +5,7 @@ import { useAction } from '../data/use-action.ts';
 import { announce } from '../shell/announcer.tsx';
 import { FormDialog } from './dialog.tsx';
 
-/** What the fields of a dialog hold. */
+/** Values of the fields of a dialog. */
 interface Form<V> {
   readonly values: V;
   readonly set: (change: Partial<V>) => void;

@@ -1,4 +1,4 @@
-/** What features check in configs, for the compiler. */
+/** Checks of configs that features bring, for the compiler. */
 import type { CREDENTIAL_KINDS } from '../artifact/format.ts';
 
 /** Throws an Error, with line and column in the expression, if it is malformed. */

@@ -1,4 +1,4 @@
-/** What the compiler is told and what it returns. */
+/** Options and result of the compiler. */
 import type { Manifest } from '../artifact/format.ts';
 import type { Diagnostic } from '../spec/diagnostic.ts';
 import type { InheritedRoute } from './check.ts';
