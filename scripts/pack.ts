@@ -15,6 +15,7 @@ import { INSPECTOR_FOLDER } from './build-inspector.ts';
 import { REFERENCE_FOLDER } from './build-reference.ts';
 import { CONSOLE_FOLDER } from './build-ui.ts';
 import { type DeclaredPackage, writeDeclarations } from './declarations.ts';
+import { pluginPackages } from './plugin-packages.ts';
 import { internalSpecifier, isAssembly, type PackageJson, publishedExports } from './published-exports.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -27,13 +28,6 @@ const staging = join(root, 'dist', `staging-${process.pid}`);
 function packageOf(folder: string): DeclaredPackage {
   const json: PackageJson = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
   return { folder, json, target: join(staging, json.name.replace('@', '').replace('/', '-')) };
-}
-
-/** A plugin's package: its folder says everything but what all packages have in common. */
-function pluginPackage(name: string): DeclaredPackage {
-  const { version, license, type } = gateway.json;
-  const json = { name: `@gw/plugin-${name}`, version, description: `gw plugin: ${name}`, license, type };
-  return { folder: relative(root, builtinPluginFolder(name)), json, target: join(staging, `gw-plugin-${name}`) };
 }
 
 const gateway = packageOf('gateway');
@@ -181,8 +175,9 @@ await stage(sdk, ['assembly', 'ABI.md']);
 const declared = writeDeclarations(libraries, join(staging, 'types'));
 for (const each of libraries) writePackageJson(each, declared.get(each.json.name));
 const packages = [...libraries];
-for (const name of builtinPlugins()) {
-  const plugin = pluginPackage(name);
+for (const [name, json] of pluginPackages()) {
+  const folder = relative(root, builtinPluginFolder(name));
+  const plugin = { folder, json, target: join(staging, `gw-plugin-${name}`) };
   await stage(plugin, pluginFiles(name));
   writePackageJson(plugin);
   packages.push(plugin);

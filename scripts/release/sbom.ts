@@ -7,6 +7,8 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { PROGRAMS } from '../build-programs.ts';
+import { pluginPackages } from '../plugin-packages.ts';
+import type { PackageJson } from '../published-exports.ts';
 import { sbomFile, writeJson } from './files.ts';
 import type { ReleaseOptions } from './options.ts';
 import { ask, ROOT } from './programs.ts';
@@ -34,6 +36,7 @@ export async function writeSbom({ out, version, epoch }: ReleaseOptions): Promis
   const bom: Bom = JSON.parse(printed);
   const bundled = await bundledPackages();
   const components = bom.components.filter((each) => !isDevelopment(each) || bundled.has(each['bom-ref']));
+  const plugins = [...pluginPackages().values()].map(componentOf);
   const refs = new Set(components.map((each) => each['bom-ref']));
   const missing = [...bundled].filter((ref) => !refs.has(ref));
   if (missing.length > 0) throw new Error(`package-lock.json does not have what is bundled: ${missing.join(', ')}`);
@@ -47,13 +50,31 @@ export async function writeSbom({ out, version, epoch }: ReleaseOptions): Promis
       timestamp: new Date(epoch * 1000).toISOString(),
       component: { ...component, name: 'gw', type: 'application' },
     },
-    components: named,
-    dependencies: bom.dependencies
-      .filter(({ ref }) => refs.has(ref))
-      .map(({ ref, dependsOn = [] }) => ({ ref, dependsOn: dependsOn.filter((each) => refs.has(each)) })),
+    components: [...named, ...plugins],
+    dependencies: [
+      ...bom.dependencies
+        .filter(({ ref }) => refs.has(ref))
+        .map(({ ref, dependsOn = [] }) => ({ ref, dependsOn: dependsOn.filter((each) => refs.has(each)) })),
+      ...plugins.map((each) => ({ ref: each['bom-ref'], dependsOn: [] })),
+    ],
   };
   for (const name of await readdir(out)) if (/^gw-.*\.cdx\.json$/.test(name)) await rm(join(out, name));
   await writeJson(join(out, sbomFile(version)), { ...bom, serialNumber: serialOf(content), ...content });
+}
+
+/** The component of a package that is no workspace, so that npm does not know it. */
+function componentOf({ name, version, description, license }: PackageJson): Component {
+  const ref = `${name}@${version}`;
+  const purl = `pkg:npm/${ref.replace('@', '%40')}`;
+  return {
+    'bom-ref': ref,
+    type: 'library',
+    name,
+    version,
+    description,
+    purl,
+    licenses: [{ license: { id: license } }],
+  };
 }
 
 function isDevelopment({ properties = [] }: Component): boolean {
