@@ -77,7 +77,7 @@ export class Http1Server {
   begin(socket: Socket): void {
     const { headerMemory } = this.#state;
     const arriving = () => headerMemory.arriving(peerOf(socket), () => void socket.destroy());
-    this.#readers.set(socket, new SlicedReader(socket, arriving));
+    this.#readers.set(socket, new SlicedReader(socket, () => this.#underWay(socket) === null, arriving));
   }
 
   /** Reports whether a request is under way on a connection, and how it ends. */

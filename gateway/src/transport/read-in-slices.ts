@@ -48,6 +48,7 @@ export class SlicedReader {
   #slice = 0;
   /** The bytes after the slice that is parsed. */
   #rest: Buffer | null = null;
+  readonly #isIdle: () => boolean;
   readonly #arriving: (() => ArrivingHead) | null;
   /** The newest request. */
   #request: IncomingMessage | null = null;
@@ -58,8 +59,12 @@ export class SlicedReader {
   /** Bytes of empty lines since the newest request, while nothing else has come. */
   #emptyBytes = 0;
 
-  /** `socket`: one that node:http has just begun to read. `arriving`: counter of long heads. Default: not counted. */
-  constructor(socket: Socket, arriving: (() => ArrivingHead) | null = null) {
+  /**
+   * `socket`: one that node:http has just begun to read. `isIdle`: reports whether no response is under way on it.
+   * `arriving`: counter of long heads. Default: not counted.
+   */
+  constructor(socket: Socket, isIdle: () => boolean, arriving: (() => ArrivingHead) | null = null) {
+    this.#isIdle = isIdle;
     this.#arriving = arriving;
     if (arriving !== null) socket.once('close', () => this.#head?.release());
     const [parse] = socket.listeners('data');
@@ -122,7 +127,7 @@ export class SlicedReader {
     this.#headBytes += slice.length;
     if (this.#emptyBytes === headBefore && slice.every((byte) => byte === CR || byte === LF)) {
       this.#emptyBytes += slice.length;
-      return this.#emptyBytes <= MOST_EMPTY_BYTES;
+      return this.#emptyBytes <= MOST_EMPTY_BYTES || !this.#isIdle();
     }
     const counted = Math.max(headBefore, SHORT_HEAD);
     if (this.#arriving === null || this.#headBytes <= counted) return true;
@@ -155,7 +160,7 @@ export function parseInTurns(server: Server, isSecure: boolean): void {
   const readers = new WeakMap<Duplex, SlicedReader>();
   const open = new WeakMap<Duplex, number>();
   server.on(isSecure ? 'secureConnection' : 'connection', (socket: Socket) => {
-    readers.set(socket, new SlicedReader(socket));
+    readers.set(socket, new SlicedReader(socket, () => (open.get(socket) ?? 0) === 0));
   });
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
