@@ -1,6 +1,6 @@
 /**
  * A capability of the host: an engine that plugins declare. Its folder holds its state for a process, an artifact, a
- * config and a call, each of a type of its own, and its host functions; `capabilities.ts` lists it.
+ * config and a call, each of a type of its own, and its host functions; `features/features.ts` lists it.
  */
 
 import type { EgressGuard } from '../egress/guard.ts';

@@ -9,13 +9,19 @@ const IN_SOURCES = import.meta.filename.endsWith('.ts');
 const ROOT = IN_SOURCES ? join(import.meta.dirname, '..', '..') : import.meta.dirname;
 const MANIFESTS = IN_SOURCES ? 'features/*/plugins/*/plugin.toml' : 'plugins/*/plugin.toml';
 
+let known: ReadonlyMap<string, string> | undefined;
+
 /** Folders by the names of the plugins, sorted. */
 function folders(): ReadonlyMap<string, string> {
-  const found = globSync(MANIFESTS, { cwd: ROOT }).map((manifest): [string, string] => {
-    const folder = dirname(join(ROOT, manifest));
-    return [basename(folder), folder];
-  });
-  return new Map(found.sort(([a], [b]) => (a < b ? -1 : 1)));
+  known ??= new Map(
+    globSync(MANIFESTS, { cwd: ROOT })
+      .map((manifest): [string, string] => {
+        const folder = dirname(join(ROOT, manifest));
+        return [basename(folder), folder];
+      })
+      .sort(([a], [b]) => (a < b ? -1 : 1)),
+  );
+  return known;
 }
 
 function installed(): ReadonlyMap<string, string> {
@@ -31,18 +37,15 @@ export function builtinPlugins(): readonly string[] {
 
 /** Throws PluginPackageError if the plugin does not exist. */
 export function builtinPluginFolder(name: string): string {
-  const known = installed();
-  const folder = known.get(name);
+  const all = installed();
+  const folder = all.get(name);
   if (folder !== undefined) return folder;
-  throw new PluginPackageError(`there is no built-in plugin "${name}" (there are ${[...known.keys()].join(', ')})`);
+  throw new PluginPackageError(`there is no built-in plugin "${name}" (there are ${[...all.keys()].join(', ')})`);
 }
-
-let names: readonly string[] | undefined;
 
 /** Returns `builtinPlugins()` for hints; empty if the plugins are missing. */
 export function builtinNames(): readonly string[] {
-  names ??= [...folders().keys()];
-  return names;
+  return [...folders().keys()];
 }
 
 /** Throws PluginPackageError if the plugin does not exist, or has not been built. */

@@ -92,6 +92,15 @@ describe('a field of a form that its document declares as', () => {
     ['bytes', { type: 'string', format: 'binary' }],
     ['Base64', { type: 'string', format: 'byte' }],
     ['content of a type', { type: 'string', contentMediaType: 'image/png' }],
+    [
+      'bytes or null, as FastAPI writes an optional file',
+      { anyOf: [{ type: 'string', format: 'binary' }, { type: 'null' }] },
+    ],
+    ['bytes of a branch', { allOf: [{ type: 'string', format: 'binary' }] }],
+    [
+      'a list of files or null',
+      { anyOf: [{ type: 'array', items: { type: 'string', contentMediaType: 'image/png' } }, { type: 'null' }] },
+    ],
     ['a list of files', { type: 'array', items: { type: 'string', format: 'binary' } }],
     ['anything', {}],
     ['a list of anything', { type: 'array' }],

@@ -6,7 +6,7 @@ import { flagOf } from '../../spec/flag.ts';
 import { followedPart } from '../../spec/follow-object.ts';
 import { get, isObject } from '../../spec/json.ts';
 import { schemaMapAt } from '../../spec/merged-reference.ts';
-import { itemTypes, propertyTypes, typesOf } from '../schemas/schema-types.ts';
+import { itemTypes, mayBeFile, propertyTypes, typesOf } from '../schemas/schema-types.ts';
 
 export const URLENCODED = 'application/x-www-form-urlencoded';
 export const MULTIPART = 'multipart/form-data';
@@ -63,10 +63,11 @@ function fieldOf(
   const styled = type === URLENCODED && (style !== undefined || typeof explode === 'boolean');
   // Without a style, structured values are written as JSON (OpenAPI 3.1, section 4.8.15.1.1).
   const structured = types.includes('array') ? items.includes('object') : types.includes('object');
-  const isFile = isBinary(schema, documents) || isBinary(member(schema, 'items'), documents);
-  const usual = structured ? 'application/json' : isFile ? 'application/octet-stream' : 'text/plain';
+  const isBinary = get(documents.follow(schema)?.value, 'format') === 'binary';
+  const usual = structured ? 'application/json' : isBinary ? 'application/octet-stream' : 'text/plain';
   // Stating the default asks for no more than leaving it out does.
   const asksForType = declared.length > 1 || (declared.length === 1 && declared[0] !== usual);
+  const isText = !structured && !asksForType && isTyped(types, items) && !mayBeFile(schema, documents);
   const written = declared[0] ?? (structured ? 'application/json' : undefined);
   return {
     name,
@@ -74,23 +75,11 @@ function fieldOf(
     explode: typeof explode === 'boolean' ? explode : (style ?? 'form') === 'form',
     ...(written !== undefined && !styled ? { content_type: written } : {}),
     ...(asksForType && type === MULTIPART ? { part_types: declared } : {}),
-    ...(type === MULTIPART && !asksForType && usual === 'text/plain' && isTyped(types, items) ? { is_text: true } : {}),
+    ...(isText && type === MULTIPART ? { is_text: true } : {}),
     types,
     ...(items.length > 0 ? { item_types: items } : {}),
     ...(styled && types.includes('object') ? { property_types: propertyTypes(schema, documents) } : {}),
   };
-}
-
-/** Whether a schema describes bytes: with `format` in OpenAPI 3.0, with `content…` keywords in 3.1. */
-function isBinary(schema: Located, documents: Documents): boolean {
-  const value = documents.follow(schema)?.value;
-  const format = get(value, 'format');
-  return (
-    format === 'binary' ||
-    format === 'byte' ||
-    get(value, 'contentMediaType') !== undefined ||
-    get(value, 'contentEncoding') !== undefined
-  );
 }
 
 /** A schema without types describes a file too (OpenAPI 3.1, section 4.8.14.2). */

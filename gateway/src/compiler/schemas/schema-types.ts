@@ -9,6 +9,7 @@ import { schemaMapAt } from '../../spec/merged-reference.ts';
  */
 const knownTypes = new WeakMap<object, readonly string[]>();
 const knownItems = new WeakMap<object, readonly string[]>();
+const knownFiles = new WeakMap<object, boolean>();
 const knownProperties = new WeakMap<object, Readonly<Record<string, readonly string[]>>>();
 
 /** Numbers and booleans before strings, in the order in which text is tried; empty if the schema does not say. */
@@ -54,6 +55,19 @@ function readItemTypes(at: Located, documents: Documents): readonly string[] {
     if (types.length > 0) return types;
   }
   return [];
+}
+
+/**
+ * Reports whether a value, or an item of it, may be a file: one branch that says so is enough. `format` says so in
+ * OpenAPI 3.0, and the keywords of content in 3.1.
+ */
+export function mayBeFile(schema: Located, documents: Documents): boolean {
+  const at = documents.follow(schema);
+  if (!at || !isObject(at.value)) return false;
+  const { format, contentMediaType, contentEncoding } = at.value;
+  if (format === 'binary' || format === 'byte' || (contentMediaType ?? contentEncoding) !== undefined) return true;
+  const inner = [member(at, 'items'), ...parts(at)];
+  return once(knownFiles, at.value, false, () => inner.some((each) => mayBeFile(each, documents)));
 }
 
 /** Returns the types of an object's properties, by name. */
