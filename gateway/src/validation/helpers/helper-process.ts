@@ -1,7 +1,7 @@
 /** One validation helper from the gateway's side: a process, its current work, and the time for it. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { cpuMsOf } from '../../process/process-usage.ts';
+import { cpuMsOf, runInBackground } from '../../process/process-usage.ts';
 import type { Fault, FromHelper, SchemaTable, ToHelper, Work } from './messages.ts';
 
 /** In the source tree a TypeScript file above this folder; in a bundle, with all files in one folder, JavaScript. */
@@ -51,6 +51,8 @@ export class HelperProcess {
       execArgv: [`--max-old-space-size=${heapMb}`],
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
+    // Short requests on the event loop come first.
+    runInBackground(this.#child.pid);
     let isReady: () => void = () => {};
     this.ready = new Promise((resolve) => {
       isReady = resolve;
