@@ -82,6 +82,8 @@ function document(upstream: string) {
 
 /** Two branches are tried at each level: no process ever comes to its end. */
 const endless = `${'{"left":'.repeat(80)}"1"${',"op":"or"}'.repeat(80)}`;
+/** CPU time of a validation in milliseconds: several times what `long` takes in a process that has just started. */
+const DEADLINE = '400';
 /** Valid, and longer than what is read on the event loop. */
 const long = JSON.stringify({ id: 0, children: Array.from({ length: 15_000 }, (_, id) => ({ id })) });
 
@@ -120,7 +122,9 @@ describe('a gateway', () => {
       response.end(endless);
     });
     const artifact = await compileSpec(document(upstream.url), ['mock', 'http-upstream', 'apikey-auth']);
-    gw = await startGateway(artifact, { args: ['--max-pattern-steps', '1000000000', '--validation-deadline', '150'] });
+    gw = await startGateway(artifact, {
+      args: ['--max-pattern-steps', '1000000000', '--validation-deadline', DEADLINE],
+    });
   });
   afterAll(async () => {
     await gw?.stop();
