@@ -75,9 +75,9 @@ export class Rig {
     if (!replaced) {
       asked = { headers: headerRecord(exchange.headers), query: exchange.query };
       exchange.headers.push(...headerList(sent.later));
-      exchange.responseStatus = origin.status ?? 200;
-      exchange.responseHeaders = headerList({ date: httpDate(this.clock.ms), ...origin.headers });
-      exchange.responseBody = origin.body ?? 'body';
+      exchange.response.status = origin.status ?? 200;
+      exchange.response.headers = headerList({ date: httpDate(this.clock.ms), ...origin.headers });
+      exchange.response.body = origin.body ?? 'body';
       replaced = await this.cache.settle(exchange);
     }
     await Promise.resolve();
@@ -85,8 +85,8 @@ export class Rig {
     await new Promise((resolve) => setImmediate(resolve));
     const { answer } = exchange;
     if (!replaced || answer === null) {
-      const body = Buffer.from(exchange.responseBody ?? '').toString();
-      return { status: exchange.responseStatus, headers: headerRecord(exchange.responseHeaders), body, asked };
+      const body = Buffer.from(exchange.response.body ?? '').toString();
+      return { status: exchange.response.status, headers: headerRecord(exchange.response.headers), body, asked };
     }
     if ('problem' in answer) return { status: answer.problem.status, headers: {}, body: '', asked };
     const body = Buffer.from(answer.body ?? '').toString();

@@ -227,6 +227,33 @@ export class Interrupted extends Error {}
 /** Counted if the client left, or stopped reading, before it had its answer. */
 export const CLIENT_CLOSED = 499;
 
+/** The response that is about to be sent: made by the pipeline, changed by response hooks. */
+export class PendingResponse {
+  /** Changes to its headers that plugins staged before it was there. */
+  staged: StagedHeader[] | null = null;
+  status = 0;
+  headers: HeaderList = [];
+  /** Bytes of headers that plugins have set. */
+  headerBytes = 0;
+  /** Null while it streams. */
+  body: Uint8Array | string | null = null;
+  /** The body is not in memory, but on its way from the upstream. */
+  streams = false;
+  /** Only the end of the upstream's connection marks the end of that body. */
+  endsByClosing = false;
+  /** The problem that it states, with all known details; null if it is none. */
+  problem: Problem | null = null;
+}
+
+/** How a request is answered, for metrics, the access log and traces. */
+class Outcome {
+  /** The plugin that made the answer, or in whose call it was made; null if it is the upstream's, or the gateway's. */
+  decidedBy: string | null = null;
+  decision: PluginDecision = 'answered';
+  /** Milliseconds from dispatch to the head of the answer; null without a dispatch or an answer. */
+  dispatchMs: number | null = null;
+}
+
 export class Exchange {
   readonly method: string;
   /** Path and query as the client sent them. */
@@ -244,8 +271,6 @@ export class Exchange {
   clientIp: string;
   /** Gateways that the request has come through, as it says. */
   hops = 0;
-  /** Bytes of headers that plugins have set on the response. */
-  responseHeaderBytes = 0;
   /** Verified certificate of the client; null without one. */
   clientCertificate: ClientCertificate | null = null;
   /** Null if the client asks for no protocol that is spoken here, or its connection cannot leave HTTP. */
@@ -297,33 +322,16 @@ export class Exchange {
   /** State of one plugin, as it is bound, between its hooks of this request. */
   states: Map<object, Map<string, Uint8Array>> | null = null;
 
-  /** The plugin that made the answer, or in whose call it was made; null if it is the upstream's, or the gateway's. */
-  decidedBy: string | null = null;
-  decision: PluginDecision = 'answered';
-
-  /** Milliseconds from dispatch to the head of the answer; null without a dispatch or an answer. */
-  dispatchMs: number | null = null;
-
   /** State of capabilities, each in a `RequestSlot` of its own; null if there is no state. */
   parts: (RequestPart | null | undefined)[] | null = null;
 
-  staged: StagedHeader[] | null = null;
   answer: Answer | null = null;
   handOff: HandOff | null = null;
   /** Set if the dispatcher has handed the request off to a part of the host. */
   engine: Engine | null = null;
 
-  /** The problem that is about to be sent, with all known details; null if the response is not a problem. */
-  problem: Problem | null = null;
-  /** Status that is about to be sent; set for response hooks. */
-  responseStatus = 0;
-  responseHeaders: HeaderList = [];
-  /** Body of the response if it is in memory; null while it streams. */
-  responseBody: Uint8Array | string | null = null;
-  /** The body of the response is not in memory, but on its way from the upstream. */
-  responseStreams = false;
-  /** Only the end of the upstream's connection marks the end of that body. */
-  endsByClosing = false;
+  readonly response = new PendingResponse();
+  readonly outcome = new Outcome();
 
   /** The claims of its token are too long for `x-auth-claims`. */
   claimsLeftOut = false;
@@ -400,7 +408,7 @@ export class Exchange {
   /** Drops the answer once it has been sent. */
   forgetAnswer(): void {
     this.answer = null;
-    this.responseBody = null;
+    this.response.body = null;
   }
 
   /** Drops the references to its generation. `operation`: without parts of the generation. */
@@ -420,8 +428,8 @@ export class Exchange {
   }
 
   decided(plugin: string | null, decision: PluginDecision = 'answered'): void {
-    this.decidedBy = plugin;
-    this.decision = decision;
+    this.outcome.decidedBy = plugin;
+    this.outcome.decision = decision;
   }
 
   /** Called by the transport, once; `status`: see `closedWith`. */

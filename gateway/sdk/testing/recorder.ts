@@ -123,7 +123,7 @@ export function renderedAnswer(exchange: Exchange): Answered | null {
   const headers: HeaderList = isProblem
     ? ['content-type', 'application/problem+json', ...(answer.problem.headers ?? [])]
     : [...(answer.headers ?? [])];
-  for (const { op, name, value } of exchange.staged ?? []) changeHeader(headers, op, name, value);
+  for (const { op, name, value } of exchange.response.staged ?? []) changeHeader(headers, op, name, value);
   const body = isProblem ? renderProblem(answer.problem) : Buffer.from(answer.body ?? '').toString();
   return { status: isProblem ? answer.problem.status : answer.status, headers: headerRecord(headers), body };
 }

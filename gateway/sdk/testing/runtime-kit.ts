@@ -51,9 +51,9 @@ export async function openKit(folder: string, options: KitOptions = {}): Promise
   const run = async (bound: BoundPlugin, { hook, request }: HookCall) => {
     const exchange = recordedExchange(request);
     if (hook === 'onResponse') {
-      exchange.responseStatus = request.response.status;
-      exchange.responseHeaders = headerList(request.response.headers);
-      exchange.responseBody = request.response.body ?? null;
+      exchange.response.status = request.response.status;
+      exchange.response.headers = headerList(request.response.headers);
+      exchange.response.body = request.response.body ?? null;
     }
     const calls = stubs?.expect(exchange, request.httpCalls ?? []) ?? null;
     const before = logs.length;
@@ -113,7 +113,7 @@ function resultOf(
 ): HookResult {
   const answer = renderedAnswer(exchange);
   const staged: Record<string, string> = {};
-  for (const { op, name, value } of exchange.staged ?? []) {
+  for (const { op, name, value } of exchange.response.staged ?? []) {
     if (op === 'remove') delete staged[name];
     else staged[name] = op === 'add' && staged[name] !== undefined ? `${staged[name]}, ${value}` : value;
   }
@@ -129,9 +129,9 @@ function resultOf(
     context: Object.fromEntries(exchange.context ?? []),
     handOff: exchange.handOff && shownHandOff(exchange.handOff),
     response: {
-      status: exchange.responseStatus,
-      headers: headerRecord(exchange.responseHeaders),
-      body: Buffer.from(exchange.responseBody ?? '').toString(),
+      status: exchange.response.status,
+      headers: headerRecord(exchange.response.headers),
+      body: Buffer.from(exchange.response.body ?? '').toString(),
     },
     logs,
     httpCalls: calls?.calls ?? [],

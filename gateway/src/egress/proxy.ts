@@ -260,7 +260,8 @@ class ProxyCall implements Dispatcher.DispatchHandler, UpstreamCall {
     const length = parsed['content-length'];
     this.#expected = typeof length === 'string' && this.#exchange.method !== 'HEAD' ? Number(length) : -1;
     this.#bodiless = status === 204 || status === 304 || this.#exchange.method === 'HEAD' || length === '0';
-    this.#exchange.endsByClosing = !this.#bodiless && length === undefined && parsed['transfer-encoding'] === undefined;
+    this.#exchange.response.endsByClosing =
+      !this.#bodiless && length === undefined && parsed['transfer-encoding'] === undefined;
     const sink = this.#events.head(this.#exchange, status, responseHeaders(parsed));
     if ('then' in sink) {
       this.#waits = true;

@@ -166,10 +166,11 @@ class Caller {
 
 async function refuses(decider: BoundPlugin, exchange: Exchange): Promise<boolean> {
   if (!decider.hasRequestHook || exchange.closed) return false;
-  const outcome = await decider.onRequest(exchange);
-  const { answer, decision } = exchange;
+  const verdict = await decider.onRequest(exchange);
+  const { answer } = exchange;
+  const { decision } = exchange.outcome;
   exchange.answer = null;
   exchange.decided(null);
-  if (outcome !== ANSWERED || answer === null || decision !== 'answered') return false;
+  if (verdict !== ANSWERED || answer === null || decision !== 'answered') return false;
   return ('problem' in answer ? answer.problem.status : answer.status) !== 401;
 }

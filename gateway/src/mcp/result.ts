@@ -64,7 +64,7 @@ function text(value: string): object {
 function refusalText(exchange: Exchange, response: CapturedResponse, media: string): string {
   const { status } = response;
   const line = `HTTP ${status}${STATUS_CODES[status] ? ` ${STATUS_CODES[status]}` : ''}`;
-  const errors = (exchange.problem?.errors ?? []).map(findingLine);
+  const errors = (exchange.response.problem?.errors ?? []).map(findingLine);
   const body = isText(media) ? response.body.toString('utf8') : '';
   return [line, ...errors, body].filter((each) => each !== '').join('\n');
 }

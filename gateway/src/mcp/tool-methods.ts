@@ -162,7 +162,7 @@ export async function runTool(
   const { status } = response;
   const consumer = headerOf(exchange.headers, CONSUMER);
   // A middleware has decided so, before any upstream was asked.
-  const refused = (status === 401 || status === 403) && exchange.dispatchMs === null;
+  const refused = (status === 401 || status === 403) && exchange.outcome.dispatchMs === null;
   if (refused) {
     ended('refused', consumer);
     const headers = refusalHeaders(response.headers, (challenge) =>

@@ -38,7 +38,7 @@ export class EngineAnswer extends StreamedResponse implements EngineResponse {
     if (sink === null) return false;
     if (exchange.closed) run.record(CLIENT_CLOSED, 0);
     else {
-      run.goesOn(exchange.responseStatus);
+      run.goesOn(exchange.response.status);
       begins(sink);
     }
     return !exchange.closed;

@@ -35,10 +35,11 @@ export async function corsOnRefusal(
   exchange: Exchange,
   ran: number,
 ): Promise<void> {
-  if (preflight === null || !READABLE_REFUSALS.has(exchange.responseStatus)) return;
+  if (preflight === null || !READABLE_REFUSALS.has(exchange.response.status)) return;
   if (middlewares.slice(0, ran).includes(preflight)) return;
   if (headerOf(exchange.headers, 'origin') === undefined) return;
-  const { answer, decidedBy, decision } = exchange;
+  const { answer } = exchange;
+  const { decidedBy, decision } = exchange.outcome;
   await runRequestHook(preflight, exchange);
   exchange.answer = answer;
   exchange.decided(decidedBy, decision);

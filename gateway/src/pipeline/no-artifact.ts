@@ -15,7 +15,7 @@ export function refuseWithoutArtifact(exchange: Exchange, { client, recorder, de
   identify(exchange);
   const detail = 'This gateway waits for its first artifact from the control plane.';
   setResponse(exchange, { problem: problem('no-artifact', detail, { headers: ['retry-after', '5'] }) }, dev);
-  const { responseStatus: status, responseHeaders: headers, responseBody: body } = exchange;
+  const { status, headers, body } = exchange.response;
   addStandardHeaders(exchange, headers);
   exchange.responder.send(exchange, status, headers, body);
   recorder.finished(

@@ -44,7 +44,7 @@ export class OperationResponse {
   /** Observes how long the dispatcher took, or the upstream that it handed the request to. */
   observeDispatch(upstream: HandOff['upstream'] | null): void {
     const took = performance.now() - this.#dispatchedAt;
-    this.exchange.dispatchMs = took;
+    this.exchange.outcome.dispatchMs = took;
     this.op.dispatchTime(upstream).observe(took / 1000);
   }
 

@@ -10,7 +10,7 @@ export function ownStream(exchange: Exchange, response: ResponseRun, headers: He
     return null;
   }
   addStandardHeaders(exchange, headers);
-  exchange.responseStatus = 200;
+  exchange.response.status = 200;
   response.goesOn(200);
   const sink = exchange.responder.stream(exchange, 200, headers);
   exchange.onClose(() => response.record(200, 0));

@@ -51,7 +51,7 @@ export class ResponseCheck {
     if (answer === null || 'problem' in answer || answer.body === null) return null;
     const headers = [...(answer.headers ?? [])];
     // A dispatcher stages the headers of its answer, as any plugin does.
-    for (const { op, name, value } of exchange.staged ?? []) changeHeader(headers, op, name, value);
+    for (const { op, name, value } of exchange.response.staged ?? []) changeHeader(headers, op, name, value);
     const body = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body;
     if (this.#skips(exchange, answer.status, headers)) return null;
     return this.#judge(exchange, answer.status, headers, body);

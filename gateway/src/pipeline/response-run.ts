@@ -110,8 +110,8 @@ export class ResponseRun {
 
   send(): void {
     const { exchange } = this;
-    if (wouldOpen(exchange, exchange.responseStatus)) setResponse(exchange, OPENS_NONE, this.options.dev);
-    const { responseStatus: status, responseHeaders: headers, responseBody: body } = exchange;
+    if (wouldOpen(exchange, exchange.response.status)) setResponse(exchange, OPENS_NONE, this.options.dev);
+    const { status, headers, body } = exchange.response;
     const { op } = this;
     op?.lifecycle?.addTo(headers);
     addStandardHeaders(exchange, headers);
@@ -127,7 +127,7 @@ export class ResponseRun {
   /** Sends the head of a streaming response; its body follows through the chunk hooks, if there are any. */
   stream(op: LoadedOperation): ResponseSink {
     const { exchange } = this;
-    const { responseStatus: status, responseHeaders: headers } = exchange;
+    const { status, headers } = exchange.response;
     op.lifecycle?.addTo(headers);
     addStandardHeaders(exchange, headers);
     this.#passesChunks = op.responseChunks && this.ran > 0;

@@ -30,7 +30,7 @@ export class StreamedResponse extends OperationResponse implements JudgedRespons
   }
 
   done(exchange: Exchange, bytes: number): void {
-    if (!this.#holds) this.run.record(exchange.responseStatus === 0 ? CLIENT_CLOSED : exchange.responseStatus, bytes);
+    if (!this.#holds) this.run.record(exchange.response.status === 0 ? CLIENT_CLOSED : exchange.response.status, bytes);
     else if (exchange.closed) this.run.record(CLIENT_CLOSED, 0);
   }
 
@@ -58,7 +58,7 @@ export class StreamedResponse extends OperationResponse implements JudgedRespons
     const brokeOff = problem('upstream-failed', 'The upstream ended its response prematurely.');
     if (!exchange.responder.headSent) return this.failed(exchange, brokeOff, cause);
     this.run.options.recorder.upstreamFailed(exchange, cause);
-    this.run.cutOff(exchange.responseStatus);
+    this.run.cutOff(exchange.response.status);
   }
 
   // --- JudgedResponse
@@ -66,8 +66,8 @@ export class StreamedResponse extends OperationResponse implements JudgedRespons
   /** Returns the sink for the body of a valid response. */
   open(): ResponseSink | Promise<ResponseSink | null> {
     const { exchange, run } = this;
-    exchange.responseStatus = this.#status;
-    exchange.responseHeaders = this.#headers;
+    exchange.response.status = this.#status;
+    exchange.response.headers = this.#headers;
     applyStaged(exchange);
     if (this.op.buffersResponse) return this.#hold();
     if (run.ran > 0 && this.op.responseHooks) return this.#hookThenStream();
@@ -99,8 +99,8 @@ export class StreamedResponse extends OperationResponse implements JudgedRespons
       limit: run.options.maxBufferedResponse,
       bytes,
       whole: async (body) => {
-        exchange.responseBody = body;
-        changeHeader(exchange.responseHeaders, 'remove', 'content-length', '');
+        exchange.response.body = body;
+        changeHeader(exchange.response.headers, 'remove', 'content-length', '');
         await run.runResponseHooks(this.op);
         // From here on the transport counts what waits for the client.
         bytes.release();
@@ -121,7 +121,7 @@ export class StreamedResponse extends OperationResponse implements JudgedRespons
 
   async #hookThenStream(): Promise<ResponseSink | null> {
     const { run } = this;
-    this.exchange.responseStreams = true;
+    this.exchange.response.streams = true;
     if (!(await run.runResponseHooks(this.op))) return this.stream();
     this.#holds = true;
     run.send();

@@ -56,7 +56,8 @@ function placeOf(owner: object, plugins: readonly object[]): number {
  * false if no plugin does.
  */
 export function streamStored(exchange: Exchange, ran: readonly Ran[]): boolean {
-  const { responseBody: body, parts } = exchange;
+  const { parts } = exchange;
+  const { body } = exchange.response;
   if (parts === null || body === null || exchange.method === 'HEAD') return false;
   const owner = parts.find((part) => part?.stored === body)?.owner ?? null;
   if (owner === null) return false;
@@ -66,7 +67,7 @@ export function streamStored(exchange: Exchange, ran: readonly Ran[]): boolean {
   throughHooks(
     exchange,
     before,
-    exchange.responder.stream(exchange, exchange.responseStatus, exchange.responseHeaders),
+    exchange.responder.stream(exchange, exchange.response.status, exchange.response.headers),
   ).end(body);
   return true;
 }

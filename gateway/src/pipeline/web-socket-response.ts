@@ -33,8 +33,8 @@ export class WebSocketResponse {
     const refusal = refusalOf(exchange);
     if (refusal !== null) await run.answer({ problem: refusal });
     if (refusal !== null || !(await this.#switches([]))) return false;
-    acceptClient(exchange, exchange.responseHeaders);
-    const connection = exchange.responder.upgrade?.(exchange, exchange.responseHeaders, stopping) ?? null;
+    acceptClient(exchange, exchange.response.headers);
+    const connection = exchange.responder.upgrade?.(exchange, exchange.response.headers, stopping) ?? null;
     if (connection === null) run.record(CLIENT_CLOSED, 0);
     else {
       run.goesOn(SWITCHING_PROTOCOLS);
@@ -67,15 +67,15 @@ export class WebSocketResponse {
     const exchange = this.#exchange;
     const run = this.#run;
     const op = this.#op;
-    exchange.responseStatus = SWITCHING_PROTOCOLS;
-    exchange.responseHeaders = headers;
+    exchange.response.status = SWITCHING_PROTOCOLS;
+    exchange.response.headers = headers;
     applyStaged(exchange);
     if (run.ran > 0 && op.responseHooks) await run.runResponseHooks(op);
     if (exchange.closed) run.record(CLIENT_CLOSED, 0);
-    else if (exchange.responseStatus !== SWITCHING_PROTOCOLS) run.send();
+    else if (exchange.response.status !== SWITCHING_PROTOCOLS) run.send();
     else {
-      op.lifecycle?.addTo(exchange.responseHeaders);
-      addStandardHeaders(exchange, exchange.responseHeaders);
+      op.lifecycle?.addTo(exchange.response.headers);
+      addStandardHeaders(exchange, exchange.response.headers);
       return true;
     }
     return false;

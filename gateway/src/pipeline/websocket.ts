@@ -57,10 +57,10 @@ export function relayWebSocket(
   ended: (sent: number) => void,
 ): boolean {
   const { connection: upstream, limits } = accepted;
-  const deflate = compresses(joinedHeader(exchange.responseHeaders, EXTENSIONS));
-  acceptClient(exchange, exchange.responseHeaders);
+  const deflate = compresses(joinedHeader(exchange.response.headers, EXTENSIONS));
+  acceptClient(exchange, exchange.response.headers);
   let relay: Relay | null = null;
-  const client = exchange.responder.upgrade?.(exchange, exchange.responseHeaders, () => relay?.close(STOPPING));
+  const client = exchange.responder.upgrade?.(exchange, exchange.response.headers, () => relay?.close(STOPPING));
   if (!client) {
     upstream.destroy();
     return false;

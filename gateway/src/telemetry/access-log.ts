@@ -30,7 +30,7 @@ export function timestamp(now: number): string {
 }
 
 /** Returns members only if present: most requests have no logged state, and an answer of their upstream. */
-function decisions({ parts, decidedBy, decision }: Exchange): string {
+function decisions({ parts, outcome: { decidedBy, decision } }: Exchange): string {
   let logged = '';
   if (parts !== null) for (const part of parts) logged += part?.logged ?? '';
   return decidedBy === null ? logged : `${logged},"plugin":${text(decidedBy)},"decision":"${decision}"`;
@@ -40,7 +40,7 @@ function decisions({ parts, decidedBy, decision }: Exchange): string {
 const [MOST_ERRORS, MOST_CHARACTERS] = [3, 200];
 
 /** Returns the type of a problem, and the first findings of a validation: where and why, never a value. */
-function refusal({ problem }: Exchange): string {
+function refusal({ response: { problem } }: Exchange): string {
   if (problem === null) return '';
   const { type, errors } = problem;
   const found = errors === undefined ? '' : `,"errors":${JSON.stringify(errors.slice(0, MOST_ERRORS).map(shortened))}`;

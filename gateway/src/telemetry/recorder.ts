@@ -34,7 +34,8 @@ export class Recorder {
     const seconds = (performance.now() - exchange.startedAt) / 1000;
     const requestBytes = exchange.bodyStream === null ? exchange.receivedUpgraded : exchange.bodyStream.received;
     place.count(status, seconds, requestBytes, responseBytes);
-    if (exchange.decidedBy !== null) this.metrics.decided(exchange.decidedBy, exchange.decision);
+    if (exchange.outcome.decidedBy !== null)
+      this.metrics.decided(exchange.outcome.decidedBy, exchange.outcome.decision);
     if (exchange.parts === null && !this.#log.informs) return;
     const { method, path: route, api } = place.labels;
     const ended = { exchange, method, route, api, status, seconds, requestBytes, responseBytes };

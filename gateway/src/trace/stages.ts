@@ -93,9 +93,9 @@ function snapshot(exchange: Exchange): Snapshot {
     query: exchange.query,
     body: exchange.body,
     context: new Map(exchange.context ?? []),
-    staged: exchange.staged?.length ?? 0,
-    responseHeaders: [...exchange.responseHeaders],
-    responseStatus: exchange.responseStatus,
+    staged: exchange.response.staged?.length ?? 0,
+    responseHeaders: [...exchange.response.headers],
+    responseStatus: exchange.response.status,
   };
 }
 

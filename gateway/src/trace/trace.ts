@@ -70,7 +70,7 @@ export async function traceRequest(request: TraceRequest, settings: TraceSetting
     },
     stages: explained(
       [...first, ...recorder.stages(), ...within.flatMap((each) => stagesOf(each, recorder.beganAt))],
-      exchange.problem,
+      exchange.response.problem,
     ),
     response: {
       status: response.status,

@@ -52,16 +52,16 @@ interface Call {
 
 /** Resets the request, so that no call sees changes of another. */
 function refresh(exchange: Exchange, body: string | undefined): void {
-  exchange.staged = null;
+  exchange.response.staged = null;
   exchange.answer = null;
   exchange.context = null;
-  exchange.responseHeaderBytes = 0;
+  exchange.response.headerBytes = 0;
   exchange.headers = [...sent];
   exchange.query = 'limit=3';
-  exchange.responseHeaders = [...answered];
+  exchange.response.headers = [...answered];
   if (body === undefined) return;
   exchange.body = Buffer.from(body);
-  exchange.responseBody = Buffer.from(body);
+  exchange.response.body = Buffer.from(body);
 }
 
 const sent = [...recordedExchange({ headers }).headers];
@@ -81,9 +81,9 @@ async function measureHit(): Promise<void> {
   const request = () => recordedExchange({ path: '/books/7?limit=3', headers });
   const first = request();
   await bound.onRequest(first);
-  first.responseStatus = 200;
-  first.responseHeaders = ['content-type', 'application/json', 'cache-control', 'public'];
-  first.responseBody = Buffer.alloc(1024, 0x61);
+  first.response.status = 200;
+  first.response.headers = ['content-type', 'application/json', 'cache-control', 'public'];
+  first.response.body = Buffer.alloc(1024, 0x61);
   await bound.onResponse(first);
   let best = Number.POSITIVE_INFINITY;
   for (let round = 0; round < ROUNDS; round++) {

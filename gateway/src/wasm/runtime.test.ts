@@ -167,9 +167,9 @@ describe('hooks of one request', () => {
     const bound = await kit.bind({ act: 'state' });
     const exchange = recordedExchange({});
     await bound.onRequest(exchange);
-    exchange.responseStatus = 200;
+    exchange.response.status = 200;
     await bound.onResponse(exchange);
-    expect(exchange.responseHeaders).toEqual(['x-kept', 'from the request']);
+    expect(exchange.response.headers).toEqual(['x-kept', 'from the request']);
 
     const { answer } = await kit.onResponse({
       config: { act: 'replace' },
@@ -284,7 +284,7 @@ describe('one request and the next', () => {
       await b.dispatch(y);
       expect(exchange.answer).toMatchObject({ body: Buffer.from('of a') });
       expect(y.answer).toMatchObject({ body: null });
-      expect(y.staged?.length).toBe(1);
+      expect(y.response.staged?.length).toBe(1);
     }
   });
 });

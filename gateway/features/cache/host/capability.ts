@@ -74,7 +74,7 @@ export const cache = capability({
       make:
         (call, { bound }) =>
         (handle) =>
-          answered(call, cacheAt(bound(), handle).settle(call.response())),
+          answered(call, cacheAt(bound(), handle).settle(call.answeredRequest())),
     },
   },
 });

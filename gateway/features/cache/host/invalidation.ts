@@ -10,7 +10,7 @@ export function invalidate(exchange: Exchange, store: ResponseStore): Maybe<void
   const origin = `${exchange.scheme}://${headerOf(exchange.headers, 'host') ?? ''}`;
   const paths = new Set([exchange.path]);
   for (const name of ['location', 'content-location']) {
-    const path = pathAt(origin, exchange.path, headerOf(exchange.responseHeaders, name));
+    const path = pathAt(origin, exchange.path, headerOf(exchange.response.headers, name));
     if (path !== null) paths.add(path);
   }
   const done = [...paths].map((path) =>

@@ -46,9 +46,9 @@ describe('unsafe methods', () => {
     const exchange = rig.exchange({});
     await rig.cache.lookup(exchange, null, '');
     await rig.send({ method: 'POST' }, {});
-    exchange.responseStatus = 200;
-    exchange.responseHeaders = ['cache-control', 'max-age=60'];
-    exchange.responseBody = 'from before';
+    exchange.response.status = 200;
+    exchange.response.headers = ['cache-control', 'max-age=60'];
+    exchange.response.body = 'from before';
     await rig.cache.settle(exchange);
     expect((await rig.send({}, { ...origin, body: 'after' })).body).toBe('after');
   });
@@ -57,9 +57,9 @@ describe('unsafe methods', () => {
 describe('one request fetches', () => {
   const origin = { headers: { 'cache-control': 'max-age=60' }, body: 'book' };
   const finish = (rig: Rig, exchange: Exchange, headers: HeaderRecord = origin.headers) => {
-    exchange.responseStatus = 200;
-    exchange.responseHeaders = headerList(headers);
-    exchange.responseBody = 'book';
+    exchange.response.status = 200;
+    exchange.response.headers = headerList(headers);
+    exchange.response.body = 'book';
     return rig.cache.settle(exchange);
   };
 
@@ -115,9 +115,9 @@ describe('one request fetches', () => {
     await new Promise((resolve) => setTimeout(resolve, 20));
     const follows = cache.lookup(second, null, '');
     expect(await leads).toBe(false);
-    first.responseStatus = 200;
-    first.responseHeaders = headerList(origin.headers);
-    first.responseBody = 'book';
+    first.response.status = 200;
+    first.response.headers = headerList(origin.headers);
+    first.response.body = 'book';
     await cache.settle(first);
     expect(await follows).toBe(true);
   });
@@ -147,12 +147,12 @@ it('goes on without a store that is away', async () => {
   });
   const exchange = new Rig().exchange({});
   expect(await cache.lookup(exchange, null, '')).toBe(false);
-  exchange.responseStatus = 200;
-  exchange.responseHeaders = ['cache-control', 'max-age=60'];
+  exchange.response.status = 200;
+  exchange.response.headers = ['cache-control', 'max-age=60'];
   expect(await cache.settle(exchange)).toBe(false);
-  expect(headerRecord(exchange.responseHeaders)['cache-status']).toBe('gw;fwd=bypass;detail=state-unavailable');
+  expect(headerRecord(exchange.response.headers)['cache-status']).toBe('gw;fwd=bypass;detail=state-unavailable');
   const post = new Rig().exchange({ method: 'POST' });
   await cache.lookup(post, null, '');
-  post.responseStatus = 200;
+  post.response.status = 200;
   expect(await cache.settle(post)).toBe(false);
 });

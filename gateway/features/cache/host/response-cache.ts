@@ -99,10 +99,10 @@ export class ResponseCache {
     transaction.settled = true;
     if (transaction.fetches) return this.#settleFetch(exchange, transaction);
     if (!SAFE.has(exchange.method)) {
-      if (!this.rules.invalidate || exchange.responseStatus >= 400) return false;
+      if (!this.rules.invalidate || exchange.response.status >= 400) return false;
       return after(invalidate(exchange, this.#store), () => false);
     }
-    this.#tell(exchange.responseHeaders, transaction, '');
+    this.#tell(exchange.response.headers, transaction, '');
     return false;
   }
 
@@ -178,8 +178,8 @@ export class ResponseCache {
   #fetch(exchange: Exchange, transaction: Transaction): void {
     transaction.fetches = true;
     transaction.sentAt = this.#now();
-    transaction.staged = exchange.staged;
-    exchange.staged = null;
+    transaction.staged = exchange.response.staged;
+    exchange.response.staged = null;
     exchange.query = transaction.query;
     transaction.keyHasHeaders = keyHasHeaders(exchange, this.rules);
     transaction.urlKey = urlKey(exchange, {
@@ -201,19 +201,19 @@ export class ResponseCache {
   #settleFetch(exchange: Exchange, transaction: Transaction): boolean {
     const stored = transaction.found?.stored ?? null;
     const receivedAt = this.#now();
-    if (stored !== null && transaction.validates && exchange.responseStatus === 304) {
+    if (stored !== null && transaction.validates && exchange.response.status === 304) {
       return this.#renewed(exchange, transaction, stored, receivedAt);
     }
-    if (stored !== null && ERRORS.has(exchange.responseStatus)) {
+    if (stored !== null && ERRORS.has(exchange.response.status)) {
       const age = ageOf(stored, receivedAt);
       if (age - stored.lifetime < stored.ifError) {
         transaction.flight?.land('stale');
-        return this.#answer(exchange, transaction, stored, age, `fwd=stale;fwd-status=${exchange.responseStatus}`);
+        return this.#answer(exchange, transaction, stored, age, `fwd=stale;fwd-status=${exchange.response.status}`);
       }
     }
     const response = this.#storable(exchange, transaction, receivedAt);
     if (response === null) transaction.flight?.land('unstorable');
-    else if (exchange.responseStreams) {
+    else if (exchange.response.streams) {
       transaction.recording = new Recording(
         exchange,
         this.rules.maxBodyBytes,
@@ -222,8 +222,8 @@ export class ResponseCache {
         (why) => transaction.flight?.land(why === 'too-large' ? 'unstorable' : 'abandoned'),
       );
     } else this.#commit(transaction, response);
-    this.#restage(exchange.responseHeaders, transaction);
-    this.#tell(exchange.responseHeaders, transaction, response === null ? '' : ';stored');
+    this.#restage(exchange.response.headers, transaction);
+    this.#tell(exchange.response.headers, transaction, response === null ? '' : ';stored');
     return false;
   }
 
@@ -232,51 +232,40 @@ export class ResponseCache {
    * `Transaction.detail` says why.
    */
   #storable(exchange: Exchange, transaction: Transaction, receivedAt: number): StoredResponse | null {
-    const { responseStatus: status, responseHeaders, responseBody } = exchange;
-    const directives = directivesOf(responseHeaders);
+    const { status, headers, body: sent, endsByClosing } = exchange.response;
+    const directives = directivesOf(headers);
     const authenticated = isAuthenticated(transaction.request);
     const why = unstorable(
       {
-        ...{
-          status,
-          headers: responseHeaders,
-          directives,
-          authenticated,
-          endsByClosing: exchange.endsByClosing,
-        },
+        ...{ status, headers, directives, authenticated, endsByClosing },
         authenticatedLater: isIdentified(exchange.headers) && !isIdentified(transaction.request),
         partitioned: transaction.partition !== '',
       },
       this.rules,
     );
-    const body = typeof responseBody === 'string' ? Buffer.from(responseBody) : (responseBody ?? new Uint8Array(0));
+    const body = typeof sent === 'string' ? Buffer.from(sent) : (sent ?? new Uint8Array(0));
     if (why !== null || body.length > this.rules.maxBodyBytes) {
       transaction.detail = why ?? 'too-large';
       return null;
     }
-    const freshness = freshnessOf(
-      status,
-      responseHeaders,
-      directives,
-      { sentAt: transaction.sentAt, receivedAt },
-      this.rules,
-    );
+    const times = { sentAt: transaction.sentAt, receivedAt };
+    const freshness = freshnessOf(status, headers, directives, times, this.rules);
     if (freshness === null) return null;
-    const headers = storedHeaders(responseHeaders, receivedAt);
     const epoch = transaction.found?.epoch ?? '';
-    const stored: StoredResponse = { kind: 'response', status, headers, body, receivedAt, epoch, ...freshness };
+    const response = { status, headers: storedHeaders(headers, receivedAt), body, receivedAt };
+    const stored: StoredResponse = { kind: 'response', ...response, epoch, ...freshness };
     return this.#store.keeps(stored) > 0 ? stored : null;
   }
 
   /** The upstream confirms that the stored response is still valid (RFC 9111, section 4.3.4). */
   #renewed(exchange: Exchange, transaction: Transaction, stored: StoredResponse, receivedAt: number): boolean {
-    exchange.responseStatus = stored.status;
-    exchange.responseHeaders = refreshed(stored.headers, exchange.responseHeaders);
-    exchange.responseBody = stored.body;
+    exchange.response.status = stored.status;
+    exchange.response.headers = refreshed(stored.headers, exchange.response.headers);
+    exchange.response.body = stored.body;
     const renewed = this.#storable(exchange, transaction, receivedAt);
     if (renewed === null) transaction.flight?.land('unstorable');
     else this.#commit(transaction, renewed);
-    const headers = storedHeaders(exchange.responseHeaders, receivedAt);
+    const headers = storedHeaders(exchange.response.headers, receivedAt);
     const says = `fwd=stale;fwd-status=304${renewed === null ? '' : ';stored'}`;
     return this.#answer(exchange, transaction, { ...(renewed ?? stored), headers }, renewed?.initialAge ?? 0, says);
   }

@@ -1,6 +1,6 @@
 /** One call into a plugin, as host functions see it. An instance has one, reused from call to call. */
 
-import { type Exchange, Interrupted, type StagedHeader } from '../../exchange.ts';
+import { type Exchange, Interrupted, type PendingResponse, type StagedHeader } from '../../exchange.ts';
 import type { Upstream } from '../../hand-off.ts';
 import type { Hook } from '../binary/module-shapes.ts';
 import type { ConfigView } from './config-view.ts';
@@ -123,8 +123,13 @@ export class Call {
     return this.exchange;
   }
 
-  /** Returns the request with the response that is about to be sent; throws outside `on_response`. */
-  response(): Exchange {
+  /** Returns the response that is about to be sent; throws outside `on_response`. */
+  response(): PendingResponse {
+    return this.answeredRequest().response;
+  }
+
+  /** Returns the request whose response is about to be sent; throws outside `on_response`. */
+  answeredRequest(): Exchange {
     if (this.hook !== 'on_response' || this.exchange === null) {
       throw new HostCallError(`there is no response in ${this.hook}: read it in on_response`);
     }

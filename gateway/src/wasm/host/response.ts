@@ -1,5 +1,5 @@
 /** Answering, and the status and headers of a response. */
-import { type Answer, changeHeader, type Exchange } from '../../exchange.ts';
+import { type Answer, changeHeader, type PendingResponse } from '../../exchange.ts';
 import { PROBLEM_PREFIX, type Problem } from '../../problems.ts';
 import type { Call } from '../call/call.ts';
 import { HostCallError } from '../call/host-call-error.ts';
@@ -53,35 +53,34 @@ export const responseFunctions: HostFunctions = {
   response_header_change: {
     signature: 'iiiii:',
     make: (call) => (opCode, name, nameLength, value, valueLength) => {
-      const exchange = call.request();
+      const { response } = call.request();
       const op = changeOp(opCode);
       const header = headerName(call, name, nameLength);
       const text = op === 'remove' ? '' : headerValue(call, header, value, valueLength);
-      if (op !== 'remove') countHeader(exchange, header, text);
+      if (op !== 'remove') countHeader(response, header, text);
       if (call.hook === 'on_response') {
-        if (op !== 'remove' && exchange.responseHeaders.length >= MAX_HEADERS * 2) throw tooMany();
-        changeHeader(exchange.responseHeaders, op, header, text);
+        if (op !== 'remove' && response.headers.length >= MAX_HEADERS * 2) throw tooMany();
+        changeHeader(response.headers, op, header, text);
         call.changes ??= [];
         if (call.changes.length >= MAX_HEADERS) throw tooMany();
         call.changes.push({ op, name: header, value: text });
         return;
       }
-      exchange.staged ??= [];
-      if (exchange.staged.length >= MAX_HEADERS) throw tooMany();
-      exchange.staged.push({ op, name: header, value: text });
+      response.staged ??= [];
+      if (response.staged.length >= MAX_HEADERS) throw tooMany();
+      response.staged.push({ op, name: header, value: text });
     },
   },
-  response_status: { signature: ':i', make: (call) => () => call.response().responseStatus },
+  response_status: { signature: ':i', make: (call) => () => call.response().status },
   response_status_set: {
     signature: 'i:',
     make: (call) => (status) => {
-      call.response().responseStatus = finalStatus(status);
+      call.response().status = finalStatus(status);
     },
   },
   response_header_get: {
     signature: 'iiii:i',
-    make: (call) => (name, length, buf, cap) =>
-      readHeader(call, call.response().responseHeaders, name, length, buf, cap),
+    make: (call) => (name, length, buf, cap) => readHeader(call, call.response().headers, name, length, buf, cap),
   },
   response_body_pass: {
     signature: ':',
@@ -94,14 +93,14 @@ export const responseFunctions: HostFunctions = {
   response_body_length: {
     signature: ':i',
     body: 'response_body',
-    make: (call) => () => responseBody(call.response()).length,
+    make: (call) => () => bodyOf(call.response()).length,
   },
   response_body_read: {
     signature: 'iii:i',
     body: 'response_body',
     make: (call) => (offset, buf, cap) => {
       call.charge(cap);
-      return call.memory.writeFrom(responseBody(call.response()), offset, buf, cap);
+      return call.memory.writeFrom(bodyOf(call.response()), offset, buf, cap);
     },
   },
   response_body_set: {
@@ -109,7 +108,7 @@ export const responseFunctions: HostFunctions = {
     body: 'response_body',
     make: (call) => (pointer, length) => {
       call.charge(length);
-      call.response().responseBody = call.memory.copy(pointer, length);
+      call.response().body = call.memory.copy(pointer, length);
     },
   },
 };
@@ -117,17 +116,17 @@ export const responseFunctions: HostFunctions = {
 const NO_BYTES = new Uint8Array(0);
 
 /** The body in memory; text is encoded once. */
-function responseBody(exchange: Exchange): Uint8Array {
-  if (typeof exchange.responseBody === 'string') exchange.responseBody = Buffer.from(exchange.responseBody);
-  return exchange.responseBody ?? NO_BYTES;
+function bodyOf(response: PendingResponse): Uint8Array {
+  if (typeof response.body === 'string') response.body = Buffer.from(response.body);
+  return response.body ?? NO_BYTES;
 }
 
 /** Limit for all plugins of one request: clients take no more, and pending headers are held in memory. */
 export const MAX_HEADER_BYTES = 65_536;
 
-function countHeader(exchange: Exchange, name: string, value: string): void {
-  exchange.responseHeaderBytes += name.length + value.length;
-  if (exchange.responseHeaderBytes > MAX_HEADER_BYTES)
+function countHeader(response: PendingResponse, name: string, value: string): void {
+  response.headerBytes += name.length + value.length;
+  if (response.headerBytes > MAX_HEADER_BYTES)
     throw new HostCallError(`more than ${MAX_HEADER_BYTES} bytes of response headers`);
 }
 

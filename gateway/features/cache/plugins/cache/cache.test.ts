@@ -14,15 +14,15 @@ async function visit(config: { readonly [name: string]: boolean | number }, path
   const headers = consumer === undefined ? {} : { 'x-auth-consumer': consumer };
   const exchange = recordedExchange({ path, headers });
   if ((await bound.onRequest(exchange)) === 0) {
-    exchange.responseStatus = 200;
-    exchange.responseBody = crypto.randomUUID();
+    exchange.response.status = 200;
+    exchange.response.body = crypto.randomUUID();
     await bound.onResponse(exchange);
   }
   bound.close();
   await new Promise((resolve) => setImmediate(resolve));
   return exchange.answer !== null && 'body' in exchange.answer
     ? Buffer.from(exchange.answer.body ?? '').toString()
-    : String(exchange.responseBody);
+    : String(exchange.response.body);
 }
 
 describe('cache', () => {

@@ -14,7 +14,7 @@ function ended(seconds: number) {
     { send: () => {}, stream: fails, headSent: false, abort: () => {} },
     { ...request, body: null },
   );
-  exchange.dispatchMs = 812.34;
+  exchange.outcome.dispatchMs = 812.34;
   return {
     exchange,
     method: 'GET',

@@ -30,8 +30,8 @@ export class SlowLog {
 
 function describe({ exchange, method, route, status, seconds }: EndedRequest): string {
   const upstream =
-    exchange.dispatchMs === null
+    exchange.outcome.dispatchMs === null
       ? ''
-      : `, ${exchange.dispatchMs.toFixed(1)} of them from dispatch to the response head`;
+      : `, ${exchange.outcome.dispatchMs.toFixed(1)} of them from dispatch to the response head`;
   return `slow: ${method} ${route} took ${(seconds * 1000).toFixed(1)} ms${upstream}; status ${status}`;
 }

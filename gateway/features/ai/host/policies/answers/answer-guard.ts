@@ -68,19 +68,19 @@ export class AnswerGuard {
     const form = formOf(exchange);
     if (form === null) return null;
     if (settings.pii.isEmpty && settings.blocked.isEmpty) return null;
-    const encoding = headerOf(exchange.responseHeaders, 'content-encoding') ?? 'identity';
+    const encoding = headerOf(exchange.response.headers, 'content-encoding') ?? 'identity';
     if (encoding !== 'identity') return unreadable(`its encoding is ${encoding}`);
     const blocked = (why: string) => this.#blocked(exchange, name, why);
     const guarding = this.#guarding(settings);
-    changeHeader(exchange.responseHeaders, 'remove', 'content-length', '');
-    if (!exchange.responseStreams) return yield* this.#whole(exchange, form, guarding, blocked);
+    changeHeader(exchange.response.headers, 'remove', 'content-length', '');
+    if (!exchange.response.streams) return yield* this.#whole(exchange, form, guarding, blocked);
     this.#tap(exchange, owner, rewritingTap(exchange, form, guarding, blocked));
     return null;
   }
 
   /** Answers to the requests in a file are lines of another, which is not read here. */
   #ofFiles(exchange: Exchange, { operation, surface }: FilesRequest): AiRefused | null {
-    const hasAnswers = operation === 'content' && exchange.responseStatus < 300;
+    const hasAnswers = operation === 'content' && exchange.response.status < 300;
     return hasAnswers && !this.#allowsFiles ? notPassed(surface) : null;
   }
 

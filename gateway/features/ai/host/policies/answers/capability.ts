@@ -26,8 +26,8 @@ const FINDINGS: CounterInfo = {
 };
 
 /** An answer that refuses a handshake has no texts of a model. */
-function unreadOpened({ responseStatus }: Exchange, policy: string, config: JsonObject) {
-  return responseStatus === SWITCHES ? unreadSession(policy, config) : null;
+function unreadOpened({ response }: Exchange, policy: string, config: JsonObject) {
+  return response.status === SWITCHES ? unreadSession(policy, config) : null;
 }
 
 const SWITCHES = 101;
@@ -71,8 +71,8 @@ export const aiAnswers = capability({
         (call, { bound }) =>
         () => {
           const guard = openedInInit(bound().guard, 'host_ai_answers_check', 'host_ai_answers_open');
-          const exchange = call.response();
-          call.charge(exchange.responseBody?.length ?? 0);
+          const exchange = call.answeredRequest();
+          call.charge(exchange.response.body?.length ?? 0);
           const { owner, name, config } = call.binding;
           if (isRealtime(exchange)) return settleAnswer(call, exchange, unreadOpened(exchange, name, config.whole));
           return settleAnswer(

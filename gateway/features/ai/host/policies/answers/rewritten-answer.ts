@@ -25,9 +25,9 @@ const BYTE_ORDER_MARK = '\ufeff';
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(;|$)/i;
 
 /** Returns null if it is not an answer of a model: an error, or another type. */
-export function formOf({ responseStatus, responseHeaders }: Exchange): AnswerForm | null {
-  const type = headerOf(responseHeaders, 'content-type') ?? '';
-  if (responseStatus >= 300) return null;
+export function formOf({ response: { status, headers } }: Exchange): AnswerForm | null {
+  const type = headerOf(headers, 'content-type') ?? '';
+  if (status >= 300) return null;
   if (EVENTS.test(type)) return 'events';
   return JSON_TYPE.test(type) ? 'json' : null;
 }
@@ -41,11 +41,11 @@ export function* rewriteWhole(
 ): Steps<void> {
   const text = textOf(exchange);
   if (form === 'json') {
-    if (exchange.responseBody !== null) exchange.responseBody = yield* rewritten(text, guarding);
+    if (exchange.response.body !== null) exchange.response.body = yield* rewritten(text, guarding);
     return;
   }
   const stream = new GuardedStream(guarding, blocked);
-  exchange.responseBody = (yield* stream.push(text)) + (yield* stream.end());
+  exchange.response.body = (yield* stream.push(text)) + (yield* stream.end());
 }
 
 /** Rewrites an answer that streams. */
@@ -61,7 +61,7 @@ export function rewritingTap(
   };
 }
 
-function textOf({ responseBody: body }: Exchange): string {
+function textOf({ response: { body } }: Exchange): string {
   if (typeof body === 'string') return body;
   return body === null ? '' : Buffer.from(body).toString();
 }

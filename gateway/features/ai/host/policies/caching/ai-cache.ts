@@ -101,7 +101,7 @@ export class AiCache {
     if (cached === null || cached.settled) return;
     cached.settled = true;
     const stores = this.#stores(exchange, cached);
-    if (this.#settings.statusHeader) exchange.responseHeaders.push('cache-status', missed(cached, stores));
+    if (this.#settings.statusHeader) exchange.response.headers.push('cache-status', missed(cached, stores));
   }
 
   async #find(exchange: Exchange, cached: CachedRequest, question: Question): Promise<Found | null> {
@@ -161,9 +161,9 @@ export class AiCache {
     if (cached.question === null) return false;
     cached.detail = this.#unstorable(exchange, cached, cached.question) ?? '';
     if (cached.detail !== '') return false;
-    const headers = STORED_HEADERS.flatMap((name) => valuesOf(exchange.responseHeaders, name));
+    const headers = STORED_HEADERS.flatMap((name) => valuesOf(exchange.response.headers, name));
     if (cached.question.isStream) headers.push('cache-control', 'no-cache');
-    if (!exchange.responseStreams) {
+    if (!exchange.response.streams) {
       this.#put(exchange, cached, headers, bodyOf(exchange));
       return true;
     }
@@ -177,12 +177,12 @@ export class AiCache {
   }
 
   #unstorable(exchange: Exchange, cached: CachedRequest, question: Question): string | null {
-    if (exchange.responseStatus !== 200) return 'status';
+    if (exchange.response.status !== 200) return 'status';
     // Answers of other dispatchers may depend on anything.
     if (TokenCount.of(exchange) === null) return 'not-of-ai-proxy';
     if (isIdentified(exchange.headers) && !cached.isIdentified) return 'authenticated-later';
-    if (headerOf(exchange.responseHeaders, 'set-cookie') !== undefined) return 'set-cookie';
-    if (exchange.responseStreams) return null;
+    if (headerOf(exchange.response.headers, 'set-cookie') !== undefined) return 'set-cookie';
+    if (exchange.response.streams) return null;
     const body = bodyOf(exchange);
     if (body.length > this.#settings.maxEntryBytes) return 'too-large';
     return isComplete(exchange, question, body) ? null : 'not-whole';
@@ -219,6 +219,6 @@ function valuesOf(headers: HeaderList, name: string): HeaderList {
   return headers.flatMap((each, i) => (i % 2 === 0 && each === name ? [name, headers[i + 1] ?? ''] : []));
 }
 
-function bodyOf({ responseBody: body }: Exchange): Uint8Array {
+function bodyOf({ response: { body } }: Exchange): Uint8Array {
   return typeof body === 'string' ? Buffer.from(body) : (body ?? new Uint8Array(0));
 }

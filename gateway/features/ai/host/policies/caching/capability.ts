@@ -86,7 +86,7 @@ export const aiCaching = capability({
       make:
         (call, { bound }) =>
         () => {
-          openedInInit(bound().cache, 'host_ai_cache_settle', 'host_ai_cache_open').settle(call.response());
+          openedInInit(bound().cache, 'host_ai_cache_settle', 'host_ai_cache_open').settle(call.answeredRequest());
           return 0;
         },
     },

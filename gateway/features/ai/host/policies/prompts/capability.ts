@@ -74,7 +74,7 @@ export const aiPrompts = capability({
         (call, { bound }) =>
         () => {
           const guard = openedInInit(bound().guard, 'host_ai_prompt_restore', 'host_ai_prompt_open');
-          const exchange = call.response();
+          const exchange = call.answeredRequest();
           return settleAnswer(
             call,
             exchange,

@@ -89,13 +89,13 @@ export class PromptGuard {
   *restore(exchange: Exchange, owner: object | null): Steps<AiRefused | null> {
     const kept = RESTORED_PROMPT.of(exchange);
     const form = kept === null || kept.owner !== owner ? null : formOf(exchange);
-    const isPlain = (headerOf(exchange.responseHeaders, 'content-encoding') ?? 'identity') === 'identity';
+    const isPlain = (headerOf(exchange.response.headers, 'content-encoding') ?? 'identity') === 'identity';
     if (kept === null || form === null || !isPlain) return null;
-    changeHeader(exchange.responseHeaders, 'remove', 'content-length', '');
+    changeHeader(exchange.response.headers, 'remove', 'content-length', '');
     const guarding = restoring(kept.values);
     const unread = (why: string) =>
       this.#events.log('warn', `nothing more is put back into the answer: ${why}`, exchange);
-    if (exchange.responseStreams) kept.tap = rewritingTap(exchange, form, guarding, unread);
+    if (exchange.response.streams) kept.tap = rewritingTap(exchange, form, guarding, unread);
     else return yield* restoreWhole(exchange, form, guarding, unread);
     return null;
   }
@@ -170,14 +170,14 @@ function* restoreWhole(
   guarding: Guarding,
   unread: (why: string) => void,
 ): Steps<AiRefused | null> {
-  const before = exchange.responseBody?.length ?? 0;
+  const before = exchange.response.body?.length ?? 0;
   try {
     yield* rewriteWhole(exchange, form, guarding, unread);
   } catch (error) {
     if (!(error instanceof AnswerBlocked)) throw error;
     unread(error.message);
   }
-  const more = (exchange.responseBody?.length ?? 0) - before;
+  const more = (exchange.response.body?.length ?? 0) - before;
   if (more <= 0 || exchange.holdMore(more)) return null;
   return new AiRefused(aiProblem('overloaded', null, 'The gateway has no room for the answer. Try again.'));
 }

@@ -36,8 +36,8 @@ export function refusalHeaders(exchange: Exchange, limit: Limit, retryAfter: num
 }
 
 function stage(exchange: Exchange, values: readonly string[] | null): void {
-  exchange.staged ??= [];
+  exchange.response.staged ??= [];
   for (const [i, name] of ANNOUNCED.entries()) {
-    exchange.staged.push({ op: values === null ? 'remove' : 'set', name, value: values?.[i] ?? '' });
+    exchange.response.staged.push({ op: values === null ? 'remove' : 'set', name, value: values?.[i] ?? '' });
   }
 }
