@@ -8,6 +8,8 @@ import { renderAbiRows, renderSdkImports } from '../gateway/features/abi-page.ts
 import { renderKnownModels } from '../gateway/features/ai/host/proxy/models/known-models-doc.ts';
 import { renderHostFunctions } from '../gateway/features/host-functions-doc.ts';
 import { renderMetrics } from '../gateway/features/metrics-doc.ts';
+import { PLUGIN_GROUPS } from '../gateway/features/plugin-list.ts';
+import { renderPluginLinks, renderPluginNames, renderPluginSections } from '../gateway/features/plugin-pages.ts';
 import { renderCli } from '../gateway/src/cli/cli-doc.ts';
 import { renderProtocol } from '../gateway/src/link/protocol-doc.ts';
 import { renderLimits, renderServeOptions } from '../gateway/src/options/option-docs.ts';
@@ -51,6 +53,9 @@ const steps: readonly (() => readonly GeneratedFile[])[] = [
   () => [{ path: 'docs/problems.md', content: renderProblems() }],
   () => [{ path: 'docs/shared-limits.md', content: renderSharedLimits() }],
   () => [{ path: 'docs/host-functions.md', content: renderHostFunctions() }],
+  () => [{ path: 'README.md', content: withPlugins('README.md', renderPluginNames()) }],
+  () => [{ path: 'docs/plugins.md', content: withPlugins('docs/plugins.md', renderPluginLinks()) }],
+  () => [{ path: 'docs/reference/plugins.md', content: withPluginSections() }],
   () => [{ path: 'docs/sdk.md', content: renderSdk() }],
   () => [
     { path: 'gateway/sdk/ABI.md', content: withCapabilities('gateway/sdk/ABI.md', ['<!-- ', ' -->'], renderAbiRows()) },
@@ -75,6 +80,22 @@ const steps: readonly (() => readonly GeneratedFile[])[] = [
 function withLimits(page: string): string {
   const first = '<!-- limits: made by `npm run generate` from the table of options -->';
   return between(page, first, '<!-- end of limits -->', `\n${renderLimits()}\n`);
+}
+
+function withPlugins(path: string, table: string): string {
+  const first = '<!-- plugins: made by `npm run generate` from gateway/features/plugin-list.ts -->';
+  return between(readFileSync(join(root, path), 'utf8'), first, '<!-- end of plugins -->', `\n${table}\n`);
+}
+
+/** Sections about dispatchers are longer than their summaries, and written by hand. */
+function withPluginSections(): string {
+  let page = readFileSync(join(root, 'docs/reference/plugins.md'), 'utf8');
+  for (const { purpose } of PLUGIN_GROUPS) {
+    if (purpose.startsWith('dispatchers')) continue;
+    const first = `<!-- ${purpose}: made by \`npm run generate\` from the README of each plugin -->`;
+    page = between(page, first, `<!-- end of ${purpose} -->`, `${renderPluginSections(purpose)}\n`);
+  }
+  return page;
 }
 
 /** The part of a file that capabilities bring, between two comments. */

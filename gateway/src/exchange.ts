@@ -241,7 +241,7 @@ export class PendingResponse {
   streams = false;
   /** Only the end of the upstream's connection marks the end of that body. */
   endsByClosing = false;
-  /** The problem that it states, with all known details; null if it is none. */
+  /** The problem that it states, with all known details; null if it states no problem. */
   problem: Problem | null = null;
 }
 
