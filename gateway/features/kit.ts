@@ -11,7 +11,7 @@ export {
 } from '../src/capability/capability.ts';
 export { overloadedIfCrowded } from '../src/capability/crowded.ts';
 export { IN_FLIGHT_LIMITS, InFlight, type Share } from '../src/capability/in-flight.ts';
-export { onlyIn, openedInInit } from '../src/capability/in-hook.ts';
+export { InitSlot, OPENER, onlyIn, openedInInit } from '../src/capability/in-hook.ts';
 export { Outage, type OutageLog } from '../src/capability/outage.ts';
 export { RequestSlot } from '../src/capability/request-slot.ts';
 export type { ClientCertificate } from '../src/client-certificate.ts';

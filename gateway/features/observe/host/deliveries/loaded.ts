@@ -1,6 +1,6 @@
 /** State of the capability for an artifact, and for a config. */
 
-import type { ArtifactServices, HttpCaller, Own } from '../../../kit.ts';
+import { type ArtifactServices, type HttpCaller, InitSlot, type Own } from '../../../kit.ts';
 import type { ArtifactDeliveries } from './deliveries.ts';
 import type { Mirror } from './mirror.ts';
 import type { RequestLog } from './request-log.ts';
@@ -14,8 +14,8 @@ export interface LoadedDeliveries {
 
 /** Objects that `init` has opened. */
 export class Bound {
-  log: RequestLog | null = null;
-  mirror: Mirror | null = null;
+  readonly log = new InitSlot<RequestLog>('host_request_log_open');
+  readonly mirror = new InitSlot<Mirror>('host_mirror_open');
 }
 
 export type DeliveriesOwn = Own<LoadedDeliveries, Bound>;

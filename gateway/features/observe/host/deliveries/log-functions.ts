@@ -1,25 +1,19 @@
 /** `host_request_log_*`: an entry about each request that has ended, sent in batches. */
 
-import { type CapabilityFunction, onlyIn, openedInInit } from '../../../kit.ts';
+import { type CapabilityFunction, OPENER } from '../../../kit.ts';
 import { type DeliveriesOwn, type LoadedDeliveries, servicesFor } from './loaded.ts';
 import { logAtEnd, RequestLog } from './request-log.ts';
 
 type LogFunction = CapabilityFunction<DeliveriesOwn, LoadedDeliveries>;
 
 const host_request_log_open: LogFunction = {
-  signature: ':i',
-  parameters: '() -> 0',
+  ...OPENER,
   meaning:
     'in `init`: opens the log that the whole config describes, with the properties of `http-log`; unusable settings reject the config',
-  declared: true,
   make:
     (call, { loaded, bound }) =>
-    () => {
-      onlyIn(call, 'init', 'host_request_log_open');
-      const { config, name } = call.binding;
-      bound().log ??= new RequestLog(config.whole, servicesFor(loaded, name));
-      return 0;
-    },
+    () =>
+      bound().log.open(call, ({ config, name }) => new RequestLog(config.whole, servicesFor(loaded, name))),
 };
 
 const host_request_log_add: LogFunction = {
@@ -31,7 +25,7 @@ const host_request_log_add: LogFunction = {
   make:
     (call, { bound }) =>
     () => {
-      const log = openedInInit(bound().log, 'host_request_log_add', 'host_request_log_open');
+      const log = bound().log.get('host_request_log_add');
       logAtEnd(call.request(), log);
       return 0;
     },

@@ -1,6 +1,6 @@
 /** `host_mirror_*`: copies of requests, sent elsewhere while the client does not wait. */
 
-import { type CapabilityFunction, HostCallError, onlyIn, openedInInit } from '../../../kit.ts';
+import { type CapabilityFunction, HostCallError, OPENER, onlyIn } from '../../../kit.ts';
 import { type DeliveriesOwn, type LoadedDeliveries, servicesFor } from './loaded.ts';
 import { Mirror } from './mirror.ts';
 import { copyAtDispatch } from './mirrored-request.ts';
@@ -11,19 +11,13 @@ type MirrorFunction = CapabilityFunction<DeliveriesOwn, LoadedDeliveries>;
 const MAX_PATH = 65_536;
 
 const host_mirror_open: MirrorFunction = {
-  signature: ':i',
-  parameters: '() -> 0',
+  ...OPENER,
   meaning:
     'in `init`: opens the server that the whole config describes, with the properties of `fire-and-forget`; unusable settings reject the config',
-  declared: true,
   make:
     (call, { loaded, bound }) =>
-    () => {
-      onlyIn(call, 'init', 'host_mirror_open');
-      const { config, name } = call.binding;
-      bound().mirror ??= new Mirror(config.whole, servicesFor(loaded, name));
-      return 0;
-    },
+    () =>
+      bound().mirror.open(call, ({ config, name }) => new Mirror(config.whole, servicesFor(loaded, name))),
 };
 
 const host_mirror_add: MirrorFunction = {
@@ -36,7 +30,7 @@ const host_mirror_add: MirrorFunction = {
     (call, { bound }) =>
     (path, length) => {
       onlyIn(call, 'on_request', 'host_mirror_add');
-      const mirror = openedInInit(bound().mirror, 'host_mirror_add', 'host_mirror_open');
+      const mirror = bound().mirror.get('host_mirror_add');
       if (length >>> 0 > MAX_PATH) throw new HostCallError('host_mirror_add: the path is too long');
       call.charge(length);
       copyAtDispatch(call.request(), mirror, call.memory.text(path, length));
