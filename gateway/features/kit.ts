@@ -4,6 +4,7 @@ export type { Json, JsonObject } from '../src/artifact/format.ts';
 export { BoundedMap } from '../src/bounded-map.ts';
 export {
   type ArtifactServices,
+  type Capability,
   type CapabilityFunction,
   capability,
   type Own,
@@ -11,7 +12,7 @@ export {
 } from '../src/capability/capability.ts';
 export { overloadedIfCrowded } from '../src/capability/crowded.ts';
 export { IN_FLIGHT_LIMITS, InFlight, type Share } from '../src/capability/in-flight.ts';
-export { InitSlot, OPENER, onlyIn, openedInInit } from '../src/capability/in-hook.ts';
+export { InitSlot, OPENER, onlyIn } from '../src/capability/in-hook.ts';
 export { Outage, type OutageLog } from '../src/capability/outage.ts';
 export { RequestSlot } from '../src/capability/request-slot.ts';
 export type { ClientCertificate } from '../src/client-certificate.ts';

@@ -33,12 +33,3 @@ export class InitSlot<T> {
     return this.#value;
   }
 }
-
-/**
- * Returns the value that the function `by` opens in `init`, for the function `name`. Throws HostCallError if it was not
- * opened.
- */
-export function openedInInit<T>(value: T | null, name: string, by: string): T {
-  if (value === null) throw new HostCallError(`${name}: call ${by} in init`);
-  return value;
-}
