@@ -3,12 +3,13 @@
  * `host_nats_subscribe_open` and `host_nats_subscribe`: a subject's messages as a stream of events.
  */
 
-import { HostCallError } from '../../../kit.ts';
+import { type EgressGuard, HostCallError } from '../../../kit.ts';
 import { brokerCapability } from '../broker-capability.ts';
-import { type NatsAcknowledgement, NatsBroker } from './nats-broker.ts';
-import type { NatsMessage } from './nats-connection.ts';
+import { KeptConnection } from '../publishing/kept-connection.ts';
+import type { Broker } from '../publishing/publisher.ts';
+import type { NatsConnection, NatsMessage } from './nats-connection.ts';
 import { NatsLinks } from './nats-link.ts';
-import { type NatsSettings, readNatsServers, readNatsSettings } from './nats-settings.ts';
+import { type NatsServers, type NatsSettings, readNatsServers, readNatsSettings } from './nats-settings.ts';
 import { STREAM_USES, type SubjectSettings, SubjectSource } from './subject-source.ts';
 
 /** For the acknowledgement that comes last, and the state. */
@@ -66,4 +67,32 @@ function patternOf(text: string): string {
   if (text.length > 512 || !PATTERN.test(text))
     throw new HostCallError(`"${text.slice(0, 100)}" is not a subject to subscribe to`);
   return text;
+}
+
+/** An acknowledgement only confirms that the message has arrived. */
+type NatsAcknowledgement = { readonly acknowledged: true };
+const ACKNOWLEDGED: NatsAcknowledgement = { acknowledged: true };
+
+class NatsBroker implements Broker<NatsMessage, NatsAcknowledgement> {
+  readonly name: string;
+  readonly #connection: KeptConnection<NatsConnection>;
+
+  constructor(servers: NatsServers, guard: EgressGuard) {
+    this.name = `nats://${servers.servers.join(',')}`;
+    const library = import('./nats-connection.ts');
+    this.#connection = new KeptConnection(async () => {
+      const { NatsConnection } = await library;
+      return NatsConnection.open(servers, guard, this.name);
+    });
+  }
+
+  async send(message: NatsMessage, timeoutMs: number): Promise<NatsAcknowledgement> {
+    const connection = await this.#connection.get(timeoutMs);
+    await connection.publish(message, timeoutMs);
+    return ACKNOWLEDGED;
+  }
+
+  close(): void {
+    this.#connection.close();
+  }
 }
