@@ -1,7 +1,7 @@
 /** `host_hmac_verify`: shared secrets that never enter a plugin's memory. */
 
 import { createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
-import { type CredentialEntry, capability, HostCallError, messageOf, PluginLoadError } from '../../../kit.ts';
+import { type CredentialEntry, capability, HostCallError, messageOf, PluginLoadError } from '../../kit.ts';
 
 /** Cost of a code, in instructions. */
 const CODE = 3_000;
