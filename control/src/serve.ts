@@ -7,7 +7,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { authenticator } from './access/authenticate.ts';
 import type { OidcOptions } from './access/oidc.ts';
-import { adminServer } from './admin/admin.ts';
+import { adminServer } from './admin.ts';
 import { type ControlPlane, type ControlPlaneOptions, openControlPlane } from './control-plane.ts';
 import { createServer, REQUEST_TIMEOUT_MS } from './http/server.ts';
 import { serverTls } from './http/tls.ts';

@@ -4,14 +4,14 @@ export type { Json, JsonObject } from '../src/artifact/format.ts';
 export { BoundedMap } from '../src/bounded-map.ts';
 export {
   type ArtifactServices,
+  type Capability,
   type CapabilityFunction,
   capability,
   type Own,
   type ProcessServices,
 } from '../src/capability/capability.ts';
-export { overloadedIfCrowded } from '../src/capability/crowded.ts';
 export { IN_FLIGHT_LIMITS, InFlight, type Share } from '../src/capability/in-flight.ts';
-export { onlyIn, openedInInit } from '../src/capability/in-hook.ts';
+export { InitSlot, OPENER, onlyIn } from '../src/capability/in-hook.ts';
 export { Outage, type OutageLog } from '../src/capability/outage.ts';
 export { RequestSlot } from '../src/capability/request-slot.ts';
 export type { ClientCertificate } from '../src/client-certificate.ts';
@@ -115,6 +115,7 @@ export { PluginLoadError } from '../src/wasm/binary/plugin-load-error.ts';
 export type { Binding, Call } from '../src/wasm/call/call.ts';
 export type { CallState } from '../src/wasm/call/capability.ts';
 export type { CredentialEntry } from '../src/wasm/call/credential-marks.ts';
+export { overloadedIfCrowded } from '../src/wasm/call/failures.ts';
 export { HostCallError } from '../src/wasm/call/host-call-error.ts';
 export type { LogLevel } from '../src/wasm/call/plugin.ts';
 export {

@@ -2,10 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isRecord } from '../../operator/src/kube/kube-object.ts';
-import { generatedChartFiles } from './generate.ts';
+import { generatedChartFiles, valuesTable } from './generate.ts';
 import { readValues } from './values-file.ts';
 import { valuesSchema } from './values-schema.ts';
-import { valuesTable } from './values-table.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const schema = (text: string) => valuesSchema('test', readValues(text));

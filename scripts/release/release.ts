@@ -1,12 +1,12 @@
 /** Builds and publishes a release: `npm run release -- --help`, docs/releasing.md. */
-import { mkdir } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { packCharts } from './charts.ts';
-import { writeChecksums } from './checksums.ts';
+import { CHECKSUMS, PUSHED, releaseFiles, SIGNATURE } from './files.ts';
 import { buildImage } from './image.ts';
 import { packKubectlPlugin } from './kubectl-plugin.ts';
 import { type ReleaseOptions, releaseCommand, type Step } from './options.ts';
-import { packPackages } from './packages.ts';
-import { ask, type Tool } from './programs.ts';
+import { ask, runScript, type Tool } from './programs.ts';
 import { writeProvenance } from './provenance.ts';
 import { publish } from './publish.ts';
 import { writeSbom } from './sbom.ts';
@@ -76,4 +76,16 @@ try {
 } catch (error) {
   say(error instanceof Error ? error.message : String(error));
   process.exitCode = 1;
+}
+
+/** `checksums.txt`: SHA-256 of every file, as `sha256sum --check` reads it. */
+async function writeChecksums({ out }: ReleaseOptions): Promise<void> {
+  const files = await releaseFiles(out, [CHECKSUMS, SIGNATURE, PUSHED]);
+  await writeFile(join(out, CHECKSUMS), files.map(({ name, sha256 }) => `${sha256}  ${name}\n`).join(''));
+}
+
+/** The packages for npm. */
+async function packPackages({ out, sourceUrl }: ReleaseOptions): Promise<void> {
+  const args = ['--out', join(out, 'npm')];
+  await runScript('scripts/pack.ts', sourceUrl === undefined ? args : [...args, '--repository', sourceUrl]);
 }

@@ -5,15 +5,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Gateway } from '../serve/gateway.ts';
-import type { Upstream } from '../serve/upstream.ts';
+import { compileSpec, type Gateway, startGateway } from '../serve/gateway.ts';
+import { startUpstream, type Upstream } from '../serve/upstream.ts';
 import { CASES } from './cases.ts';
-import { startProxy } from './gateway.ts';
 import { renderHttpDoc } from './http-doc.ts';
 import { NGINX, type Nginx, startNginx } from './nginx.ts';
 import { DIFFERENCES } from './nginx-differences.ts';
 import { exchange } from './raw-exchange.ts';
-import { startRecorder } from './upstream.ts';
 
 /** What arrives at the upstream, of answers. */
 const passedOn = (answers: readonly string[]) => answers.filter((each) => /^[A-Z]+ \//.test(each));
@@ -82,3 +80,34 @@ describe('the table of differences', () => {
     expect(readFileSync(file, 'utf8')).toBe(renderHttpDoc());
   });
 });
+
+/** `gw serve` before the recorder: every path goes on to it. */
+async function startProxy(upstream: string): Promise<Gateway> {
+  const operation = {
+    responses: { 200: { description: 'OK' } },
+    'x-gw-dispatch': { name: 'http-upstream', config: { url: upstream } },
+  };
+  const path = { name: 'path', in: 'path', required: true, allowReserved: true, schema: { type: 'string' } };
+  const methods = { get: operation, post: operation };
+  const document = {
+    openapi: '3.1.0',
+    info: { title: 'Proxy', version: '1' },
+    paths: { '/': methods, '/{path+}': { parameters: [path], ...methods } },
+  };
+  const artifact = await compileSpec(document, ['http-upstream']);
+  return startGateway(artifact, { args: ['--headers-timeout', '1', '--body-timeout', '1'] });
+}
+
+/** Answers `GET /x`, and with a body `POST /x "body"`. */
+async function startRecorder(): Promise<{ readonly upstream: Upstream; take(): string[] }> {
+  const upstream = await startUpstream(({ method = '', url = '' }, response, body) => {
+    const text = described({ method, url, body });
+    response.writeHead(200, { 'content-type': 'text/plain', 'content-length': Buffer.byteLength(text) });
+    response.end(text);
+  });
+  return { upstream, take: () => upstream.seen.splice(0).map(described) };
+}
+
+function described({ method, url, body }: { method: string; url: string; body: string }): string {
+  return body === '' ? `${method} ${url}` : `${method} ${url} ${JSON.stringify(body)}`;
+}

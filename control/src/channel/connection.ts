@@ -1,9 +1,16 @@
 /** One WebSocket of the data-plane channel: received messages, sent messages, and its end. */
 import { randomUUID } from 'node:crypto';
 import { clientNetwork } from '@gw/gateway/client-network';
-import { CLOSE_CODES, type CloseReason, GOING_AWAY, type Hello, type ToDataPlane } from '@gw/gateway/link-protocol';
+import {
+  CLOSE_CODES,
+  type CloseReason,
+  GOING_AWAY,
+  type Heartbeat,
+  type Hello,
+  type Status,
+  type ToDataPlane,
+} from '@gw/gateway/link-protocol';
 import type { WebSocket } from 'ws';
-import { EarlyMessages } from './early-messages.ts';
 import type { Admission, ChannelPorts, DataPlane, DisconnectReason } from './ports.ts';
 
 export interface ConnectionLimits {
@@ -196,5 +203,34 @@ export class Connection {
     // Further messages are not read.
     this.#socket.pause();
     return false;
+  }
+}
+
+/** Messages that a data plane sends after its hello without waiting for `welcome`: handled once it is welcomed. */
+class EarlyMessages {
+  #status: Status | null = null;
+  /** Each heartbeat is answered; the last one counts. */
+  #beats = 0;
+  #beat: Heartbeat | null = null;
+
+  /** Keeps at most one message of each type, in constant memory: the last status of a notice counts. */
+  keep(message: Status | Heartbeat): void {
+    if (message.type === 'status') {
+      this.#status = message;
+      return;
+    }
+    this.#beats++;
+    this.#beat = message;
+  }
+
+  /** Returns the messages in order, once. */
+  take(): readonly (Status | Heartbeat)[] {
+    const beat = this.#beat;
+    const beats = beat === null ? [] : Array.from({ length: this.#beats }, () => beat);
+    const all = this.#status === null ? beats : [this.#status, ...beats];
+    this.#status = null;
+    this.#beats = 0;
+    this.#beat = null;
+    return all;
   }
 }

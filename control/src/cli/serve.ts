@@ -1,17 +1,57 @@
 /** `gw-control serve` (docs/reference/control-plane.md#serve). */
-import { adminAddress, listenAddress, seconds, share } from '@gw/gateway/command-line';
+import { adminAddress, listenAddress, seconds, share, wholeNumber } from '@gw/gateway/command-line';
 import { tracingOptions } from '@gw/gateway/telemetry';
+import type { KeyPairPaths } from '@gw/gateway/tls-files';
 import { type Command, Option } from 'commander';
 import { pino } from 'pino';
 import { readEnvironment } from '../config.ts';
+import type { RetentionOptions } from '../retention/retention.ts';
 import { type CompileFlags, compileOptionList, compileOptions } from './compile-options.ts';
 import { databaseUrlOption, migrateOption } from './database-options.ts';
 import { type OidcFlags, oidcOptionList, oidcOptions } from './oidc-options.ts';
 import type { AddCommand } from './program.ts';
-import { type RetentionFlags, retentionOptionList, retentionOptions } from './retention-options.ts';
-import { type TlsFlags, tlsOptionList, tlsOptions } from './tls-options.ts';
 
-interface Flags extends OidcFlags, CompileFlags, RetentionFlags, TlsFlags {
+interface TlsFlags {
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+}
+
+const tlsOptionList = (): readonly Option[] => [
+  new Option('--tls-cert <file>', 'serve HTTPS: PEM certificate and its chain; read again when it changes').env(
+    'GW_CONTROL_TLS_CERT',
+  ),
+  new Option('--tls-key <file>', 'PEM key of the certificate').env('GW_CONTROL_TLS_KEY'),
+];
+
+/** Returns null for plain HTTP. */
+function tlsOptions({ tlsCert: cert, tlsKey: key }: TlsFlags): KeyPairPaths | null {
+  if (cert === undefined && key === undefined) return null;
+  if (cert === undefined || key === undefined) throw new Error('--tls-cert and --tls-key go together: give both');
+  return { cert, key };
+}
+
+/** Most `--retention-days`. */
+const MAX_DAYS = 36_500;
+const days = wholeNumber(1, MAX_DAYS);
+
+/** About retention (docs/decisions.md#retention). */
+function retentionOptionList(): readonly Option[] {
+  return [
+    new Option(
+      '--retention-days <days>',
+      'days after which artifacts and compilations go that nothing needs any more, or "never"',
+    )
+      .argParser((text) => (text === 'never' ? null : days(text)))
+      .default(30)
+      .env('GW_CONTROL_RETENTION_DAYS'),
+    new Option('--retention-deployed <number>', 'artifacts of a project that were deployed last and stay all the same')
+      .argParser(wholeNumber(1, 1000))
+      .default(10)
+      .env('GW_CONTROL_RETENTION_DEPLOYED'),
+  ];
+}
+
+interface Flags extends OidcFlags, CompileFlags, Required<RetentionOptions>, TlsFlags {
   readonly listen: Address;
   readonly adminBind: Address | null;
   readonly databaseUrl: string;
@@ -93,7 +133,8 @@ export const serveCommand: AddCommand = (parent: Command, { env, stopped }) => {
         timestamp: pino.stdTimeFunctions.isoTime,
         formatters: { level: (label) => ({ level: label }) },
       });
-      const { listen, adminBind, databaseUrl, migrate, drainDelay, drainTimeout } = flags;
+      const { listen, adminBind, databaseUrl, migrate, retentionDays, retentionDeployed, drainDelay, drainTimeout } =
+        flags;
       // Loaded here, since commands that call a server do not need one.
       const { serve } = await import('../serve.ts');
       // Registered before the start: migrations and the embedded database end properly.
@@ -102,7 +143,8 @@ export const serveCommand: AddCommand = (parent: Command, { env, stopped }) => {
         {
           ...environment,
           ...compileOptions(flags),
-          ...retentionOptions(flags),
+          retentionDays,
+          retentionDeployed,
           listen,
           adminBind,
           tls: tlsOptions(flags),

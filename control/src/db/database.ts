@@ -2,6 +2,8 @@
  * The one door to the database: a PostgreSQL server, or PGlite within the process
  * (docs/reference/control-plane.md#database).
  */
+
+import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { CompiledQuery, Kysely, sql } from 'kysely';
@@ -14,7 +16,6 @@ import { PgliteThread } from './pglite-thread.ts';
 import { patientConnection, queryConnection } from './postgres-connection.ts';
 import { PostgresListener } from './postgres-listener.ts';
 import type { Schema } from './schema.ts';
-import { isFull } from './storage-probe.ts';
 import { isDiskFull } from './transient.ts';
 import { TellingDialect } from './unavailable.ts';
 import { valueTypes } from './value-types.ts';
@@ -202,4 +203,24 @@ function openPool(config: PoolConfig, log: Logger | undefined): Pool {
   pool.on('error', (error) => log?.warn({ reason: error.message }, 'an idle database connection broke'));
   pool.on('connect', (client) => client.on('error', () => {}));
   return pool;
+}
+
+/** Bytes that need new pages of a table, and cannot be compressed. */
+const PROBE_BYTES = 256 << 10;
+
+/** Rolls back the probe. */
+class Undo extends Error {}
+
+/** Returns true if writing fails for lack of space: a full disk still answers queries, which report other errors. */
+async function isFull(db: Kysely<Schema>): Promise<boolean> {
+  try {
+    await db.transaction().execute(async (tx) => {
+      const chunk = { blob_key: `probe-${randomUUID()}`, n: 0, bytes: randomBytes(PROBE_BYTES) };
+      await tx.insertInto('blob_chunks').values(chunk).execute();
+      throw new Undo();
+    });
+  } catch (error) {
+    return isDiskFull(error);
+  }
+  return false;
 }

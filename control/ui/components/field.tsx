@@ -122,7 +122,7 @@ interface FilterProps {
   readonly onInput: (value: string) => void;
 }
 
-/** What `/` goes to (shell/shortcuts.ts). */
+/** What `/` goes to (main.tsx). */
 export function Filter({ label, value, onInput }: FilterProps) {
   return (
     <div class="filter">

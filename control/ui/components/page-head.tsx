@@ -1,6 +1,6 @@
 /** The heading of a page, with what can be done on it. */
 import type { ComponentChildren } from 'preact';
-import { useTitle } from '../shell/title.ts';
+import { useLayoutEffect } from 'preact/hooks';
 
 interface PageHeadProps {
   readonly title: string;
@@ -24,4 +24,12 @@ export function PageHead({ title, above, children }: PageHeadProps) {
       {children && <div class="page-actions">{children}</div>}
     </header>
   );
+}
+
+/** The title of the window, which browsers keep in their history. */
+export function useTitle(title: string): void {
+  // Before the page is seen.
+  useLayoutEffect(() => {
+    document.title = `${title} · gw console`;
+  }, [title]);
 }

@@ -5,10 +5,10 @@ import { client } from '../api/client.ts';
 import { describeError } from '../api/describe-error.ts';
 import { expired, identity, signIn, signOut, token } from '../api/session.ts';
 import { Field } from '../components/field.tsx';
+import { useTitle } from '../components/page-head.tsx';
 import { Problem } from '../components/problem.tsx';
 import { useAction } from '../data/use-action.ts';
 import { announce } from '../shell/announcer.tsx';
-import { useTitle } from '../shell/title.ts';
 
 export function SignIn() {
   useTitle('Sign in');

@@ -1,8 +1,9 @@
 /** Header of every page: navigation and the signed-in account. */
+
+import { effect, signal } from '@preact/signals';
 import { useLocation } from 'preact-iso/router';
 import { identity, may, signOut } from '../api/session.ts';
 import { mayDropDrafts } from '../editor/drafts.ts';
-import { ThemeButton } from './theme.tsx';
 
 export function Header() {
   const who = identity.value;
@@ -61,5 +62,42 @@ function Tab({ href, label, also }: TabProps) {
         {label}
       </a>
     </li>
+  );
+}
+
+/** Light or dark: as the system has it, until someone chooses. */
+const THEMES = ['system', 'light', 'dark'] as const;
+type Theme = (typeof THEMES)[number];
+const KEY = 'gw-theme';
+
+const theme = signal<Theme>(THEMES.find((each) => each === localStorage.getItem(KEY)) ?? 'system');
+
+effect(() => {
+  const { dataset } = document.documentElement;
+  if (theme.value === 'system') {
+    delete dataset['theme'];
+    localStorage.removeItem(KEY);
+  } else {
+    dataset['theme'] = theme.value;
+    localStorage.setItem(KEY, theme.value);
+  }
+});
+
+const ICONS: Readonly<Record<Theme, string>> = { system: '◐', light: '☀', dark: '☾' };
+
+function ThemeButton() {
+  const next = THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length] ?? 'system';
+  return (
+    <button
+      type="button"
+      class="icon-button"
+      aria-label={`Theme: ${theme.value}. Change to ${next}.`}
+      title={`Theme: ${theme.value}`}
+      onClick={() => {
+        theme.value = next;
+      }}
+    >
+      <span aria-hidden="true">{ICONS[theme.value]}</span>
+    </button>
   );
 }

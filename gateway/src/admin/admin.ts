@@ -7,9 +7,9 @@ import type { Artifact } from '../artifact/index.ts';
 import type { Exchange, HeaderList } from '../exchange.ts';
 import { problem } from '../problems.ts';
 import { healthOf } from '../reserved/health.ts';
+import { type Level, LOG_LEVELS, type Log } from '../telemetry/log.ts';
+import { memberOf } from './body.ts';
 import type { AdminCallers } from './caller.ts';
-import { type ConnectionsState, closeConnections } from './connections.ts';
-import { changeLogLevel, type LogLevelState, logLevelPage } from './log-level.ts';
 import { jsonPage, type Page, problemPage } from './page.ts';
 import { REFERENCE_PATH, TRY_PATH } from './reference-paths.ts';
 import { type TraceState, tracePage } from './trace.ts';
@@ -163,4 +163,50 @@ function provenance(manifest: Manifest, drifted: boolean) {
     plugins: (manifest.plugins ?? []).map(({ name, version, sha256 }) => ({ name, version, sha256 })),
     drift_detected: drifted,
   };
+}
+
+interface ConnectionsState {
+  closeKept(withinMs: number): void;
+}
+
+/** Seconds. */
+const MOST_WITHIN = 3600;
+
+/**
+ * `/connections/close`: has clients connect anew, such as to reach pods that came later. Takes `{"within_seconds": 10}`.
+ */
+async function closeConnections(exchange: Exchange, state: ConnectionsState): Promise<Page> {
+  const seconds = secondsOf(await memberOf(exchange, 'within_seconds'));
+  if (seconds === undefined) {
+    return problemPage(problem('validation-failed', `Send {"within_seconds": 10}: from 0 to ${MOST_WITHIN}.`));
+  }
+  state.closeKept(seconds * 1000);
+  return jsonPage(200, { within_seconds: seconds });
+}
+
+function secondsOf(value: unknown): number | undefined {
+  return typeof value === 'number' && value >= 0 && value <= MOST_WITHIN ? value : undefined;
+}
+
+interface LogLevelState {
+  readonly log: Pick<Log, 'level' | 'configuredLevel'>;
+  setLogLevel(level: Level): Promise<void>;
+}
+
+function logLevelPage({ log }: LogLevelState): Page {
+  return jsonPage(200, { level: log.level, configured: log.configuredLevel });
+}
+
+/** `/log-level`: changes the level of logs, until the process ends. Takes `{"level": "debug"}`. */
+async function changeLogLevel(exchange: Exchange, state: LogLevelState): Promise<Page> {
+  const level = levelOf(await memberOf(exchange, 'level'));
+  if (level === undefined) {
+    return problemPage(problem('validation-failed', `Send {"level": "debug"}: one of ${LOG_LEVELS.join(', ')}.`));
+  }
+  await state.setLogLevel(level);
+  return logLevelPage(state);
+}
+
+function levelOf(value: unknown): Level | undefined {
+  return LOG_LEVELS.find((each) => each === value);
 }

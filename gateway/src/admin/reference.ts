@@ -1,9 +1,9 @@
 /** `/reference/` of the admin port in development: the API's own reference, with requests through the gateway. */
 import { REFERENCE_FILES, REFERENCE_HEADERS, type ReferenceListing, referenceFile } from '../api-reference/files.ts';
-import { withoutServers } from '../api-reference/without-servers.ts';
 import type { Artifact } from '../artifact/index.ts';
 import { problem } from '../problems.ts';
 import { SpecLibrary } from '../reserved/spec-library.ts';
+import { isObject } from '../spec/json.ts';
 import { messageOf } from '../text/message-of.ts';
 import { jsonPage, type Page, problemPage } from './page.ts';
 import { REFERENCE_PATH } from './reference-paths.ts';
@@ -71,4 +71,34 @@ function decoded(name: string): string {
   } catch {
     return name;
   }
+}
+
+/**
+ * Removes the servers of the root, path items, operations and links; keeps examples, schemas and extensions as they
+ * are.
+ */
+function withoutServers(document: unknown): unknown {
+  if (!isObject(document)) return document;
+  const { servers: _, paths, webhooks, ...rest } = document;
+  return {
+    ...rest,
+    ...(paths === undefined ? {} : { paths: items(paths) }),
+    ...(webhooks === undefined ? {} : { webhooks: items(webhooks) }),
+  };
+}
+
+function items(value: unknown): unknown {
+  return isObject(value)
+    ? Object.fromEntries(Object.entries(value).map(([path, item]) => [path, withoutOwn(item, true)]))
+    : value;
+}
+
+/** Removes the servers of a path item and its operations, or of one operation. */
+function withoutOwn(value: unknown, isItem: boolean): unknown {
+  if (!isObject(value)) return value;
+  const { servers: _, ...rest } = value;
+  if (!isItem) return rest;
+  return Object.fromEntries(
+    Object.entries(rest).map(([name, each]) => [name, name === 'parameters' ? each : withoutOwn(each, false)]),
+  );
 }

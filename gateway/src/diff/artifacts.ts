@@ -1,11 +1,12 @@
 /** Compares two artifacts: routes, their requirements on requests, their plugins, MCP and its tools. */
 import type { ArtifactPlugin, Manifest, Operation } from '../artifact/format.ts';
 import { routeKey } from '../router/route-key.ts';
+import { Router } from '../router/router.ts';
+import { parseTemplate, type Segment } from '../router/template.ts';
 import { diffDescribed } from './bodies.ts';
 import { breaking, type Change, compareText, harmless } from './change.ts';
 import type { ComparableParts } from './comparable-parts.ts';
 import { diffOperation } from './operations.ts';
-import { ReachedRoutes } from './reached-routes.ts';
 import { SchemaComparison } from './schemas.ts';
 import { diffTools } from './tools.ts';
 
@@ -83,4 +84,29 @@ function diffPlugins(before: readonly ArtifactPlugin[], after: readonly Artifact
 function diffMcp(before: Manifest['mcp'], after: Manifest['mcp']): Change[] {
   if (before.enabled === after.enabled) return [];
   return [after.enabled ? harmless('mcp', 'endpoint added') : breaking('mcp', 'endpoint removed')];
+}
+
+/** A text that no literal segment is. */
+const ANY = 'x0x0x0x0';
+
+/** Finds the operation that answers requests of another one's route: `/a/me` is excluded from `/a/{x}`. */
+class ReachedRoutes {
+  readonly #router = new Router<Operation>();
+
+  constructor(operations: readonly Operation[]) {
+    for (const operation of operations) this.#router.add(operation.method, operation.path, operation);
+  }
+
+  /**
+   * Returns the operation that answers a request of the method to a path of the template; undefined if none matches.
+   */
+  of({ method, path }: Pick<Operation, 'method' | 'path'>): Operation | undefined {
+    const found = this.#router.find(method, `/${parseTemplate(path).segments.map(sampleOf).join('/')}`);
+    return found.value ?? undefined;
+  }
+}
+
+function sampleOf(segment: Segment): string {
+  if (segment.kind === 'static') return segment.text;
+  return segment.kind === 'pattern' ? segment.pattern.literals.join(ANY) : ANY;
 }

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Json, Operation } from '../artifact/format.ts';
 import { builtinPlugins, loadBuiltinPlugin } from '../plugins/builtin.ts';
-import { diffChain } from './chain.ts';
-import { isCustom } from './refusing-plugins.ts';
+import { diffChain, isCustom } from './chain.ts';
 
 const PLUGINS = { authenticates: new Set<string>(), upstreams: new Map([['http-upstream', ['/url', '/mirrors/*']]]) };
 

@@ -1,5 +1,5 @@
 /** Compares two artifacts. */
 
 export { diffArtifacts } from './artifacts.ts';
+export { renderChanges } from './change.ts';
 export { describedStatuses } from './described-statuses.ts';
-export { renderChanges } from './render.ts';

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { configuredResponse, usualResponse } from './choose-response.ts';
 import { chooseType } from './choose-type.ts';
-import { preferenceOf } from './prefer.ts';
+import { preferenceOf } from './example-responses.ts';
 import { renderBody } from './render.ts';
 
 const described = (...statuses: string[]) => Object.fromEntries(statuses.map((status) => [status, { content: {} }]));

@@ -16,7 +16,6 @@ import {
 } from './choose-response.ts';
 import { type ChosenType, chooseType } from './choose-type.ts';
 import { headersOf } from './header-values.ts';
-import { type Preference, preferenceOf } from './prefer.ts';
 import { isSequential, itemsOf, renderBody } from './render.ts';
 import { ValueMaker } from './valid-value.ts';
 
@@ -175,4 +174,25 @@ function notThere(what: 'code' | 'example', wanted: string, names: readonly stri
   const there = names.length === 0 ? 'none' : names.slice(0, 20).join(', ');
   const detail = `Prefer asks for ${what}=${wanted.slice(0, 60)}; the description has ${there}.`;
   return { problem: problem('validation-failed', detail) };
+}
+
+interface Preference {
+  /** As sent; undefined if absent. */
+  readonly code: string | undefined;
+  readonly example: string | undefined;
+}
+
+const PREFERENCE = /(?:^|,)\s*([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,;"]*))/g;
+
+/**
+ * Reads a client's preferences for a mocked answer: `Prefer: code=404, example=empty` (RFC 7240, with the names of mock
+ * servers). The first of each name counts; malformed ones are ignored (section 2).
+ */
+export function preferenceOf(header: string | undefined): Preference {
+  const found = new Map<string, string>();
+  for (const [, name = '', quoted, plain] of (header ?? '').matchAll(PREFERENCE)) {
+    const key = name.toLowerCase();
+    if (!found.has(key)) found.set(key, quoted?.replaceAll(/\\(.)/g, '$1') ?? plain ?? '');
+  }
+  return { code: found.get('code'), example: found.get('example') };
 }

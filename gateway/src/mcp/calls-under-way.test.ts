@@ -1,6 +1,6 @@
 /** Which calls `notifications/cancelled` ends (docs/mcp.md#calls). */
 import { beforeEach, expect, it } from 'vitest';
-import { CallsUnderWay } from './calls-under-way.ts';
+import { CallsUnderWay } from './session-protocol.ts';
 
 let calls: CallsUnderWay;
 let cancelled: string[];

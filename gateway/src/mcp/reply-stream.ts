@@ -1,5 +1,6 @@
 /** The answer to a request with earlier messages of the server: a stream from the first such message on, else JSON. */
 import { type Answer, type HeaderList, joinedHeader, type ResponseSink } from '../exchange.ts';
+import { waitForDrain } from '../streams/wait-for-drain.ts';
 import { type McpRequest, STREAMS } from './tool-methods.ts';
 
 const HEADERS: HeaderList = [
@@ -50,14 +51,9 @@ export class ReplyStream {
 }
 
 function drained(sink: ResponseSink, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      sink.off('drain', done).off('close', done);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    sink.on('drain', done).on('close', done);
-    signal.addEventListener('abort', done);
+  return waitForDrain(sink, (resume) => {
+    signal.addEventListener('abort', resume);
+    return () => signal.removeEventListener('abort', resume);
   });
 }
 

@@ -1,10 +1,11 @@
 /** Revision 2026-07-28: without sessions; each request has its needs in `_meta`, and repeats them in headers. */
 import { clientNetwork } from '../client-network.ts';
-import { type Answer, headerOf } from '../exchange.ts';
+import { type Answer, type HeaderList, headerOf } from '../exchange.ts';
 import { get, isObject, type Obj } from '../spec/json.ts';
 import { type ClientSide, passOn, withoutProtocolMeta } from './pass-on.ts';
 import { SESSION, STATELESS_REVISIONS } from './protocol/era.ts';
 import {
+  HEADER_MISMATCH,
   INVALID_PARAMS,
   METHOD_NOT_FOUND,
   RpcError,
@@ -13,13 +14,12 @@ import {
   resultText,
   UNSUPPORTED_VERSION,
 } from './protocol/json-rpc.ts';
-import { mustMatch } from './protocol/request-headers.ts';
 import { refusalAnswer } from './refusal.ts';
 import { type Subscription, Subscriptions } from './subscriptions.ts';
 import { calledTool, listTools, type McpRequest, runTool, STREAMS } from './tool-methods.ts';
 import { listOfUpstreams, requestOfUpstream, upstreamCapabilities } from './upstream-methods.ts';
 import { callUpstreamTool } from './upstream-tool.ts';
-import { mustMatchArguments } from './upstreams/repeated-arguments.ts';
+import { type ParameterHeader, textAt } from './upstreams/parameter-headers.ts';
 
 const PREFIX = 'io.modelcontextprotocol/';
 const VERSION = 'mcp-protocol-version';
@@ -175,4 +175,36 @@ function json(request: McpRequest, { id }: RpcRequest, members: string, meta: ob
   const _meta = JSON.stringify({ ...meta, ...serverInfo(request) });
   const body = resultText(id, `{"resultType":"complete",${members},"_meta":${_meta}}`);
   return { status: 200, headers: ['content-type', 'application/json'], body };
+}
+
+/** Throws RpcError if a client's headers say something else than its arguments. */
+function mustMatchArguments(sent: HeaderList, headers: readonly ParameterHeader[], args: Obj): void {
+  for (const { header, path } of headers) {
+    const text = textAt(args, path);
+    if (text !== null || headerOf(sent, header) !== undefined) mustMatch(sent, header, text ?? '');
+  }
+}
+
+const SENTINEL = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/;
+
+/**
+ * Throws RpcError unless the header is there, and has the value. Headers repeat parts of the body, so that proxies can
+ * route by them: a difference is refused, since a proxy may have decided by the header (docs/mcp.md#revisions).
+ */
+function mustMatch(headers: HeaderList, name: string, value: string): void {
+  const sent = headerOf(headers, name.toLowerCase());
+  if (sent === undefined) throw mismatch(`${name} is missing`);
+  if (decoded(sent) !== value) throw mismatch(`${name} does not match the body`);
+}
+
+/** Decodes base64, which text other than plain ASCII is written in; returns null if it is malformed. */
+function decoded(text: string): string | null {
+  const encoded = SENTINEL.exec(text)?.[1];
+  if (encoded === undefined) return text;
+  const bytes = Buffer.from(encoded, 'base64');
+  return bytes.toString('base64') === encoded ? bytes.toString('utf8') : null;
+}
+
+function mismatch(why: string): RpcError {
+  return new RpcError(HEADER_MISMATCH, `Header mismatch: ${why}.`);
 }

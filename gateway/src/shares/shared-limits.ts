@@ -475,11 +475,7 @@ const table = {
     yields: NEWCOMER,
     answer: '503 `overloaded`',
     metric: DECISIONS,
-    files: [
-      'src/capability/in-flight.ts',
-      'features/brokers/host/kafka/capability.ts',
-      'features/brokers/host/nats/capability.ts',
-    ],
+    files: ['src/capability/in-flight.ts', 'features/brokers/host/broker-capability.ts'],
     test: 'gateway/src/capability/in-flight.test.ts: leaves room for other clients of a broker, however much one sends',
   },
   deliveries: {

@@ -7,7 +7,6 @@ import type { Exchange, HeaderList } from '../exchange.ts';
 import type { ClientAddress } from '../headers/client-ip.ts';
 import { BufferBudget, type Evictable, type Holding } from '../memory/buffer-budget.ts';
 import type { LimitOutcome } from '../telemetry/metric-table.ts';
-import { clientOfRaw } from './peer-owner.ts';
 import type { ArrivingHead } from './read-in-slices.ts';
 import { noHeaderRoom, type Refusal } from './refuse.ts';
 
@@ -120,4 +119,16 @@ class HeldHeaders implements Evictable {
     // The client may read the answer late, or never.
     exchange.forgetHeaders();
   }
+}
+
+const FORWARDED = new Set(['x-forwarded-for', 'x-real-ip']);
+
+/** The client behind a trusted proxy, by headers as they arrived. */
+function clientOfRaw(client: ClientAddress, peer: string, raw: HeaderList): string {
+  const forwarded: string[] = [];
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = (raw[i] as string).toLowerCase();
+    if (FORWARDED.has(name)) forwarded.push(name, raw[i + 1] as string);
+  }
+  return client.of(peer, forwarded);
 }

@@ -2,7 +2,6 @@
  * Checks rules of RFC 9110 and 9112 that Node's parser does not; tells whether a body follows, and a request behind it.
  */
 import { isHost } from './host.ts';
-import { fromAbsolute } from './request-target.ts';
 
 export interface RequestHead {
   readonly url: string;
@@ -74,4 +73,16 @@ export function inspect({ url, rawHeaders: raw, httpVersionMajor, httpVersionMin
 function isSameHost(authority: string, host: string | undefined): boolean {
   if (host === undefined) return authority !== '' && isHost(authority);
   return authority !== '' && authority.toLowerCase() === host.toLowerCase();
+}
+
+const ABSOLUTE = /^https?:\/\/([^/?#]*)(.*)$/is;
+
+/**
+ * Returns authority and origin form of an absolute target, which a server must accept (RFC 9112, section 3.2.2), or null
+ * unless its scheme is http or https.
+ */
+function fromAbsolute(target: string): { readonly authority: string; readonly origin: string } | null {
+  const [, authority, rest] = ABSOLUTE.exec(target) ?? [];
+  if (authority === undefined || rest === undefined) return null;
+  return { authority, origin: rest.startsWith('/') ? rest : `/${rest}` };
 }

@@ -12,10 +12,9 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { eventually } from '../../../test/eventually.ts';
 import { startApiServer } from '../../../test/operator/fake-api-server.ts';
 import { HttpsServer } from '../runtime/https-server.ts';
-import { certificateFolder } from './certificate-folder.ts';
 import { CertificateKeeper } from './certificate-keeper.ts';
 import { CERTIFICATE_SECRET, certificateSecret } from './certificate-secret.ts';
-import { SecureListener } from './secure-listener.ts';
+import { certificateFolder, SecureListener } from './secure-listener.ts';
 import { certificatesOf, renew } from './serving-state.ts';
 
 const closing: (() => Promise<unknown>)[] = [];

@@ -1,11 +1,14 @@
 /** The HTTPS listener with its certificate: made by us for the names of our Services, or mounted from cert-manager. */
+
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createSecureContext } from 'node:tls';
 import type { Logger } from 'pino';
 import type { ApiServer } from '../runtime/api-server.ts';
 import { type HttpsRoutes, HttpsServer } from '../runtime/https-server.ts';
-import { certificateFolder } from './certificate-folder.ts';
 import { CertificateKeeper } from './certificate-keeper.ts';
 import { certificateSecret } from './certificate-secret.ts';
-import type { ServingCertificate } from './certificate-source.ts';
+import type { CertificateSource, ServingCertificate } from './certificate-source.ts';
 
 export interface SecureListenerOptions {
   readonly host: string;
@@ -99,4 +102,21 @@ export class SecureListener {
 /** Returns every name of a Service within the cluster; API servers use `NAME.NAMESPACE.svc`. */
 function serviceNames({ services, namespace }: SecureListenerOptions): readonly string[] {
   return services.flatMap((name) => [`${name}.${namespace}.svc`, `${name}.${namespace}`]);
+}
+
+const EVERY_MS = 10_000;
+
+/** Reads a folder at intervals: the kubelet swaps a link, which file watches often miss. */
+export function certificateFolder(folder: string): CertificateSource {
+  return {
+    everyMs: EVERY_MS,
+    async read(): Promise<ServingCertificate> {
+      const [cert, key, ca] = await Promise.all(
+        ['tls.crt', 'tls.key', 'ca.crt'].map((name) => readFile(join(folder, name), 'utf8')),
+      );
+      // The Secret may change between reading two files: a pair that does not match is not served.
+      createSecureContext({ cert: cert!, key: key! });
+      return { cert: cert!, key: key!, ca: ca! };
+    },
+  };
 }

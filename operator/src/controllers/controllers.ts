@@ -24,8 +24,11 @@ import {
   changesDocument,
   configMapReaders,
   type EventMapper,
+  foreignProjectsOf,
+  foreignUsersIn,
   moreThanStatus,
   projectsOfConfigMap,
+  projectsOfSource,
   projectsOfSpec,
   specsOfProject,
 } from './event-mappers.ts';
@@ -33,7 +36,6 @@ import { ProvenanceMemory } from './gateway-project/pods/provenance-memory.ts';
 import { type GatewayProjectWith, reconcileGatewayProject } from './gateway-project/reconcile.ts';
 import { reconcilePluginRef } from './plugin-ref/reconcile.ts';
 import { rememberingPods, resynced } from './resync.ts';
-import { foreignProjectsOf, foreignUsersIn, projectsOfSource } from './source-users.ts';
 
 export interface Trigger {
   readonly resource: Resource<KubeObject>;

@@ -23,7 +23,6 @@ import { type KubeObject, keyOf, keyText, type ObjectKey } from '../kube/kube-ob
 import { type Admitted, type AdmitWith, admit } from './admission.ts';
 import type { ArtifactFiles } from './artifact-files.ts';
 import { artifactPath } from './downloads.ts';
-import { sidecarCounts } from './sidecar-counts.ts';
 import type { TokenReviewer } from './token-reviewer.ts';
 
 export interface LinkHostOptions extends AdmitWith {
@@ -204,4 +203,20 @@ function isOfSidecars(projectId: string): boolean {
 
 function uidOf(projectId: string): string {
   return isOfSidecars(projectId) ? projectId.slice(0, -SIDECARS.length) : projectId;
+}
+
+/** Maximum number of hashes in a status. */
+const MOST_HASHES = 20;
+
+/** Counts artifacts of connected sidecars, most frequent first. Pure. */
+function sidecarCounts(
+  planes: readonly Pick<DataPlane, 'artifactHash'>[],
+): NonNullable<NonNullable<GatewayProject['status']>['sidecars']> {
+  const counts = new Map<string | null, number>();
+  for (const { artifactHash } of planes) counts.set(artifactHash, (counts.get(artifactHash) ?? 0) + 1);
+  const byHash = [...counts]
+    .map(([artifactHash, count]) => ({ ...(artifactHash === null ? {} : { artifactHash }), count }))
+    .toSorted((a, b) => b.count - a.count || (a.artifactHash ?? '').localeCompare(b.artifactHash ?? ''))
+    .slice(0, MOST_HASHES);
+  return { connected: planes.length, byHash };
 }

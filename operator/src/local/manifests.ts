@@ -7,8 +7,7 @@ import { fileFault } from '@gw/gateway/file-fault';
 import { messageOf } from '@gw/gateway/message-of';
 import { parseAllDocuments } from 'yaml';
 import { apiSpecs, configMaps, deployments, gatewayProjects, kinds, pluginRefs, secrets } from '../api/resources.ts';
-import { GROUP } from '../api/schema.ts';
-import { unknownFields } from '../api/unknown-fields.ts';
+import { GROUP, type Schema } from '../api/schema.ts';
 import { isRecord, type KubeObject, keyOf, type Resource } from '../kube/kube-object.ts';
 import { reachableServices, runnableWorkloads } from './local-kinds.ts';
 
@@ -126,4 +125,21 @@ function secret(value: { readonly [name: string]: unknown }): { readonly [name: 
 export function identity({ resource, object }: ManifestObject): string {
   const { namespace, name } = keyOf(object);
   return `${resource.apiVersion}/${resource.kind}/${namespace}/${name}`;
+}
+
+/**
+ * Returns JSON pointers of fields that a schema does not define: the API server would drop them, kubectl refuses them.
+ */
+function unknownFields(value: unknown, schema: Schema, at = ''): readonly string[] {
+  if (schema['x-kubernetes-preserve-unknown-fields']) return [];
+  const { items, properties, additionalProperties } = schema;
+  if (Array.isArray(value))
+    return items ? value.flatMap((item, index) => unknownFields(item, items, `${at}/${index}`)) : [];
+  if (!isRecord(value)) return [];
+  return Object.entries(value).flatMap(([name, field]) => {
+    const inner = properties && Object.hasOwn(properties, name) ? properties[name] : additionalProperties;
+    const pointer = `${at}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    if (inner) return unknownFields(field, inner, pointer);
+    return properties ? [pointer] : [];
+  });
 }

@@ -6,8 +6,10 @@ import { type NewSecret, newSecret } from '../../access/secrets.ts';
 import type { Context } from '../../context.ts';
 import { ControlError } from '../../errors.ts';
 import { mapPage, type Page } from '../../http/pagination.ts';
+import { resource } from '../../http/resource.ts';
 import { findProject, lockProject } from '../../project-scope/project-row.ts';
 import { recordChange } from '../audit/record-change.ts';
+import { apiKeyOperations } from './operations.ts';
 import type { ApiKey, ApiKeyInput, ApiKeyQuery, NewApiKey } from './schemas.ts';
 import { type ApiKeyRow, insertApiKey, listApiKeys, revokeApiKey } from './store.ts';
 
@@ -87,3 +89,14 @@ function present(row: ApiKeyRow): ApiKey {
     revoked_at: row.revoked_at?.toISOString() ?? null,
   };
 }
+
+/** Keys of data planes over HTTP (docs/reference/control-plane.md#data-plane-keys). */
+export const apiKeyResource = resource(apiKeyOperations, ({ apiKeys }: { readonly apiKeys: ApiKeys }) => ({
+  'apiKeys.list': ({ actor, params, query }) => apiKeys.list(actor, params.id, query),
+  'apiKeys.create': async ({ actor, params, body, reply }) => {
+    const key = await apiKeys.create(actor, params.id, body);
+    reply.header('location', `/projects/${params.id}/api-keys/${key.id}`).header('cache-control', 'no-store');
+    return key;
+  },
+  'apiKeys.revoke': ({ actor, params }) => apiKeys.revoke(actor, params.id, params.key_id),
+}));

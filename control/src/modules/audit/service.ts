@@ -3,6 +3,8 @@ import type { Actor } from '../../access/actor.ts';
 import type { Context } from '../../context.ts';
 import { ControlError } from '../../errors.ts';
 import { mapPage, type Page } from '../../http/pagination.ts';
+import { resource } from '../../http/resource.ts';
+import { auditOperations } from './operations.ts';
 import type { AuditEntry, AuditQuery } from './schemas.ts';
 import { type AuditRow, listAuditEntries } from './store.ts';
 
@@ -46,3 +48,8 @@ function present(row: AuditRow): AuditEntry {
     request_id: row.request_id,
   };
 }
+
+/** The audit log over HTTP. */
+export const auditResource = resource(auditOperations, ({ audit }: { readonly audit: Audit }) => ({
+  'audit.list': ({ actor, query }) => audit.list(actor, query),
+}));

@@ -2,11 +2,12 @@
  * Reads the inputs of a compilation from the tables and blobs, as the compiler takes them
  * (docs/decisions.md#one-project).
  */
-import type { Project, ProjectFile, ProjectPlugin } from '@gw/gateway/compiler';
+import { ArchiveError, type Project, type ProjectFile, type ProjectPlugin } from '@gw/gateway/compiler';
 import type { Context } from '../../context.ts';
 import type { CompilationInputs } from '../../db/schema.ts';
+import { ControlError } from '../../errors.ts';
 import { loadPlugin } from '../plugins/load-plugin.ts';
-import { specFiles } from '../specs/spec-files.ts';
+import { projectFiles } from '../specs/read-upload.ts';
 
 /** Bytes of all files together: past it the compilation fails. */
 const MAX_SOURCES = 128 << 20;
@@ -64,4 +65,33 @@ export function withSpec<D extends { readonly file?: string; readonly message: s
   const plain = revisions.reduce((text, { spec_id }) => text.replaceAll(folderOf(spec_id), ''), message);
   if (!found || file === undefined) return { ...diagnostic, message: plain };
   return { ...diagnostic, message: plain, file: file.slice(folderOf(found.spec_id).length), spec_id: found.spec_id };
+}
+
+interface SpecFiles {
+  /** Name of the document, out of `files`. */
+  readonly entry: string;
+  /** All files of an archive that `gw compile` would take of a folder. */
+  readonly files: readonly ProjectFile[];
+}
+
+/** Throws not-found if the spec has no such revision. */
+async function specFiles(
+  { db, blobs }: Pick<Context, 'db' | 'blobs'>,
+  specId: string,
+  revision: number,
+): Promise<SpecFiles> {
+  const row = await db.kysely
+    .selectFrom('spec_revisions')
+    .select(['sha256', 'form', 'entry'])
+    .where('spec_id', '=', specId)
+    .where('revision', '=', revision)
+    .executeTakeFirst();
+  if (!row) throw ControlError.notFound(`revision ${revision} of spec "${specId}"`);
+  const bytes = Buffer.concat(await Array.fromAsync(blobs.read(row.sha256)));
+  try {
+    return { entry: row.entry, files: await projectFiles(row.form, row.entry, bytes) };
+  } catch (error) {
+    if (!(error instanceof ArchiveError)) throw error;
+    throw new Error(`the archive of spec "${specId}" was readable when it came: ${error.message}`, { cause: error });
+  }
 }

@@ -3,9 +3,11 @@ import type { Actor } from '../../access/actor.ts';
 import type { Context } from '../../context.ts';
 import { ControlError } from '../../errors.ts';
 import { mapPage, type Page } from '../../http/pagination.ts';
+import { resource } from '../../http/resource.ts';
 import { findProject } from '../../project-scope/project-row.ts';
 import { recordChange } from '../audit/record-change.ts';
 import { notifyDataPlanes, notifyDisconnect } from './notifications.ts';
+import { dataPlaneOperations } from './operations.ts';
 import { presentDataPlane } from './present.ts';
 import type { DataPlane, DataPlaneQuery } from './schemas.ts';
 import { type DataPlaneRow, findDataPlanes, forgetDataPlane, listDataPlanes } from './store.ts';
@@ -58,3 +60,13 @@ export class DataPlanes {
 }
 
 const project = (id: string): string => `project "${id}"`;
+
+/** Data planes over HTTP (docs/reference/control-plane.md#data-planes). */
+export const dataPlaneResource = resource(
+  dataPlaneOperations,
+  ({ dataPlanes }: { readonly dataPlanes: DataPlanes }) => ({
+    'dataPlanes.list': ({ actor, params, query }) => dataPlanes.list(actor, params.id, query),
+    'dataPlanes.get': ({ actor, params }) => dataPlanes.get(actor, params.id, params.dp_id),
+    'dataPlanes.disconnect': ({ actor, params }) => dataPlanes.disconnect(actor, params.id, params.dp_id),
+  }),
+);

@@ -7,8 +7,10 @@ import type { Context } from '../../context.ts';
 import type { DeploymentsTable, Schema } from '../../db/schema.ts';
 import { ControlError } from '../../errors.ts';
 import { mapPage, type Page } from '../../http/pagination.ts';
+import { resource } from '../../http/resource.ts';
 import { findProject, lockProject, type ProjectRow } from '../../project-scope/project-row.ts';
 import { beginDeployment } from './begin-deployment.ts';
+import { deploymentOperations } from './operations.ts';
 import { presentDeployment, presentTarget } from './present.ts';
 import type { Deployment, DeploymentDetail, DeploymentQuery, DeployRequest, RollbackRequest } from './schemas.ts';
 import {
@@ -121,3 +123,22 @@ export class Deployments {
 }
 
 const project = (id: string): string => `project "${id}"`;
+
+/** Deployments over HTTP (docs/reference/control-plane.md#deployments). */
+export const deploymentResource = resource(
+  deploymentOperations,
+  ({ deployments }: { readonly deployments: Deployments }) => ({
+    'deployments.deploy': async ({ actor, params, body, reply }) => {
+      const deployment = await deployments.deploy(actor, params.id, body);
+      reply.header('location', `/projects/${params.id}/deployments/${deployment.deployment_id}`);
+      return deployment;
+    },
+    'deployments.rollback': async ({ actor, params, body, reply }) => {
+      const deployment = await deployments.rollback(actor, params.id, body);
+      reply.header('location', `/projects/${params.id}/deployments/${deployment.deployment_id}`);
+      return deployment;
+    },
+    'deployments.list': ({ actor, params, query }) => deployments.list(actor, params.id, query),
+    'deployments.get': ({ actor, params }) => deployments.get(actor, params.id, params.deployment_id),
+  }),
+);

@@ -6,14 +6,16 @@ import type { Actor } from '../../access/actor.ts';
 import type { Context } from '../../context.ts';
 import { violatedConstraint } from '../../db/violations.ts';
 import { ControlError } from '../../errors.ts';
-import { type Expected, etagOf, mustMatch } from '../../http/etag.ts';
+import { type Expected, etagOf, ifMatch, mustMatch } from '../../http/etag.ts';
 import { mapPage, type Page } from '../../http/pagination.ts';
+import { resource } from '../../http/resource.ts';
 import { findProject, lockProject } from '../../project-scope/project-row.ts';
 import { recordChange } from '../audit/record-change.ts';
 import type { PluginChecks } from '../plugins/plugin-checks.ts';
 import { redactConfig } from '../plugins/redact-config.ts';
 import { findPlugin, versionsOf } from '../plugins/store.ts';
 import { compareVersions } from '../plugins/version-order.ts';
+import { projectPluginOperations } from './operations.ts';
 import type { ProjectPlugin, ProjectPluginInput, ProjectPluginQuery } from './schemas.ts';
 import {
   deleteProjectPlugin,
@@ -173,3 +175,23 @@ function present(row: ProjectPluginRow): ProjectPlugin {
     updated_at: row.updated_at.toISOString(),
   };
 }
+
+/** The plugins of projects over HTTP (docs/reference/control-plane.md#project-plugins). */
+export const projectPluginResource = resource(
+  projectPluginOperations,
+  ({ projectPlugins }: { readonly projectPlugins: ProjectPlugins }) => ({
+    'projectPlugins.list': ({ actor, params, query }) => projectPlugins.list(actor, params.id, query),
+    'projectPlugins.add': async ({ actor, params, body, reply }) => {
+      const added = await projectPlugins.add(actor, params.id, body);
+      reply.header('location', `/projects/${params.id}/plugins/${added.plugin_name}`).header('etag', added.etag);
+      return added;
+    },
+    'projectPlugins.update': async ({ actor, params, body, request, reply }) => {
+      const updated = await projectPlugins.update(actor, params.id, params.name, body, ifMatch(request));
+      reply.header('etag', updated.etag);
+      return updated;
+    },
+    'projectPlugins.remove': ({ actor, params, request }) =>
+      projectPlugins.remove(actor, params.id, params.name, ifMatch(request)),
+  }),
+);

@@ -7,7 +7,9 @@ import type { Context } from '../../context.ts';
 import { violatedConstraint } from '../../db/violations.ts';
 import { ControlError } from '../../errors.ts';
 import { mapPage, type Page } from '../../http/pagination.ts';
+import { resource } from '../../http/resource.ts';
 import { recordChange } from '../audit/record-change.ts';
+import { tokenOperations } from './operations.ts';
 import type { Identity, NewToken, Token, TokenInput, TokenQuery } from './schemas.ts';
 import { insertToken, isInFuture, listTokens, revokeToken, type TokenRow } from './store.ts';
 
@@ -109,3 +111,15 @@ function present(row: TokenRow): Token {
     revoked_at: row.revoked_at?.toISOString() ?? null,
   };
 }
+
+/** Handlers of API tokens, and of the caller's identity. */
+export const tokenResource = resource(tokenOperations, ({ tokens }: { readonly tokens: Tokens }) => ({
+  'tokens.list': ({ actor, query }) => tokens.list(actor, query),
+  'tokens.create': async ({ actor, body, reply }) => {
+    const token = await tokens.create(actor, body);
+    reply.header('location', `/tokens/${token.id}`).header('cache-control', 'no-store');
+    return token;
+  },
+  'tokens.revoke': ({ actor, params }) => tokens.revoke(actor, params.id),
+  'tokens.whoami': ({ actor }) => tokens.whoami(actor),
+}));

@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compileSpec, type Echo, type Gateway, jsonOf, startGateway } from '../../../../test/serve/gateway.ts';
 import { startUpstream, type Upstream } from '../../../../test/serve/upstream.ts';
+import { makeHash } from '../../../src/cli/hash.ts';
 import { compile } from '../../../src/compiler/index.ts';
 import { loadBuiltinPlugin } from '../../../src/plugins/builtin.ts';
-import { makeHash } from '../host/credentials/make-hash.ts';
 
 const BCRYPT = '$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW';
 const schemes = { user: { type: 'http', scheme: 'basic' }, key: { type: 'apiKey', in: 'header', name: 'X-API-Key' } };

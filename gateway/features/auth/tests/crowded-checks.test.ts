@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../../../../test/eventually.ts';
 import { askFrom, startFlood } from '../../../../test/serve/flood.ts';
 import { compileSpec, type Gateway, startGateway } from '../../../../test/serve/gateway.ts';
-import { makeHash } from '../host/credentials/make-hash.ts';
+import { makeHash } from '../../../src/cli/hash.ts';
 
 const [FLOOD, CLIENT] = ['127.0.0.9', '127.0.0.1'];
 const basic = (name: string, password: string) => ({

@@ -5,8 +5,9 @@ import {
   type CallState,
   capability,
   HostCallError,
+  InitSlot,
+  OPENER,
   onlyIn,
-  openedInInit,
   SharedMap,
   withBody,
 } from '../../kit.ts';
@@ -27,11 +28,6 @@ const PASSES = 0;
 /** Loaded on demand: most gateways run without. */
 const parser = () => import('./graphql-checker.ts');
 
-/** Objects that `init` has opened. */
-interface Bound {
-  checker: GraphQLChecker | null;
-}
-
 /** The reason for which the last request of the call was refused. */
 class LastRefusal implements CallState {
   refusal: Refusal | null = null;
@@ -46,16 +42,14 @@ const PARTS: readonly ((refusal: Refusal) => string)[] = [({ code }) => code, ({
 
 export const graphql = capability({
   open: (): Verdicts => new SharedMap<Verdict>({ most: MOST_BYTES }),
-  bind: (): Bound => ({ checker: null }),
+  bind: () => new InitSlot<GraphQLChecker>('host_graphql_open'),
   call: () => new LastRefusal(),
   functions: {
     host_graphql_open: {
-      signature: ':i',
-      parameters: '() -> 0',
+      ...OPENER,
       meaning:
         'in `init`: opens the limits and documents that the whole config describes, with the properties of `graphql`; unusable ones reject the config',
       waits: true,
-      declared: true,
       body: 'request_body',
       make:
         (call, { loaded, bound }) =>
@@ -64,9 +58,8 @@ export const graphql = capability({
           const { whole } = call.binding.config;
           const opening = parser().then(({ GraphQLChecker }) => new GraphQLChecker(whole, loaded));
           return call.wait(opening, DEADLINE_MS, (checker) => {
-            bound().checker = checker;
             call.bodyNeed = 'any';
-            return 0;
+            return bound().open(call, () => checker);
           });
         },
     },
@@ -81,7 +74,7 @@ export const graphql = capability({
       make:
         (call, { bound, state }) =>
         () => {
-          const checker = openedInInit(bound().checker, 'host_graphql_check', 'host_graphql_open');
+          const checker = bound().get('host_graphql_check');
           return withBody(call, (body) => {
             call.charge(body?.length ?? 0);
             call.burn(LOOKUP);

@@ -1,5 +1,7 @@
 /** Failures that end a call which the plugin did not end itself. */
 
+import { Crowded } from '../../shares/fair-queue.ts';
+
 /** The call used up its CPU time (docs/decisions.md#cpu-time-of-plugins). */
 export class CpuExceeded extends Error {}
 
@@ -13,3 +15,8 @@ export class Overloaded extends Error {}
 
 /** A host call waited past its deadline. */
 export class WaitExceeded extends Error {}
+
+/** Returns the error of a plugin's call whose client holds its share of a resource: 503 `overloaded`. Any other error is itself. */
+export function overloadedIfCrowded(error: unknown): unknown {
+  return error instanceof Crowded ? new Overloaded(error.message, { cause: error }) : error;
+}

@@ -4,8 +4,29 @@ import { PluginLoadError } from '../binary/plugin-load-error.ts';
 import type { Call } from '../call/call.ts';
 import type { CallState, CapabilityInstance, HostCapability } from '../call/capability.ts';
 import type { ConfigView } from '../call/config-view.ts';
-import type { HostFunctionInfo } from '../call/host-function.ts';
-import { CORE_FUNCTIONS } from './core.ts';
+import type { HostFunctionInfo, HostFunctions } from '../call/host-function.ts';
+import { chunkFunctions } from './chunk.ts';
+import { clockFunctions } from './clock.ts';
+import { configFunctions } from './config.ts';
+import { contextFunctions } from './context.ts';
+import { randomFunctions } from './random.ts';
+import { requestFunctions } from './request.ts';
+import { requestBodyFunctions } from './request-body.ts';
+import { requestHeaderFunctions } from './request-headers.ts';
+import { responseFunctions } from './response.ts';
+
+/** The host functions that every plugin has: its config, the request, the response, bodies, time and random bytes. */
+const CORE_FUNCTIONS: HostFunctions = {
+  ...configFunctions,
+  ...requestFunctions,
+  ...requestHeaderFunctions,
+  ...requestBodyFunctions,
+  ...contextFunctions,
+  ...responseFunctions,
+  ...chunkFunctions,
+  ...clockFunctions,
+  ...randomFunctions,
+};
 
 /** The module that plugins import from. Another version of the ABI has another name. */
 export const ABI_MODULE = 'gw_abi_1';

@@ -1,7 +1,9 @@
 /** `host_credential_find`: tables of keys that never enter a plugin's memory. */
 
-import { capability, HostCallError } from '../../../kit.ts';
-import { CredentialTable } from './credential-table.ts';
+import { hash, randomBytes } from 'node:crypto';
+import { type CredentialEntry, capability, HostCallError, PluginLoadError } from '../../../kit.ts';
+import { isPasswordHash } from '../passwords/password-hash.ts';
+import { hashedKey } from './key-hash.ts';
 
 /** Cost of a digest, in instructions. */
 const DIGEST = 1_000;
@@ -32,3 +34,43 @@ export const credentials = capability({
     },
   },
 });
+
+/** Makes digests of this process unlike those of any other, so that lookups cannot be steered from outside. */
+const pepper = randomBytes(32).toString('base64');
+
+/** Latin-1, and not ASCII alone. */
+const BEYOND_ASCII = /^[\0-\x7f]*[\x80-\xff][\0-\xff]*$/;
+
+function digest(sha256: string): string {
+  return hash('sha256', pepper + sha256, 'base64');
+}
+
+/** API keys that stay in the host: found by digest, so that neither time nor the plugin's memory tells them. */
+export class CredentialTable {
+  readonly #entries = new Map<string, number>();
+
+  /** Throws PluginLoadError if two entries have one credential, or it is a hash of passwords. */
+  constructor(entries: readonly CredentialEntry[]) {
+    entries.forEach(({ at, secret, property }, index) => {
+      if (isPasswordHash(secret)) {
+        throw new PluginLoadError(
+          `${at}: ${property} is the hash of a password, by which no key can be found: use sha256:<hex>, as "gw hash --algorithm sha256" makes it`,
+        );
+      }
+      const key = digest(hashedKey(secret) ?? hash('sha256', secret, 'hex'));
+      const other = this.#entries.get(key);
+      if (other !== undefined)
+        throw new PluginLoadError(`${at} has the same ${property} as entry ${other}: use each once`);
+      this.#entries.set(key, index);
+    });
+  }
+
+  /** Index of the entry, or -1; in time that does not depend on how much of a credential matches. */
+  find(value: string): number {
+    const found = this.#entries.get(digest(hash('sha256', value, 'hex')));
+    if (found !== undefined) return found;
+    // HTTP header values arrive as Latin-1; a credential beyond ASCII is found by its UTF-8 bytes too.
+    if (!BEYOND_ASCII.test(value)) return -1;
+    return this.#entries.get(digest(hash('sha256', Buffer.from(value, 'latin1'), 'hex'))) ?? -1;
+  }
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { CredentialTable } from './credential-table.ts';
+import { CredentialTable } from './capability.ts';
 
 const entry = (secret: string, index: number) => ({ at: `config /keys/${index}`, property: 'key', secret, name: '' });
 

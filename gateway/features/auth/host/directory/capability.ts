@@ -5,9 +5,9 @@ import {
   type CallState,
   capability,
   HostCallError,
+  InitSlot,
   networkOf,
-  onlyIn,
-  openedInInit,
+  OPENER,
   overloadedIfCrowded,
 } from '../../../kit.ts';
 import { DirectoryUnavailable } from './connection.ts';
@@ -25,11 +25,6 @@ const DIGESTS = 10_000;
 /** Each operation has its own time-out, which is shorter. */
 const DEADLINE_MS = 300_000;
 
-/** Objects that `init` has opened. */
-interface Opened {
-  directory: Directory | null;
-}
-
 /** The user that the call has verified. */
 class LastUser implements CallState {
   user: DirectoryUser | null = null;
@@ -42,24 +37,18 @@ class LastUser implements CallState {
 export const directory = capability({
   open: ({ guard, state }) => ({ guard, cache: state.cache }),
   load: (process, artifact) => new Directories({ ...process, ...artifact }),
-  bind: (): Opened => ({ directory: null }),
+  bind: () => new InitSlot<Directory>('host_directory_open'),
   call: () => new LastUser(),
   close: (directories) => directories.close(),
   functions: {
     host_directory_open: {
-      signature: ':i',
-      parameters: '() -> 0',
+      ...OPENER,
       meaning:
         'in `init`: opens the directory that the whole config describes, with the properties of `ldap-auth`; unusable settings reject the config',
-      declared: true,
       make:
         (call, { loaded, bound }) =>
-        () => {
-          onlyIn(call, 'init', 'host_directory_open');
-          const { config, name } = call.binding;
-          bound().directory ??= loaded.open(config.whole, name);
-          return 0;
-        },
+        () =>
+          bound().open(call, ({ config, name }) => loaded.open(config.whole, name)),
     },
     host_directory_verify: {
       signature: 'iiii:i',
@@ -71,7 +60,7 @@ export const directory = capability({
         (call, { bound, state }) =>
         (name, nameLength, password, passwordLength) => {
           const exchange = call.request();
-          const directory = openedInInit(bound().directory, 'host_directory_verify', 'host_directory_open');
+          const directory = bound().get('host_directory_verify');
           call.burn(DIGESTS);
           call.charge(nameLength + passwordLength);
           state.user = null;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { makeHash } from '../credentials/make-hash.ts';
+import { makeHash } from '../../../../src/cli/hash.ts';
 import { isPasswordHash, PasswordHashError, passwordHash } from './password-hash.ts';
 
 /** Made by others: the argon2 reference implementation, passlib, and the test vectors of crypt_blowfish. */

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { propertyRuns } from '../../../../../test/property-runs.ts';
 import { ExchangeFailed } from './exchange-failed.ts';
 import { ACCESS_TOKEN, ID_TOKEN, JWT, readExchangeRules } from './exchange-rules.ts';
-import { remainingMs } from './subject-expiry.ts';
 import { issuedToken } from './token-answer.ts';
+import { remainingMs } from './token-exchanger.ts';
 
 const SERVER = 'https://login.example/token';
 const REASONS = ['', 'invalid_target', 'invalid_scope', 'access_denied'];

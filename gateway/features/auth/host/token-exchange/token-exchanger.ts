@@ -5,6 +5,7 @@ import {
   CircuitBreaker,
   type Exchange,
   FairQueue,
+  get,
   type HeaderList,
   type HttpAnswer,
   HttpCallError,
@@ -19,11 +20,11 @@ import {
 import { checkBearerToken } from '../tokens/bearer-token.ts';
 import { basicCredentials } from '../tokens/client-credentials.ts';
 import { nameOf } from '../tokens/issuer-client.ts';
+import { strictObject } from '../tokens/strict-json.ts';
 import { TokenRefused } from '../tokens/token-refused.ts';
 import { digestOf } from '../tokens/verified-tokens.ts';
 import { ExchangeFailed } from './exchange-failed.ts';
 import type { ExchangeRules } from './exchange-rules.ts';
-import { remainingMs } from './subject-expiry.ts';
 import { type IssuedToken, issuedToken } from './token-answer.ts';
 
 interface KeptToken {
@@ -155,4 +156,17 @@ function withoutAnswer({ failure, message }: HttpCallError): ExchangeFailed {
   if (failure === 'too-large') return new ExchangeFailed('unusable', message);
   // If the gateway lacks room for an answer, the server is well.
   return new ExchangeFailed('unavailable', message, { ill: failure !== 'no-room' });
+}
+
+const SIGNED = /^[\w-]+\.([\w-]+)\.[\w-]*$/;
+
+/**
+ * Returns milliseconds until the `exp` of a JSON Web Token, infinite for other tokens. It may be unverified: it can
+ * only shorten the lifetime that the authorization server gave the issued token.
+ */
+export function remainingMs(token: string, now: number): number {
+  const [, payload] = SIGNED.exec(token) ?? [];
+  if (payload === undefined) return Number.POSITIVE_INFINITY;
+  const exp = get(strictObject(Buffer.from(payload, 'base64url')), 'exp');
+  return typeof exp === 'number' ? exp * 1000 - now : Number.POSITIVE_INFINITY;
 }

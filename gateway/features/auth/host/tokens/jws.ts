@@ -1,7 +1,6 @@
 /** Reading a signed token (JWS compact serialisation, RFC 7515) without trusting anything in it yet (RFC 8725). */
 
 import { get, type Obj } from '../../../kit.ts';
-import { isCanonical } from './base64url.ts';
 import { strictObject } from './strict-json.ts';
 import { TokenRefused } from './token-refused.ts';
 
@@ -63,4 +62,16 @@ export function readToken(token: string, algorithms: ReadonlySet<Algorithm>): Re
 
 function decoded(part: string): Obj | null {
   return strictObject(Buffer.from(part, 'base64url'));
+}
+
+/** Last characters whose spare bits are zero, by the rest of the length after whole groups of four. */
+const LAST: readonly RegExp[] = [/^$|[A-Za-z0-9_-]$/, /$^/, /[AQgw]$/, /[AEIMQUYcgkosw048]$/];
+
+/**
+ * Reports whether these characters of base64url are the one encoding of their bytes (RFC 4648, section 3.5): if spare
+ * bits could be anything, a token would have several texts, and caching or revoking it by one text would miss the
+ * others.
+ */
+export function isCanonical(part: string): boolean {
+  return LAST[part.length % 4]?.test(part) ?? false;
 }

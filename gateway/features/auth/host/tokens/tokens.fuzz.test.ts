@@ -2,9 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { propertyRuns } from '../../../../../test/property-runs.ts';
-import { isCanonical } from './base64url.ts';
 import { checkClaims, checkTime } from './claims.ts';
-import { ALGORITHMS, readToken } from './jws.ts';
+import { ALGORITHMS, isCanonical, readToken } from './jws.ts';
 import { KeyTable } from './key-table.ts';
 import { KeyError } from './public-key.ts';
 import { strictObject } from './strict-json.ts';

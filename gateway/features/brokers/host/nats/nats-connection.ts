@@ -1,17 +1,17 @@
 /** A connection to NATS: publishes, and knows how a message is acknowledged. Loaded with the library on demand. */
 import { Buffer } from 'node:buffer';
-import { type JetStreamClient, jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { JetStreamApiError, type JetStreamClient, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import {
   type NatsConnection as Client,
   type MsgHdrs,
   headers as messageHeaders,
   PermissionViolationError,
+  TimeoutError,
 } from '@nats-io/nats-core';
 import { BoundedMap, type EgressGuard, IN_FLIGHT_LIMITS } from '../../../kit.ts';
 import type { Connection } from '../publishing/kept-connection.ts';
 import type { MessageHeader } from '../publishing/message-headers.ts';
 import { PublishError } from '../publishing/publish-error.ts';
-import { failureOf, noStream } from './nats-failures.ts';
 import type { Acknowledgement, NatsServers } from './nats-settings.ts';
 import { openClient } from './vetted-client.ts';
 
@@ -186,4 +186,36 @@ function hdrs({
     encodedLength += Buffer.byteLength(name) + Buffer.byteLength(value) + ': \r\n'.length;
   }
   return { headers: set, encodedLength };
+}
+
+/** Error codes of JetStream (its errors.json). */
+const MESSAGE_TOO_LARGE = 10_054;
+
+/** The subject has no listener. */
+function noStream(error: unknown): boolean {
+  return error instanceof Error && error.name === 'JetStreamNotEnabled';
+}
+
+/** `name`: of the servers. */
+function failureOf(error: unknown, name: string): PublishError {
+  if (error instanceof PublishError) return error;
+  const says = (failure: 'failed' | 'timeout' | 'too-large', text: string, answered: boolean) =>
+    new PublishError(failure, `${name}: ${text}`, { cause: error, answered });
+  if (error instanceof TimeoutError) return says('timeout', 'no acknowledgement of the stream in time', false);
+  if (error instanceof JetStreamApiError) {
+    const failure = error.code === MESSAGE_TOO_LARGE ? 'too-large' : 'failed';
+    return says(failure, `the stream refused the message (${error.code})`, true);
+  }
+  if (noStream(error)) return says('failed', 'no stream listens on the subject', true);
+  if (isPermission(error)) return says('failed', 'the server does not permit publishing to the subject', true);
+  // When the connection is lost, the library rejects waiting calls with errors of several kinds.
+  const text = `the connection was lost (${error instanceof Error ? error.name : 'unknown'})`;
+  return new PublishError('failed', `${name}: ${text}`, { cause: error, connectionLost: true });
+}
+
+function isPermission(error: unknown): boolean {
+  return (
+    error instanceof PermissionViolationError ||
+    (error instanceof Error && error.cause instanceof PermissionViolationError)
+  );
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { covers } from './subject-pattern.ts';
+import { covers } from './subject-stream.ts';
 
 it.each([
   ['a', 'a', true],

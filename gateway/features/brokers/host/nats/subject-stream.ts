@@ -4,7 +4,6 @@ import type { NatsConnection } from '@nats-io/nats-core';
 import { isBehind, type Position } from '../subscribing/position.ts';
 import type { Backlog, Gap } from '../subscribing/topic-source.ts';
 import { streamMessageOf } from './subject-message.ts';
-import { covers } from './subject-pattern.ts';
 
 const TIMEOUT_MS = 5_000;
 /** Bytes of one read: as much as each client that resumes may hold, by the mean size of the stream's messages. */
@@ -128,4 +127,16 @@ export class SubjectStream {
     if (found.length === 0) throw new Error('the stream sent none of the messages that it has');
     return { messages: found, left: pending };
   }
+}
+
+/** Reports whether every subject that `pattern` matches is one that `other` matches, too. */
+export function covers(other: string, pattern: string): boolean {
+  const [outer, inner] = [other.split('.'), pattern.split('.')];
+  for (const [i, token] of outer.entries()) {
+    const wanted = inner[i];
+    if (wanted === undefined) return false;
+    if (token === '>') return true;
+    if (wanted === '>' || (token !== '*' && token !== wanted)) return false;
+  }
+  return outer.length === inner.length;
 }

@@ -2,7 +2,6 @@
 import type { Writable } from 'node:stream';
 import type { Exchange, ResponseSink } from '../../../kit.ts';
 import type { Framing } from './client-event.ts';
-import { SERVER_SENT_EVENTS } from './sse.ts';
 
 export interface Channel {
   readonly sink: Writable;
@@ -23,4 +22,22 @@ export function responseChannel(exchange: Exchange, sink: ResponseSink): Channel
     finish: () => void sink.end(),
     cut: () => exchange.responder.abort(),
   };
+}
+
+const LINE_BREAK = /\r\n|\r|\n/;
+
+/** Events as server-sent events (HTML, section 9.2). */
+export const SERVER_SENT_EVENTS: Framing = {
+  write({ event, data }, id) {
+    const name = event === 'message' ? '' : `event: ${event}\n`;
+    const lines = LINE_BREAK.test(data) ? data.split(LINE_BREAK).join('\ndata: ') : data;
+    return Buffer.from(`${name}${idLine(id)}data: ${lines}\n\n`);
+  },
+  // Without data clients see no event, but the id counts.
+  opening: (id, retryMs) => Buffer.from(`retry: ${retryMs}\n${idLine(id)}\n`),
+  heartbeat: (id) => Buffer.from(`:\n${idLine(id)}\n`),
+};
+
+function idLine(id: string | null): string {
+  return id === null ? '' : `id: ${id}\n`;
 }

@@ -1,9 +1,9 @@
 /** Frames of events: made once for all clients that want them, and counted once while some have yet to read them. */
 import { describe, expect, it } from 'vitest';
 import { BufferBudget } from '../../../../src/memory/buffer-budget.ts';
+import { SERVER_SENT_EVENTS } from './channel.ts';
 import { Frames, type FramesReader } from './frames.ts';
 import { LiveBatch } from './live-batch.ts';
-import { SERVER_SENT_EVENTS } from './sse.ts';
 import type { StreamMessage } from './topic-source.ts';
 
 describe('a batch', () => {

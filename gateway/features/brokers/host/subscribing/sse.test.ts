@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { propertyRuns } from '../../../../../test/property-runs.ts';
+import { SERVER_SENT_EVENTS } from './channel.ts';
 import { eventOf, gapOf } from './client-event.ts';
-import { SERVER_SENT_EVENTS } from './sse.ts';
 import type { StreamMessage } from './topic-source.ts';
 
 const messageOf = (payload: Buffer | null): StreamMessage => ({

@@ -1,35 +1,26 @@
 /** `host_object_store_stream`: the host signs the request and proxies it to an S3-compatible store. */
 
-import { type Call, capability, HostCallError, onlyIn, openedInInit } from '../../../kit.ts';
+import { type Call, capability, HostCallError, InitSlot, OPENER } from '../../../kit.ts';
 import { ObjectStore } from './object-store.ts';
 
 const HANDED_OFF = 0;
 
-/** Objects that `init` has opened. */
-interface Opened {
-  store: ObjectStore | null;
-}
-
 export const objectStore = capability({
-  bind: (): Opened => ({ store: null }),
+  bind: () => new InitSlot<ObjectStore>('host_object_store_open'),
   functions: {
     host_object_store_open: {
-      signature: ':i',
-      parameters: '() -> 0',
+      ...OPENER,
       meaning:
         'in `init`: opens the object store that the whole config describes, with the properties of `object-store`; unusable settings reject the config',
-      declared: true,
       make:
         (call, { bound }) =>
-        () => {
-          onlyIn(call, 'init', 'host_object_store_open');
-          const { config, services, upstreams } = call.binding;
-          bound().store ??= ObjectStore.open(config.whole, {
-            endpoint: upstreams.get('/endpoint'),
-            openUpstream: (url) => services.openUpstream(url, config.whole),
-          });
-          return 0;
-        },
+        () =>
+          bound().open(call, ({ config, services, upstreams }) =>
+            ObjectStore.open(config.whole, {
+              endpoint: upstreams.get('/endpoint'),
+              openUpstream: (url) => services.openUpstream(url, config.whole),
+            }),
+          ),
     },
     host_object_store_stream: {
       signature: 'iiii:i',
@@ -44,7 +35,7 @@ export const objectStore = capability({
           if (call.hook !== 'dispatch') {
             throw new HostCallError(`host_object_store_stream is for dispatchers, not ${call.hook}`);
           }
-          return handOff(call, openedInInit(bound().store, 'host_object_store_stream', 'host_object_store_open'), {
+          return handOff(call, bound().get('host_object_store_stream'), {
             bucket: call.memory.text(bucket, bucketLength),
             key: call.memory.text(key, keyLength),
           });

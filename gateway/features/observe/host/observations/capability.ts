@@ -1,16 +1,11 @@
 /** `host_observation_*`: counts, logs and traces of requests beyond those of the gateway for all. */
 
-import { capability, onlyIn, openedInInit } from '../../../kit.ts';
+import { capability, InitSlot, OPENER } from '../../../kit.ts';
 import { OBSERVATION_METRICS, openFigures } from './figures.ts';
 import { Observation } from './observation.ts';
 import type { SeenConsumers } from './observed-field.ts';
 import { observe } from './observed-request.ts';
 import { SlowLog } from './slow-log.ts';
-
-/** Objects that `init` has opened. */
-interface Bound {
-  observation: Observation | null;
-}
 
 export const observations = capability({
   metrics: OBSERVATION_METRICS,
@@ -18,23 +13,19 @@ export const observations = capability({
     const consumers: SeenConsumers = new Map();
     return { figures: openFigures(process), consumers };
   },
-  bind: (): Bound => ({ observation: null }),
+  bind: () => new InitSlot<Observation>('host_observation_open'),
   functions: {
     host_observation_open: {
-      signature: ':i',
-      parameters: '() -> 0',
+      ...OPENER,
       meaning:
         'in `init`: opens the observation that the whole config describes, with the properties of `observability`; unusable settings reject the config',
-      declared: true,
       make:
         (call, { loaded, bound }) =>
-        () => {
-          onlyIn(call, 'init', 'host_observation_open');
-          const { config, name, services } = call.binding;
-          const slowLog = new SlowLog((message, { exchange }) => services.log('warn', name, message, exchange));
-          bound().observation ??= new Observation(config.whole, { ...loaded, slowLog });
-          return 0;
-        },
+        () =>
+          bound().open(call, ({ config, name, services }) => {
+            const slowLog = new SlowLog((message, { exchange }) => services.log('warn', name, message, exchange));
+            return new Observation(config.whole, { ...loaded, slowLog });
+          }),
     },
     host_observation_add: {
       signature: ':i',
@@ -45,7 +36,7 @@ export const observations = capability({
       make:
         (call, { bound }) =>
         () => {
-          const observation = openedInInit(bound().observation, 'host_observation_add', 'host_observation_open');
+          const observation = bound().get('host_observation_add');
           observe(call.request(), observation);
           return 0;
         },

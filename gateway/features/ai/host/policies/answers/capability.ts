@@ -4,10 +4,10 @@ import {
   type CounterInfo,
   capability,
   type Exchange,
+  InitSlot,
   inTurns,
   type JsonObject,
-  onlyIn,
-  openedInInit,
+  OPENER,
 } from '../../../../kit.ts';
 import { settleAnswer } from '../decide.ts';
 import { PII_KINDS } from '../pii/kinds.ts';
@@ -32,33 +32,26 @@ function unreadOpened({ response }: Exchange, policy: string, config: JsonObject
 
 const SWITCHES = 101;
 
-/** Objects that `init` has opened. */
-interface Bound {
-  guard: AnswerGuard | null;
-}
-
 export const aiAnswers = capability({
   metrics: { gw_plugin_ai_response_guard_findings_total: FINDINGS },
   open: ({ counter }) => counter('gw_plugin_ai_response_guard_findings_total', FINDINGS),
-  bind: (): Bound => ({ guard: null }),
+  bind: () => new InitSlot<AnswerGuard>('host_ai_answers_open'),
   functions: {
     host_ai_answers_open: {
-      signature: ':i',
-      parameters: '() -> 0',
+      ...OPENER,
       meaning:
         'in `init`: opens the profiles of the whole config, with the properties of `ai-response-guard`; unusable ones reject the config',
-      declared: true,
       make:
         (call, { loaded, bound }) =>
-        () => {
-          onlyIn(call, 'init', 'host_ai_answers_open');
-          const { config, services, name } = call.binding;
-          bound().guard = new AnswerGuard(config.whole, {
-            log: (level, message, exchange) => services.log(level, name, message, exchange),
-            found: (kind, action) => loaded.count(kind, action),
-          });
-          return 0;
-        },
+        () =>
+          bound().open(
+            call,
+            ({ config, services, name }) =>
+              new AnswerGuard(config.whole, {
+                log: (level, message, exchange) => services.log(level, name, message, exchange),
+                found: (kind, action) => loaded.count(kind, action),
+              }),
+          ),
     },
     host_ai_answers_check: {
       signature: ':i',
@@ -70,7 +63,7 @@ export const aiAnswers = capability({
       make:
         (call, { bound }) =>
         () => {
-          const guard = openedInInit(bound().guard, 'host_ai_answers_check', 'host_ai_answers_open');
+          const guard = bound().get('host_ai_answers_check');
           const exchange = call.answeredRequest();
           call.charge(exchange.response.body?.length ?? 0);
           const { owner, name, config } = call.binding;

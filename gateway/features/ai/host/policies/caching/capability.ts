@@ -1,6 +1,6 @@
 /** `host_ai_cache_*`: stores answers of AI providers as they pass, and returns them for equal questions. */
 
-import { type CounterInfo, capability, decodingCaller, onlyIn, openedInInit } from '../../../../kit.ts';
+import { type CounterInfo, capability, decodingCaller, InitSlot, OPENER, onlyIn } from '../../../../kit.ts';
 import { decide } from '../decide.ts';
 import { readsBody } from '../files-rule.ts';
 import { AiCache } from './ai-cache.ts';
@@ -22,11 +22,6 @@ const EMBEDDINGS: CounterInfo = {
   },
 };
 
-/** Objects that `init` has opened. */
-interface Bound {
-  cache: AiCache | null;
-}
-
 export const aiCaching = capability({
   metrics: { gw_plugin_ai_cache_requests_total: REQUESTS, gw_plugin_ai_cache_embeddings_total: EMBEDDINGS },
   open: ({ state, http, counter }) => ({
@@ -35,33 +30,29 @@ export const aiCaching = capability({
     requests: counter('gw_plugin_ai_cache_requests_total', REQUESTS),
     embeddings: counter('gw_plugin_ai_cache_embeddings_total', EMBEDDINGS),
   }),
-  bind: (): Bound => ({ cache: null }),
+  bind: () => new InitSlot<AiCache>('host_ai_cache_open'),
   functions: {
     host_ai_cache_open: {
-      signature: ':i',
-      parameters: '() -> 0',
+      ...OPENER,
       meaning:
         'in `init`: opens a cache as the whole config has it, with the properties of `ai-cache`; unusable ones reject the config',
-      declared: true,
       body: 'request_body',
       make:
         (call, { loaded, bound }) =>
-        () => {
-          onlyIn(call, 'init', 'host_ai_cache_open');
-          const { config, services, name } = call.binding;
-          const implied = impliedUrl(config.whole);
-          // A URL in the config was opened by its mark: unreachable ones are refused at load.
-          if (implied !== null) services.openUpstream(implied, config.whole);
-          bound().cache = new AiCache(config.whole, {
-            store: loaded.store,
-            http: loaded.http,
-            count: (result) => loaded.requests.count(result),
-            embedded: (result) => loaded.embeddings.count(result),
-            log: (level, message, exchange) => services.log(level, name, message, exchange),
-          });
-          call.bodyNeed = readsBody;
-          return 0;
-        },
+        () =>
+          bound().open(call, ({ config, services, name }) => {
+            const implied = impliedUrl(config.whole);
+            // A URL in the config was opened by its mark: unreachable ones are refused at load.
+            if (implied !== null) services.openUpstream(implied, config.whole);
+            call.bodyNeed = readsBody;
+            return new AiCache(config.whole, {
+              store: loaded.store,
+              http: loaded.http,
+              count: (result) => loaded.requests.count(result),
+              embedded: (result) => loaded.embeddings.count(result),
+              log: (level, message, exchange) => services.log(level, name, message, exchange),
+            });
+          }),
     },
     host_ai_cache_lookup: {
       signature: ':i',
@@ -74,7 +65,7 @@ export const aiCaching = capability({
         (call, { bound }) =>
         () => {
           onlyIn(call, 'on_request', 'host_ai_cache_lookup');
-          const cache = openedInInit(bound().cache, 'host_ai_cache_lookup', 'host_ai_cache_open');
+          const cache = bound().get('host_ai_cache_lookup');
           return decide(call, { body: (exchange) => cache.answer(exchange, call.binding.owner), files: cache.files });
         },
     },
@@ -86,7 +77,7 @@ export const aiCaching = capability({
       make:
         (call, { bound }) =>
         () => {
-          openedInInit(bound().cache, 'host_ai_cache_settle', 'host_ai_cache_open').settle(call.answeredRequest());
+          bound().get('host_ai_cache_settle').settle(call.answeredRequest());
           return 0;
         },
     },

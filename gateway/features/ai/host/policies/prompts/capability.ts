@@ -3,7 +3,7 @@
  * answers.
  */
 
-import { type CounterInfo, capability, type Exchange, inTurns, onlyIn, openedInInit } from '../../../../kit.ts';
+import { type CounterInfo, capability, type Exchange, InitSlot, inTurns, OPENER, onlyIn } from '../../../../kit.ts';
 import { decide, settleAnswer } from '../decide.ts';
 import { readsBody } from '../files-rule.ts';
 import { BLOCK_REASONS, PromptGuard } from './prompt-guard.ts';
@@ -15,35 +15,26 @@ const BLOCKED: CounterInfo = {
   },
 };
 
-/** Objects that `init` has opened. */
-interface Bound {
-  guard: PromptGuard | null;
-}
-
 export const aiPrompts = capability({
   metrics: { gw_plugin_ai_prompt_guard_blocked_total: BLOCKED },
   open: ({ counter }) => counter('gw_plugin_ai_prompt_guard_blocked_total', BLOCKED),
-  bind: (): Bound => ({ guard: null }),
+  bind: () => new InitSlot<PromptGuard>('host_ai_prompt_open'),
   functions: {
     host_ai_prompt_open: {
-      signature: ':i',
-      parameters: '() -> 0',
+      ...OPENER,
       meaning:
         'in `init`: opens the profiles of the whole config, with the properties of `ai-prompt-guard`; unusable ones reject the config',
-      declared: true,
       body: 'request_body',
       make:
         (call, { loaded, bound }) =>
-        () => {
-          onlyIn(call, 'init', 'host_ai_prompt_open');
-          const { config, services, name } = call.binding;
-          bound().guard = new PromptGuard(config.whole, {
-            log: (level, message, exchange) => services.log(level, name, message, exchange),
-            blocked: (reason) => loaded.count(reason),
-          });
-          call.bodyNeed = readsBody;
-          return 0;
-        },
+        () =>
+          bound().open(call, ({ config, services, name }) => {
+            call.bodyNeed = readsBody;
+            return new PromptGuard(config.whole, {
+              log: (level, message, exchange) => services.log(level, name, message, exchange),
+              blocked: (reason) => loaded.count(reason),
+            });
+          }),
     },
     host_ai_prompt_check: {
       signature: ':i',
@@ -57,7 +48,7 @@ export const aiPrompts = capability({
         (call, { bound }) =>
         () => {
           onlyIn(call, 'on_request', 'host_ai_prompt_check');
-          const guard = openedInInit(bound().guard, 'host_ai_prompt_check', 'host_ai_prompt_open');
+          const guard = bound().get('host_ai_prompt_check');
           const check = (exchange: Exchange) =>
             inTurns(guard.check(exchange, call.binding.owner), () => !exchange.closed);
           return decide(call, { body: check, files: guard.files });
@@ -73,7 +64,7 @@ export const aiPrompts = capability({
       make:
         (call, { bound }) =>
         () => {
-          const guard = openedInInit(bound().guard, 'host_ai_prompt_restore', 'host_ai_prompt_open');
+          const guard = bound().get('host_ai_prompt_restore');
           const exchange = call.answeredRequest();
           return settleAnswer(
             call,

@@ -1,6 +1,6 @@
 /** `host_ai_tokens_*` and `host_ai_costs_*`: limits on the spending of requests to AI providers. */
 
-import { type CounterInfo, capability, onlyIn, openedInInit, type ProcessServices } from '../../../../kit.ts';
+import { type CounterInfo, capability, InitSlot, OPENER, onlyIn, type ProcessServices } from '../../../../kit.ts';
 import { surfaceOf } from '../../proxy/surfaces/surface-of.ts';
 import { decide, type Rule } from '../decide.ts';
 import { readsBody } from '../files-rule.ts';
@@ -31,12 +31,6 @@ function unlessCounting(rule: Rule): Rule {
   return (exchange) => (surfaceOf(exchange.path) === 'counting' ? null : rule(exchange));
 }
 
-/** Objects that `init` has opened. */
-interface Bound {
-  tokens: TokenLimit | null;
-  costs: CostTracker | null;
-}
-
 export const aiSpending = capability({
   metrics: {
     gw_plugin_ai_cost_tracker_cost_usd_total: COST,
@@ -51,27 +45,26 @@ export const aiSpending = capability({
     consumers: new ConsumerLabels(),
   }),
   drain: ({ spending }, withinMs) => spending.drain(withinMs),
-  bind: (): Bound => ({ tokens: null, costs: null }),
+  bind: () => ({
+    tokens: new InitSlot<TokenLimit>('host_ai_tokens_open'),
+    costs: new InitSlot<CostTracker>('host_ai_costs_open'),
+  }),
   functions: {
     host_ai_tokens_open: {
-      signature: ':i',
-      parameters: '() -> 0',
+      ...OPENER,
       meaning:
         'in `init`: opens the quotas of the whole config, with the properties of `ai-token-limit`; unusable ones reject the config',
-      declared: true,
       body: 'request_body',
       make:
         (call, { loaded, bound }) =>
-        () => {
-          onlyIn(call, 'init', 'host_ai_tokens_open');
-          const { config, services, name } = call.binding;
-          bound().tokens = new TokenLimit(config.whole, loaded.spending, {
-            log: (message, exchange) => services.log('warn', name, message, exchange),
-            refused: () => loaded.limited.count(),
-          });
-          call.bodyNeed = readsBody;
-          return 0;
-        },
+        () =>
+          bound().tokens.open(call, ({ config, services, name }) => {
+            call.bodyNeed = readsBody;
+            return new TokenLimit(config.whole, loaded.spending, {
+              log: (message, exchange) => services.log('warn', name, message, exchange),
+              refused: () => loaded.limited.count(),
+            });
+          }),
     },
     host_ai_tokens_reserve: {
       signature: ':i',
@@ -85,35 +78,31 @@ export const aiSpending = capability({
         (call, { bound }) =>
         () => {
           onlyIn(call, 'on_request', 'host_ai_tokens_reserve');
-          const tokens = openedInInit(bound().tokens, 'host_ai_tokens_reserve', 'host_ai_tokens_open');
+          const tokens = bound().tokens.get('host_ai_tokens_reserve');
           const body = unlessCounting((exchange) => tokens.reserve(exchange));
           return decide(call, { body, files: tokens.files, session: body });
         },
     },
     host_ai_costs_open: {
-      signature: ':i',
-      parameters: '() -> 0',
+      ...OPENER,
       meaning:
         'in `init`: opens the prices and budgets of the whole config, with the properties of `ai-cost-tracker`; unusable ones reject the config',
-      declared: true,
       body: 'request_body',
       make:
         (call, { loaded, bound }) =>
-        () => {
-          onlyIn(call, 'init', 'host_ai_costs_open');
-          const { config, services, name } = call.binding;
-          const { consumers, cost, spending, overBudget } = loaded;
-          const labelOf = consumers.ofConfig();
-          bound().costs = new CostTracker(config.whole, spending, {
-            log: (message, exchange) => services.log('warn', name, message, exchange),
-            refused: () => overBudget.count(),
-            spent(dollars, provider, model, consumer) {
-              cost.add(dollars, provider, model, labelOf(consumer));
-            },
-          });
-          call.bodyNeed = readsBody;
-          return 0;
-        },
+        () =>
+          bound().costs.open(call, ({ config, services, name }) => {
+            call.bodyNeed = readsBody;
+            const { consumers, cost, spending, overBudget } = loaded;
+            const labelOf = consumers.ofConfig();
+            return new CostTracker(config.whole, spending, {
+              log: (message, exchange) => services.log('warn', name, message, exchange),
+              refused: () => overBudget.count(),
+              spent(dollars, provider, model, consumer) {
+                cost.add(dollars, provider, model, labelOf(consumer));
+              },
+            });
+          }),
     },
     host_ai_costs_reserve: {
       signature: ':i',
@@ -127,7 +116,7 @@ export const aiSpending = capability({
         (call, { bound }) =>
         () => {
           onlyIn(call, 'on_request', 'host_ai_costs_reserve');
-          const costs = openedInInit(bound().costs, 'host_ai_costs_reserve', 'host_ai_costs_open');
+          const costs = bound().costs.get('host_ai_costs_reserve');
           const body = unlessCounting((exchange) => costs.reserve(exchange));
           return decide(call, { body, files: costs.files, session: body });
         },

@@ -1,6 +1,6 @@
 /** `host_ai_template_*`: templates of prompts to AI providers. */
 
-import { type CounterInfo, capability, onlyIn, openedInInit } from '../../../../kit.ts';
+import { type CounterInfo, capability, InitSlot, OPENER, onlyIn } from '../../../../kit.ts';
 import { decide } from '../decide.ts';
 import { readsBody } from '../files-rule.ts';
 import { PromptTemplates, TEMPLATE_RESULTS } from './prompt-templates.ts';
@@ -12,35 +12,26 @@ const REQUESTS: CounterInfo = {
   },
 };
 
-/** Objects that `init` has opened. */
-interface Bound {
-  templates: PromptTemplates | null;
-}
-
 export const aiTemplates = capability({
   metrics: { gw_plugin_ai_prompt_template_requests_total: REQUESTS },
   open: ({ counter }) => counter('gw_plugin_ai_prompt_template_requests_total', REQUESTS),
-  bind: (): Bound => ({ templates: null }),
+  bind: () => new InitSlot<PromptTemplates>('host_ai_template_open'),
   functions: {
     host_ai_template_open: {
-      signature: ':i',
-      parameters: '() -> 0',
+      ...OPENER,
       meaning:
         'in `init`: opens the templates and profiles of the whole config, with the properties of `ai-prompt-template`; unusable ones reject the config',
-      declared: true,
       body: 'request_body',
       make:
         (call, { loaded, bound }) =>
-        () => {
-          onlyIn(call, 'init', 'host_ai_template_open');
-          const { config, services, name } = call.binding;
-          bound().templates = new PromptTemplates(config.whole, {
-            log: (level, message, exchange) => services.log(level, name, message, exchange),
-            count: (result) => loaded.count(result),
-          });
-          call.bodyNeed = readsBody;
-          return 0;
-        },
+        () =>
+          bound().open(call, ({ config, services, name }) => {
+            call.bodyNeed = readsBody;
+            return new PromptTemplates(config.whole, {
+              log: (level, message, exchange) => services.log(level, name, message, exchange),
+              count: (result) => loaded.count(result),
+            });
+          }),
     },
     host_ai_template_apply: {
       signature: ':i',
@@ -54,7 +45,7 @@ export const aiTemplates = capability({
         (call, { bound }) =>
         () => {
           onlyIn(call, 'on_request', 'host_ai_template_apply');
-          const templates = openedInInit(bound().templates, 'host_ai_template_apply', 'host_ai_template_open');
+          const templates = bound().get('host_ai_template_apply');
           return decide(call, { body: (exchange) => templates.apply(exchange), files: templates.files });
         },
     },

@@ -5,10 +5,10 @@
 
 import { messageOf } from '@gw/gateway/message-of';
 import Fastify, { type FastifyInstance } from 'fastify';
-import { PROBLEM_TYPE } from '../api/media-types.ts';
-import type { Database } from '../db/database.ts';
-import { ControlError, PROBLEMS } from '../errors.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
+import { PROBLEM_TYPE } from './api/media-types.ts';
+import type { Database } from './db/database.ts';
+import { ControlError, PROBLEMS } from './errors.ts';
+import type { Metrics } from './telemetry/metrics.ts';
 
 export interface AdminState {
   readonly database: Pick<Database, 'ping' | 'isFull'>;

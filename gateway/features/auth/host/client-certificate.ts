@@ -1,6 +1,6 @@
 /** `host_client_certificate_get` and `…_name`: the client's identity by its TLS handshake. */
 
-import { type Call, type ClientCertificate, capability } from '../../../kit.ts';
+import { type Call, type ClientCertificate, capability } from '../../kit.ts';
 
 const FIELDS: readonly ((certificate: ClientCertificate) => string | undefined)[] = [
   ({ subject }) => subject,

@@ -1,6 +1,6 @@
 /** `host_nonce_enter`: nonces of signatures, which every instance, worker or pod shares. */
 
-import { capability, HostCallError, type NonceVerdict, StateUnavailable } from '../../../kit.ts';
+import { capability, HostCallError, type NonceVerdict, StateUnavailable } from '../../kit.ts';
 
 const ANSWERS = { new: 1, used: 0, forgotten: -2 } as const satisfies Record<NonceVerdict, number>;
 /** The store is away. */

@@ -1,6 +1,6 @@
 /** `host_log`. */
 
-import { type CallState, capability, HostCallError, type LogLevel } from '../../../kit.ts';
+import { type CallState, capability, HostCallError, type LogLevel } from '../../kit.ts';
 
 const levels: readonly LogLevel[] = ['trace', 'debug', 'info', 'warn', 'error'];
 /** Bytes of one line, and lines of one call; the rest is left out. */

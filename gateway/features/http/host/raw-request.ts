@@ -2,7 +2,7 @@
  * `host_request_raw`: the headers as the client sent them, before admission
  * (docs/reference/gateway.md#header-admission, docs/decisions.md#raw-request).
  */
-import { capability } from '../../../kit.ts';
+import { capability } from '../../kit.ts';
 
 export const rawRequest = capability({
   functions: {

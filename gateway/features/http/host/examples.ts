@@ -1,6 +1,6 @@
 /** `host_example_respond`: an answer out of the operation's description. */
 
-import { capability, HostCallError } from '../../../kit.ts';
+import { capability, HostCallError } from '../../kit.ts';
 
 /** Cost of choosing and making beyond the body's length, in instructions. */
 const MAKING = 50_000;

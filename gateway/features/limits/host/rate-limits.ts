@@ -9,7 +9,7 @@ import {
   type RateLimitResult,
   type RateLimitStore,
   StateUnavailable,
-} from '../../../kit.ts';
+} from '../../kit.ts';
 
 const ALLOWED = 1;
 const REFUSED = 0;
