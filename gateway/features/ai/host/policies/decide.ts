@@ -3,8 +3,8 @@
 import { answerWith, type Call, type Exchange, Interrupted } from '../../../kit.ts';
 import { AiRefused } from '../proxy/conversation/refusal.ts';
 import { filesRequest } from '../proxy/files/files-request.ts';
-import { notServed } from '../proxy/surfaces/not-served.ts';
 import { problemFor } from '../proxy/surfaces/problem-for.ts';
+import { notServed } from '../proxy/surfaces/unsupported-paths.ts';
 import type { Decision } from './decision.ts';
 import type { FilesRule } from './files-rule.ts';
 import { isRealtime, unreadSession } from './unread-sessions.ts';

@@ -9,10 +9,10 @@ import {
   headerOf,
   refusalOf,
 } from '../../../kit.ts';
-import type { AiServices, Asked } from './asked.ts';
+import type { AiServices, Asked } from './attempt-context.ts';
 import type { ProviderFailed } from './conversation/provider-failure.ts';
 import { AiRefused, invalid, refused } from './conversation/refusal.ts';
-import { unanswered } from './conversation/unanswered.ts';
+import { unanswered } from './conversation/provider-problems.ts';
 import { estimatedCount } from './estimated-count.ts';
 import { filesRequest } from './files/files-request.ts';
 import { FilesProxy } from './files-proxy.ts';
@@ -25,13 +25,13 @@ import { chat } from './surfaces/chat.ts';
 import { counting } from './surfaces/counting.ts';
 import { embeddings } from './surfaces/embeddings.ts';
 import { BETA, messages } from './surfaces/messages.ts';
-import { notServed } from './surfaces/not-served.ts';
+import { notServed } from './surfaces/unsupported-paths.ts';
 import { problemFor } from './surfaces/problem-for.ts';
 import { bodyWith } from './surfaces/request-body.ts';
 import { responses } from './surfaces/responses.ts';
 import type { SurfaceRequest } from './surfaces/surface.ts';
 import { surfaceOf } from './surfaces/surface-of.ts';
-import { type Attempt, TargetRun } from './target-run.ts';
+import { type Attempt, TargetRun } from './ask-target.ts';
 import type { Provider } from './targets/provider.ts';
 import { fallbacks, resolve, unknownTarget } from './targets/resolution.ts';
 import type { AiSettings } from './targets/settings.ts';

@@ -1,9 +1,9 @@
 /** One attempt at one endpoint of a provider: records the endpoint's health, and counts. */
 
 import { CLIENT_CLOSED, type HeaderList, HttpCallError, headerOf, type Problem, retryAfterMs } from '../../../kit.ts';
-import type { AiServices, Asked } from './asked.ts';
+import type { AiServices, Asked } from './attempt-context.ts';
 import { EndpointLimited, ProviderFailed, ReportedError } from './conversation/provider-failure.ts';
-import { credentialRefused } from './conversation/unanswered.ts';
+import { credentialRefused } from './conversation/provider-problems.ts';
 import {
   type AnswerHead,
   endpointAnswer,

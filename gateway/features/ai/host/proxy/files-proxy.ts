@@ -4,12 +4,12 @@
  */
 
 import { type EngineResponse, type Exchange, headerOf } from '../../../kit.ts';
-import type { AiServices } from './asked.ts';
+import type { AiServices } from './attempt-context.ts';
 import { AiRefused, refused } from './conversation/refusal.ts';
 import type { FilesRequest } from './files/files-request.ts';
 import { notPassed } from './files/not-passed.ts';
 import { type AskedOperation, providerRequest } from './files/provider-request.ts';
-import { FilesCall } from './files-call.ts';
+import { FilesCall } from './files-attempt.ts';
 import type { OwnedIds } from './targets/bound-ids.ts';
 import { type FilesSettings, whyNoFiles } from './targets/files-settings.ts';
 import { chosenTarget } from './targets/resolution.ts';

@@ -10,7 +10,7 @@ import {
   type Obj,
   parseAsWritten,
 } from '../../../kit.ts';
-import type { AiServices } from './asked.ts';
+import type { AiServices } from './attempt-context.ts';
 import { ProviderFailed } from './conversation/provider-failure.ts';
 import type { Endpoint } from './targets/endpoint.ts';
 import type { Provider } from './targets/provider.ts';

@@ -15,7 +15,7 @@ import {
   parseAsWritten,
   scanJson,
 } from '../../../kit.ts';
-import type { AiServices, Asked } from './asked.ts';
+import type { AiServices, Asked } from './attempt-context.ts';
 import { ProviderFailed } from './conversation/provider-failure.ts';
 import { aiProblem } from './conversation/refusal.ts';
 import { errorBody } from './endpoint-answer.ts';

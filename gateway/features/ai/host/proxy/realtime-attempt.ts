@@ -1,7 +1,7 @@
 /** One handshake with one endpoint of a provider, and the session that it opens. */
 
 import { type HeaderList, headerOf, messageOf, PROTOCOL, UpstreamHandshake } from '../../../kit.ts';
-import type { AiServices, Asked } from './asked.ts';
+import type { AiServices, Asked } from './attempt-context.ts';
 import { ProviderFailed } from './conversation/provider-failure.ts';
 import { type AttemptAt, EndpointAttempt } from './endpoint-attempt.ts';
 import { passedHandshake } from './realtime/surface.ts';

@@ -9,7 +9,7 @@ import {
   type ServerSentEvent,
   Turns,
 } from '../../../kit.ts';
-import type { Asked } from './asked.ts';
+import type { Asked } from './attempt-context.ts';
 import { type ProviderError, ProviderFailed, ReportedError } from './conversation/provider-failure.ts';
 import type { StreamedAnswer } from './surfaces/surface.ts';
 import type { TokenCount } from './token-count.ts';

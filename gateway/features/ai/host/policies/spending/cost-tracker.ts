@@ -14,7 +14,7 @@ import { type Partition, partitionOf } from './partition.ts';
 import { PERIODS, type PeriodName, periodAt } from './period.ts';
 import { costOf, NANOS, Prices } from './prices.ts';
 import type { Spending } from './spending.ts';
-import { stateAway } from './state-away.ts';
+import { stateAway } from './state-unavailable.ts';
 
 interface MoneyBudget {
   readonly limit: number;

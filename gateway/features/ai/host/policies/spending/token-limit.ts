@@ -12,7 +12,7 @@ import { isRealtime } from '../unread-sessions.ts';
 import { announce, type Limit, refusalHeaders } from './limit-headers.ts';
 import { type Partition, partitionOf } from './partition.ts';
 import type { Spending } from './spending.ts';
-import { stateAway } from './state-away.ts';
+import { stateAway } from './state-unavailable.ts';
 
 const COUNTED = {
   total: ({ prompt, completion }: TokensOf) => prompt + completion,

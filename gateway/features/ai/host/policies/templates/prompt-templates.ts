@@ -6,7 +6,7 @@ import { parsedRequest, rewriteRequest } from '../../proxy/request/parsed-reques
 import { surfaceOf } from '../../proxy/surfaces/surface-of.ts';
 import { type FilesRule, filesRule } from '../files-rule.ts';
 import { numberOf, objectOf, Profiles, textsOf } from '../profiles.ts';
-import { type ConversationSurface, decorated, memberOf } from './decorated.ts';
+import { type ConversationSurface, decorated, memberOf } from './insert-messages.ts';
 import { type AddedMessage, addedMessages, Template } from './template.ts';
 
 /** Outcome of a request; values of a metric's label. */

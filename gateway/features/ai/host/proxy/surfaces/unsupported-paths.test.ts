@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { notServed } from './not-served.ts';
+import { notServed } from './unsupported-paths.ts';
 
 describe('a path of keys or calls of sessions', () => {
   it.each([

@@ -13,10 +13,10 @@ import {
   readWhole,
   StateUnavailable,
 } from '../../../kit.ts';
-import type { AiServices } from './asked.ts';
+import type { AiServices } from './attempt-context.ts';
 import { ProviderFailed } from './conversation/provider-failure.ts';
 import { AiRefused, aiProblem } from './conversation/refusal.ts';
-import { credentialRefused, unanswered } from './conversation/unanswered.ts';
+import { credentialRefused, unanswered } from './conversation/provider-problems.ts';
 import { endpointAnswer, errorBody, failureOf, NO_ANSWER, outcomeOf, usableAnswer } from './endpoint-answer.ts';
 import { countedOnce } from './files/batch-count.ts';
 import { boundAnswer, objectOf, withIds } from './files/client-answer.ts';

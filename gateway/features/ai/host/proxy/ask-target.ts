@@ -1,5 +1,5 @@
 /** One request to one target: its endpoints are asked one after another, until one answers. */
-import type { AiServices, Asked } from './asked.ts';
+import type { AiServices, Asked } from './attempt-context.ts';
 import { EndpointLimited, ProviderFailed } from './conversation/provider-failure.ts';
 import { aiProblem } from './conversation/refusal.ts';
 import type { AttemptAt } from './endpoint-attempt.ts';
