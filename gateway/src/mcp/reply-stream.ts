@@ -1,5 +1,6 @@
 /** The answer to a request with earlier messages of the server: a stream from the first such message on, else JSON. */
 import { type Answer, type HeaderList, joinedHeader, type ResponseSink } from '../exchange.ts';
+import { writeWithBackpressure } from '../streams/write-with-backpressure.ts';
 import { type McpRequest, STREAMS } from './tool-methods.ts';
 
 const HEADERS: HeaderList = [
@@ -33,7 +34,7 @@ export class ReplyStream {
     }
     const sink = this.#sink;
     if (sink === null || sink.destroyed || signal.aborted) return false;
-    if (!sink.write(eventOf(JSON.stringify(message)))) await drained(sink, signal);
+    await writeWithBackpressure(sink, eventOf(JSON.stringify(message)), waitingUntil(signal));
     return true;
   }
 
@@ -49,16 +50,14 @@ export class ReplyStream {
   }
 }
 
-function drained(sink: ResponseSink, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      sink.off('drain', done).off('close', done);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    sink.on('drain', done).on('close', done);
-    signal.addEventListener('abort', done);
-  });
+function waitingUntil(signal: AbortSignal) {
+  return {
+    closed: signal.aborted,
+    onClose(listener: () => void) {
+      signal.addEventListener('abort', listener);
+      return () => signal.removeEventListener('abort', listener);
+    },
+  };
 }
 
 /** `message`: JSON. */

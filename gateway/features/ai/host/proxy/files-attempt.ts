@@ -12,6 +12,7 @@ import {
   type Obj,
   readWhole,
   StateUnavailable,
+  writeWithBackpressure,
 } from '../../../kit.ts';
 import type { AiServices } from './attempt-context.ts';
 import { ProviderFailed } from './conversation/provider-failure.ts';
@@ -26,7 +27,6 @@ import type { OwnedIds } from './targets/bound-ids.ts';
 import type { Endpoint } from './targets/endpoint.ts';
 import type { Target } from './targets/targets.ts';
 import { TokenCount } from './token-count.ts';
-import { written } from './written.ts';
 
 /** Bytes of an object; metadata have 16 KiB at most. */
 const MAX_OBJECT = 1 << 20;
@@ -120,7 +120,7 @@ export class FilesCall {
     this.#headSent = true;
     let bytes = 0;
     for await (const piece of answer.body) {
-      await written(sink, exchange, piece);
+      await writeWithBackpressure(sink, piece, exchange);
       if (exchange.closed) break;
       bytes += piece.length;
     }

@@ -8,13 +8,13 @@ import {
   type ResponseSink,
   type ServerSentEvent,
   Turns,
+  writeWithBackpressure,
 } from '../../../kit.ts';
 import type { Asked } from './attempt-context.ts';
 import { type ProviderError, ProviderFailed, ReportedError } from './conversation/provider-failure.ts';
 import type { StreamedAnswer } from './surfaces/surface.ts';
 import type { TokenCount } from './token-count.ts';
 import { TokenEstimate } from './token-estimate.ts';
-import { written } from './written.ts';
 
 /** Bytes of one event: the last one of a response has all of its text. */
 const MAX_EVENT = 4 << 20;
@@ -126,7 +126,7 @@ export class StreamedResponse {
     if (this.#sink === undefined) this.#sink = await this.#head(provider);
     if (this.#sink === null) return;
     this.#bytes += bytes.length;
-    await written(this.#sink, this.#asked.exchange, bytes);
+    await writeWithBackpressure(this.#sink, bytes, this.#asked.exchange);
   }
 
   #head({ headers }: HttpStream) {
@@ -145,7 +145,7 @@ export class StreamedResponse {
     const event = this.#answer.error(errorOf(error));
     const bytes = typeof event === 'string' ? Buffer.from(event) : event;
     this.#bytes += bytes.length;
-    await written(this.#sink, exchange, bytes);
+    await writeWithBackpressure(this.#sink, bytes, exchange);
   }
 
   #done(whole: boolean): void {
