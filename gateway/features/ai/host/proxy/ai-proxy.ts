@@ -9,36 +9,32 @@ import {
   headerOf,
   refusalOf,
 } from '../../../kit.ts';
-import type { AiServices, Asked } from './attempt-context.ts';
-import type { ProviderFailed } from './conversation/provider-failure.ts';
+import { askTarget } from './ask-target.ts';
+import type { AiServices, ModelContext, RealtimeContext, TranslatedContext } from './attempt-context.ts';
+import { noAnswerProblem } from './conversation/provider-problems.ts';
 import { AiRefused, invalid, refused } from './conversation/refusal.ts';
-import { unanswered } from './conversation/provider-problems.ts';
-import { estimatedCount } from './estimated-count.ts';
 import { filesRequest } from './files/files-request.ts';
 import { FilesProxy } from './files-proxy.ts';
 import { listModels } from './model-list.ts';
-import { ProviderAttempt } from './provider-attempt.ts';
-import { realtime } from './realtime/surface.ts';
-import { RealtimeAttempt } from './realtime-attempt.ts';
+import { refuseUnlessRealtime } from './realtime/surface.ts';
 import { parsedRequest } from './request/parsed-request.ts';
 import { chat } from './surfaces/chat.ts';
 import { counting } from './surfaces/counting.ts';
 import { embeddings } from './surfaces/embeddings.ts';
 import { BETA, messages } from './surfaces/messages.ts';
-import { notServed } from './surfaces/unsupported-paths.ts';
 import { problemFor } from './surfaces/problem-for.ts';
 import { bodyWith } from './surfaces/request-body.ts';
 import { responses } from './surfaces/responses.ts';
 import type { SurfaceRequest } from './surfaces/surface.ts';
 import { surfaceOf } from './surfaces/surface-of.ts';
-import { type Attempt, TargetRun } from './ask-target.ts';
+import { notServed } from './surfaces/unsupported-paths.ts';
 import type { Provider } from './targets/provider.ts';
 import { fallbacks, resolve, unknownTarget } from './targets/resolution.ts';
 import type { AiSettings } from './targets/settings.ts';
-import type { Target } from './targets/targets.ts';
+import { estimateCount } from './token-estimate.ts';
 
-const SURFACES = { chat, responses, embeddings, messages, counting, realtime };
-type Served = keyof typeof SURFACES;
+const SURFACES = { chat, responses, embeddings, messages, counting };
+type SurfaceWithModel = keyof typeof SURFACES | 'realtime';
 /** Longest model name accepted, in characters. */
 const MAX_MODEL = 256;
 const NO_BODY = new Uint8Array(0);
@@ -85,59 +81,64 @@ export class AiProxy implements Engine {
     };
   }
 
-  async #serve(exchange: Exchange, response: EngineResponse, name: Served): Promise<void> {
-    const request = readRequest(exchange);
-    const { model } = request;
-    const { metrics, log } = this.#services;
-    const unknown = unknownTarget(this.#settings, exchange);
+  async #serve(exchange: Exchange, response: EngineResponse, name: SurfaceWithModel): Promise<void> {
+    const [settings, services] = [this.#settings, this.#services];
+    const { metrics, log } = services;
+    const sent = readRequest(exchange);
+    const { model } = sent;
+    const unknown = unknownTarget(settings, exchange);
     if (unknown !== null) log('warn', `ai.target names ${JSON.stringify(unknown)}, which is not in targets`, exchange);
-    const resolved = resolve(this.#settings, exchange, model);
+    const resolved = resolve(settings, exchange, model);
     const { target, resolution, alias } = resolved;
     metrics.resolved(resolution);
     if (name === 'counting' && target.provider !== 'provider_messages')
-      return response.whole(estimatedCount(request.parsed));
-    const surface = SURFACES[name];
-    const named = requestFor(request, resolved.model);
-    const first = this.#attempt(name, named, target.provider);
+      return response.whole(estimateCount(sent.parsed));
+    const common = { exchange, response, settings, services, model };
     const why = alias === null ? resolution : `${model} is ${resolved.model}, ${resolution}`;
-    let failed = await this.#ask({ exchange, response, surface, request: named, model, why }, target, first);
+    const first = { ...common, request: requestFor(sent, resolved.model), why };
+    let failure = await askTarget(contextFor(first, name, target.provider), target);
     let from = target;
-    for (const next of fallbacks(this.#settings, resolved)) {
-      if (failed === null || exchange.closed) break;
-      const spare = requestFor(request, next.model);
-      const attempt = this.#fallbackAttempt(name, spare, next.target);
-      if (attempt === null) continue;
-      metrics.fellBack(from.provider, next.target.provider);
-      const asked = { exchange, response, surface, request: spare, model, why: `${from.name} failed` };
-      failed = await this.#ask(asked, next.target, attempt);
-      from = next.target;
+    for (const spare of fallbacks(settings, resolved)) {
+      if (failure === null || exchange.closed) break;
+      const { provider } = spare.target;
+      const next = { ...common, request: requestFor(sent, spare.model), why: `${from.name} failed` };
+      const context = contextIfSupported(next, name, provider);
+      if (context === null) continue;
+      metrics.fellBack(from.provider, provider);
+      failure = await askTarget(context, spare.target);
+      from = spare.target;
     }
-    if (failed !== null) await response.whole({ problem: problemFor(exchange, unanswered(failed, NO_PROVIDER)) });
+    if (failure !== null)
+      await response.whole({ problem: problemFor(exchange, noAnswerProblem(failure, NO_PROVIDER)) });
   }
+}
 
-  #ask(asked: Asked, target: Target, attempt: Attempt): Promise<ProviderFailed | null> {
-    return new TargetRun(asked, target, attempt, this.#settings, this.#services).run();
+/** Throws AiRefused if the provider does not support the request. */
+function contextFor(
+  model: ModelContext,
+  name: SurfaceWithModel,
+  provider: Provider,
+): TranslatedContext | RealtimeContext {
+  if (name === 'realtime') {
+    refuseUnlessRealtime(provider);
+    return { ...model, kind: 'realtime' };
   }
+  const surface = SURFACES[name];
+  return {
+    ...model,
+    kind: 'translated',
+    surface,
+    translation: surface.translate(model.request, provider, model.settings),
+  };
+}
 
-  /** Throws AiRefused if the provider cannot be asked for it. */
-  #attempt(name: Served, request: SurfaceRequest, provider: Provider): Attempt {
-    const [settings, services] = [this.#settings, this.#services];
-    if (name === 'realtime') {
-      realtime.refuseUnlessServed(provider);
-      return (asked, at) => new RealtimeAttempt(asked, at, settings, services).run();
-    }
-    const translation = SURFACES[name].translate(request, provider, settings);
-    return (asked, at) => new ProviderAttempt(asked, at, translation, settings, services).run();
-  }
-
-  /** Returns null if that provider does not support the request: the earlier failure remains the answer. */
-  #fallbackAttempt(name: Served, request: SurfaceRequest, { provider }: Target): Attempt | null {
-    try {
-      return this.#attempt(name, request, provider);
-    } catch (error) {
-      if (error instanceof AiRefused) return null;
-      throw error;
-    }
+/** Returns null if the provider does not support the request: the earlier failure remains the answer. */
+function contextIfSupported(...inputs: Parameters<typeof contextFor>): ReturnType<typeof contextFor> | null {
+  try {
+    return contextFor(...inputs);
+  } catch (error) {
+    if (error instanceof AiRefused) return null;
+    throw error;
   }
 }
 

@@ -4,12 +4,13 @@
  */
 
 import { type EngineResponse, type Exchange, headerOf } from '../../../kit.ts';
-import type { AiServices } from './attempt-context.ts';
+import { askEndpoint } from './ask-endpoint.ts';
+import type { AiServices, FilesContext } from './attempt-context.ts';
+import { noAnswerProblem } from './conversation/provider-problems.ts';
 import { AiRefused, refused } from './conversation/refusal.ts';
 import type { FilesRequest } from './files/files-request.ts';
 import { notPassed } from './files/not-passed.ts';
-import { type AskedOperation, providerRequest } from './files/provider-request.ts';
-import { FilesCall } from './files-attempt.ts';
+import { type FilesCall, providerRequest } from './files/provider-request.ts';
 import type { OwnedIds } from './targets/bound-ids.ts';
 import { type FilesSettings, whyNoFiles } from './targets/files-settings.ts';
 import { chosenTarget } from './targets/resolution.ts';
@@ -27,20 +28,37 @@ export class FilesProxy {
 
   async answer(exchange: Exchange, response: EngineResponse, request: FilesRequest): Promise<void> {
     try {
-      const { files, timeoutMs } = this.#settings;
+      const { files } = this.#settings;
       if (files === null) throw notPassed(request.surface);
       const target = this.#targetFor(exchange, request, files);
-      const asked = operationOf(request);
-      const owned = ownedIds(exchange, files, target);
+      const call = callOf(request);
+      const ids = ownedIds(exchange, files, target);
       // Parsed by the provider, too: readers must not differ on it.
-      if (asked.operation === 'create' && exchange.refusesJson(true) && exchange.answer !== null)
+      if (call.operation === 'create' && exchange.refusesJson(true) && exchange.answer !== null)
         return response.whole(exchange.answer);
-      const sent = providerRequest(exchange, asked, owned);
-      await new FilesCall({ exchange, response, asked, target, owned, sent, timeoutMs }, this.#services).run();
+      const sent = providerRequest(exchange, call, ids);
+      await this.#ask(
+        { kind: 'files', exchange, response, services: this.#services, call, ids, request: sent },
+        target,
+      );
     } catch (error) {
       if (!(error instanceof AiRefused)) throw error;
       await response.whole({ problem: error.problem });
     }
+  }
+
+  async #ask(context: FilesContext, target: Target): Promise<void> {
+    const { exchange, response } = context;
+    const [endpoint] = target.endpoints;
+    const result = await askEndpoint(context, { target, endpoint, headMs: this.#settings.timeoutMs, tries: null });
+    if (result.type === 'failed') {
+      const bodyError = exchange.bodyStream?.errored;
+      if (bodyError) return response.bodyFailed(exchange, bodyError);
+      return response.whole({ problem: noAnswerProblem(result.failure, 'The provider could not answer.') });
+    }
+    if (result.type !== 'broken') return;
+    if (exchange.closed) response.done(exchange, 0);
+    else response.broken(exchange, result.failure.message);
   }
 
   #targetFor(exchange: Exchange, { surface }: FilesRequest, { target: otherwise }: FilesSettings): Target {
@@ -60,7 +78,7 @@ export class FilesProxy {
   }
 }
 
-function operationOf({ operation, surface, id, methods }: FilesRequest): AskedOperation {
+function callOf({ operation, surface, id, methods }: FilesRequest): FilesCall {
   if (operation === null) {
     const headers = ['allow', methods.join(', ')];
     const detail = `The path has ${methods.join(' and ')}.`;

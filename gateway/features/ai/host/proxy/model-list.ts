@@ -1,17 +1,9 @@
 /** `/v1/models`: the models that all providers of a config list, as far as requests for them would be permitted. */
 
-import {
-  type Exchange,
-  get,
-  HttpCallError,
-  isObject,
-  isQuickJson,
-  jsonText,
-  type Obj,
-  parseAsWritten,
-} from '../../../kit.ts';
+import { type Exchange, get, isObject, isQuickJson, jsonText, type Obj, parseAsWritten } from '../../../kit.ts';
 import type { AiServices } from './attempt-context.ts';
 import { ProviderFailed } from './conversation/provider-failure.ts';
+import { failureOf } from './endpoint-answer.ts';
 import type { Endpoint } from './targets/endpoint.ts';
 import type { Provider } from './targets/provider.ts';
 import { leadsTo, permittedAliases } from './targets/resolution.ts';
@@ -73,8 +65,7 @@ async function modelsOf(
     try {
       return await modelsAt(exchange, { provider, endpoint, timeoutMs: leftMs }, services);
     } catch (error) {
-      if (!(error instanceof ProviderFailed)) throw error;
-      failed = error;
+      failed = failureOf(error);
     }
   }
   throw failed ?? new ProviderFailed('it has no endpoint');
@@ -94,15 +85,10 @@ async function modelsAt(
   const own = ['accept', 'application/json', 'accept-encoding', 'identity', 'user-agent', 'gw'];
   const headers = [...own, ...endpoint.headers];
   const url = endpoint.url('/models', provider === 'provider_messages' ? PAGE : '');
-  try {
-    const answer = await http.call({ method: 'GET', url, headers, timeoutMs, maxBytes: MAX_LIST, exchange });
-    if (answer.status !== 200) throw new ProviderFailed(`it answered ${answer.status}`, answer.status);
-    if (!isQuickJson(answer.body)) throw new ProviderFailed('its answer takes too long to parse');
-    return listed(jsonText(answer.body), provider);
-  } catch (error) {
-    if (!(error instanceof HttpCallError)) throw error;
-    throw new ProviderFailed(error.message, error.failure === 'timeout' ? 504 : 502);
-  }
+  const answer = await http.call({ method: 'GET', url, headers, timeoutMs, maxBytes: MAX_LIST, exchange });
+  if (answer.status !== 200) throw new ProviderFailed(`it answered ${answer.status}`, answer.status);
+  if (!isQuickJson(answer.body)) throw new ProviderFailed('its answer takes too long to parse');
+  return listed(jsonText(answer.body), provider);
 }
 
 function listed(text: string, provider: Provider): readonly Model[] {

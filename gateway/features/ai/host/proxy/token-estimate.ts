@@ -4,6 +4,7 @@
  */
 
 import {
+  type Answer,
   type Exchange,
   get,
   isObject,
@@ -114,6 +115,16 @@ export function promptTokens(request: Obj): number {
   };
   for (const name of asked) visitMember(request, name, { text: () => {}, file });
   return tokens + Math.ceil(bytes / TOKEN);
+}
+
+/** The answer to a request for a count, if the provider of its model cannot count. */
+export function estimateCount(request: Obj): Answer {
+  const warning = '299 gw "the tokens were estimated by the length of texts"';
+  return {
+    status: 200,
+    headers: ['content-type', 'application/json', 'warning', warning],
+    body: JSON.stringify({ input_tokens: promptTokens(request) }),
+  };
 }
 
 function limitOf(request: Obj, names: readonly string[]): number | null {

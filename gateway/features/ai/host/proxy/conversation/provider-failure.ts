@@ -28,13 +28,6 @@ export function notWhole(): ProviderFailed {
   return new ProviderFailed('its stream ended before its answer was whole');
 }
 
-/** The endpoint has answered 429, and another one of its target can be asked. */
-export class EndpointLimited extends ProviderFailed {
-  constructor(retryAfter: number | null) {
-    super('it answered 429', 429, retryAfter);
-  }
-}
-
 /** The provider reports an error under a status that says success: in place of an answer, or within its stream. */
 export class ReportedError extends Error {
   readonly error: ProviderError;

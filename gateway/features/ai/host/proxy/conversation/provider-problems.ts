@@ -8,14 +8,14 @@ import { aiProblem } from './refusal.ts';
 const CREDENTIAL: readonly number[] = [401, 407];
 
 /** Returns null if the provider refuses something else. Its text about the credential is kept from the client. */
-export function credentialRefused(status: number): Problem | null {
+export function credentialProblem(status: number): Problem | null {
   if (!CREDENTIAL.includes(status)) return null;
   const detail = 'The provider refused the credential of the gateway.';
   return aiProblem('upstream-failed', 'provider_credential_refused', detail);
 }
 
 /** `otherwise`: the detail if the provider did not time out. */
-export function unanswered({ status, retryAfter }: ProviderFailed, otherwise: string): Problem {
+export function noAnswerProblem({ status, retryAfter }: ProviderFailed, otherwise: string): Problem {
   const detail = status === 504 ? 'No provider answered in time.' : otherwise;
   const headers = retryAfter === null ? {} : { headers: ['retry-after', String(retryAfter)] };
   return aiProblem('upstream-failed', null, detail, headers);

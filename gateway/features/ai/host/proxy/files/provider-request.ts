@@ -20,8 +20,8 @@ export interface ProviderRequest {
   readonly ids: ReadonlyMap<string, string>;
 }
 
-/** An operation that a provider is asked for, and the id that its path has. */
-export interface AskedOperation {
+/** An operation of a provider, and the id that its path has. */
+export interface FilesCall {
   readonly operation: Exclude<FilesOperation, 'list'>;
   readonly surface: FilesSurface;
   readonly id: string | null;
@@ -36,14 +36,14 @@ const MEMBERS: readonly string[] = [
 ];
 
 /** Throws AiRefused. */
-export function providerRequest(exchange: Exchange, asked: AskedOperation, ids: OwnedIds): ProviderRequest {
-  switch (asked.operation) {
+export function providerRequest(exchange: Exchange, call: FilesCall, ids: OwnedIds): ProviderRequest {
+  switch (call.operation) {
     case 'upload':
       return upload(exchange);
     case 'create':
       return create(exchange, ids);
     default:
-      return about(asked, ids);
+      return about(call, ids);
   }
 }
 
@@ -74,7 +74,7 @@ function create(exchange: Exchange, ids: OwnedIds): ProviderRequest {
   return { method: 'POST', path: '/batches', headers, body, ids: new Map([[id, bound]]) };
 }
 
-function about({ operation, surface, id: sent }: AskedOperation, ids: OwnedIds): ProviderRequest {
+function about({ operation, surface, id: sent }: FilesCall, ids: OwnedIds): ProviderRequest {
   const bound = decoded(sent ?? '');
   const id = own(surface, bound, ids, 'id');
   const method = operation === 'delete' ? 'DELETE' : operation === 'cancel' ? 'POST' : 'GET';
