@@ -6,12 +6,11 @@ import {
   type Exchange,
   inTurns,
   type JsonObject,
-  onlyIn,
-  openedInInit,
+  type LabelledCounter,
 } from '../../../../kit.ts';
-import { settleAnswer } from '../decide.ts';
 import { PII_KINDS } from '../pii/kinds.ts';
 import { PII_ACTIONS } from '../pii/pii-rules.ts';
+import { PolicyFunctions } from '../policy-functions.ts';
 import { isRealtime, unreadSession } from '../unread-sessions.ts';
 import { AnswerGuard } from './answer-guard.ts';
 
@@ -32,55 +31,28 @@ function unreadOpened({ responseStatus }: Exchange, policy: string, config: Json
 
 const SWITCHES = 101;
 
-/** Objects that `init` has opened. */
-interface Bound {
-  guard: AnswerGuard | null;
-}
+const guards = new PolicyFunctions<LabelledCounter, AnswerGuard>('host_ai_answers_open');
 
 export const aiAnswers = capability({
   metrics: { gw_plugin_ai_response_guard_findings_total: FINDINGS },
   open: ({ counter }) => counter('gw_plugin_ai_response_guard_findings_total', FINDINGS),
-  bind: (): Bound => ({ guard: null }),
+  bind: () => ({}),
   functions: {
-    host_ai_answers_open: {
-      signature: ':i',
-      parameters: '() -> 0',
-      meaning:
-        'in `init`: opens the profiles of the whole config, with the properties of `ai-response-guard`; unusable ones reject the config',
-      declared: true,
-      make:
-        (call, { loaded, bound }) =>
-        () => {
-          onlyIn(call, 'init', 'host_ai_answers_open');
-          const { config, services, name } = call.binding;
-          bound().guard = new AnswerGuard(config.whole, {
-            log: (level, message, exchange) => services.log(level, name, message, exchange),
-            found: (kind, action) => loaded.count(kind, action),
-          });
-          return 0;
-        },
-    },
-    host_ai_answers_check: {
-      signature: ':i',
-      parameters: '() -> refused',
-      meaning:
-        'in `on_response`: 1: the answer is withheld, and a problem document has taken its place; 0: it goes on, with replacements by the config, also while it streams',
-      waits: true,
-      declared: true,
-      make:
-        (call, { bound }) =>
-        () => {
-          const guard = openedInInit(bound().guard, 'host_ai_answers_check', 'host_ai_answers_open');
-          const exchange = call.response();
-          call.charge(exchange.responseBody?.length ?? 0);
-          const { owner, name, config } = call.binding;
-          if (isRealtime(exchange)) return settleAnswer(call, exchange, unreadOpened(exchange, name, config.whole));
-          return settleAnswer(
-            call,
-            exchange,
-            inTurns(guard.check(exchange, owner), () => !exchange.closed),
-          );
-        },
-    },
+    host_ai_answers_open: guards.open(
+      'in `init`: opens the profiles of the whole config, with the properties of `ai-response-guard`; unusable ones reject the config',
+      ({ config }, log, findings) =>
+        new AnswerGuard(config.whole, { log, found: (kind, action) => findings.count(kind, action) }),
+      null,
+    ),
+    host_ai_answers_check: guards.settle(
+      'host_ai_answers_check',
+      'in `on_response`: 1: the answer is withheld, and a problem document has taken its place; 0: it goes on, with replacements by the config, also while it streams',
+      (guard, exchange, call) => {
+        call.charge(exchange.responseBody?.length ?? 0);
+        const { owner, name, config } = call.binding;
+        if (isRealtime(exchange)) return unreadOpened(exchange, name, config.whole);
+        return inTurns(guard.check(exchange, owner), () => !exchange.closed);
+      },
+    ),
   },
 });

@@ -1,9 +1,9 @@
 /** `host_ai_tokens_*` and `host_ai_costs_*`: limits on the spending of requests to AI providers. */
 
-import { type CounterInfo, capability, onlyIn, openedInInit, type ProcessServices } from '../../../../kit.ts';
+import { type CounterInfo, capability, type ProcessServices } from '../../../../kit.ts';
 import { surfaceOf } from '../../proxy/surfaces/surface-of.ts';
-import { decide, type Rule } from '../decide.ts';
-import { readsBody } from '../files-rule.ts';
+import type { Rule, Rules } from '../decide.ts';
+import { PolicyFunctions } from '../policy-functions.ts';
 import { ConsumerLabels, OTHER } from './consumer-labels.ts';
 import { CostTracker } from './cost-tracker.ts';
 import { Spending } from './spending.ts';
@@ -26,16 +26,18 @@ const OVER_BUDGET: CounterInfo = {
   labels: {},
 };
 
-/** Exempts requests that only count tokens. */
-function unlessCounting(rule: Rule): Rule {
-  return (exchange) => (surfaceOf(exchange.path) === 'counting' ? null : rule(exchange));
+function open({ state, counter }: ProcessServices) {
+  return {
+    spending: new Spending(state.budgets),
+    cost: counter('gw_plugin_ai_cost_tracker_cost_usd_total', COST),
+    overBudget: counter('gw_plugin_ai_cost_tracker_refused_total', OVER_BUDGET),
+    limited: counter('gw_plugin_ai_token_limit_refused_total', LIMITED),
+    consumers: new ConsumerLabels(),
+  };
 }
 
-/** Objects that `init` has opened. */
-interface Bound {
-  tokens: TokenLimit | null;
-  costs: CostTracker | null;
-}
+const limits = new PolicyFunctions<ReturnType<typeof open>, TokenLimit>('host_ai_tokens_open');
+const trackers = new PolicyFunctions<ReturnType<typeof open>, CostTracker>('host_ai_costs_open');
 
 export const aiSpending = capability({
   metrics: {
@@ -43,94 +45,48 @@ export const aiSpending = capability({
     gw_plugin_ai_cost_tracker_refused_total: OVER_BUDGET,
     gw_plugin_ai_token_limit_refused_total: LIMITED,
   },
-  open: ({ state, counter }: ProcessServices) => ({
-    spending: new Spending(state.budgets),
-    cost: counter('gw_plugin_ai_cost_tracker_cost_usd_total', COST),
-    overBudget: counter('gw_plugin_ai_cost_tracker_refused_total', OVER_BUDGET),
-    limited: counter('gw_plugin_ai_token_limit_refused_total', LIMITED),
-    consumers: new ConsumerLabels(),
-  }),
+  open,
   drain: ({ spending }, withinMs) => spending.drain(withinMs),
-  bind: (): Bound => ({ tokens: null, costs: null }),
+  bind: () => ({}),
   functions: {
-    host_ai_tokens_open: {
-      signature: ':i',
-      parameters: '() -> 0',
-      meaning:
-        'in `init`: opens the quotas of the whole config, with the properties of `ai-token-limit`; unusable ones reject the config',
-      declared: true,
-      body: 'request_body',
-      make:
-        (call, { loaded, bound }) =>
-        () => {
-          onlyIn(call, 'init', 'host_ai_tokens_open');
-          const { config, services, name } = call.binding;
-          bound().tokens = new TokenLimit(config.whole, loaded.spending, {
-            log: (message, exchange) => services.log('warn', name, message, exchange),
-            refused: () => loaded.limited.count(),
-          });
-          call.bodyNeed = readsBody;
-          return 0;
-        },
-    },
-    host_ai_tokens_reserve: {
-      signature: ':i',
-      parameters: '() -> refused',
-      meaning:
-        'in `on_request`: 1: the request does not fit into its quota, and a problem document says so; 0: its tokens are reserved, and settled when it has ended',
-      waits: true,
-      declared: true,
-      body: 'request_body',
-      make:
-        (call, { bound }) =>
-        () => {
-          onlyIn(call, 'on_request', 'host_ai_tokens_reserve');
-          const tokens = openedInInit(bound().tokens, 'host_ai_tokens_reserve', 'host_ai_tokens_open');
-          const body = unlessCounting((exchange) => tokens.reserve(exchange));
-          return decide(call, { body, files: tokens.files, session: body });
-        },
-    },
-    host_ai_costs_open: {
-      signature: ':i',
-      parameters: '() -> 0',
-      meaning:
-        'in `init`: opens the prices and budgets of the whole config, with the properties of `ai-cost-tracker`; unusable ones reject the config',
-      declared: true,
-      body: 'request_body',
-      make:
-        (call, { loaded, bound }) =>
-        () => {
-          onlyIn(call, 'init', 'host_ai_costs_open');
-          const { config, services, name } = call.binding;
-          const { consumers, cost, spending, overBudget } = loaded;
-          const labelOf = consumers.ofConfig();
-          bound().costs = new CostTracker(config.whole, spending, {
-            log: (message, exchange) => services.log('warn', name, message, exchange),
-            refused: () => overBudget.count(),
-            spent(dollars, provider, model, consumer) {
-              cost.add(dollars, provider, model, labelOf(consumer));
-            },
-          });
-          call.bodyNeed = readsBody;
-          return 0;
-        },
-    },
-    host_ai_costs_reserve: {
-      signature: ':i',
-      parameters: '() -> refused',
-      meaning:
-        'in `on_request`: 1: the request does not fit into a budget, and a problem document says so; 0: its cost is reserved, and counted when it has ended',
-      waits: true,
-      declared: true,
-      body: 'request_body',
-      make:
-        (call, { bound }) =>
-        () => {
-          onlyIn(call, 'on_request', 'host_ai_costs_reserve');
-          const costs = openedInInit(bound().costs, 'host_ai_costs_reserve', 'host_ai_costs_open');
-          const body = unlessCounting((exchange) => costs.reserve(exchange));
-          return decide(call, { body, files: costs.files, session: body });
-        },
-    },
+    host_ai_tokens_open: limits.open(
+      'in `init`: opens the quotas of the whole config, with the properties of `ai-token-limit`; unusable ones reject the config',
+      ({ config }, log, { spending, limited }) =>
+        new TokenLimit(config.whole, spending, {
+          log: (message, exchange) => log('warn', message, exchange),
+          refused: () => limited.count(),
+        }),
+    ),
+    host_ai_tokens_reserve: limits.decide(
+      'host_ai_tokens_reserve',
+      'refused',
+      'in `on_request`: 1: the request does not fit into its quota, and a problem document says so; 0: its tokens are reserved, and settled when it has ended',
+      reservation,
+    ),
+    host_ai_costs_open: trackers.open(
+      'in `init`: opens the prices and budgets of the whole config, with the properties of `ai-cost-tracker`; unusable ones reject the config',
+      ({ config }, log, { consumers, cost, spending, overBudget }) => {
+        const labelOf = consumers.ofConfig();
+        return new CostTracker(config.whole, spending, {
+          log: (message, exchange) => log('warn', message, exchange),
+          refused: () => overBudget.count(),
+          spent(dollars, provider, model, consumer) {
+            cost.add(dollars, provider, model, labelOf(consumer));
+          },
+        });
+      },
+    ),
+    host_ai_costs_reserve: trackers.decide(
+      'host_ai_costs_reserve',
+      'refused',
+      'in `on_request`: 1: the request does not fit into a budget, and a problem document says so; 0: its cost is reserved, and counted when it has ended',
+      reservation,
+    ),
   },
 });
+
+/** Requests that only count tokens are exempt. */
+function reservation(policy: TokenLimit | CostTracker): Rules {
+  const reserve: Rule = (exchange) => (surfaceOf(exchange.path) === 'counting' ? null : policy.reserve(exchange));
+  return { body: reserve, files: policy.files, session: reserve };
+}

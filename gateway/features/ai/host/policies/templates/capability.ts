@@ -1,8 +1,7 @@
 /** `host_ai_template_*`: templates of prompts to AI providers. */
 
-import { type CounterInfo, capability, onlyIn, openedInInit } from '../../../../kit.ts';
-import { decide } from '../decide.ts';
-import { readsBody } from '../files-rule.ts';
+import { type CounterInfo, capability, type LabelledCounter } from '../../../../kit.ts';
+import { PolicyFunctions } from '../policy-functions.ts';
 import { PromptTemplates, TEMPLATE_RESULTS } from './prompt-templates.ts';
 
 const REQUESTS: CounterInfo = {
@@ -12,51 +11,23 @@ const REQUESTS: CounterInfo = {
   },
 };
 
-/** Objects that `init` has opened. */
-interface Bound {
-  templates: PromptTemplates | null;
-}
+const templates = new PolicyFunctions<LabelledCounter, PromptTemplates>('host_ai_template_open');
 
 export const aiTemplates = capability({
   metrics: { gw_plugin_ai_prompt_template_requests_total: REQUESTS },
   open: ({ counter }) => counter('gw_plugin_ai_prompt_template_requests_total', REQUESTS),
-  bind: (): Bound => ({ templates: null }),
+  bind: () => ({}),
   functions: {
-    host_ai_template_open: {
-      signature: ':i',
-      parameters: '() -> 0',
-      meaning:
-        'in `init`: opens the templates and profiles of the whole config, with the properties of `ai-prompt-template`; unusable ones reject the config',
-      declared: true,
-      body: 'request_body',
-      make:
-        (call, { loaded, bound }) =>
-        () => {
-          onlyIn(call, 'init', 'host_ai_template_open');
-          const { config, services, name } = call.binding;
-          bound().templates = new PromptTemplates(config.whole, {
-            log: (level, message, exchange) => services.log(level, name, message, exchange),
-            count: (result) => loaded.count(result),
-          });
-          call.bodyNeed = readsBody;
-          return 0;
-        },
-    },
-    host_ai_template_apply: {
-      signature: ':i',
-      parameters: '() -> refused',
-      meaning:
-        'in `on_request`: 1: the request names no template that it may use, or its values are not valid, and a problem document says why; 0: it goes on with the prompt that the config makes of it',
-      waits: true,
-      declared: true,
-      body: 'request_body',
-      make:
-        (call, { bound }) =>
-        () => {
-          onlyIn(call, 'on_request', 'host_ai_template_apply');
-          const templates = openedInInit(bound().templates, 'host_ai_template_apply', 'host_ai_template_open');
-          return decide(call, { body: (exchange) => templates.apply(exchange), files: templates.files });
-        },
-    },
+    host_ai_template_open: templates.open(
+      'in `init`: opens the templates and profiles of the whole config, with the properties of `ai-prompt-template`; unusable ones reject the config',
+      ({ config }, log, requests) =>
+        new PromptTemplates(config.whole, { log, count: (result) => requests.count(result) }),
+    ),
+    host_ai_template_apply: templates.decide(
+      'host_ai_template_apply',
+      'refused',
+      'in `on_request`: 1: the request names no template that it may use, or its values are not valid, and a problem document says why; 0: it goes on with the prompt that the config makes of it',
+      (policy) => ({ body: (exchange) => policy.apply(exchange), files: policy.files }),
+    ),
   },
 });
