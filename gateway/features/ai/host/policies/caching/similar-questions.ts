@@ -4,7 +4,7 @@ import { type CacheStore, type Exchange, KeyedMutex, type OwnerPath } from '../.
 import { RESTORED_PROMPT } from '../prompts/restored-prompt.ts';
 import type { SimilaritySettings } from './cache-settings.ts';
 import { Embedder, type EmbedderDeps } from './embedder.ts';
-import { saidLast } from './last-text.ts';
+import { saidLast } from './last-user-message.ts';
 import { indexKeyOf, type Question } from './question.ts';
 import { decodeIndex, encodeIndex, type Similar, similarTo } from './vector-index.ts';
 
