@@ -12,7 +12,7 @@ import {
 import { askTarget } from './ask-target.ts';
 import type { AiServices, ModelContext, RealtimeContext, TranslatedContext } from './attempt-context.ts';
 import { noAnswerProblem } from './conversation/provider-problems.ts';
-import { AiRefused, invalid, refused } from './conversation/refusal.ts';
+import { AiRefusal, invalid, refusal } from './conversation/refusal.ts';
 import { filesRequest } from './files/files-request.ts';
 import { FilesProxy } from './files-proxy.ts';
 import { listModels } from './model-list.ts';
@@ -27,7 +27,7 @@ import { bodyWith } from './surfaces/request-body.ts';
 import { responses } from './surfaces/responses.ts';
 import type { SurfaceRequest } from './surfaces/surface.ts';
 import { surfaceOf } from './surfaces/surface-of.ts';
-import { notServed } from './surfaces/unsupported-paths.ts';
+import { unsupportedPath } from './surfaces/unsupported-paths.ts';
 import type { Provider } from './targets/provider.ts';
 import { fallbacks, resolve, unknownTarget } from './targets/resolution.ts';
 import type { AiSettings } from './targets/settings.ts';
@@ -54,7 +54,7 @@ export class AiProxy implements Engine {
   async answer(exchange: Exchange, response: EngineResponse): Promise<void> {
     const files = filesRequest(exchange);
     if (files !== null) return this.#files.answer(exchange, response, files);
-    const unserved = notServed(exchange.path);
+    const unserved = unsupportedPath(exchange.path);
     if (unserved !== null) return response.whole({ problem: problemFor(exchange, unserved.problem) });
     if (exchange.refusesJson(true) && exchange.answer !== null) return response.whole(exchange.answer);
     const surface = surfaceOf(exchange.path);
@@ -64,7 +64,7 @@ export class AiProxy implements Engine {
       if (surface === 'models') await response.whole(await this.#models(exchange));
       else await this.#serve(exchange, response, surface);
     } catch (error) {
-      if (!(error instanceof AiRefused)) throw error;
+      if (!(error instanceof AiRefusal)) throw error;
       await response.whole({ problem: problemFor(exchange, error.problem) });
     }
   }
@@ -72,7 +72,7 @@ export class AiProxy implements Engine {
   async #models(exchange: Exchange): Promise<Answer> {
     if (exchange.method !== 'GET') {
       const detail = 'The list of models is read with GET.';
-      throw refused('method-not-allowed', 'method_not_allowed', detail, { headers: ['allow', 'GET'] });
+      throw refusal('method-not-allowed', 'method_not_allowed', detail, { headers: ['allow', 'GET'] });
     }
     return {
       status: 200,
@@ -90,7 +90,7 @@ export class AiProxy implements Engine {
     if (unknown !== null) log('warn', `ai.target names ${JSON.stringify(unknown)}, which is not in targets`, exchange);
     const resolved = resolve(settings, exchange, model);
     const { target, resolution, alias } = resolved;
-    metrics.resolved(resolution);
+    metrics.countResolution(resolution);
     if (name === 'counting' && target.provider !== 'provider_messages')
       return response.whole(estimateCount(sent.parsed));
     const common = { exchange, response, settings, services, model };
@@ -104,7 +104,7 @@ export class AiProxy implements Engine {
       const next = { ...common, request: requestFor(sent, spare.model), why: `${from.name} failed` };
       const context = contextIfSupported(next, name, provider);
       if (context === null) continue;
-      metrics.fellBack(from.provider, provider);
+      metrics.countFallback(from.provider, provider);
       failure = await askTarget(context, spare.target);
       from = spare.target;
     }
@@ -113,7 +113,7 @@ export class AiProxy implements Engine {
   }
 }
 
-/** Throws AiRefused if the provider does not support the request. */
+/** Throws AiRefusal if the provider does not support the request. */
 function contextFor(
   model: ModelContext,
   name: SurfaceWithModel,
@@ -137,17 +137,17 @@ function contextIfSupported(...inputs: Parameters<typeof contextFor>): ReturnTyp
   try {
     return contextFor(...inputs);
   } catch (error) {
-    if (error instanceof AiRefused) return null;
+    if (error instanceof AiRefusal) return null;
     throw error;
   }
 }
 
-/** Throws AiRefused. */
+/** Throws AiRefusal. */
 function readRequest(exchange: Exchange): SurfaceRequest {
   const parsed = parsedRequest(exchange);
   const [model, stream] = [get(parsed, 'model'), get(parsed, 'stream') ?? false];
   if (typeof model !== 'string' || model === '') {
-    throw refused('validation-failed', 'model_required', 'The request must name a model.', { param: 'model' });
+    throw refusal('validation-failed', 'model_required', 'The request must name a model.', { param: 'model' });
   }
   if (model.length > MAX_MODEL) throw invalid('model', `at most ${MAX_MODEL} characters long`);
   if (typeof stream !== 'boolean') throw invalid('stream', 'true or false');

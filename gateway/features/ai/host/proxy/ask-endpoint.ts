@@ -3,7 +3,7 @@
 import type { AttemptContext, EndpointTarget } from './attempt-context.ts';
 import { ReportedError } from './conversation/provider-failure.ts';
 import { credentialProblem } from './conversation/provider-problems.ts';
-import { type AttemptResult, failed, failureOf, type Refusal } from './endpoint-answer.ts';
+import { type AttemptResult, failed, failureOf, type ProviderRefusal } from './endpoint-answer.ts';
 import { EndpointAttempt } from './endpoint-attempt.ts';
 import { askForFiles } from './files-attempt.ts';
 import { askForStream, askForWhole, reportedResult } from './provider-attempt.ts';
@@ -21,7 +21,7 @@ export async function askEndpoint(context: AttemptContext, at: EndpointTarget): 
   return result;
 }
 
-/** Rejects with ProviderFailed, HttpCallError or ReportedError if the provider fails. */
+/** Rejects with ProviderFailure, HttpCallError or ReportedError if the provider fails. */
 async function ask(context: AttemptContext, attempt: EndpointAttempt): Promise<AttemptResult> {
   switch (context.kind) {
     case 'files':
@@ -44,7 +44,7 @@ function resultOf(error: unknown, context: AttemptContext, attempt: EndpointAtte
 function sendRefusal(
   { exchange, response }: AttemptContext,
   attempt: EndpointAttempt,
-  refusal: Refusal,
+  refusal: ProviderRefusal,
 ): Promise<void> {
   TokenCount.of(exchange)?.failed();
   const problem = credentialProblem(refusal.status);

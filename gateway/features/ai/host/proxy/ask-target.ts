@@ -1,7 +1,7 @@
 /** Sends one request to one target: asks its endpoints one after another, until one answers. */
 import { askEndpoint } from './ask-endpoint.ts';
 import type { RealtimeContext, TranslatedContext } from './attempt-context.ts';
-import { ProviderFailed } from './conversation/provider-failure.ts';
+import { ProviderFailure } from './conversation/provider-failure.ts';
 import { aiProblem } from './conversation/refusal.ts';
 import { traceEndpoint } from './endpoint-attempt.ts';
 import { problemFor } from './surfaces/problem-for.ts';
@@ -11,7 +11,7 @@ import type { Target } from './targets/targets.ts';
 type ModelContext = TranslatedContext | RealtimeContext;
 
 /** Returns null if the client has an answer, or has left; otherwise nothing was sent to it. */
-export async function askTarget(context: ModelContext, target: Target): Promise<ProviderFailed | null> {
+export async function askTarget(context: ModelContext, target: Target): Promise<ProviderFailure | null> {
   const { exchange, request, settings, why } = context;
   const tries = new TargetTries(target, request.model, settings.timeoutMs);
   while (!exchange.closed) {
@@ -23,10 +23,10 @@ export async function askTarget(context: ModelContext, target: Target): Promise<
     if (result.type === 'failed') tries.failure = result.failure;
     else if (result.type !== 'limited') return null;
   }
-  if (exchange.closed) return tries.failure ?? new ProviderFailed('the client has gone');
+  if (exchange.closed) return tries.failure ?? new ProviderFailure('the client has gone');
   if (tries.failure !== null) return tries.failure;
   const seconds = target.retryAfter(request.model);
-  if (tries.hasOpenBreaker) return new ProviderFailed('circuit breaker open', 503, seconds);
+  if (tries.hasOpenBreaker) return new ProviderFailure('circuit breaker open', 503, seconds);
   await answerLimited(context, seconds);
   return null;
 }

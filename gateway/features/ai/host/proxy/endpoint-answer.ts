@@ -10,7 +10,7 @@ import {
   retryAfterMs,
 } from '../../../kit.ts';
 import type { EndpointTarget } from './attempt-context.ts';
-import { ProviderFailed } from './conversation/provider-failure.ts';
+import { ProviderFailure } from './conversation/provider-failure.ts';
 import { passedHeaders, withRetryAfter } from './provider-headers.ts';
 
 /** Longest error of a provider that is read, in bytes; longer bodies are ignored. */
@@ -19,7 +19,7 @@ const MAX_ERROR = 1 << 20;
 export const NO_ANSWER = 502;
 
 /** A provider's refusal of the request, as the client gets it. */
-export interface Refusal {
+export interface ProviderRefusal {
   readonly status: number;
   readonly headers: HeaderList;
   readonly body: Uint8Array | string;
@@ -28,25 +28,26 @@ export interface Refusal {
 export type AttemptResult =
   /** The client has an answer, or has left. */
   | { readonly type: 'answered' }
-  | { readonly type: 'refused'; readonly refusal: Refusal }
+  | { readonly type: 'refused'; readonly refusal: ProviderRefusal }
   /** The endpoint answered 429, and the request goes on to another one; nothing was sent to the client. */
   | { readonly type: 'limited' }
   /** Nothing was sent to the client. */
-  | { readonly type: 'failed'; readonly failure: ProviderFailed }
+  | { readonly type: 'failed'; readonly failure: ProviderFailure }
   /** The answer broke off after its head. */
-  | { readonly type: 'broken'; readonly failure: ProviderFailed };
+  | { readonly type: 'broken'; readonly failure: ProviderFailure };
 
 export const ANSWERED: AttemptResult = { type: 'answered' };
 export const LIMITED: AttemptResult = { type: 'limited' };
 
-export function failed(failure: ProviderFailed): AttemptResult {
+export function failed(failure: ProviderFailure): AttemptResult {
   return { type: 'failed', failure };
 }
 
 /** Returns the provider's failure. Rethrows errors that do not come from the provider. */
-export function failureOf(error: unknown): ProviderFailed {
-  if (error instanceof ProviderFailed) return error;
-  if (error instanceof HttpCallError) return new ProviderFailed(error.message, error.failure === 'timeout' ? 504 : 502);
+export function failureOf(error: unknown): ProviderFailure {
+  if (error instanceof ProviderFailure) return error;
+  if (error instanceof HttpCallError)
+    return new ProviderFailure(error.message, error.failure === 'timeout' ? 504 : 502);
   throw error;
 }
 
@@ -62,7 +63,9 @@ export interface AnswerHead {
 export function badAnswer({ status, headers }: AnswerHead): AttemptResult | null {
   if (status < 300 || (status >= 400 && status < 500)) return null;
   const waitMs = retryAfterMs(headerOf(headers, 'retry-after'));
-  return failed(new ProviderFailed(`it answered ${status}`, status, waitMs === null ? null : Math.ceil(waitMs / 1000)));
+  return failed(
+    new ProviderFailure(`it answered ${status}`, status, waitMs === null ? null : Math.ceil(waitMs / 1000)),
+  );
 }
 
 export function discardAnswer(answer: AnswerHead): void {
@@ -71,11 +74,11 @@ export function discardAnswer(answer: AnswerHead): void {
 }
 
 export function errorBody({ body }: HttpStream): Promise<Uint8Array> {
-  return readWhole(body, MAX_ERROR, () => new ProviderFailed(`its error has more than ${MAX_ERROR} bytes`));
+  return readWhole(body, MAX_ERROR, () => new ProviderFailure(`its error has more than ${MAX_ERROR} bytes`));
 }
 
 /** `error`: for the client, in the form of its surface; null: `body` as it came. */
-export function refusalBy(
+export function refusalByProvider(
   { status, headers }: AnswerHead,
   { tries }: EndpointTarget,
   body: Uint8Array | string,

@@ -5,7 +5,7 @@
 
 import { CLIENT_CLOSED, type Exchange, HttpCallError, headerOf, type LogLevel, retryAfterMs } from '../../../kit.ts';
 import type { AttemptContext, EndpointTarget } from './attempt-context.ts';
-import { ProviderFailed } from './conversation/provider-failure.ts';
+import { ProviderFailure } from './conversation/provider-failure.ts';
 import {
   type AnswerHead,
   type AttemptResult,
@@ -39,7 +39,7 @@ export class EndpointAttempt {
     const { breaker } = this.at.endpoint.health;
     const { clientIp } = this.#context.exchange;
     if (breaker.admits(clientIp)) return null;
-    const result = failed(new ProviderFailed('circuit breaker open', 503, breaker.retryAfter(clientIp)));
+    const result = failed(new ProviderFailure('circuit breaker open', 503, breaker.retryAfter(clientIp)));
     this.#logFailure(result);
     return result;
   }
@@ -60,7 +60,7 @@ export class EndpointAttempt {
     health.breaker.succeeded();
     health.recordQuota(answer.headers);
     const { status, headers } = answer;
-    if (this.isLimited(status, retryAfterMs(headerOf(headers, 'retry-after')))) {
+    if (this.willTryAnotherAfter(status, retryAfterMs(headerOf(headers, 'retry-after')))) {
       discardAnswer(answer);
       return LIMITED;
     }
@@ -72,7 +72,7 @@ export class EndpointAttempt {
   }
 
   /** Records the status of the answer. Reports whether another endpoint is asked instead, since it is 429. */
-  isLimited(status: number, waitMs: number | null): boolean {
+  willTryAnotherAfter(status: number, waitMs: number | null): boolean {
     const { endpoint, tries } = this.at;
     this.#status = status;
     if (status !== 429 || tries === null) return false;
@@ -86,10 +86,10 @@ export class EndpointAttempt {
     const { endpoint, target, tries } = this.at;
     const { metrics } = services;
     const status = exchange.closed && this.#status === NO_ANSWER ? CLIENT_CLOSED : this.#status;
-    metrics.answered(target.provider, status, (performance.now() - this.#from) / 1000);
+    metrics.recordAnswer(target.provider, status, (performance.now() - this.#from) / 1000);
     if (exchange.closed) return;
     const hasFailed = result.type === 'failed' || result.type === 'broken';
-    metrics.asked(endpoint.host, this.#status === 429 ? 'limited' : hasFailed ? 'failed' : 'answered');
+    metrics.countEndpoint(endpoint.host, this.#status === 429 ? 'limited' : hasFailed ? 'failed' : 'answered');
     if (hasFailed || result.type === 'limited') TokenCount.of(exchange)?.failed();
     if (hasFailed && tries !== null) endpoint.health.failed();
     this.#logFailure(result);
@@ -109,7 +109,7 @@ export class EndpointAttempt {
     const isOurs = exchange.closed || Boolean(exchange.bodyStream?.errored);
     if (isOurs || !(error instanceof HttpCallError) || !COUNTED.includes(error.failure))
       health.breaker.abandoned(exchange.clientIp);
-    else if (health.breaker.failed(exchange.clientIp)) services.metrics.broke(host);
+    else if (health.breaker.failed(exchange.clientIp)) services.metrics.countOpenBreaker(host);
   }
 
   /** A request whose own body broke off is logged as such. */

@@ -10,12 +10,12 @@ import {
   writeWithBackpressure,
 } from '../../../kit.ts';
 import type { FilesContext } from './attempt-context.ts';
-import { ProviderFailed } from './conversation/provider-failure.ts';
+import { ProviderFailure } from './conversation/provider-failure.ts';
 import { aiProblem } from './conversation/refusal.ts';
-import { ANSWERED, type AttemptResult, errorBody, failureOf, refusalBy } from './endpoint-answer.ts';
+import { ANSWERED, type AttemptResult, errorBody, failureOf, refusalByProvider } from './endpoint-answer.ts';
 import { type EndpointAttempt, traceEndpoint } from './endpoint-attempt.ts';
-import { countedOnce } from './files/batch-count.ts';
-import { boundAnswer, objectOf, withIds } from './files/client-answer.ts';
+import { countBatchOnce } from './files/batch-count.ts';
+import { bindIds, objectOf, withIds } from './files/client-answer.ts';
 import { passedHeaders } from './provider-headers.ts';
 import { TokenCount } from './token-count.ts';
 
@@ -24,7 +24,7 @@ const MAX_OBJECT = 1 << 20;
 /** Longest model name accepted, in characters. */
 const MAX_MODEL = 256;
 
-/** Rejects with ProviderFailed or HttpCallError if the provider fails. */
+/** Rejects with ProviderFailure or HttpCallError if the provider fails. */
 export async function askForFiles(context: FilesContext, attempt: EndpointAttempt): Promise<AttemptResult> {
   const { exchange, response, services, call, ids, request } = context;
   const { target, endpoint } = attempt.at;
@@ -35,11 +35,11 @@ export async function askForFiles(context: FilesContext, attempt: EndpointAttemp
   if (answer.status >= 400) {
     // The provider names ids in its words.
     const text = withIds(Buffer.from(await errorBody(answer)).toString(), request.ids);
-    return refusalBy(answer, attempt.at, text, null);
+    return refusalByProvider(answer, attempt.at, text, null);
   }
   if (call.operation === 'content') return sendContent(context, answer);
-  const value = objectOf(await readWhole(answer.body, MAX_OBJECT, () => new ProviderFailed('its answer is too long')));
-  const body = boundAnswer(value, call.surface, ids);
+  const value = objectOf(await readWhole(answer.body, MAX_OBJECT, () => new ProviderFailure('its answer is too long')));
+  const body = bindIds(value, call.surface, ids);
   try {
     if (call.surface === 'batches') await countBatch(context, attempt, value);
   } catch (error) {
@@ -92,11 +92,11 @@ async function sendContent({ exchange, response }: FilesContext, answer: HttpStr
 /** Rejects with StateUnavailable. */
 async function countBatch({ exchange, services }: FilesContext, { at }: EndpointAttempt, batch: Obj): Promise<void> {
   const { provider } = at.target;
-  const usage = await countedOnce(batch, at.endpoint.baseUrl, services.reservations);
+  const usage = await countBatchOnce(batch, at.endpoint.baseUrl, services.reservations);
   if (usage === null) return;
   const model = get(batch, 'model');
   const count = TokenCount.begin(exchange, provider, typeof model === 'string' ? model.slice(0, MAX_MODEL) : '');
   count.succeeded(usage);
   count.completed();
-  services.metrics.counted(provider, usage);
+  services.metrics.countTokens(provider, usage);
 }

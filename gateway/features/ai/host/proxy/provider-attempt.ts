@@ -14,7 +14,7 @@ import {
   scanJson,
 } from '../../../kit.ts';
 import type { TranslatedContext } from './attempt-context.ts';
-import { type ProviderError, ProviderFailed } from './conversation/provider-failure.ts';
+import { type ProviderError, ProviderFailure } from './conversation/provider-failure.ts';
 import { aiProblem } from './conversation/refusal.ts';
 import {
   ANSWERED,
@@ -23,7 +23,7 @@ import {
   errorBody,
   failed,
   LIMITED,
-  refusalBy,
+  refusalByProvider,
 } from './endpoint-answer.ts';
 import type { EndpointAttempt } from './endpoint-attempt.ts';
 import { passedHeaders, warningHeaders } from './provider-headers.ts';
@@ -33,7 +33,7 @@ import type { Provider } from './targets/provider.ts';
 import { TokenCount } from './token-count.ts';
 import { TokenEstimate } from './token-estimate.ts';
 
-/** Rejects with ProviderFailed, HttpCallError or ReportedError if the provider fails. */
+/** Rejects with ProviderFailure, HttpCallError or ReportedError if the provider fails. */
 export async function askForWhole(context: TranslatedContext, attempt: EndpointAttempt): Promise<AttemptResult> {
   const { exchange, response, services, translation } = context;
   const { target, headMs: timeoutMs } = attempt.at;
@@ -42,7 +42,7 @@ export async function askForWhole(context: TranslatedContext, attempt: EndpointA
   if (head.type !== 'usable') return head;
   const { answer } = head;
   exchange.onClose(() => answer.holding?.release());
-  if (answer.status >= 400) return refusal(context, attempt, answer, answer.body);
+  if (answer.status >= 400) return refusalFor(context, attempt, answer, answer.body);
   if (answer.holding?.take(affordable(answer.body).heapBytes) === false) {
     const overloaded = aiProblem('overloaded', null, 'The gateway has no room for the answer.');
     await response.whole({ problem: problemFor(exchange, overloaded) });
@@ -52,7 +52,7 @@ export async function askForWhole(context: TranslatedContext, attempt: EndpointA
   count.succeeded(usage);
   count.completed();
   if (usage === null) TokenEstimate.of(exchange)?.answered(body.length);
-  else services.metrics.counted(target.provider, usage);
+  else services.metrics.countTokens(target.provider, usage);
   const headers = headersOf(context, answer, target.provider, 'application/json');
   await response.whole({ status: 200, headers, body });
   return ANSWERED;
@@ -67,14 +67,14 @@ export async function askForStream(context: TranslatedContext, attempt: Endpoint
   const head = await attempt.head(services.http.open({ ...callOf(context, attempt), timeoutMs, headTimeoutMs }));
   if (head.type !== 'usable') return head;
   const { answer } = head;
-  if (answer.status >= 400) return refusal(context, attempt, answer, await errorBody(answer));
+  if (answer.status >= 400) return refusalFor(context, attempt, answer, await errorBody(answer));
   if (!/^text\/event-stream\s*(;|$)/i.test(headerOf(answer.headers, 'content-type') ?? '')) {
     answer.cancel();
-    return failed(new ProviderFailed('it answered without a stream, which was asked for'));
+    return failed(new ProviderFailure('it answered without a stream, which was asked for'));
   }
   const headers = headersOf(context, answer, target.provider, 'text/event-stream');
   await new StreamedResponse(context, attempt, count).run(answer.body, headers);
-  if (count.usage !== null) services.metrics.counted(target.provider, count.usage);
+  if (count.usage !== null) services.metrics.countTokens(target.provider, count.usage);
   return ANSWERED;
 }
 
@@ -102,18 +102,18 @@ function headersOf(
   type: string,
 ): HeaderList {
   const { warnings } = translation;
-  for (const each of warnings) services.metrics.warned(each, provider);
+  for (const each of warnings) services.metrics.countWarning(each, provider);
   return [...passedHeaders(headers, type), ...warningHeaders(warnings)];
 }
 
 /** The provider refuses the request: its error becomes one of the surface. */
-function refusal(
+function refusalFor(
   { translation }: TranslatedContext,
   { at }: EndpointAttempt,
   answer: AnswerHead,
   body: Uint8Array,
 ): AttemptResult {
-  return refusalBy(answer, at, body, translation.error(parsedBody(body), answer.status));
+  return refusalByProvider(answer, at, body, translation.error(parsedBody(body), answer.status));
 }
 
 /** The provider reports an error under a status that says success. */
@@ -123,8 +123,8 @@ export function reportedResult(
   error: ProviderError,
 ): AttemptResult {
   const { status, message } = error;
-  if (attempt.isLimited(status, null)) return LIMITED;
-  if (status >= 500) return failed(new ProviderFailed(`it answered with an error: ${message}`, status));
+  if (attempt.willTryAnotherAfter(status, null)) return LIMITED;
+  if (status >= 500) return failed(new ProviderFailure(`it answered with an error: ${message}`, status));
   const body = JSON.stringify(surface.error(error));
   return { type: 'refused', refusal: { status, headers: ['content-type', 'application/json'], body } };
 }
@@ -134,17 +134,17 @@ function jsonOf({ body }: HttpAnswer): unknown {
   try {
     value = parseAsWritten(jsonText(body));
   } catch (error) {
-    throw new ProviderFailed(`its answer is not valid: ${messageOf(error)}`);
+    throw new ProviderFailure(`its answer is not valid: ${messageOf(error)}`);
   }
-  if (nestsTooDeeply(value)) throw new ProviderFailed(`its answer is nested more than ${MOST_NESTING} levels deep`);
+  if (nestsTooDeeply(value)) throw new ProviderFailure(`its answer is nested more than ${MOST_NESTING} levels deep`);
   return value;
 }
 
-/** Throws ProviderFailed if parsing would delay other requests. */
+/** Throws ProviderFailure if parsing would delay other requests. */
 function affordable(body: Uint8Array): JsonScan {
   const scan = scanJson(body);
   if (scan.isTooCostly)
-    throw new ProviderFailed('its answer takes too long to parse: it is too large, or has too many values');
+    throw new ProviderFailure('its answer takes too long to parse: it is too large, or has too many values');
   return scan;
 }
 

@@ -2,8 +2,8 @@
 
 import { type HeaderList, headerOf, messageOf, PROTOCOL, UpstreamHandshake } from '../../../kit.ts';
 import type { RealtimeContext } from './attempt-context.ts';
-import { ProviderFailed } from './conversation/provider-failure.ts';
-import { ANSWERED, type AttemptResult, failed, refusalBy } from './endpoint-answer.ts';
+import { ProviderFailure } from './conversation/provider-failure.ts';
+import { ANSWERED, type AttemptResult, failed, refusalByProvider } from './endpoint-answer.ts';
 import type { EndpointAttempt } from './endpoint-attempt.ts';
 import { passedHandshake } from './realtime/surface.ts';
 import { RealtimeSession } from './realtime-session.ts';
@@ -26,15 +26,15 @@ export async function openSession(context: RealtimeContext, attempt: EndpointAtt
   if (head.type !== 'usable') return head;
   const { answer } = head;
   if (!('connection' in answer)) {
-    if (answer.status >= 400) return refusalBy(answer, attempt.at, answer.body, null);
-    return failed(new ProviderFailed(`it answered ${answer.status}, and opened no WebSocket`));
+    if (answer.status >= 400) return refusalByProvider(answer, attempt.at, answer.body, null);
+    return failed(new ProviderFailure(`it answered ${answer.status}, and opened no WebSocket`));
   }
   count.succeeded(null);
   const session = RealtimeSession.of(exchange);
   session.begin(count, {
-    counted: (usage) => services.metrics.spoken(target.provider, usage),
+    counted: (usage) => services.metrics.countRealtimeTokens(target.provider, usage),
     uncounted(why) {
-      services.metrics.uncounted(target.provider);
+      services.metrics.countUncounted(target.provider);
       attempt.log('warn', `: ${why}`);
     },
     failed: (error) => services.log('error', `a response could not be settled: ${messageOf(error)}`, exchange),

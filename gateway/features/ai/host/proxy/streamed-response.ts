@@ -11,7 +11,7 @@ import {
   writeWithBackpressure,
 } from '../../../kit.ts';
 import type { TranslatedContext } from './attempt-context.ts';
-import { type ProviderError, ProviderFailed, ReportedError } from './conversation/provider-failure.ts';
+import { type ProviderError, ProviderFailure, ReportedError } from './conversation/provider-failure.ts';
 import type { EndpointAttempt } from './endpoint-attempt.ts';
 import type { StreamedAnswer } from './surfaces/surface.ts';
 import type { TokenCount } from './token-count.ts';
@@ -67,12 +67,12 @@ export class StreamedResponse {
         if (this.#sink === null || exchange.closed) break;
         await this.#turns.next();
       }
-      if (exchange.closed && this.#sink === undefined) throw new ProviderFailed('the client has gone');
+      if (exchange.closed && this.#sink === undefined) throw new ProviderFailure('the client has gone');
       if (!exchange.closed && this.#sink !== null) {
-        if (!this.#answer.begun) throw new ProviderFailed('its stream ended before its first event');
+        if (!this.#answer.begun) throw new ProviderFailure('its stream ended before its first event');
         this.#add(this.#answer.end(this.#events.rest));
         await this.#write(headers);
-        if (this.#sink === undefined) throw new ProviderFailed('its stream ended before its first event');
+        if (this.#sink === undefined) throw new ProviderFailure('its stream ended before its first event');
         whole = true;
       }
     } catch (error) {
@@ -97,7 +97,7 @@ export class StreamedResponse {
     const left = Math.max(0, this.#silent - (now - this.#silentAt) * SILENT_PER_MS);
     this.#silent = left + Math.max(raw.length, LEAST_EVENT);
     this.#silentAt = now;
-    if (this.#silent > MAX_SILENT) throw new ProviderFailed('its stream says nothing without an end');
+    if (this.#silent > MAX_SILENT) throw new ProviderFailure('its stream says nothing without an end');
   }
 
   /** Reads each byte as a character, so that output and input are the same bytes. */
@@ -105,7 +105,7 @@ export class StreamedResponse {
     try {
       return this.#events.push(chunk.toString('latin1'));
     } catch (error) {
-      throw new ProviderFailed(messageOf(error));
+      throw new ProviderFailure(messageOf(error));
     }
   }
 
@@ -117,7 +117,7 @@ export class StreamedResponse {
   #holds(): boolean {
     if (this.#answer.begun || this.#sink !== undefined) return false;
     const held = this.#pieces.reduce((sum, { length }) => sum + length, 0);
-    if (held > MAX_BEFORE) throw new ProviderFailed('its stream does not begin');
+    if (held > MAX_BEFORE) throw new ProviderFailure('its stream does not begin');
     return performance.now() - this.#from < HELD;
   }
 
@@ -163,7 +163,7 @@ export class StreamedResponse {
 /** Throws if parsing would delay other requests. */
 function checkCost({ data }: ServerSentEvent): void {
   if (data === null || isQuickJson(Buffer.from(data, 'latin1'))) return;
-  throw new ProviderFailed('an event takes too long to parse');
+  throw new ProviderFailure('an event takes too long to parse');
 }
 
 function errorOf(error: unknown): ProviderError {

@@ -1,7 +1,7 @@
 /** Problems for clients when no provider has answered. */
 
 import type { Problem } from '../../../../kit.ts';
-import type { ProviderFailed } from './provider-failure.ts';
+import type { ProviderFailure } from './provider-failure.ts';
 import { aiProblem } from './refusal.ts';
 
 /** Statuses by which a provider, or a proxy before it, refuses the gateway's credential, which no client has sent. */
@@ -15,7 +15,7 @@ export function credentialProblem(status: number): Problem | null {
 }
 
 /** `otherwise`: the detail if the provider did not time out. */
-export function noAnswerProblem({ status, retryAfter }: ProviderFailed, otherwise: string): Problem {
+export function noAnswerProblem({ status, retryAfter }: ProviderFailure, otherwise: string): Problem {
   const detail = status === 504 ? 'No provider answered in time.' : otherwise;
   const headers = retryAfter === null ? {} : { headers: ['retry-after', String(retryAfter)] };
   return aiProblem('upstream-failed', null, detail, headers);

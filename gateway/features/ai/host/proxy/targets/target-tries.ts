@@ -1,6 +1,6 @@
 /** The endpoints of a target that one request has been sent to, and the time that is left for others. */
 
-import type { ProviderFailed } from '../conversation/provider-failure.ts';
+import type { ProviderFailure } from '../conversation/provider-failure.ts';
 import type { Choice } from './balance.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { Target } from './targets.ts';
@@ -17,7 +17,7 @@ export class TargetTries {
   readonly #until: number;
   readonly #tried = new Set<Endpoint>();
   /** Failure of the last failed endpoint; a 429 does not count. */
-  failure: ProviderFailed | null = null;
+  failure: ProviderFailure | null = null;
 
   constructor(target: Target, model: string, timeoutMs: number) {
     this.#target = target;
