@@ -99,6 +99,7 @@ export { StateUnavailable } from '../src/state/state.ts';
 export { ByteCollector } from '../src/streams/byte-collector.ts';
 export { readWhole } from '../src/streams/read-whole.ts';
 export { EventParser, type ServerSentEvent } from '../src/streams/server-sent-events.ts';
+export { writeWithBackpressure } from '../src/streams/write-with-backpressure.ts';
 export { text, timestamp } from '../src/telemetry/access-log.ts';
 export type { LabelledCounter } from '../src/telemetry/labelled-counter.ts';
 export {

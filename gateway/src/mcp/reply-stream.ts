@@ -1,6 +1,6 @@
 /** The answer to a request with earlier messages of the server: a stream from the first such message on, else JSON. */
 import { type Answer, type HeaderList, joinedHeader, type ResponseSink } from '../exchange.ts';
-import { waitForDrain } from '../streams/wait-for-drain.ts';
+import { writeWithBackpressure } from '../streams/write-with-backpressure.ts';
 import { type McpRequest, STREAMS } from './tool-methods.ts';
 
 const HEADERS: HeaderList = [
@@ -34,7 +34,7 @@ export class ReplyStream {
     }
     const sink = this.#sink;
     if (sink === null || sink.destroyed || signal.aborted) return false;
-    if (!sink.write(eventOf(JSON.stringify(message)))) await drained(sink, signal);
+    await writeWithBackpressure(sink, eventOf(JSON.stringify(message)), waitingUntil(signal));
     return true;
   }
 
@@ -50,11 +50,14 @@ export class ReplyStream {
   }
 }
 
-function drained(sink: ResponseSink, signal: AbortSignal): Promise<void> {
-  return waitForDrain(sink, (resume) => {
-    signal.addEventListener('abort', resume);
-    return () => signal.removeEventListener('abort', resume);
-  });
+function waitingUntil(signal: AbortSignal) {
+  return {
+    closed: signal.aborted,
+    onClose(listener: () => void) {
+      signal.addEventListener('abort', listener);
+      return () => signal.removeEventListener('abort', listener);
+    },
+  };
 }
 
 /** `message`: JSON. */

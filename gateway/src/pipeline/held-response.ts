@@ -4,7 +4,7 @@ import { CLIENT_CLOSED, type Exchange, type ResponseSink } from '../exchange.ts'
 import type { BufferBudget, Holding as HeldBytes } from '../memory/buffer-budget.ts';
 import { holdFor } from '../memory/request-holding.ts';
 import { ByteCollector } from '../streams/byte-collector.ts';
-import { waitForDrain } from '../streams/wait-for-drain.ts';
+import { writeWithBackpressure } from '../streams/write-with-backpressure.ts';
 
 /**
  * Bytes of one response, counted from the upstream's first until the client has all of them
@@ -70,7 +70,7 @@ export function holdResponse(holding: Holding): Writable {
       for (const each of collected.take()) passing?.write(each);
     }
     const sink = passing;
-    if (sink !== null && !sink.destroyed && !sink.write(chunk)) await waitForDrain(sink);
+    if (sink !== null && !sink.destroyed) await writeWithBackpressure(sink, chunk);
     holding.bytes.release();
   }
 

@@ -87,15 +87,15 @@ function readingsOf(text: string): readonly string[] {
   if (PLAIN.test(text) && text.search(ESCAPE) < 0) return [text];
   // Patterns match whole characters only, so lone surrogates are replaced.
   const whole = text.toWellFormed();
-  const unescaped = [ESCAPE, NESTED_ESCAPE].map((form) => whole.replace(form, decoded).toWellFormed());
-  return [...new Set([whole, ...[whole, ...unescaped].flatMap(asRead)])];
+  const unescaped = [ESCAPE, NESTED_ESCAPE].map((form) => whole.replace(form, decode).toWellFormed());
+  return [...new Set([whole, ...[whole, ...unescaped].flatMap(visibleText)])];
 }
 
-function decoded(_: string, code: string | undefined, letter = ''): string {
+function decode(_: string, code: string | undefined, letter = ''): string {
   return code === undefined ? (ESCAPED.get(letter) ?? letter) : String.fromCharCode(Number.parseInt(code, 16));
 }
 
 /** Removes invisible characters, and normalises letters of other forms; tags count as letters, and as invisible. */
-function asRead(text: string): readonly string[] {
+function visibleText(text: string): readonly string[] {
   return [text.replace(TAGS, plainTag), text].map((each) => each.normalize('NFKC').replace(UNSEEN, ''));
 }

@@ -1,10 +1,10 @@
 /** Decides on a request by a policy: with its body, and with an answer that clients of the AI gateway understand. */
 
 import { answerWith, type Call, type Exchange, Interrupted } from '../../../kit.ts';
-import { AiRefused } from '../proxy/conversation/refusal.ts';
+import { AiRefusal } from '../proxy/conversation/refusal.ts';
 import { filesRequest } from '../proxy/files/files-request.ts';
-import { notServed } from '../proxy/surfaces/not-served.ts';
 import { problemFor } from '../proxy/surfaces/problem-for.ts';
+import { unsupportedPath } from '../proxy/surfaces/unsupported-paths.ts';
 import type { Decision } from './decision.ts';
 import type { FilesRule } from './files-rule.ts';
 import { isRealtime, unreadSession } from './unread-sessions.ts';
@@ -31,10 +31,10 @@ export function decide(call: Call, rules: Rules): number | Promise<number> {
   const exchange = call.request();
   const settle = (decision: Decision) => {
     if (decision === null) return PASSES;
-    answerWith(call, decision instanceof AiRefused ? { problem: problemFor(exchange, decision.problem) } : decision);
+    answerWith(call, decision instanceof AiRefusal ? { problem: problemFor(exchange, decision.problem) } : decision);
     return ANSWERS;
   };
-  const decision = decided(call, exchange, rules);
+  const decision = decisionOf(call, exchange, rules);
   return decision instanceof Promise ? call.wait(decision, DEADLINE_MS, settle) : settle(decision);
 }
 
@@ -42,9 +42,9 @@ export function decide(call: Call, rules: Rules): number | Promise<number> {
 export function settleAnswer(
   call: Call,
   exchange: Exchange,
-  refusal: AiRefused | null | Promise<AiRefused | null>,
+  refusal: AiRefusal | null | Promise<AiRefusal | null>,
 ): number | Promise<number> {
-  const settle = (found: AiRefused | null) => {
+  const settle = (found: AiRefusal | null) => {
     if (found === null) return PASSES;
     answerWith(call, { problem: problemFor(exchange, found.problem) });
     return ANSWERS;
@@ -52,11 +52,11 @@ export function settleAnswer(
   return refusal instanceof Promise ? call.wait(refusal, DEADLINE_MS, settle) : settle(refusal);
 }
 
-function decided(call: Call, exchange: Exchange, rules: Rules): Decision | Promise<Decision> {
+function decisionOf(call: Call, exchange: Exchange, rules: Rules): Decision | Promise<Decision> {
   const request = filesRequest(exchange);
-  if (request !== null) return ruled(() => rules.files(exchange, request));
+  if (request !== null) return apply(() => rules.files(exchange, request));
   const { session = ofUnread(call), body } = rules;
-  if (isRealtime(exchange)) return ruled(() => session(exchange));
+  if (isRealtime(exchange)) return apply(() => session(exchange));
   return exchange.body === null ? read(call, exchange).then(() => ofBody(exchange, body)) : ofBody(exchange, body);
 }
 
@@ -72,13 +72,13 @@ async function read(call: Call, exchange: Exchange): Promise<void> {
 
 function ofBody(exchange: Exchange, rule: Rule): Decision | Promise<Decision> {
   if (exchange.body === null) return null;
-  const unserved = notServed(exchange.path);
+  const unserved = unsupportedPath(exchange.path);
   if (unserved !== null) return unserved;
   if (exchange.refusesJson(true)) throw new Interrupted('the body has a member twice');
-  return ruled(() => rule(exchange));
+  return apply(() => rule(exchange));
 }
 
-function ruled(rule: () => Decision | Promise<Decision>): Decision | Promise<Decision> {
+function apply(rule: () => Decision | Promise<Decision>): Decision | Promise<Decision> {
   try {
     const decision = rule();
     return decision instanceof Promise ? decision.catch(refusalOf) : decision;
@@ -87,7 +87,7 @@ function ruled(rule: () => Decision | Promise<Decision>): Decision | Promise<Dec
   }
 }
 
-function refusalOf(error: unknown): AiRefused {
-  if (error instanceof AiRefused) return error;
+function refusalOf(error: unknown): AiRefusal {
+  if (error instanceof AiRefusal) return error;
   throw error;
 }

@@ -3,8 +3,7 @@
  */
 
 import type { Exchange, JsonObject } from '../../../kit.ts';
-import { type FilesRequest, filesRequest } from '../proxy/files/files-request.ts';
-import { notPassed } from '../proxy/files/not-passed.ts';
+import { type FilesRequest, filesRequest, filesUnsupported } from '../proxy/files/files-request.ts';
 import type { Decision } from './decision.ts';
 
 export type FilesRule = (exchange: Exchange, request: FilesRequest) => Decision | Promise<Decision>;
@@ -20,7 +19,7 @@ export function allowsFiles(config: JsonObject): boolean {
 
 /** A request without a body has no prompt: ai-proxy handles it. */
 function refuses(exchange: Exchange, { surface }: FilesRequest): Decision {
-  return exchange.body === null && exchange.bodyStream === null ? null : notPassed(surface);
+  return exchange.body === null && exchange.bodyStream === null ? null : filesUnsupported(surface);
 }
 
 /** Reports whether policies need the body in memory: files pass as they come. */

@@ -1,7 +1,6 @@
-/** An endpoint's answer, as its circuit breaker and its health see it. */
+/** Results of an attempt at an endpoint, and its answer as they need it. */
 
 import {
-  type Exchange,
   type HeaderList,
   type Holding,
   HttpCallError,
@@ -10,16 +9,47 @@ import {
   readWhole,
   retryAfterMs,
 } from '../../../kit.ts';
-import { ProviderFailed } from './conversation/provider-failure.ts';
-import type { AiMetrics, EndpointOutcome } from './metrics.ts';
-import type { Endpoint } from './targets/endpoint.ts';
+import type { EndpointTarget } from './attempt-context.ts';
+import { ProviderFailure } from './conversation/provider-failure.ts';
+import { passedHeaders, withRetryAfter } from './provider-headers.ts';
 
 /** Longest error of a provider that is read, in bytes; longer bodies are ignored. */
 const MAX_ERROR = 1 << 20;
-/** Failures after which a provider is given time, as an upstream is (docs/reference/gateway.md#circuit-breaker). */
-const COUNTED: readonly string[] = ['failed', 'timeout'];
 /** Status of a provider that has not answered. */
 export const NO_ANSWER = 502;
+
+/** A provider's refusal of the request, as the client gets it. */
+export interface ProviderRefusal {
+  readonly status: number;
+  readonly headers: HeaderList;
+  readonly body: Uint8Array | string;
+}
+
+export type AttemptResult =
+  /** The client has an answer, or has left. */
+  | { readonly type: 'answered' }
+  | { readonly type: 'refused'; readonly refusal: ProviderRefusal }
+  /** The endpoint answered 429, and the request goes on to another one; nothing was sent to the client. */
+  | { readonly type: 'limited' }
+  /** Nothing was sent to the client. */
+  | { readonly type: 'failed'; readonly failure: ProviderFailure }
+  /** The answer broke off after its head. */
+  | { readonly type: 'broken'; readonly failure: ProviderFailure };
+
+export const ANSWERED: AttemptResult = { type: 'answered' };
+export const LIMITED: AttemptResult = { type: 'limited' };
+
+export function failed(failure: ProviderFailure): AttemptResult {
+  return { type: 'failed', failure };
+}
+
+/** Returns the provider's failure. Rethrows errors that do not come from the provider. */
+export function failureOf(error: unknown): ProviderFailure {
+  if (error instanceof ProviderFailure) return error;
+  if (error instanceof HttpCallError)
+    return new ProviderFailure(error.message, error.failure === 'timeout' ? 504 : 502);
+  throw error;
+}
 
 /** The head of an answer; `cancel` or `holding`: ends it unread. */
 export interface AnswerHead {
@@ -29,53 +59,39 @@ export interface AnswerHead {
   cancel?(): void;
 }
 
-/** Throws the error of `answering`. Failures that a client causes, by leaving or by its body, do not count. */
-export async function endpointAnswer<A extends AnswerHead>(
-  answering: Promise<A>,
-  { health, host }: Endpoint,
-  exchange: Exchange,
-  metrics: AiMetrics,
-): Promise<A> {
-  const { breaker } = health;
-  let answer: A;
-  try {
-    answer = await answering;
-  } catch (error) {
-    const isOurs = exchange.closed || Boolean(exchange.bodyStream?.errored);
-    if (isOurs || !(error instanceof HttpCallError) || !COUNTED.includes(error.failure))
-      breaker.abandoned(exchange.clientIp);
-    else if (breaker.failed(exchange.clientIp)) metrics.broke(host);
-    throw error;
-  }
-  breaker.succeeded();
-  health.told(answer.headers);
-  return answer;
-}
-
-/** Throws ProviderFailed for an answer that another endpoint may give better. */
-export function usableAnswer<A extends AnswerHead>(answer: A): A {
-  const { status, headers } = answer;
-  if (status < 300 || (status >= 400 && status < 500)) return answer;
-  leave(answer);
+/** Returns null for an answer that is for the client; otherwise another endpoint may answer better. */
+export function badAnswer({ status, headers }: AnswerHead): AttemptResult | null {
+  if (status < 300 || (status >= 400 && status < 500)) return null;
   const waitMs = retryAfterMs(headerOf(headers, 'retry-after'));
-  throw new ProviderFailed(`it answered ${status}`, status, waitMs === null ? null : Math.ceil(waitMs / 1000));
+  return failed(
+    new ProviderFailure(`it answered ${status}`, status, waitMs === null ? null : Math.ceil(waitMs / 1000)),
+  );
 }
 
-export function leave(answer: AnswerHead): void {
+export function discardAnswer(answer: AnswerHead): void {
   answer.cancel?.();
   answer.holding?.release();
 }
 
 export function errorBody({ body }: HttpStream): Promise<Uint8Array> {
-  return readWhole(body, MAX_ERROR, () => new ProviderFailed(`its error has more than ${MAX_ERROR} bytes`));
+  return readWhole(body, MAX_ERROR, () => new ProviderFailure(`its error has more than ${MAX_ERROR} bytes`));
 }
 
-export function outcomeOf(status: number, failed: ProviderFailed | null): EndpointOutcome {
-  if (status === 429) return 'limited';
-  return failed === null ? 'answered' : 'failed';
-}
-
-/** Returns the provider's failure for a failed call. */
-export function failureOf(error: HttpCallError): ProviderFailed {
-  return new ProviderFailed(error.message, error.failure === 'timeout' ? 504 : NO_ANSWER);
+/** `error`: for the client, in the form of its surface; null: `body` as it came. */
+export function refusalByProvider(
+  { status, headers }: AnswerHead,
+  { tries }: EndpointTarget,
+  body: Uint8Array | string,
+  error: object | null,
+): AttemptResult {
+  const passed = passedHeaders(headers, 'application/json', error === null);
+  const seconds = status === 429 && tries !== null ? tries.retryAfter : null;
+  return {
+    type: 'refused',
+    refusal: {
+      status,
+      headers: seconds === null ? passed : withRetryAfter(passed, seconds),
+      body: error === null ? body : JSON.stringify(error),
+    },
+  };
 }

@@ -1,151 +1,133 @@
-/** One attempt at one endpoint of a provider: records the endpoint's health, and counts. */
+/**
+ * One attempt at one endpoint of a provider. The circuit breaker, the health of the endpoint, the metrics and the log of
+ * requests of all kinds are recorded here alone.
+ */
 
-import { CLIENT_CLOSED, type HeaderList, HttpCallError, headerOf, type Problem, retryAfterMs } from '../../../kit.ts';
-import type { AiServices, Asked } from './asked.ts';
-import { EndpointLimited, ProviderFailed, ReportedError } from './conversation/provider-failure.ts';
-import { credentialRefused } from './conversation/unanswered.ts';
+import { CLIENT_CLOSED, type Exchange, HttpCallError, headerOf, type LogLevel, retryAfterMs } from '../../../kit.ts';
+import type { AttemptContext, EndpointTarget } from './attempt-context.ts';
+import { ProviderFailure } from './conversation/provider-failure.ts';
 import {
   type AnswerHead,
-  endpointAnswer,
+  type AttemptResult,
+  badAnswer,
+  discardAnswer,
+  failed,
   failureOf,
-  leave,
+  LIMITED,
   NO_ANSWER,
-  outcomeOf,
-  usableAnswer,
 } from './endpoint-answer.ts';
-import { passedHeaders, withRetryAfter } from './provider-headers.ts';
-import { problemFor } from './surfaces/problem-for.ts';
 import type { Endpoint } from './targets/endpoint.ts';
-import type { Provider } from './targets/provider.ts';
 import { TokenCount } from './token-count.ts';
 
-/** The endpoint of an attempt, and how a 429 is handled. */
-export interface AttemptAt {
-  readonly provider: Provider;
-  readonly endpoint: Endpoint;
-  /** Milliseconds for the whole answer; of a stream or a WebSocket, until its head is there. */
-  readonly headMs: number;
-  /** The target has other endpoints: then this one rests after a 429. */
-  readonly isShared: boolean;
-  /** Seconds until an endpoint can be asked; null if one can be asked now. */
-  retryAfter(): number | null;
-  /** Reports whether another one of them would be asked now. */
-  movesOn(): boolean;
-}
+/** Failures after which a provider is given time, as an upstream is (docs/reference/gateway.md#circuit-breaker). */
+const COUNTED: readonly string[] = ['failed', 'timeout'];
 
 export class EndpointAttempt {
-  readonly #asked: Asked;
-  readonly #at: AttemptAt;
-  readonly #services: AiServices;
-  readonly count: TokenCount;
+  readonly #context: AttemptContext;
+  readonly at: EndpointTarget;
+  readonly #from = performance.now();
   /** Status of the provider's answer. */
   #status = NO_ANSWER;
 
-  constructor(asked: Asked, at: AttemptAt, services: AiServices) {
-    this.#asked = asked;
-    this.#at = at;
-    this.#services = services;
-    this.count = new TokenCount(asked.exchange, at.provider, asked.model);
+  constructor(context: AttemptContext, at: EndpointTarget) {
+    this.#context = context;
+    this.at = at;
   }
 
-  /** Returns null if the client has an answer, or has left; otherwise nothing was sent to it. `ask` throws failures. */
-  async run(ask: () => Promise<void>): Promise<ProviderFailed | null> {
-    const { provider, endpoint } = this.#at;
-    const { breaker } = endpoint.health;
-    const { exchange } = this.#asked;
-    const { clientIp } = exchange;
-    if (!breaker.admits(clientIp)) return new ProviderFailed('circuit breaker open', 503, breaker.retryAfter(clientIp));
-    const from = performance.now();
-    let failed: ProviderFailed | null = null;
-    this.count.begin();
-    try {
-      await ask();
-    } catch (error) {
-      failed = await this.#failure(error);
-    }
-    if (failed !== null && !exchange.closed) this.#failed(failed);
-    const { metrics } = this.#services;
-    const status = exchange.closed && this.#status === NO_ANSWER ? CLIENT_CLOSED : this.#status;
-    metrics.answered(provider, status, (performance.now() - from) / 1000);
-    if (!exchange.closed) metrics.asked(endpoint.host, outcomeOf(this.#status, failed));
-    return failed;
+  /** Returns the failure if the circuit breaker is open; otherwise null, and `head` and `end` must follow. */
+  begin(): AttemptResult | null {
+    const { breaker } = this.at.endpoint.health;
+    const { clientIp } = this.#context.exchange;
+    if (breaker.admits(clientIp)) return null;
+    const result = failed(new ProviderFailure('circuit breaker open', 503, breaker.retryAfter(clientIp)));
+    this.#logFailure(result);
+    return result;
   }
 
-  #failed(failed: ProviderFailed): void {
-    this.count.failed();
-    if (!(failed instanceof EndpointLimited)) this.#at.endpoint.health.failed();
-  }
-
-  /** The head of an answer, as the circuit breaker sees it. Throws ProviderFailed for one that another may give better. */
-  async settled<A extends AnswerHead>(answering: Promise<A>): Promise<A> {
-    const { endpoint } = this.#at;
+  /** Waits for the head of the answer. Returns the answer if the client is to get it. */
+  async head<A extends AnswerHead>(
+    answering: Promise<A>,
+  ): Promise<AttemptResult | { readonly type: 'usable'; readonly answer: A }> {
+    const { endpoint, tries } = this.at;
     const { health } = endpoint;
-    const from = performance.now();
-    const answer = await endpointAnswer(answering, endpoint, this.#asked.exchange, this.#services.metrics);
-    this.#status = answer.status;
-    if (answer.status === 429 && this.#limited(retryAfterMs(headerOf(answer.headers, 'retry-after')))) {
-      leave(answer);
-      throw new EndpointLimited(null);
+    let answer: A;
+    try {
+      answer = await answering;
+    } catch (error) {
+      this.#recordNoAnswer(error);
+      return failed(failureOf(error));
     }
-    if (answer.status < 300) health.answered(performance.now() - from);
-    return usableAnswer(answer);
-  }
-
-  /** Reports whether another endpoint is asked in place of this one, which says with 429 that its quota is used up. */
-  #limited(waitMs: number | null): boolean {
-    const { endpoint, isShared, movesOn } = this.#at;
-    if (isShared) endpoint.health.limited(this.#asked.request.model, waitMs);
-    return movesOn();
-  }
-
-  /** The provider refuses the request. `error`: for the client, in the form of its surface; null: as it came. */
-  refused(status: number, headers: HeaderList, body: Uint8Array, error: object | null): Promise<void> {
-    this.count.failed();
-    const problem = credentialRefused(status);
-    if (problem !== null) return this.#credentialRefused(status, problem);
-    const passed = passedHeaders(headers, 'application/json', error === null);
-    const seconds = status === 429 ? this.#at.retryAfter() : null;
-    return this.#asked.response.whole({
-      status,
-      headers: seconds === null ? passed : withRetryAfter(passed, seconds),
-      body: error === null ? body : JSON.stringify(error),
-    });
-  }
-
-  /** Logs the refusal for the operator. */
-  #credentialRefused(status: number, problem: Problem): Promise<void> {
-    const { exchange, response } = this.#asked;
-    const { provider, endpoint } = this.#at;
-    this.#services.log(
-      'error',
-      `${provider} at ${endpoint.host} refuses the credential of the gateway: ${status}`,
-      exchange,
-    );
-    return response.whole({ problem: problemFor(exchange, problem) });
-  }
-
-  /** Returns null if the client got an answer of it. */
-  async #failure(error: unknown): Promise<ProviderFailed | null> {
-    if (error instanceof ProviderFailed) return error;
-    if (error instanceof ReportedError) {
-      const { status, message } = error.error;
-      this.#status = status;
-      if (status === 429 && this.#limited(null)) return new EndpointLimited(null);
-      if (status >= 500) return new ProviderFailed(`it answered with an error: ${message}`, status);
-      this.count.failed();
-      const problem = credentialRefused(status);
-      if (problem !== null) {
-        await this.#credentialRefused(status, problem);
-        return null;
-      }
-      await this.#asked.response.whole({
-        status,
-        headers: ['content-type', 'application/json'],
-        body: JSON.stringify(this.#asked.surface.error(error.error)),
-      });
-      return null;
+    health.breaker.succeeded();
+    health.recordQuota(answer.headers);
+    const { status, headers } = answer;
+    if (this.willTryAnotherAfter(status, retryAfterMs(headerOf(headers, 'retry-after')))) {
+      discardAnswer(answer);
+      return LIMITED;
     }
-    if (error instanceof HttpCallError) return failureOf(error);
-    throw error;
+    if (status < 300 && tries !== null) health.answered(performance.now() - this.#from);
+    const bad = badAnswer(answer);
+    if (bad === null) return { type: 'usable', answer };
+    discardAnswer(answer);
+    return bad;
   }
+
+  /** Records the status of the answer. Reports whether another endpoint is asked instead, since it is 429. */
+  willTryAnotherAfter(status: number, waitMs: number | null): boolean {
+    const { endpoint, tries } = this.at;
+    this.#status = status;
+    if (status !== 429 || tries === null) return false;
+    tries.recordLimit(endpoint, waitMs);
+    return tries.willTryAnother();
+  }
+
+  /** The client has its answer, or the request goes on to another endpoint. */
+  end(result: AttemptResult): void {
+    const { exchange, services } = this.#context;
+    const { endpoint, target, tries } = this.at;
+    const { metrics } = services;
+    const status = exchange.closed && this.#status === NO_ANSWER ? CLIENT_CLOSED : this.#status;
+    metrics.recordAnswer(target.provider, status, (performance.now() - this.#from) / 1000);
+    if (exchange.closed) return;
+    const hasFailed = result.type === 'failed' || result.type === 'broken';
+    metrics.countEndpoint(endpoint.host, this.#status === 429 ? 'limited' : hasFailed ? 'failed' : 'answered');
+    if (hasFailed || result.type === 'limited') TokenCount.of(exchange)?.failed();
+    if (hasFailed && tries !== null) endpoint.health.failed();
+    this.#logFailure(result);
+  }
+
+  /** `says`: follows the name of the endpoint. */
+  log(level: LogLevel, says: string): void {
+    const { exchange, services } = this.#context;
+    const { endpoint, target } = this.at;
+    services.log(level, `${target.provider} at ${endpoint.host}${says}`, exchange);
+  }
+
+  /** Failures that a client causes, by leaving or by its body, do not count. */
+  #recordNoAnswer(error: unknown): void {
+    const { exchange, services } = this.#context;
+    const { health, host } = this.at.endpoint;
+    const isOurs = exchange.closed || Boolean(exchange.bodyStream?.errored);
+    if (isOurs || !(error instanceof HttpCallError) || !COUNTED.includes(error.failure))
+      health.breaker.abandoned(exchange.clientIp);
+    else if (health.breaker.failed(exchange.clientIp)) services.metrics.countOpenBreaker(host);
+  }
+
+  /** A request whose own body broke off is logged as such. */
+  #logFailure(result: AttemptResult): void {
+    const { exchange, services } = this.#context;
+    const { endpoint, target } = this.at;
+    if (exchange.closed || (result.type === 'failed' && exchange.bodyStream?.errored)) return;
+    const why = result.type === 'limited' ? 'it answered 429' : 'failure' in result ? result.failure.message : null;
+    if (why === null) return;
+    services.log('warn', `${target.name}, ${target.provider} at ${endpoint.host}: ${why}`, exchange);
+  }
+}
+
+/** No address: base URLs may come from secrets. */
+export function traceEndpoint({ trace }: Exchange, endpoint: Endpoint, detail: string): void {
+  const span = trace?.child('ai endpoint');
+  if (!span) return;
+  span.attributes['gw.outcome'] = endpoint.host;
+  span.attributes['gw.detail'] = detail;
+  span.end();
 }

@@ -123,30 +123,30 @@ export function aiMetrics({ counter, histogram }: ProcessServices) {
     cache: counter('gw_plugin_ai_proxy_cache_control_dropped_total', CACHE_DROPPED),
     reasoning: counter('gw_plugin_ai_proxy_responses_reasoning_dropped_total', REASONING_DROPPED),
   };
-  const counted = (from: Provider, { prompt, completion, cached, reasoning }: Usage) => {
+  const countTokens = (from: Provider, { prompt, completion, cached, reasoning }: Usage) => {
     tokens.add(prompt, from, 'prompt');
     tokens.add(completion, from, 'completion');
     details.add(cached, from, 'cached');
     details.add(reasoning, from, 'reasoning');
   };
   return {
-    answered(from: Provider, status: number, seconds: number) {
+    recordAnswer(from: Provider, status: number, seconds: number) {
       requests.count(from, String(status));
       duration.observe(seconds, from);
     },
-    counted,
+    countTokens,
     /** A response of a realtime session. */
-    spoken(from: Provider, usage: RealtimeUsage) {
-      counted(from, usage);
+    countRealtimeTokens(from: Provider, usage: RealtimeUsage) {
+      countTokens(from, usage);
       details.add(usage.promptAudio, from, 'prompt_audio');
       details.add(usage.completionAudio, from, 'completion_audio');
     },
-    uncounted: (from: Provider) => uncounted.count(from),
-    fellBack: (from: Provider, to: Provider) => fallbacks.count(from, to),
-    asked: (endpoint: string, outcome: EndpointOutcome) => endpoints.count(endpoint, outcome),
-    broke: (endpoint: string) => breakers.count(endpoint),
-    resolved: (by: string) => resolved.count(by),
-    warned: (of: Warning, by: Provider) => warnings[of].count(by),
-    catalogFailed: (from: Provider) => catalogFailures.count(from),
+    countUncounted: (from: Provider) => uncounted.count(from),
+    countFallback: (from: Provider, to: Provider) => fallbacks.count(from, to),
+    countEndpoint: (endpoint: string, outcome: EndpointOutcome) => endpoints.count(endpoint, outcome),
+    countOpenBreaker: (endpoint: string) => breakers.count(endpoint),
+    countResolution: (by: string) => resolved.count(by),
+    countWarning: (of: Warning, by: Provider) => warnings[of].count(by),
+    countCatalogFailure: (from: Provider) => catalogFailures.count(from),
   };
 }

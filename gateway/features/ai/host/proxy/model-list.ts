@@ -1,17 +1,9 @@
 /** `/v1/models`: the models that all providers of a config list, as far as requests for them would be permitted. */
 
-import {
-  type Exchange,
-  get,
-  HttpCallError,
-  isObject,
-  isQuickJson,
-  jsonText,
-  type Obj,
-  parseAsWritten,
-} from '../../../kit.ts';
-import type { AiServices } from './asked.ts';
-import { ProviderFailed } from './conversation/provider-failure.ts';
+import { type Exchange, get, isObject, isQuickJson, jsonText, type Obj, parseAsWritten } from '../../../kit.ts';
+import type { AiServices } from './attempt-context.ts';
+import { ProviderFailure } from './conversation/provider-failure.ts';
+import { failureOf } from './endpoint-answer.ts';
 import type { Endpoint } from './targets/endpoint.ts';
 import type { Provider } from './targets/provider.ts';
 import { leadsTo, permittedAliases } from './targets/resolution.ts';
@@ -41,10 +33,10 @@ export async function listModels(exchange: Exchange, settings: AiSettings, servi
         if (!models.has(model.id) && leadsTo(settings, exchange, model.id, targets)) models.set(model.id, model);
       }
     } catch (error) {
-      if (!(error instanceof ProviderFailed)) throw error;
+      if (!(error instanceof ProviderFailure)) throw error;
       if (exchange.closed) break;
       services.log('warn', `models of ${provider}, ${target.name}: ${error.message}`, exchange);
-      services.metrics.catalogFailed(provider);
+      services.metrics.countCatalogFailure(provider);
       warnings.push({ provider, status: error.status, detail: detailOf(error.status) });
     }
   }
@@ -66,18 +58,17 @@ async function modelsOf(
   services: AiServices,
 ): Promise<readonly Model[]> {
   const until = performance.now() + timeoutMs;
-  let failed: ProviderFailed | null = null;
+  let failed: ProviderFailure | null = null;
   for (const endpoint of endpoints) {
     const leftMs = Math.ceil(until - performance.now());
     if (failed !== null && (leftMs <= 0 || exchange.closed)) break;
     try {
       return await modelsAt(exchange, { provider, endpoint, timeoutMs: leftMs }, services);
     } catch (error) {
-      if (!(error instanceof ProviderFailed)) throw error;
-      failed = error;
+      failed = failureOf(error);
     }
   }
-  throw failed ?? new ProviderFailed('it has no endpoint');
+  throw failed ?? new ProviderFailure('it has no endpoint');
 }
 
 interface Listing {
@@ -94,25 +85,20 @@ async function modelsAt(
   const own = ['accept', 'application/json', 'accept-encoding', 'identity', 'user-agent', 'gw'];
   const headers = [...own, ...endpoint.headers];
   const url = endpoint.url('/models', provider === 'provider_messages' ? PAGE : '');
-  try {
-    const answer = await http.call({ method: 'GET', url, headers, timeoutMs, maxBytes: MAX_LIST, exchange });
-    if (answer.status !== 200) throw new ProviderFailed(`it answered ${answer.status}`, answer.status);
-    if (!isQuickJson(answer.body)) throw new ProviderFailed('its answer takes too long to parse');
-    return listed(jsonText(answer.body), provider);
-  } catch (error) {
-    if (!(error instanceof HttpCallError)) throw error;
-    throw new ProviderFailed(error.message, error.failure === 'timeout' ? 504 : 502);
-  }
+  const answer = await http.call({ method: 'GET', url, headers, timeoutMs, maxBytes: MAX_LIST, exchange });
+  if (answer.status !== 200) throw new ProviderFailure(`it answered ${answer.status}`, answer.status);
+  if (!isQuickJson(answer.body)) throw new ProviderFailure('its answer takes too long to parse');
+  return modelsIn(jsonText(answer.body), provider);
 }
 
-function listed(text: string, provider: Provider): readonly Model[] {
+function modelsIn(text: string, provider: Provider): readonly Model[] {
   let data: unknown;
   try {
     data = get(parseAsWritten(text), 'data');
   } catch {
     // Refused below.
   }
-  if (!Array.isArray(data)) throw new ProviderFailed('its answer is not a list of models');
+  if (!Array.isArray(data)) throw new ProviderFailure('its answer is not a list of models');
   return data.flatMap((each) => modelOf(each, provider) ?? []);
 }
 

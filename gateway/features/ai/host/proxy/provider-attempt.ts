@@ -3,8 +3,6 @@
 import {
   type HeaderList,
   type HttpAnswer,
-  type HttpCall,
-  type HttpStream,
   headerOf,
   isQuickJson,
   type JsonScan,
@@ -15,114 +13,120 @@ import {
   parseAsWritten,
   scanJson,
 } from '../../../kit.ts';
-import type { AiServices, Asked } from './asked.ts';
-import { ProviderFailed } from './conversation/provider-failure.ts';
+import type { TranslatedContext } from './attempt-context.ts';
+import { type ProviderError, ProviderFailure } from './conversation/provider-failure.ts';
 import { aiProblem } from './conversation/refusal.ts';
-import { errorBody } from './endpoint-answer.ts';
-import { type AttemptAt, EndpointAttempt } from './endpoint-attempt.ts';
+import {
+  ANSWERED,
+  type AnswerHead,
+  type AttemptResult,
+  errorBody,
+  failed,
+  LIMITED,
+  refusalByProvider,
+} from './endpoint-answer.ts';
+import type { EndpointAttempt } from './endpoint-attempt.ts';
 import { passedHeaders, warningHeaders } from './provider-headers.ts';
 import { StreamedResponse } from './streamed-response.ts';
 import { problemFor } from './surfaces/problem-for.ts';
-import type { Translation } from './surfaces/surface.ts';
-import type { AiSettings } from './targets/settings.ts';
+import type { Provider } from './targets/provider.ts';
+import { TokenCount } from './token-count.ts';
 import { TokenEstimate } from './token-estimate.ts';
 
-export class ProviderAttempt {
-  readonly #asked: Asked;
-  readonly #at: AttemptAt;
-  readonly #translation: Translation;
-  readonly #settings: AiSettings;
-  readonly #services: AiServices;
-  readonly #attempt: EndpointAttempt;
-
-  constructor(asked: Asked, at: AttemptAt, translation: Translation, settings: AiSettings, services: AiServices) {
-    this.#asked = asked;
-    this.#at = at;
-    this.#translation = translation;
-    this.#settings = settings;
-    this.#services = services;
-    this.#attempt = new EndpointAttempt(asked, at, services);
+/** Rejects with ProviderFailure, HttpCallError or ReportedError if the provider fails. */
+export async function askForWhole(context: TranslatedContext, attempt: EndpointAttempt): Promise<AttemptResult> {
+  const { exchange, response, services, translation } = context;
+  const { target, headMs: timeoutMs } = attempt.at;
+  const count = TokenCount.begin(exchange, target.provider, context.model);
+  const head = await attempt.head(services.http.call({ ...callOf(context, attempt), timeoutMs, holds: true }));
+  if (head.type !== 'usable') return head;
+  const { answer } = head;
+  exchange.onClose(() => answer.holding?.release());
+  if (answer.status >= 400) return refusalFor(context, attempt, answer, answer.body);
+  if (answer.holding?.take(affordable(answer.body).heapBytes) === false) {
+    const overloaded = aiProblem('overloaded', null, 'The gateway has no room for the answer.');
+    await response.whole({ problem: problemFor(exchange, overloaded) });
+    return ANSWERED;
   }
+  const { body, usage } = translation.whole(jsonOf(answer), answer.body);
+  count.succeeded(usage);
+  count.completed();
+  if (usage === null) TokenEstimate.of(exchange)?.answered(body.length);
+  else services.metrics.countTokens(target.provider, usage);
+  const headers = headersOf(context, answer, target.provider, 'application/json');
+  await response.whole({ status: 200, headers, body });
+  return ANSWERED;
+}
 
-  /** Returns null if the client has an answer, or has left; otherwise nothing was sent to it. */
-  async run(): Promise<ProviderFailed | null> {
-    const failed = await this.#attempt.run(() => (this.#asked.request.stream ? this.#stream() : this.#whole()));
-    const { usage } = this.#attempt.count;
-    if (usage !== null) this.#services.metrics.counted(this.#at.provider, usage);
-    return failed;
+/** The same. */
+export async function askForStream(context: TranslatedContext, attempt: EndpointAttempt): Promise<AttemptResult> {
+  const { exchange, services, settings } = context;
+  const { target, headMs: headTimeoutMs } = attempt.at;
+  const { timeoutMs } = settings;
+  const count = TokenCount.begin(exchange, target.provider, context.model);
+  const head = await attempt.head(services.http.open({ ...callOf(context, attempt), timeoutMs, headTimeoutMs }));
+  if (head.type !== 'usable') return head;
+  const { answer } = head;
+  if (answer.status >= 400) return refusalFor(context, attempt, answer, await errorBody(answer));
+  if (!/^text\/event-stream\s*(;|$)/i.test(headerOf(answer.headers, 'content-type') ?? '')) {
+    answer.cancel();
+    return failed(new ProviderFailure('it answered without a stream, which was asked for'));
   }
+  const headers = headersOf(context, answer, target.provider, 'text/event-stream');
+  await new StreamedResponse(context, attempt, count).run(answer.body, headers);
+  if (count.usage !== null) services.metrics.countTokens(target.provider, count.usage);
+  return ANSWERED;
+}
 
-  async #whole(): Promise<void> {
-    const answer = await this.#attempt.settled(this.#services.http.call({ ...this.#call(), holds: true }));
-    const { exchange, response } = this.#asked;
-    exchange.onClose(() => answer.holding?.release());
-    if (answer.status >= 400) return this.#refused(answer, answer.body);
-    if (answer.holding?.take(affordable(answer.body).heapBytes) === false) {
-      const overloaded = aiProblem('overloaded', null, 'The gateway has no room for the answer.');
-      return response.whole({ problem: problemFor(exchange, overloaded) });
-    }
-    const { body, usage } = this.#translation.whole(jsonOf(answer), answer.body);
-    this.#attempt.count.succeeded(usage);
-    this.#attempt.count.completed();
-    if (usage === null) TokenEstimate.of(exchange)?.answered(body.length);
-    return response.whole({
-      status: 200,
-      headers: [...passedHeaders(answer.headers, 'application/json'), ...this.#warnings()],
-      body,
-    });
-  }
+function callOf({ exchange, request, translation }: TranslatedContext, { at }: EndpointAttempt) {
+  const { path, headers = [], body } = translation;
+  const accept = request.stream ? 'text/event-stream' : 'application/json';
+  return {
+    method: 'POST',
+    url: at.endpoint.url(path),
+    headers: [
+      ...['content-type', 'application/json', 'accept', accept, 'accept-encoding', 'identity', 'user-agent', 'gw'],
+      ...headers,
+      ...at.endpoint.headers,
+    ],
+    body,
+    exchange,
+  };
+}
 
-  async #stream(): Promise<void> {
-    const answer = await this.#attempt.settled(this.#services.http.open(this.#call()));
-    if (answer.status >= 400) return this.#refused(answer, await errorBody(answer));
-    const type = headerOf(answer.headers, 'content-type') ?? '';
-    if (!/^text\/event-stream\s*(;|$)/i.test(type)) {
-      answer.cancel();
-      throw new ProviderFailed('it answered without a stream, which was asked for');
-    }
-    const streamed = new StreamedResponse(this.#asked, this.#translation.streamed(), this.#attempt.count, (why) =>
-      this.#services.log('warn', `${this.#at.provider} at ${this.#at.endpoint.host}: ${why}`, this.#asked.exchange),
-    );
-    await streamed.run({
-      ...answer,
-      headers: [...passedHeaders(answer.headers, 'text/event-stream'), ...this.#warnings()],
-    });
-  }
+/** Warnings are counted with each answer. */
+function headersOf(
+  { services, translation }: TranslatedContext,
+  { headers }: AnswerHead,
+  provider: Provider,
+  type: string,
+): HeaderList {
+  const { warnings } = translation;
+  for (const each of warnings) services.metrics.countWarning(each, provider);
+  return [...passedHeaders(headers, type), ...warningHeaders(warnings)];
+}
 
-  /** Counted with each answer. */
-  #warnings(): HeaderList {
-    const { warnings } = this.#translation;
-    for (const each of warnings) this.#services.metrics.warned(each, this.#at.provider);
-    return warningHeaders(warnings);
-  }
+/** The provider refuses the request: its error becomes one of the surface. */
+function refusalFor(
+  { translation }: TranslatedContext,
+  { at }: EndpointAttempt,
+  answer: AnswerHead,
+  body: Uint8Array,
+): AttemptResult {
+  return refusalByProvider(answer, at, body, translation.error(parsedBody(body), answer.status));
+}
 
-  #call(): HttpCall & { readonly headTimeoutMs?: number } {
-    const { endpoint, headMs } = this.#at;
-    const { stream } = this.#asked.request;
-    return {
-      method: 'POST',
-      url: endpoint.url(this.#translation.path),
-      headers: [
-        ...['content-type', 'application/json', 'accept', stream ? 'text/event-stream' : 'application/json'],
-        ...[
-          'accept-encoding',
-          'identity',
-          'user-agent',
-          'gw',
-          ...(this.#translation.headers ?? []),
-          ...endpoint.headers,
-        ],
-      ],
-      body: this.#translation.body,
-      ...(stream ? { timeoutMs: this.#settings.timeoutMs, headTimeoutMs: headMs } : { timeoutMs: headMs }),
-      exchange: this.#asked.exchange,
-    };
-  }
-
-  /** Passes the refusal to the client in the form of its surface. */
-  #refused({ status, headers }: HttpAnswer | HttpStream, body: Uint8Array): Promise<void> {
-    return this.#attempt.refused(status, headers, body, this.#translation.error(parsedBody(body), status));
-  }
+/** The provider reports an error under a status that says success. */
+export function reportedResult(
+  { surface }: TranslatedContext,
+  attempt: EndpointAttempt,
+  error: ProviderError,
+): AttemptResult {
+  const { status, message } = error;
+  if (attempt.willTryAnotherAfter(status, null)) return LIMITED;
+  if (status >= 500) return failed(new ProviderFailure(`it answered with an error: ${message}`, status));
+  const body = JSON.stringify(surface.error(error));
+  return { type: 'refused', refusal: { status, headers: ['content-type', 'application/json'], body } };
 }
 
 function jsonOf({ body }: HttpAnswer): unknown {
@@ -130,17 +134,17 @@ function jsonOf({ body }: HttpAnswer): unknown {
   try {
     value = parseAsWritten(jsonText(body));
   } catch (error) {
-    throw new ProviderFailed(`its answer is not valid: ${messageOf(error)}`);
+    throw new ProviderFailure(`its answer is not valid: ${messageOf(error)}`);
   }
-  if (nestsTooDeeply(value)) throw new ProviderFailed(`its answer is nested more than ${MOST_NESTING} levels deep`);
+  if (nestsTooDeeply(value)) throw new ProviderFailure(`its answer is nested more than ${MOST_NESTING} levels deep`);
   return value;
 }
 
-/** Throws ProviderFailed if parsing would delay other requests. */
+/** Throws ProviderFailure if parsing would delay other requests. */
 function affordable(body: Uint8Array): JsonScan {
   const scan = scanJson(body);
   if (scan.isTooCostly)
-    throw new ProviderFailed('its answer takes too long to parse: it is too large, or has too many values');
+    throw new ProviderFailure('its answer takes too long to parse: it is too large, or has too many values');
   return scan;
 }
 

@@ -1,73 +1,52 @@
 /** One handshake with one endpoint of a provider, and the session that it opens. */
 
 import { type HeaderList, headerOf, messageOf, PROTOCOL, UpstreamHandshake } from '../../../kit.ts';
-import type { AiServices, Asked } from './asked.ts';
-import { ProviderFailed } from './conversation/provider-failure.ts';
-import { type AttemptAt, EndpointAttempt } from './endpoint-attempt.ts';
+import type { RealtimeContext } from './attempt-context.ts';
+import { ProviderFailure } from './conversation/provider-failure.ts';
+import { ANSWERED, type AttemptResult, failed, refusalByProvider } from './endpoint-answer.ts';
+import type { EndpointAttempt } from './endpoint-attempt.ts';
 import { passedHandshake } from './realtime/surface.ts';
 import { RealtimeSession } from './realtime-session.ts';
-import type { AiSettings } from './targets/settings.ts';
+import { TokenCount } from './token-count.ts';
 
-export class RealtimeAttempt {
-  readonly #asked: Asked;
-  readonly #at: AttemptAt;
-  readonly #settings: AiSettings;
-  readonly #services: AiServices;
-  readonly #attempt: EndpointAttempt;
-
-  constructor(asked: Asked, at: AttemptAt, settings: AiSettings, services: AiServices) {
-    this.#asked = asked;
-    this.#at = at;
-    this.#settings = settings;
-    this.#services = services;
-    this.#attempt = new EndpointAttempt(asked, at, services);
+/** Resolves when the session is open or another result is there. Rejects with HttpCallError if the provider fails. */
+export async function openSession(context: RealtimeContext, attempt: EndpointAttempt): Promise<AttemptResult> {
+  const { exchange, response, services, settings, request, model } = context;
+  const { target, endpoint, headMs: timeoutMs } = attempt.at;
+  const count = TokenCount.begin(exchange, target.provider, model);
+  const passed = passedHandshake(exchange);
+  // Messages must be readable for counting, so compression is not offered.
+  const handshake = new UpstreamHandshake({ headers: passed }, true);
+  const headers = [...passed, 'user-agent', 'gw', ...endpoint.headers];
+  handshake.apply(headers);
+  const url = endpoint.url('/realtime', String(new URLSearchParams({ model: request.model })));
+  const head = await attempt.head(
+    services.http.upgrade({ method: 'GET', url, headers, timeoutMs, exchange }, handshake),
+  );
+  if (head.type !== 'usable') return head;
+  const { answer } = head;
+  if (!('connection' in answer)) {
+    if (answer.status >= 400) return refusalByProvider(answer, attempt.at, answer.body, null);
+    return failed(new ProviderFailure(`it answered ${answer.status}, and opened no WebSocket`));
   }
-
-  /**
-   * Returns null if the session is open, or the client has another answer, or has left; otherwise nothing was sent to
-   * it.
-   */
-  run(): Promise<ProviderFailed | null> {
-    return this.#attempt.run(() => this.#open());
-  }
-
-  async #open(): Promise<void> {
-    const { exchange, response } = this.#asked;
-    const { endpoint, headMs } = this.#at;
-    const passed = passedHandshake(exchange);
-    // Messages must be readable for counting, so compression is not offered.
-    const handshake = new UpstreamHandshake({ headers: passed }, true);
-    const headers = [...passed, 'user-agent', 'gw', ...endpoint.headers];
-    handshake.apply(headers);
-    const query = String(new URLSearchParams({ model: this.#asked.request.model }));
-    const call = { method: 'GET', url: endpoint.url('/realtime', query), headers, timeoutMs: headMs, exchange };
-    const answer = await this.#attempt.settled(this.#services.http.upgrade(call, handshake));
-    if (!('connection' in answer)) {
-      if (answer.status < 300) throw new ProviderFailed(`it answered ${answer.status}, and opened no WebSocket`);
-      return this.#attempt.refused(answer.status, answer.headers, answer.body, null);
-    }
-    const { count } = this.#attempt;
-    count.succeeded(null);
-    const session = RealtimeSession.of(exchange);
-    session.begin(count, {
-      counted: (usage) => this.#services.metrics.spoken(this.#at.provider, usage),
-      uncounted: (why) => this.#uncounted(why),
-      failed: (error) => this.#services.log('error', `a response could not be settled: ${messageOf(error)}`, exchange),
-    });
-    await response.relay(exchange, {
-      headers: chosenProtocol(answer.headers),
-      connection: answer.connection,
-      limits: this.#settings.realtime,
-      read: (frames) => session.read(frames),
-      opened: (close) => session.opened(close),
-    });
-  }
-
-  #uncounted(why: string): void {
-    const { provider, endpoint } = this.#at;
-    this.#services.metrics.uncounted(provider);
-    this.#services.log('warn', `${provider} at ${endpoint.host}: ${why}`, this.#asked.exchange);
-  }
+  count.succeeded(null);
+  const session = RealtimeSession.of(exchange);
+  session.begin(count, {
+    counted: (usage) => services.metrics.countRealtimeTokens(target.provider, usage),
+    uncounted(why) {
+      services.metrics.countUncounted(target.provider);
+      attempt.log('warn', `: ${why}`);
+    },
+    failed: (error) => services.log('error', `a response could not be settled: ${messageOf(error)}`, exchange),
+  });
+  await response.relay(exchange, {
+    headers: chosenProtocol(answer.headers),
+    connection: answer.connection,
+    limits: settings.realtime,
+    read: (frames) => session.read(frames),
+    opened: (close) => session.opened(close),
+  });
+  return ANSWERED;
 }
 
 /** Others of a provider's headers name its account. */

@@ -34,7 +34,7 @@ export interface ResponseListener {
   over(tokens: SpentTokens | null): Promise<CloseStatus | null>;
 }
 
-type Told = (listener: ResponseListener) => Promise<CloseStatus | null>;
+type Notification = (listener: ResponseListener) => Promise<CloseStatus | null>;
 
 export class RealtimeSession implements RequestPart {
   readonly owner = null;
@@ -105,7 +105,7 @@ export class RealtimeSession implements RequestPart {
     const event = serverEvent(payload);
     if (event === null) return;
     if (event.type === 'begun') {
-      if (++this.#underWay > 1) this.#tell((listener) => listener.another());
+      if (++this.#underWay > 1) this.#notify((listener) => listener.another());
       return;
     }
     this.#isOver();
@@ -137,7 +137,7 @@ export class RealtimeSession implements RequestPart {
   }
 
   #over(tokens: SpentTokens | null): void {
-    this.#tell((listener) => listener.over(tokens));
+    this.#notify((listener) => listener.over(tokens));
   }
 
   #spent(tokens: Omit<SpentTokens, 'provider' | 'model'>): SpentTokens {
@@ -146,11 +146,11 @@ export class RealtimeSession implements RequestPart {
   }
 
   /** In turns: each settles the reservation that the one before has renewed. */
-  #tell(told: Told): void {
+  #notify(notification: Notification): void {
     if (this.#listeners.length === 0) return;
     if (++this.#unsettled > MOST_UNSETTLED) return this.#close?.(TOO_MANY);
     this.#settling = this.#settling.then(async () => {
-      const closing = await this.#told(told).catch((error: unknown) => {
+      const closing = await this.#notifyAll(notification).catch((error: unknown) => {
         this.#events?.failed(error);
         return FAILED;
       });
@@ -159,9 +159,9 @@ export class RealtimeSession implements RequestPart {
     });
   }
 
-  async #told(told: Told): Promise<CloseStatus | null> {
+  async #notifyAll(notification: Notification): Promise<CloseStatus | null> {
     for (const listener of this.#listeners) {
-      const closing = await told(listener);
+      const closing = await notification(listener);
       if (closing !== null) return closing;
     }
     return null;

@@ -2,19 +2,20 @@
 
 import {
   EventParser,
-  type HttpStream,
+  type HeaderList,
   isQuickJson,
   messageOf,
   type ResponseSink,
   type ServerSentEvent,
   Turns,
+  writeWithBackpressure,
 } from '../../../kit.ts';
-import type { Asked } from './asked.ts';
-import { type ProviderError, ProviderFailed, ReportedError } from './conversation/provider-failure.ts';
+import type { TranslatedContext } from './attempt-context.ts';
+import { type ProviderError, ProviderFailure, ReportedError } from './conversation/provider-failure.ts';
+import type { EndpointAttempt } from './endpoint-attempt.ts';
 import type { StreamedAnswer } from './surfaces/surface.ts';
 import type { TokenCount } from './token-count.ts';
 import { TokenEstimate } from './token-estimate.ts';
-import { written } from './written.ts';
 
 /** Bytes of one event: the last one of a response has all of its text. */
 const MAX_EVENT = 4 << 20;
@@ -29,10 +30,10 @@ const MAX_BEFORE = 64 << 10;
 const HELD = 10_000;
 
 export class StreamedResponse {
-  readonly #asked: Asked;
-  readonly #answer: StreamedAnswer;
+  readonly #context: TranslatedContext;
+  readonly #attempt: EndpointAttempt;
   readonly #count: TokenCount;
-  readonly #log: (why: string) => void;
+  readonly #answer: StreamedAnswer;
   /** Null if no policy needs an estimate. */
   readonly #estimate: TokenEstimate | null;
   readonly #events = new EventParser(MAX_EVENT);
@@ -47,34 +48,35 @@ export class StreamedResponse {
   #silent = 0;
   #silentAt = this.#from;
 
-  constructor(asked: Asked, answer: StreamedAnswer, count: TokenCount, log: (why: string) => void) {
-    this.#asked = asked;
-    this.#answer = answer;
+  constructor(context: TranslatedContext, attempt: EndpointAttempt, count: TokenCount) {
+    this.#context = context;
+    this.#attempt = attempt;
     this.#count = count;
-    this.#log = log;
-    this.#estimate = TokenEstimate.of(asked.exchange);
+    this.#answer = context.translation.streamed();
+    this.#estimate = TokenEstimate.of(context.exchange);
   }
 
-  /** Sends the head with the first event, with the given headers. Throws errors that occur before that. */
-  async run(provider: HttpStream): Promise<void> {
+  /** Sends the head with the first event. Throws errors that occur before that. */
+  async run(body: AsyncIterable<Buffer>, headers: HeaderList): Promise<void> {
+    const { exchange } = this.#context;
     let whole = false;
     try {
-      for await (const chunk of provider.body) {
+      for await (const chunk of body) {
         this.#read(chunk);
-        await this.#write(provider);
-        if (this.#sink === null || this.#asked.exchange.closed) break;
+        await this.#write(headers);
+        if (this.#sink === null || exchange.closed) break;
         await this.#turns.next();
       }
-      if (this.#asked.exchange.closed && this.#sink === undefined) throw new ProviderFailed('the client has gone');
-      if (!this.#asked.exchange.closed && this.#sink !== null) {
-        if (!this.#answer.begun) throw new ProviderFailed('its stream ended before its first event');
+      if (exchange.closed && this.#sink === undefined) throw new ProviderFailure('the client has gone');
+      if (!exchange.closed && this.#sink !== null) {
+        if (!this.#answer.begun) throw new ProviderFailure('its stream ended before its first event');
         this.#add(this.#answer.end(this.#events.rest));
-        await this.#write(provider);
-        if (this.#sink === undefined) throw new ProviderFailed('its stream ended before its first event');
+        await this.#write(headers);
+        if (this.#sink === undefined) throw new ProviderFailure('its stream ended before its first event');
         whole = true;
       }
     } catch (error) {
-      await this.#broken(error, provider);
+      await this.#broken(error, headers);
     }
     this.#done(whole);
   }
@@ -95,7 +97,7 @@ export class StreamedResponse {
     const left = Math.max(0, this.#silent - (now - this.#silentAt) * SILENT_PER_MS);
     this.#silent = left + Math.max(raw.length, LEAST_EVENT);
     this.#silentAt = now;
-    if (this.#silent > MAX_SILENT) throw new ProviderFailed('its stream says nothing without an end');
+    if (this.#silent > MAX_SILENT) throw new ProviderFailure('its stream says nothing without an end');
   }
 
   /** Reads each byte as a character, so that output and input are the same bytes. */
@@ -103,7 +105,7 @@ export class StreamedResponse {
     try {
       return this.#events.push(chunk.toString('latin1'));
     } catch (error) {
-      throw new ProviderFailed(messageOf(error));
+      throw new ProviderFailure(messageOf(error));
     }
   }
 
@@ -115,41 +117,41 @@ export class StreamedResponse {
   #holds(): boolean {
     if (this.#answer.begun || this.#sink !== undefined) return false;
     const held = this.#pieces.reduce((sum, { length }) => sum + length, 0);
-    if (held > MAX_BEFORE) throw new ProviderFailed('its stream does not begin');
+    if (held > MAX_BEFORE) throw new ProviderFailure('its stream does not begin');
     return performance.now() - this.#from < HELD;
   }
 
-  async #write(provider: HttpStream): Promise<void> {
+  async #write(headers: HeaderList): Promise<void> {
     if (this.#pieces.length === 0 || this.#holds()) return;
     const bytes = Buffer.concat(this.#pieces);
     this.#pieces = [];
-    if (this.#sink === undefined) this.#sink = await this.#head(provider);
+    if (this.#sink === undefined) this.#sink = await this.#head(headers);
     if (this.#sink === null) return;
     this.#bytes += bytes.length;
-    await written(this.#sink, this.#asked.exchange, bytes);
+    await writeWithBackpressure(this.#sink, bytes, this.#context.exchange);
   }
 
-  #head({ headers }: HttpStream) {
-    const { exchange, response } = this.#asked;
+  #head(headers: HeaderList) {
+    const { exchange, response } = this.#context;
     this.#count.succeeded(null);
     return response.head(exchange, 200, [...headers, 'cache-control', 'no-cache']);
   }
 
   /** After the head, the stream ends with an error in the form of its surface. */
-  async #broken(error: unknown, provider: HttpStream): Promise<void> {
-    const { exchange } = this.#asked;
-    if (this.#answer.begun && this.#pieces.length > 0) await this.#write(provider);
+  async #broken(error: unknown, headers: HeaderList): Promise<void> {
+    const { exchange } = this.#context;
+    if (this.#answer.begun && this.#pieces.length > 0) await this.#write(headers);
     if (this.#sink === undefined) throw error;
     if (exchange.closed || this.#sink === null) return;
-    this.#log(messageOf(error));
+    this.#attempt.log('warn', `: ${messageOf(error)}`);
     const event = this.#answer.error(errorOf(error));
     const bytes = typeof event === 'string' ? Buffer.from(event) : event;
     this.#bytes += bytes.length;
-    await written(this.#sink, exchange, bytes);
+    await writeWithBackpressure(this.#sink, bytes, exchange);
   }
 
   #done(whole: boolean): void {
-    const { exchange, response } = this.#asked;
+    const { exchange, response } = this.#context;
     if (this.#answer.usage !== null) this.#count.succeeded(this.#answer.usage);
     if (whole) this.#count.completed();
     if (!this.#sink) return;
@@ -161,7 +163,7 @@ export class StreamedResponse {
 /** Throws if parsing would delay other requests. */
 function checkCost({ data }: ServerSentEvent): void {
   if (data === null || isQuickJson(Buffer.from(data, 'latin1'))) return;
-  throw new ProviderFailed('an event takes too long to parse');
+  throw new ProviderFailure('an event takes too long to parse');
 }
 
 function errorOf(error: unknown): ProviderError {

@@ -37,20 +37,22 @@ export class TokenCount implements RequestPart {
   /** Null if the provider has counted nothing. */
   usage: Usage | null = null;
 
-  constructor(exchange: Exchange, provider: Provider, model: string) {
+  private constructor(exchange: Exchange, provider: Provider, model: string) {
     this.#exchange = exchange;
     this.provider = provider;
     this.model = model;
   }
 
+  /** The provider is asked now. */
+  static begin(exchange: Exchange, provider: Provider, model: string): TokenCount {
+    const count = new TokenCount(exchange, provider, model);
+    slot.set(exchange, count);
+    return count;
+  }
+
   /** Returns the count of the last attempt; null if no provider was asked. */
   static of(exchange: Exchange): TokenCount | null {
     return slot.of(exchange);
-  }
-
-  /** The provider is asked now. */
-  begin(): void {
-    slot.set(this.#exchange, this);
   }
 
   get logged(): string {

@@ -4,6 +4,7 @@
  */
 
 import {
+  type Answer,
   type Exchange,
   get,
   isObject,
@@ -15,7 +16,7 @@ import {
 } from '../../../kit.ts';
 import { visitMember } from './request/json-texts.ts';
 import { PROTOCOL_NAMES } from './request/known-words.ts';
-import { BESIDE, SAID } from './request/prompt-members.ts';
+import { MESSAGE_LISTS, OTHER_PROMPT_MEMBERS } from './request/prompt-members.ts';
 import { type SurfaceName, surfaceOf } from './surfaces/surface-of.ts';
 
 /** Bytes of UTF-8 of a token: about four letters, or a character of Chinese and a third. */
@@ -24,7 +25,7 @@ const TOKEN = 4;
 const MESSAGE = 4;
 /** Tokens that a picture or a file counts as, of any size. */
 const FILE = 1_000;
-const ASKED: ReadonlySet<string> = new Set([...SAID, ...BESIDE]);
+const ASKED: ReadonlySet<string> = new Set([...MESSAGE_LISTS, ...OTHER_PROMPT_MEMBERS]);
 /** Limits on the completion by surface: servers ignore those of another one. */
 const LIMITS: Readonly<Record<SurfaceName, readonly string[]>> = {
   chat: ['max_completion_tokens', 'max_tokens'],
@@ -114,6 +115,16 @@ export function promptTokens(request: Obj): number {
   };
   for (const name of asked) visitMember(request, name, { text: () => {}, file });
   return tokens + Math.ceil(bytes / TOKEN);
+}
+
+/** The answer to a request for a count, if the provider of its model cannot count. */
+export function estimateCount(request: Obj): Answer {
+  const warning = '299 gw "the tokens were estimated by the length of texts"';
+  return {
+    status: 200,
+    headers: ['content-type', 'application/json', 'warning', warning],
+    body: JSON.stringify({ input_tokens: promptTokens(request) }),
+  };
 }
 
 function limitOf(request: Obj, names: readonly string[]): number | null {

@@ -9,9 +9,8 @@ import {
   RequestSlot,
   type Steps,
 } from '../../../../kit.ts';
-import { type AiRefused, refused } from '../../proxy/conversation/refusal.ts';
-import { type FilesRequest, filesRequest } from '../../proxy/files/files-request.ts';
-import { notPassed } from '../../proxy/files/not-passed.ts';
+import { type AiRefusal, refusal } from '../../proxy/conversation/refusal.ts';
+import { type FilesRequest, filesRequest, filesUnsupported } from '../../proxy/files/files-request.ts';
 import { allowsFiles } from '../files-rule.ts';
 import type { PiiAction } from '../pii/pii-rules.ts';
 import { Profiles } from '../profiles.ts';
@@ -61,7 +60,7 @@ export class AnswerGuard {
    * Returns null if the answer goes on, rewritten or not. Yields if it can pause. `owner`: identifies the guard's place
    * in the chain.
    */
-  *check(exchange: Exchange, owner: object | null): Steps<AiRefused | null> {
+  *check(exchange: Exchange, owner: object | null): Steps<AiRefusal | null> {
     const request = filesRequest(exchange);
     if (request !== null) return this.#ofFiles(exchange, request);
     const { name, settings } = this.#profiles.of(exchange);
@@ -79,9 +78,9 @@ export class AnswerGuard {
   }
 
   /** Answers to the requests in a file are lines of another, which is not read here. */
-  #ofFiles(exchange: Exchange, { operation, surface }: FilesRequest): AiRefused | null {
+  #ofFiles(exchange: Exchange, { operation, surface }: FilesRequest): AiRefusal | null {
     const hasAnswers = operation === 'content' && exchange.response.status < 300;
-    return hasAnswers && !this.#allowsFiles ? notPassed(surface) : null;
+    return hasAnswers && !this.#allowsFiles ? filesUnsupported(surface) : null;
   }
 
   #tap(exchange: Exchange, owner: object | null, tap: AnswerSink): void {
@@ -97,14 +96,14 @@ export class AnswerGuard {
     form: AnswerForm,
     guarding: Guarding,
     blocked: (why: string) => void,
-  ): Steps<AiRefused | null> {
+  ): Steps<AiRefusal | null> {
     try {
       yield* rewriteWhole(exchange, form, guarding, blocked);
       return null;
     } catch (error) {
       if (!(error instanceof AnswerBlocked)) throw error;
       blocked(error.message);
-      return refused('forbidden', 'response_blocked', 'The answer has text that a policy does not allow.');
+      return refusal('forbidden', 'response_blocked', 'The answer has text that a policy does not allow.');
     }
   }
 
@@ -126,6 +125,6 @@ export class AnswerGuard {
   }
 }
 
-function unreadable(why: string): AiRefused {
-  return refused('upstream-failed', 'response_not_checked', `The answer cannot be checked: ${why}.`);
+function unreadable(why: string): AiRefusal {
+  return refusal('upstream-failed', 'response_not_checked', `The answer cannot be checked: ${why}.`);
 }

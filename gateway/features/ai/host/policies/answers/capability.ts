@@ -7,11 +7,11 @@ import {
   InitSlot,
   inTurns,
   type JsonObject,
-  OPENER,
+  type LabelledCounter,
 } from '../../../../kit.ts';
-import { settleAnswer } from '../decide.ts';
 import { PII_KINDS } from '../pii/kinds.ts';
 import { PII_ACTIONS } from '../pii/pii-rules.ts';
+import { PolicyFunctions } from '../policy-functions.ts';
 import { isRealtime, unreadSession } from '../unread-sessions.ts';
 import { AnswerGuard } from './answer-guard.ts';
 
@@ -32,48 +32,28 @@ function unreadOpened({ response }: Exchange, policy: string, config: JsonObject
 
 const SWITCHES = 101;
 
+const guards = new PolicyFunctions<LabelledCounter, InitSlot<AnswerGuard>, AnswerGuard>((slot) => slot);
+
 export const aiAnswers = capability({
   metrics: { gw_plugin_ai_response_guard_findings_total: FINDINGS },
   open: ({ counter }) => counter('gw_plugin_ai_response_guard_findings_total', FINDINGS),
   bind: () => new InitSlot<AnswerGuard>('host_ai_answers_open'),
   functions: {
-    host_ai_answers_open: {
-      ...OPENER,
-      meaning:
-        'in `init`: opens the profiles of the whole config, with the properties of `ai-response-guard`; unusable ones reject the config',
-      make:
-        (call, { loaded, bound }) =>
-        () =>
-          bound().open(
-            call,
-            ({ config, services, name }) =>
-              new AnswerGuard(config.whole, {
-                log: (level, message, exchange) => services.log(level, name, message, exchange),
-                found: (kind, action) => loaded.count(kind, action),
-              }),
-          ),
-    },
-    host_ai_answers_check: {
-      signature: ':i',
-      parameters: '() -> refused',
-      meaning:
-        'in `on_response`: 1: the answer is withheld, and a problem document has taken its place; 0: it goes on, with replacements by the config, also while it streams',
-      waits: true,
-      declared: true,
-      make:
-        (call, { bound }) =>
-        () => {
-          const guard = bound().get('host_ai_answers_check');
-          const exchange = call.answeredRequest();
-          call.charge(exchange.response.body?.length ?? 0);
-          const { owner, name, config } = call.binding;
-          if (isRealtime(exchange)) return settleAnswer(call, exchange, unreadOpened(exchange, name, config.whole));
-          return settleAnswer(
-            call,
-            exchange,
-            inTurns(guard.check(exchange, owner), () => !exchange.closed),
-          );
-        },
-    },
+    host_ai_answers_open: guards.open(
+      'in `init`: opens the profiles of the whole config, with the properties of `ai-response-guard`; unusable ones reject the config',
+      ({ config }, log, findings) =>
+        new AnswerGuard(config.whole, { log, found: (kind, action) => findings.count(kind, action) }),
+      null,
+    ),
+    host_ai_answers_check: guards.settle(
+      'host_ai_answers_check',
+      'in `on_response`: 1: the answer is withheld, and a problem document has taken its place; 0: it goes on, with replacements by the config, also while it streams',
+      (guard, exchange, call) => {
+        call.charge(exchange.response.body?.length ?? 0);
+        const { owner, name, config } = call.binding;
+        if (isRealtime(exchange)) return unreadOpened(exchange, name, config.whole);
+        return inTurns(guard.check(exchange, owner), () => !exchange.closed);
+      },
+    ),
   },
 });

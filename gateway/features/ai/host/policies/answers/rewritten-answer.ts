@@ -41,7 +41,7 @@ export function* rewriteWhole(
 ): Steps<void> {
   const text = textOf(exchange);
   if (form === 'json') {
-    if (exchange.response.body !== null) exchange.response.body = yield* rewritten(text, guarding);
+    if (exchange.response.body !== null) exchange.response.body = yield* rewrite(text, guarding);
     return;
   }
   const stream = new GuardedStream(guarding, blocked);
@@ -57,7 +57,7 @@ export function rewritingTap(
 ): AnswerSink {
   return (sink) => {
     if (form === 'events') return eventsTap(exchange, new GuardedStream(guarding, blocked), sink);
-    return jsonTap(exchange, (body) => rewritten(body.toString(), guarding), sink);
+    return jsonTap(exchange, (body) => rewrite(body.toString(), guarding), sink);
   };
 }
 
@@ -67,7 +67,7 @@ function textOf({ response: { body } }: Exchange): string {
 }
 
 /** Treats malformed JSON as text, whatever its type says. Unchanged texts keep their bytes. Throws AnswerBlocked. */
-function* rewritten(text: string, guarding: Guarding): Steps<string> {
+function* rewrite(text: string, guarding: Guarding): Steps<string> {
   if (!isQuickJson(Buffer.from(text))) throw new AnswerBlocked('it takes too long to be checked');
   const json = text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
   let value: unknown;

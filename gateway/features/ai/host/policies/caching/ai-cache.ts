@@ -73,7 +73,7 @@ export class AiCache {
   }
 
   /**
-   * Returns null if the request goes on. `owner`: identifies the cache's place in the chain. Throws AiRefused if the
+   * Returns null if the request goes on. `owner`: identifies the cache's place in the chain. Throws AiRefusal if the
    * body is malformed.
    */
   async answer(exchange: Exchange, owner: object | null): Promise<Answer | null> {
@@ -101,7 +101,7 @@ export class AiCache {
     if (cached === null || cached.settled) return;
     cached.settled = true;
     const stores = this.#stores(exchange, cached);
-    if (this.#settings.statusHeader) exchange.response.headers.push('cache-status', missed(cached, stores));
+    if (this.#settings.statusHeader) exchange.response.headers.push('cache-status', missStatus(cached, stores));
   }
 
   async #find(exchange: Exchange, cached: CachedRequest, question: Question): Promise<Found | null> {
@@ -211,7 +211,7 @@ function isComplete(exchange: Exchange, question: Question, body: Uint8Array): b
   return TokenCount.of(exchange)?.outcome === 'complete' && isWholeAnswer(question, body);
 }
 
-function missed({ result, detail }: CachedRequest, stores: boolean): string {
+function missStatus({ result, detail }: CachedRequest, stores: boolean): string {
   return `gw;fwd=${result}${stores ? ';stored' : ''}${detail === '' ? '' : `;detail=${detail}`}`;
 }
 

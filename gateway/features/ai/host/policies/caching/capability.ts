@@ -1,8 +1,7 @@
 /** `host_ai_cache_*`: stores answers of AI providers as they pass, and returns them for equal questions. */
 
-import { type CounterInfo, capability, decodingCaller, InitSlot, OPENER, onlyIn } from '../../../../kit.ts';
-import { decide } from '../decide.ts';
-import { readsBody } from '../files-rule.ts';
+import { type CounterInfo, capability, decodingCaller, InitSlot, type ProcessServices } from '../../../../kit.ts';
+import { PolicyFunctions } from '../policy-functions.ts';
 import { AiCache } from './ai-cache.ts';
 import { impliedUrl } from './cache-settings.ts';
 import { CACHE_RESULTS } from './cached-request.ts';
@@ -22,53 +21,43 @@ const EMBEDDINGS: CounterInfo = {
   },
 };
 
-export const aiCaching = capability({
-  metrics: { gw_plugin_ai_cache_requests_total: REQUESTS, gw_plugin_ai_cache_embeddings_total: EMBEDDINGS },
-  open: ({ state, http, counter }) => ({
+function open({ state, http, counter }: ProcessServices) {
+  return {
     store: state.cache,
     http: decodingCaller(http),
     requests: counter('gw_plugin_ai_cache_requests_total', REQUESTS),
     embeddings: counter('gw_plugin_ai_cache_embeddings_total', EMBEDDINGS),
-  }),
+  };
+}
+
+const caches = new PolicyFunctions<ReturnType<typeof open>, InitSlot<AiCache>, AiCache>((slot) => slot);
+
+export const aiCaching = capability({
+  metrics: { gw_plugin_ai_cache_requests_total: REQUESTS, gw_plugin_ai_cache_embeddings_total: EMBEDDINGS },
+  open,
   bind: () => new InitSlot<AiCache>('host_ai_cache_open'),
   functions: {
-    host_ai_cache_open: {
-      ...OPENER,
-      meaning:
-        'in `init`: opens a cache as the whole config has it, with the properties of `ai-cache`; unusable ones reject the config',
-      body: 'request_body',
-      make:
-        (call, { loaded, bound }) =>
-        () =>
-          bound().open(call, ({ config, services, name }) => {
-            const implied = impliedUrl(config.whole);
-            // A URL in the config was opened by its mark: unreachable ones are refused at load.
-            if (implied !== null) services.openUpstream(implied, config.whole);
-            call.bodyNeed = readsBody;
-            return new AiCache(config.whole, {
-              store: loaded.store,
-              http: loaded.http,
-              count: (result) => loaded.requests.count(result),
-              embedded: (result) => loaded.embeddings.count(result),
-              log: (level, message, exchange) => services.log(level, name, message, exchange),
-            });
-          }),
-    },
-    host_ai_cache_lookup: {
-      signature: ':i',
-      parameters: '() -> answered',
-      meaning: 'in `on_request`: 1: a stored answer is the response; 0: the request goes on',
-      waits: true,
-      declared: true,
-      body: 'request_body',
-      make:
-        (call, { bound }) =>
-        () => {
-          onlyIn(call, 'on_request', 'host_ai_cache_lookup');
-          const cache = bound().get('host_ai_cache_lookup');
-          return decide(call, { body: (exchange) => cache.answer(exchange, call.binding.owner), files: cache.files });
-        },
-    },
+    host_ai_cache_open: caches.open(
+      'in `init`: opens a cache as the whole config has it, with the properties of `ai-cache`; unusable ones reject the config',
+      ({ config, services }, log, { store, http, requests, embeddings }) => {
+        const implied = impliedUrl(config.whole);
+        // A URL in the config was opened by its mark: unreachable ones are refused at load.
+        if (implied !== null) services.openUpstream(implied, config.whole);
+        return new AiCache(config.whole, {
+          store,
+          http,
+          count: (result) => requests.count(result),
+          embedded: (result) => embeddings.count(result),
+          log,
+        });
+      },
+    ),
+    host_ai_cache_lookup: caches.decide(
+      'host_ai_cache_lookup',
+      'answered',
+      'in `on_request`: 1: a stored answer is the response; 0: the request goes on',
+      (cache, { binding }) => ({ body: (exchange) => cache.answer(exchange, binding.owner), files: cache.files }),
+    ),
     host_ai_cache_settle: {
       signature: ':i',
       parameters: '() -> 0',

@@ -13,7 +13,7 @@ import {
   ownerOf,
 } from '../../../../kit.ts';
 import type { Endpoint } from '../../proxy/targets/endpoint.ts';
-import { normalised } from './vector-index.ts';
+import { normalise } from './vector-index.ts';
 
 export interface EmbeddingSettings {
   readonly endpoint: Endpoint;
@@ -86,7 +86,7 @@ export class Embedder {
 
   async #ask(text: string, exchange: Exchange, signal: AbortSignal): Promise<Float32Array> {
     const { endpoint, model, dimensions, timeoutMs } = this.#settings;
-    const asked = { model, input: text, encoding_format: 'float', ...(dimensions === null ? {} : { dimensions }) };
+    const question = { model, input: text, encoding_format: 'float', ...(dimensions === null ? {} : { dimensions }) };
     const { status, body } = await this.#deps.http.call({
       method: 'POST',
       url: endpoint.url('/embeddings'),
@@ -94,7 +94,7 @@ export class Embedder {
         ...['content-type', 'application/json', 'accept', 'application/json', 'accept-encoding', 'identity'],
         ...['user-agent', 'gw', ...endpoint.headers],
       ],
-      body: JSON.stringify(asked),
+      body: JSON.stringify(question),
       maxBytes: MOST_BYTES,
       timeoutMs,
       exchange,
@@ -122,7 +122,7 @@ function vectorIn(body: Buffer): Float32Array {
   const data = get(answer, 'data');
   const numbers = Array.isArray(data) ? get(data[0], 'embedding') : undefined;
   const isVector = Array.isArray(numbers) && numbers.length <= MOST_DIMENSIONS && numbers.every(isNumber);
-  const vector = isVector ? normalised(numbers) : null;
+  const vector = isVector ? normalise(numbers) : null;
   if (vector === null) throw new EmbeddingRejected('its answer has no vector');
   return vector;
 }

@@ -73,8 +73,8 @@ export function indexKeyOf(question: Question, rest: Obj): string {
 }
 
 function digestOf({ surface, isStream, place }: Question, request: Obj): string {
-  const asked = Object.fromEntries(Object.entries(request).filter(([name]) => counts(name, surface, isStream)));
-  return digest(JSON.stringify([...place, isStream, canonical(asked)]));
+  const relevant = Object.fromEntries(Object.entries(request).filter(([name]) => counts(name, surface, isStream)));
+  return digest(JSON.stringify([...place, isStream, canonical(relevant)]));
 }
 
 function counts(name: string, surface: SurfaceName, isStream: boolean): boolean {

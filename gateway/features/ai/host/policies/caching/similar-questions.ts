@@ -4,7 +4,7 @@ import { type CacheStore, type Exchange, KeyedMutex, type OwnerPath } from '../.
 import { RESTORED_PROMPT } from '../prompts/restored-prompt.ts';
 import type { SimilaritySettings } from './cache-settings.ts';
 import { Embedder, type EmbedderDeps } from './embedder.ts';
-import { saidLast } from './last-text.ts';
+import { lastUserMessage } from './last-user-message.ts';
 import { indexKeyOf, type Question } from './question.ts';
 import { decodeIndex, encodeIndex, type Similar, similarTo } from './vector-index.ts';
 
@@ -34,7 +34,7 @@ export class SimilarQuestions {
   /** Returns null if it has no text, or its vector cannot be had. Rejects with StateUnavailable. */
   async find(exchange: Exchange, question: Question): Promise<Meaning | null> {
     // An answer with the placeholders of another question could not be put right.
-    const said = RESTORED_PROMPT.of(exchange) === null ? saidLast(question) : null;
+    const said = RESTORED_PROMPT.of(exchange) === null ? lastUserMessage(question) : null;
     const vector = said === null ? null : await this.#embedder.vectorOf(said.text, exchange);
     if (said === null || vector === null) return null;
     const indexKey = indexKeyOf(question, said.rest);

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { propertyRuns } from '../../../../../../test/property-runs.ts';
-import { decodeIndex, encodeIndex, normalised, similarTo } from './vector-index.ts';
+import { decodeIndex, encodeIndex, normalise, similarTo } from './vector-index.ts';
 
-const vector = (...numbers: number[]) => Float32Array.from(normalised(numbers) ?? []);
+const vector = (...numbers: number[]) => Float32Array.from(normalise(numbers) ?? []);
 
 describe('an index of questions', () => {
   it('is what it was when it comes out of the store, whatever its keys', () => {
@@ -53,7 +53,7 @@ describe('an index of questions', () => {
   it.each([[[0, 0]], [[Number.NaN]], [[Number.POSITIVE_INFINITY]], [[1e300, 1e300]]])(
     'has no vector of %j',
     (numbers) => {
-      const found = normalised(numbers);
+      const found = normalise(numbers);
       expect(found === null || found.every((each) => Number.isFinite(each))).toBe(true);
     },
   );
@@ -64,9 +64,9 @@ describe('an index of questions', () => {
       maxLength: 9,
     });
     const isShort = (found: Float32Array | null) => found === null || Math.hypot(...found) < 1.0001;
-    expect(isShort(normalised([5e-324, 5e-324]))).toBe(true);
+    expect(isShort(normalise([5e-324, 5e-324]))).toBe(true);
     fc.assert(
-      fc.property(numbers, (each) => isShort(normalised(each))),
+      fc.property(numbers, (each) => isShort(normalise(each))),
       propertyRuns(300),
     );
   });

@@ -61,7 +61,7 @@ export function similarTo(
 const LEAST_LENGTH = 2 ** -1022;
 
 /** Returns null if it has no direction. */
-export function normalised(numbers: readonly number[]): Float32Array | null {
+export function normalise(numbers: readonly number[]): Float32Array | null {
   const length = Math.hypot(...numbers);
   if (!Number.isFinite(length) || length < LEAST_LENGTH) return null;
   return Float32Array.from(numbers, (each) => each / length);

@@ -44,7 +44,7 @@ export class PiiRules implements PiiReplacing {
 
   replacement(kind: PiiKind, action: PiiAction, found: string): string {
     const name = kind.toUpperCase();
-    if (action === 'mask') return masked(kind, found);
+    if (action === 'mask') return mask(kind, found);
     if (action !== 'hash') return `[${name}]`;
     const digest = createHmac('sha256', this.#hashKey)
       .update(`${kind}:${canonical(kind, found)}`)
@@ -60,7 +60,7 @@ function canonical(kind: PiiKind, found: string): string {
   return kind === 'email' ? lower : lower.replace(/[^a-z0-9+]/g, '');
 }
 
-function masked(kind: PiiKind, found: string): string {
+function mask(kind: PiiKind, found: string): string {
   if (kind === 'email') return `${found.charAt(0)}***${found.slice(found.indexOf('@'))}`;
   let left = found.replace(/[^A-Za-z0-9]/g, '').length - SHOWN;
   return found.replace(/[A-Za-z0-9]/g, (character) => (left-- > 0 ? '*' : character));

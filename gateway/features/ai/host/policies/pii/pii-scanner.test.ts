@@ -4,7 +4,7 @@ import { propertyRuns } from '../../../../../../test/property-runs.ts';
 import { PII_KINDS, type PiiKind } from './kinds.ts';
 import { PiiRules } from './pii-rules.ts';
 import { PiiScanner } from './pii-scanner.ts';
-import { HARMLESS, PERSONAL, SENTENCES } from './pii-table.ts';
+import { HARMLESS, PERSONAL, SENTENCES } from './pii-table.test-support.ts';
 
 const KEY = 'a key for hashes';
 const all = (action: string) => new PiiRules(Object.fromEntries(PII_KINDS.map((kind) => [kind, action])), KEY);

@@ -1,7 +1,7 @@
 /** Limits prompts by length and content. */
 
 import { changeHeader, type Exchange, headerOf, type Json, type JsonObject, type Steps } from '../../../../kit.ts';
-import { AiRefused, aiProblem, refused } from '../../proxy/conversation/refusal.ts';
+import { AiRefusal, aiProblem, refusal } from '../../proxy/conversation/refusal.ts';
 import type { TextPlace } from '../../proxy/request/json-texts.ts';
 import { parsedRequest, rewriteRequest } from '../../proxy/request/parsed-request.ts';
 import { AnswerBlocked } from '../answers/answer-rules.ts';
@@ -52,10 +52,10 @@ export class PromptGuard {
   }
 
   /**
-   * Returns null if the prompt passes. `owner`: identifies the guard's place in the chain. Throws AiRefused if the body
+   * Returns null if the prompt passes. `owner`: identifies the guard's place in the chain. Throws AiRefusal if the body
    * is malformed. Yields if it can pause.
    */
-  *check(exchange: Exchange, owner: object | null): Generator<undefined, AiRefused | null> {
+  *check(exchange: Exchange, owner: object | null): Generator<undefined, AiRefusal | null> {
     const profile = this.#profiles.of(exchange);
     const request = parsedRequest(exchange);
     const prompt = promptOf(request);
@@ -67,7 +67,7 @@ export class PromptGuard {
     const { pii, restoring: restored } = profile.settings;
     const restorable =
       restored && new RestorableRules(pii, restored, headerOf(exchange.headers, 'x-auth-consumer') ?? '');
-    const { isChanged, blocked } = yield* rewritten(prompt, restorable ?? pii);
+    const { isChanged, blocked } = yield* replacePii(prompt, restorable ?? pii);
     if (blocked !== null) {
       const detail = 'The prompt has personal data that a policy does not allow.';
       return this.#refuse(exchange, profile, {
@@ -86,7 +86,7 @@ export class PromptGuard {
    * Runs in the response hook: puts the values taken out of the prompt back, for the client that sent it. Returns null
    * if the answer goes on.
    */
-  *restore(exchange: Exchange, owner: object | null): Steps<AiRefused | null> {
+  *restore(exchange: Exchange, owner: object | null): Steps<AiRefusal | null> {
     const kept = RESTORED_PROMPT.of(exchange);
     const form = kept === null || kept.owner !== owner ? null : formOf(exchange);
     const isPlain = (headerOf(exchange.response.headers, 'content-encoding') ?? 'identity') === 'identity';
@@ -101,14 +101,14 @@ export class PromptGuard {
   }
 
   /** Texts as token ids pass only if no rule reads texts. */
-  #unreadable(exchange: Exchange, profile: Profile<PromptLimits>, { hasTokenIds }: Prompt): AiRefused | null {
+  #unreadable(exchange: Exchange, profile: Profile<PromptLimits>, { hasTokenIds }: Prompt): AiRefusal | null {
     const { maxCharacters, blocked, pii } = profile.settings;
     if (!hasTokenIds || (maxCharacters === null && blocked.isEmpty && pii.isEmpty)) return null;
     const detail = 'A policy checks texts, and the prompt has ids of tokens. Send it as text.';
     return this.#refuse(exchange, profile, { reason: 'tokens', code: 'prompt_not_checked', detail });
   }
 
-  #tooLong(exchange: Exchange, profile: Profile<PromptLimits>, { messages, spoken }: Prompt): AiRefused | null {
+  #tooLong(exchange: Exchange, profile: Profile<PromptLimits>, { messages, spoken }: Prompt): AiRefusal | null {
     const { maxMessages, maxCharacters } = profile.settings;
     if (maxMessages !== null && messages > maxMessages) {
       const detail = `The conversation has ${messages} messages; at most ${maxMessages} are allowed.`;
@@ -125,12 +125,12 @@ export class PromptGuard {
     exchange: Exchange,
     profile: Profile<PromptLimits>,
     prompt: Prompt,
-  ): Generator<undefined, AiRefused | null> {
+  ): Generator<undefined, AiRefusal | null> {
     const { blocked } = profile.settings;
     if (blocked.isEmpty) return null;
     for (const text of new Set([
       ...prompt.spoken.flatMap(readingsOf),
-      ...prompt.rows.flatMap(joined),
+      ...prompt.rows.flatMap(joinSaid),
       ...prompt.labels,
     ])) {
       const found = yield* blocked.find(text);
@@ -148,10 +148,10 @@ export class PromptGuard {
   }
 
   /** The log names the pattern; the client is not told. */
-  #refuse(exchange: Exchange, { name }: Profile<unknown>, { reason, code, detail, where = reason }: Block): AiRefused {
+  #refuse(exchange: Exchange, { name }: Profile<unknown>, { reason, code, detail, where = reason }: Block): AiRefusal {
     this.#events.blocked(reason);
     this.#events.log('info', `refused by the profile ${JSON.stringify(name)}: ${where}`, exchange);
-    return refused('validation-failed', code, detail);
+    return refusal('validation-failed', code, detail);
   }
 }
 
@@ -169,7 +169,7 @@ function* restoreWhole(
   form: AnswerForm,
   guarding: Guarding,
   unread: (why: string) => void,
-): Steps<AiRefused | null> {
+): Steps<AiRefusal | null> {
   const before = exchange.response.body?.length ?? 0;
   try {
     yield* rewriteWhole(exchange, form, guarding, unread);
@@ -179,7 +179,7 @@ function* restoreWhole(
   }
   const more = (exchange.response.body?.length ?? 0) - before;
   if (more <= 0 || exchange.holdMore(more)) return null;
-  return new AiRefused(aiProblem('overloaded', null, 'The gateway has no room for the answer. Try again.'));
+  return new AiRefusal(aiProblem('overloaded', null, 'The gateway has no room for the answer. Try again.'));
 }
 
 interface Block {
@@ -193,17 +193,17 @@ interface Block {
 /** Returns the texts, and the parts joined, since models read them so: all of them, and those around pictures. */
 function readingsOf(places: readonly TextPlace[]): readonly string[] {
   const texts = places.map(({ text }) => text);
-  return texts.length > 1 ? [...texts, texts.join(''), texts.join(' '), ...joined(places)] : texts;
+  return texts.length > 1 ? [...texts, texts.join(''), texts.join(' '), ...joinSaid(places)] : texts;
 }
 
 /** Joins what is said, with spaces and without. */
-function joined(places: readonly TextPlace[]): readonly string[] {
+function joinSaid(places: readonly TextPlace[]): readonly string[] {
   const texts = places.filter(({ isSaid }) => isSaid).map(({ text }) => text);
   return [texts.join(''), texts.join(' ')];
 }
 
 /** Replaces personal data as the rules say; `blocked`: the kind for which the prompt is refused. */
-function* rewritten(
+function* replacePii(
   { spoken }: Prompt,
   rules: PiiReplacing,
 ): Generator<undefined, { readonly isChanged: boolean; readonly blocked: PiiKind | null }> {

@@ -2,7 +2,7 @@
 
 import { get, isObject, isWrittenNumber, type Obj } from '../../../../kit.ts';
 import { type TextPlace, visitMember, visitName } from '../../proxy/request/json-texts.ts';
-import { SAID } from '../../proxy/request/prompt-members.ts';
+import { MESSAGE_LISTS } from '../../proxy/request/prompt-members.ts';
 
 /** Its items are objects: a number in it is not text, however a provider reads it. */
 const MESSAGES = 'messages';
@@ -35,7 +35,7 @@ export function promptOf(request: Obj): Prompt {
   const names = Object.keys(request);
   for (const name of names) {
     const list = get(request, name);
-    const isSaid = SAID.includes(name);
+    const isSaid = MESSAGE_LISTS.includes(name);
     if (isSaid && name !== MESSAGES && Array.isArray(list)) hasTokenIds ||= list.some(isTokenIds);
     if (isSaid) messages += Array.isArray(list) ? list.length : typeof list === 'string' ? 1 : 0;
     // The model's own name selects the target; the model does not read it.

@@ -1,11 +1,11 @@
 /** A refusal as the end of a realtime session: with its code, and when to try again. */
 import { type CloseStatus, closeReason, get, headerOf } from '../../../../kit.ts';
-import type { AiRefused } from '../../proxy/conversation/refusal.ts';
+import type { AiRefusal } from '../../proxy/conversation/refusal.ts';
 
 const [POLICY, TRY_AGAIN] = [1008, 1013];
 const AWAY = 503;
 
-export function budgetCloseStatus({ problem }: AiRefused): CloseStatus {
+export function budgetCloseStatus({ problem }: AiRefusal): CloseStatus {
   const { status, title, headers = [], members } = problem;
   const code = get(members, 'code');
   const retryAfter = headerOf([...headers], 'retry-after');

@@ -1,7 +1,7 @@
 /** Costs of requests, by provider, model and consumer; and the budgets that limit them. */
 
 import { type Exchange, get, headerOf, isList, type JsonObject, type Obj } from '../../../../kit.ts';
-import { type AiRefused, refused } from '../../proxy/conversation/refusal.ts';
+import { type AiRefusal, refusal } from '../../proxy/conversation/refusal.ts';
 import { parsedRequest } from '../../proxy/request/parsed-request.ts';
 import type { SpentTokens } from '../../proxy/spent-tokens.ts';
 import { TokenEstimate } from '../../proxy/token-estimate.ts';
@@ -14,7 +14,7 @@ import { type Partition, partitionOf } from './partition.ts';
 import { PERIODS, type PeriodName, periodAt } from './period.ts';
 import { costOf, NANOS, Prices } from './prices.ts';
 import type { Spending } from './spending.ts';
-import { stateAway } from './state-away.ts';
+import { stateUnavailable } from './state-unavailable.ts';
 
 interface MoneyBudget {
   readonly limit: number;
@@ -36,8 +36,6 @@ export interface CostEvents {
   /** `model`: the entry of the price list. */
   spent(dollars: number, provider: string, model: string, consumer: string): void;
 }
-
-/** Models that have no price, and consumers past the limit of labels. */
 
 export class CostTracker {
   readonly #prices: Prices;
@@ -70,8 +68,8 @@ export class CostTracker {
     this.files = async (exchange, request) => this.#counted(await files(exchange, request));
   }
 
-  /** Returns null if the request fits into all budgets. Throws AiRefused if the body is malformed. */
-  async reserve(exchange: Exchange): Promise<AiRefused | null> {
+  /** Returns null if the request fits into all budgets. Throws AiRefusal if the body is malformed. */
+  async reserve(exchange: Exchange): Promise<AiRefusal | null> {
     const request = parsedRequest(exchange);
     this.#spending.whenEnded(exchange, (tokens) => this.#count(tokens, exchange));
     const admit = () => this.#admit(exchange, request);
@@ -79,7 +77,7 @@ export class CostTracker {
     return admit();
   }
 
-  async #admit(exchange: Exchange, request: Obj): Promise<AiRefused | null> {
+  async #admit(exchange: Exchange, request: Obj): Promise<AiRefusal | null> {
     const { prompt, limit } = TokenEstimate.begin(exchange, request);
     const model = String(get(request, 'model'));
     return this.#counted(
@@ -93,7 +91,7 @@ export class CostTracker {
   }
 
   /** `costs`: the most that the request may; null: that has no price. */
-  async #reserved(exchange: Exchange, costs: (settings: Budgets) => number | null): Promise<AiRefused | null> {
+  async #reserved(exchange: Exchange, costs: (settings: Budgets) => number | null): Promise<AiRefusal | null> {
     const profile = this.#profiles?.of(exchange) ?? null;
     if (profile === null || profile.settings.budgets.length === 0) return null;
     const cost = costs(profile.settings);
@@ -105,7 +103,7 @@ export class CostTracker {
     return null;
   }
 
-  async #fits(exchange: Exchange, budget: MoneyBudget, profile: string, cost: number): Promise<AiRefused | null> {
+  async #fits(exchange: Exchange, budget: MoneyBudget, profile: string, cost: number): Promise<AiRefusal | null> {
     const { limit, period } = budget;
     const now = Date.now();
     const result = await this.#spending.reserve(exchange, {
@@ -114,14 +112,14 @@ export class CostTracker {
       amount: Math.min(cost, limit),
       quota: limit,
     });
-    if (result === null) return this.#allowsUncounted ? null : stateAway();
+    if (result === null) return this.#allowsUncounted ? null : stateUnavailable();
     if (result.allowed) return null;
     const { end } = periodAt(period, now);
     return exhausted(period, result.retryAfter > 1 ? Math.ceil((end - now) / 1000) : null);
   }
 
   /** Charges the request even past the budget: it has been spent. */
-  async #charged(exchange: Exchange): Promise<AiRefused | null> {
+  async #charged(exchange: Exchange): Promise<AiRefusal | null> {
     this.#spending.whenEnded(exchange, (tokens) => this.#count(tokens, exchange));
     const profile = this.#profiles?.of(exchange) ?? null;
     for (const budget of profile?.settings.budgets ?? []) {
@@ -129,7 +127,7 @@ export class CostTracker {
         exchange,
         this.#spent(exchange, budget, profile?.name ?? '', Date.now()),
       );
-      if (result === null && !this.#allowsUncounted) return stateAway();
+      if (result === null && !this.#allowsUncounted) return stateUnavailable();
     }
     return null;
   }
@@ -162,17 +160,17 @@ export class CostTracker {
 }
 
 /** `seconds`: until the period ends; null: only reservations exhaust it. */
-function exhausted(period: PeriodName, seconds: number | null): AiRefused {
+function exhausted(period: PeriodName, seconds: number | null): AiRefusal {
   const why = seconds === null ? 'is reserved by requests under way' : 'is used up';
   const detail = `The budget of this ${period} ${why}; Retry-After says when to try again.`;
   const again = seconds === null ? [] : ['x-should-retry', 'false'];
   const headers = ['retry-after', String(Math.max(1, seconds ?? 1)), ...again];
-  return refused('rate-limited', 'budget_exceeded', detail, { headers });
+  return refusal('rate-limited', 'budget_exceeded', detail, { headers });
 }
 
-function unpriced(): AiRefused {
+function unpriced(): AiRefusal {
   const detail = 'The model has no price, and this request must stay within a budget.';
-  return refused('forbidden', 'model_not_priced', detail, { param: 'model' });
+  return refusal('forbidden', 'model_not_priced', detail, { param: 'model' });
 }
 
 function budgetsOf(settings: JsonObject): Budgets {

@@ -11,17 +11,17 @@ const MOST_LENGTH = 128;
 export function partitionOf(key: string): Partition {
   if (key === 'client_ip') return (exchange) => `ip=${clientNetwork(exchange.clientIp)}`;
   const [, kind, name] = /^(header|context):(.*)$/s.exec(key) ?? [];
-  if (kind === undefined || name === undefined) return () => `static${bounded(key)}`;
+  if (kind === undefined || name === undefined) return () => `static${lengthLimited(key)}`;
   const wanted = kind === 'header' ? name.trim().toLowerCase() : name;
   if (wanted === '') throw new Error('partition_key: a name must follow the colon');
   return (exchange) => {
     const value = kind === 'header' ? joinedHeader(exchange.headers, wanted) : exchange.context?.get(wanted);
     // All requests without one share a bucket.
-    return value === undefined ? `${kind}:${wanted}` : `${kind}:${wanted}${bounded(value)}`;
+    return value === undefined ? `${kind}:${wanted}` : `${kind}:${wanted}${lengthLimited(value)}`;
   };
 }
 
 /** A value that looks like the digest of a longer one is another value. */
-function bounded(value: string): string {
+function lengthLimited(value: string): string {
   return value.length <= MOST_LENGTH ? `=${value}` : `#${hash('sha256', value, 'base64url')}`;
 }

@@ -17,7 +17,7 @@ import {
   SharedMap,
   StateUnavailable,
 } from '../../../../kit.ts';
-import type { AiRefused } from '../../proxy/conversation/refusal.ts';
+import type { AiRefusal } from '../../proxy/conversation/refusal.ts';
 import { RealtimeSession } from '../../proxy/realtime-session.ts';
 import { type SpentTokens, spentTokens } from '../../proxy/spent-tokens.ts';
 import { budgetCloseStatus } from './budget-close-frame.ts';
@@ -45,7 +45,7 @@ type Reserved = Budgeted & { readonly id: string; readonly owner: OwnerPath };
 export type Ending = (tokens: SpentTokens | null, exchange: Exchange) => void;
 
 /** Reserves for the next response of a session; returns null if it fits. */
-export type Again = () => Promise<AiRefused | null>;
+export type ReserveNext = () => Promise<AiRefusal | null>;
 
 const slot = new RequestSlot<Ledger>();
 
@@ -62,7 +62,7 @@ class Ledger implements RequestPart {
   readonly #beside: Reserved[][] = [];
   readonly #endings: Ending[] = [];
   /** Functions that reserve anew when a response of a session is over. */
-  readonly #again: Again[] = [];
+  readonly #reserveNext: ReserveNext[] = [];
   /** Resolves when a realtime session ends; null for plain requests. */
   #ended: PromiseWithResolvers<void> | null = null;
   #isDispatched = false;
@@ -91,7 +91,7 @@ class Ledger implements RequestPart {
   }
 
   /** For sessions, which reserve for each response. */
-  forEachResponse(exchange: Exchange, again: Again): void {
+  forEachResponse(exchange: Exchange, reserveNext: ReserveNext): void {
     if (this.#ended === null) {
       RealtimeSession.of(exchange).whenResponded({
         another: () => this.#another(),
@@ -100,25 +100,25 @@ class Ledger implements RequestPart {
       this.#ended = Promise.withResolvers();
       this.#spending.await(this.#ended.promise);
     }
-    this.#again.push(again);
+    this.#reserveNext.push(reserveNext);
   }
 
   async #responded(exchange: Exchange, tokens: SpentTokens | null): Promise<CloseStatus | null> {
     const beside = this.#beside.pop();
     this.#settle(beside ?? this.#reserved.splice(0), exchange, tokens);
     // The remaining reservations are for a response under way.
-    return beside === undefined ? this.#reserveAgain() : null;
+    return beside === undefined ? this.#reserveForNext() : null;
   }
 
   /** Reserves for a further response: one reservation would otherwise admit any number of them. */
   #another(): Promise<CloseStatus | null> {
     this.#beside.push(this.#reserved.splice(0));
-    return this.#reserveAgain();
+    return this.#reserveForNext();
   }
 
-  async #reserveAgain(): Promise<CloseStatus | null> {
-    for (const again of this.#again) {
-      const refusal = await again();
+  async #reserveForNext(): Promise<CloseStatus | null> {
+    for (const reserveNext of this.#reserveNext) {
+      const refusal = await reserveNext();
       if (refusal !== null) return budgetCloseStatus(refusal);
     }
     return null;
@@ -198,9 +198,9 @@ export class Spending {
     return result?.allowed ? result : null;
   }
 
-  /** For a session: calls `again` when a response is over and settled; if it returns a refusal, the session ends. */
-  forEachResponse(exchange: Exchange, again: Again): void {
-    this.#ledgerOf(exchange).forEachResponse(exchange, again);
+  /** For a session: calls `reserveNext` when a response is over and settled; if it returns a refusal, the session ends. */
+  forEachResponse(exchange: Exchange, reserveNext: ReserveNext): void {
+    this.#ledgerOf(exchange).forEachResponse(exchange, reserveNext);
   }
 
   /** Calls back when the request has ended, if it was dispatched; of a session, when each response has, too. */

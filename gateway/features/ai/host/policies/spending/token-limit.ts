@@ -1,7 +1,7 @@
 /** Tokens that may be spent in a sliding window: by profile, and by whatever has a budget of its own. */
 
 import type { Exchange, JsonObject } from '../../../../kit.ts';
-import { type AiRefused, refused } from '../../proxy/conversation/refusal.ts';
+import { type AiRefusal, refusal } from '../../proxy/conversation/refusal.ts';
 import { parsedRequest } from '../../proxy/request/parsed-request.ts';
 import type { SpentTokens } from '../../proxy/spent-tokens.ts';
 import { TokenEstimate } from '../../proxy/token-estimate.ts';
@@ -12,7 +12,7 @@ import { isRealtime } from '../unread-sessions.ts';
 import { announce, type Limit, refusalHeaders } from './limit-headers.ts';
 import { type Partition, partitionOf } from './partition.ts';
 import type { Spending } from './spending.ts';
-import { stateAway } from './state-away.ts';
+import { stateUnavailable } from './state-unavailable.ts';
 
 const COUNTED = {
   total: ({ prompt, completion }: TokensOf) => prompt + completion,
@@ -61,13 +61,13 @@ export class TokenLimit {
     this.files = async (exchange, request) => this.#counted(await files(exchange, request));
   }
 
-  /** Returns null if enough tokens are left. Throws AiRefused if the body is malformed. */
-  async reserve(exchange: Exchange): Promise<AiRefused | null> {
+  /** Returns null if enough tokens are left. Throws AiRefusal if the body is malformed. */
+  async reserve(exchange: Exchange): Promise<AiRefusal | null> {
     if (isRealtime(exchange)) this.#spending.forEachResponse(exchange, () => this.#admit(exchange));
     return this.#admit(exchange);
   }
 
-  async #admit(exchange: Exchange): Promise<AiRefused | null> {
+  async #admit(exchange: Exchange): Promise<AiRefusal | null> {
     const { prompt, limit } = TokenEstimate.begin(exchange, parsedRequest(exchange));
     return this.#counted(
       await this.#reserved(exchange, ({ counted, reserve }) => counted({ prompt, completion: limit ?? reserve })),
@@ -79,7 +79,7 @@ export class TokenLimit {
     return decision;
   }
 
-  async #reserved(exchange: Exchange, expected: (settings: TokenQuota) => number): Promise<AiRefused | null> {
+  async #reserved(exchange: Exchange, expected: (settings: TokenQuota) => number): Promise<AiRefusal | null> {
     const { name, settings } = this.#profiles.of(exchange);
     const { quota, window, counted } = settings;
     const result = await this.#spending.reserve(exchange, {
@@ -91,7 +91,7 @@ export class TokenLimit {
       windowSeconds: window,
       spent: counted,
     });
-    if (result === null) return this.#deniesUncounted ? stateAway() : null;
+    if (result === null) return this.#deniesUncounted ? stateUnavailable() : null;
     const limit: Limit = { policy: this.#policy, quota, window };
     if (result.allowed) announce(exchange, limit, result);
     else return exhausted(refusalHeaders(exchange, limit, result.retryAfter));
@@ -99,7 +99,7 @@ export class TokenLimit {
   }
 
   /** Charges the request even past the limit: it has been spent. */
-  async #charged(exchange: Exchange): Promise<AiRefused | null> {
+  async #charged(exchange: Exchange): Promise<AiRefusal | null> {
     const { name, settings } = this.#profiles.of(exchange);
     const { window: windowSeconds, counted: spent } = settings;
     const result = await this.#spending.charge(exchange, {
@@ -108,7 +108,7 @@ export class TokenLimit {
       windowSeconds,
       spent,
     });
-    return result === null && this.#deniesUncounted ? stateAway() : null;
+    return result === null && this.#deniesUncounted ? stateUnavailable() : null;
   }
 
   #bucket(profile: string, exchange: Exchange): string {
@@ -116,9 +116,9 @@ export class TokenLimit {
   }
 }
 
-function exhausted(headers: readonly string[]): AiRefused {
+function exhausted(headers: readonly string[]): AiRefusal {
   const detail = 'The tokens of this policy are used up, or reserved; Retry-After says when to try again.';
-  return refused('rate-limited', 'token_limit_exceeded', detail, { headers });
+  return refusal('rate-limited', 'token_limit_exceeded', detail, { headers });
 }
 
 function quotaOf(settings: JsonObject): TokenQuota {

@@ -1,12 +1,12 @@
 /** The parts of a prompt: templates that requests name, and messages around every conversation. */
 
 import { type Exchange, get, isObject, isWrittenNumber, type JsonObject, type Obj } from '../../../../kit.ts';
-import { AiRefused, aiProblem, invalid, refused } from '../../proxy/conversation/refusal.ts';
+import { AiRefusal, aiProblem, invalid, refusal } from '../../proxy/conversation/refusal.ts';
 import { parsedRequest, rewriteRequest } from '../../proxy/request/parsed-request.ts';
 import { surfaceOf } from '../../proxy/surfaces/surface-of.ts';
 import { type FilesRule, filesRule } from '../files-rule.ts';
 import { numberOf, objectOf, Profiles, textsOf } from '../profiles.ts';
-import { type ConversationSurface, decorated, memberOf } from './decorated.ts';
+import { type ConversationSurface, insertMessages, memberOf } from './insert-messages.ts';
 import { type AddedMessage, addedMessages, Template } from './template.ts';
 
 /** Outcome of a request; values of a metric's label. */
@@ -67,10 +67,10 @@ export class PromptTemplates {
   }
 
   /**
-   * Returns null if the request goes on, with the prompt that the config makes of it. Throws AiRefused if it is not
+   * Returns null if the request goes on, with the prompt that the config makes of it. Throws AiRefusal if it is not
    * valid.
    */
-  apply(exchange: Exchange): AiRefused | null {
+  apply(exchange: Exchange): AiRefusal | null {
     const named = surfaceOf(exchange.path);
     const surface = named === 'counting' ? 'messages' : named;
     if (surface === 'models' || surface === 'embeddings' || surface === 'realtime') return null;
@@ -78,7 +78,7 @@ export class PromptTemplates {
       this.#events.count(this.#rewrite(exchange, surface));
       return null;
     } catch (error) {
-      if (error instanceof AiRefused) this.#events.count('refused');
+      if (error instanceof AiRefusal) this.#events.count('refused');
       throw error;
     }
   }
@@ -90,7 +90,7 @@ export class PromptTemplates {
     if (template === null && !settings.allowsUntemplated) {
       this.#events.log('info', `refused by the profile ${JSON.stringify(name)}: it uses no template`, exchange);
       const member = memberOf(surface);
-      throw refused('validation-failed', 'template_required', `${member} must name a template: "{template://NAME}".`, {
+      throw refusal('validation-failed', 'template_required', `${member} must name a template: "{template://NAME}".`, {
         param: member,
       });
     }
@@ -99,7 +99,7 @@ export class PromptTemplates {
     if (filled === null && prepend.length + append.length === 0) return 'untemplated';
     hold(exchange, [...prepend, ...(filled ?? []), ...append]);
     const { [PROPERTIES]: _, ...rest } = request;
-    rewriteRequest(exchange, decorated(filled === null ? request : rest, surface, { prepend, filled, append }));
+    rewriteRequest(exchange, insertMessages(filled === null ? request : rest, surface, { prepend, filled, append }));
     return filled === null ? 'untemplated' : 'filled';
   }
 
@@ -112,12 +112,12 @@ export class PromptTemplates {
     const template = settings.templates.get(name);
     if (template === undefined) {
       const detail = `There is no template ${JSON.stringify(name)}.`;
-      throw refused('validation-failed', 'template_not_found', detail, { param: member });
+      throw refusal('validation-failed', 'template_not_found', detail, { param: member });
     }
     const beside = Object.keys(request).find((each) => each !== member && each !== PROPERTIES && !TUNING.has(each));
     if (beside !== undefined && !settings.allowsUntemplated) {
-      const detail = `${shown(beside)} cannot stand beside a template.`;
-      throw refused('validation-failed', 'template_required', detail, { param: shown(beside) });
+      const detail = `${shorten(beside)} cannot stand beside a template.`;
+      throw refusal('validation-failed', 'template_required', detail, { param: shorten(beside) });
     }
     return template;
   }
@@ -127,7 +127,7 @@ export class PromptTemplates {
     const length = template.lengthWith(values);
     if (length > this.#most) {
       const detail = `The template has ${length} characters with these values; at most ${this.#most} are allowed.`;
-      throw refused('validation-failed', 'prompt_too_long', detail, { param: PROPERTIES });
+      throw refusal('validation-failed', 'prompt_too_long', detail, { param: PROPERTIES });
     }
     return template.filled(values);
   }
@@ -137,7 +137,7 @@ export class PromptTemplates {
 function valuesOf(properties: unknown, template: Template): ReadonlyMap<string, string> {
   if (!isObject(properties)) throw invalid(PROPERTIES, 'an object');
   const odd = Object.keys(properties).find((name) => !template.has(name));
-  if (odd !== undefined) throw invalid(`${PROPERTIES}.${shown(odd)}`, 'left out: the template has no such property');
+  if (odd !== undefined) throw invalid(`${PROPERTIES}.${shorten(odd)}`, 'left out: the template has no such property');
   return new Map(template.names.map((name) => [name, textFor(get(properties, name), `${PROPERTIES}.${name}`)]));
 }
 
@@ -149,7 +149,7 @@ function textFor(value: unknown, param: string): string {
 }
 
 /** A name that a client has made up. */
-function shown(name: string): string {
+function shorten(name: string): string {
   return name.length > MOST_SHOWN ? `${name.slice(0, MOST_SHOWN)}…` : name;
 }
 
@@ -157,7 +157,7 @@ function shown(name: string): string {
 function hold(exchange: Exchange, added: readonly AddedMessage[]): void {
   const characters = added.reduce((sum, { content }) => sum + content.length, 0);
   if (exchange.holdMore(CHARACTER * characters)) return;
-  throw new AiRefused(aiProblem('overloaded', null, 'The gateway has no room for the request. Try again.'));
+  throw new AiRefusal(aiProblem('overloaded', null, 'The gateway has no room for the request. Try again.'));
 }
 
 function aroundOf(settings: JsonObject, all: ReadonlyMap<string, Template>): Around {

@@ -2,14 +2,14 @@
 import type { Cached, Conversation, Turn } from './conversation.ts';
 import type { Members } from './json-reader.ts';
 
-/** Returns `cache_control` as the client wrote it. Throws AiRefused if it is not an object. */
+/** Returns `cache_control` as the client wrote it. Throws AiRefusal if it is not an object. */
 export function cacheOf(object: Members): Cached {
   const mark = object.member('cache_control');
   return mark === null ? {} : { cache: mark.object };
 }
 
 /** Marks the last part if the whole message is marked. */
-export function markedAtEnd<T extends Cached>(parts: readonly T[], { cache }: Cached): readonly T[] {
+export function markAtEnd<T extends Cached>(parts: readonly T[], { cache }: Cached): readonly T[] {
   const last = parts.at(-1);
   return cache === undefined || last === undefined ? parts : [...parts.slice(0, -1), { ...last, cache }];
 }

@@ -7,7 +7,7 @@ export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'ma
 
 export type Effort = (typeof EFFORTS)[number];
 
-/** Returns null if it is absent. Throws AiRefused for any other value. */
+/** Returns null if it is absent. Throws AiRefusal for any other value. */
 export function readEffort(object: Members, name: string): Effort | null {
   const value = object.text(name);
   const effort = EFFORTS.find((each) => each === value) ?? null;
@@ -19,7 +19,7 @@ export function readEffort(object: Members, name: string): Effort | null {
  * Returns the model's effort nearest to the wanted one: the nearest below it, else the least. Null if the model takes
  * no effort.
  */
-export function fittedEffort(wanted: Effort, taken: readonly Effort[]): Effort | null {
+export function fitEffort(wanted: Effort, taken: readonly Effort[]): Effort | null {
   const ordered = EFFORTS.filter((each) => taken.includes(each));
   const most = EFFORTS.indexOf(wanted);
   return ordered.findLast((each) => EFFORTS.indexOf(each) <= most) ?? ordered[0] ?? null;

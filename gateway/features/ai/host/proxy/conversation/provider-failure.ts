@@ -10,7 +10,7 @@ export interface ProviderError {
 }
 
 /** Another target may do better: no connection, 5xx, no valid answer. Its message is for the log. */
-export class ProviderFailed extends Error {
+export class ProviderFailure extends Error {
   /** Status of the answer; 502 without an answer. */
   readonly status: number;
   /** Seconds until it may be asked again; null if unknown. */
@@ -24,15 +24,8 @@ export class ProviderFailed extends Error {
 }
 
 /** Thrown if a stream ends before its answer has. */
-export function notWhole(): ProviderFailed {
-  return new ProviderFailed('its stream ended before its answer was whole');
-}
-
-/** The endpoint has answered 429, and another one of its target can be asked. */
-export class EndpointLimited extends ProviderFailed {
-  constructor(retryAfter: number | null) {
-    super('it answered 429', 429, retryAfter);
-  }
+export function incompleteStream(): ProviderFailure {
+  return new ProviderFailure('its stream ended before its answer was whole');
 }
 
 /** The provider reports an error under a status that says success: in place of an answer, or within its stream. */

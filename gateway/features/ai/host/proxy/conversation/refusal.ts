@@ -2,7 +2,7 @@
 import { type Problem, type ProblemName, problem } from '../../../../kit.ts';
 
 /** Thrown; its problem is the answer. */
-export class AiRefused extends Error {
+export class AiRefusal extends Error {
   readonly problem: Problem;
 
   constructor(refusal: Problem) {
@@ -32,18 +32,18 @@ export function aiProblem(
   return { ...base, members: { ...(code === null ? {} : { code }), error } };
 }
 
-export function refused(name: ProblemName, code: string, detail: string, options?: RefusalOptions): AiRefused {
-  return new AiRefused(aiProblem(name, code, detail, options));
+export function refusal(name: ProblemName, code: string, detail: string, options?: RefusalOptions): AiRefusal {
+  return new AiRefusal(aiProblem(name, code, detail, options));
 }
 
 /** Refuses an invalid member. */
-export function invalid(param: string, must: string): AiRefused {
-  return refused('validation-failed', 'invalid_request', `${param} must be ${must}.`, { param });
+export function invalid(param: string, must: string): AiRefusal {
+  return refusal('validation-failed', 'invalid_request', `${param} must be ${must}.`, { param });
 }
 
 /** Refuses a request that the provider's protocol cannot express. */
-export function unsupported(param: string, what: string): AiRefused {
-  return refused('validation-failed', 'unsupported_for_provider', `The provider of this model does not take ${what}.`, {
+export function unsupported(param: string, what: string): AiRefusal {
+  return refusal('validation-failed', 'unsupported_for_provider', `The provider of this model does not take ${what}.`, {
     param,
   });
 }

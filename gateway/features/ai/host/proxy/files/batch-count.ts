@@ -17,7 +17,7 @@ const COUNTED_FOR = 30 * DAY;
  * Returns null if the batch has not ended, lacks a token count, or was counted before. `baseUrl`: base URL of the
  * batch's provider. Rejects with StateUnavailable.
  */
-export async function countedOnce(batch: Obj, baseUrl: string, store: ReservationStore): Promise<Usage | null> {
+export async function countBatchOnce(batch: Obj, baseUrl: string, store: ReservationStore): Promise<Usage | null> {
   const endedAt = plainNumber(get(batch, ENDED.get(get(batch, 'status')) ?? ''));
   const usage = batchUsage(get(batch, 'usage'));
   if (typeof endedAt !== 'number' || usage === null) return null;

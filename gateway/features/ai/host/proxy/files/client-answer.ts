@@ -1,7 +1,7 @@
 /** Answers of a provider about files and batches, with ids as the client sees them. */
 
 import { get, isObject, jsonText, MOST_NESTING, nestsTooDeeply, type Obj, parseAsWritten } from '../../../../kit.ts';
-import { ProviderFailed } from '../conversation/provider-failure.ts';
+import { ProviderFailure } from '../conversation/provider-failure.ts';
 import type { FilesSurface, OwnedIds } from '../targets/bound-ids.ts';
 
 /** Members that are ids, of any of the objects. */
@@ -12,7 +12,7 @@ const IDS: readonly (readonly [member: string, of: FilesSurface | null])[] = [
   ['error_file_id', 'files'],
 ];
 
-/** Throws ProviderFailed if the body is not an object with an id. */
+/** Throws ProviderFailure if the body is not an object with an id. */
 export function objectOf(body: Uint8Array): Obj {
   let value: unknown;
   try {
@@ -20,28 +20,28 @@ export function objectOf(body: Uint8Array): Obj {
   } catch {
     // Refused below.
   }
-  if (!isObject(value) || typeof get(value, 'id') !== 'string') throw new ProviderFailed('its answer has no id');
-  if (nestsTooDeeply(value)) throw new ProviderFailed(`its answer is nested more than ${MOST_NESTING} levels deep`);
+  if (!isObject(value) || typeof get(value, 'id') !== 'string') throw new ProviderFailure('its answer has no id');
+  if (nestsTooDeeply(value)) throw new ProviderFailure(`its answer is nested more than ${MOST_NESTING} levels deep`);
   return value;
 }
 
-/** Returns JSON text. Throws ProviderFailed if one of the ids is not a string. */
-export function boundAnswer(value: Obj, surface: FilesSurface, owned: OwnedIds): string {
+/** Returns JSON text. Throws ProviderFailure if one of the ids is not a string. */
+export function bindIds(value: Obj, surface: FilesSurface, owned: OwnedIds): string {
   const ids = new Map<string, string>();
   for (const [member, of] of IDS) {
     const id = get(value, member) ?? null;
     if (id === null) continue;
-    if (typeof id !== 'string') throw new ProviderFailed(`${member} of its answer is not an id`);
-    ids.set(id, bound(owned, of ?? surface, id));
+    if (typeof id !== 'string') throw new ProviderFailure(`${member} of its answer is not an id`);
+    ids.set(id, bindId(owned, of ?? surface, id));
   }
   return withIds(JSON.stringify(value), ids);
 }
 
-function bound(owned: OwnedIds, surface: FilesSurface, id: string): string {
+function bindId(owned: OwnedIds, surface: FilesSurface, id: string): string {
   try {
     return owned.bind(surface, id);
   } catch {
-    throw new ProviderFailed('its answer has an id that is not valid');
+    throw new ProviderFailure('its answer has an id that is not valid');
   }
 }
 

@@ -1,5 +1,6 @@
 /** Which operation on files or batches a request is: its path and its method say so (docs/decisions.md#ai-files). */
-import { asRouted } from '../surfaces/surface-of.ts';
+import { type AiRefusal, refusal } from '../conversation/refusal.ts';
+import { routedPath } from '../surfaces/surface-of.ts';
 import type { FilesSurface } from '../targets/bound-ids.ts';
 
 export type FilesOperation = 'upload' | 'file' | 'delete' | 'content' | 'create' | 'batch' | 'cancel' | 'list';
@@ -38,9 +39,15 @@ export function filesRequest({
   readonly path: string;
   readonly method: string;
 }): FilesRequest | null {
-  const [, surface, id, end] = PATH.exec(asRouted(path)) ?? [];
+  const [, surface, id, end] = PATH.exec(routedPath(path)) ?? [];
   if (surface !== 'files' && surface !== 'batches') return null;
   const byMethod = OPERATIONS.get(`${surface}${id === undefined ? '' : '/'}${end === undefined ? '' : `/${end}`}`);
   if (byMethod === undefined) return null;
   return { surface, id: id ?? null, operation: byMethod.get(method) ?? null, methods: [...byMethod.keys()] };
+}
+
+/** The gateway, or a policy in front of it, does not let files and batches through. */
+export function filesUnsupported(surface: FilesSurface): AiRefusal {
+  const detail = `The gateway does not pass ${surface} on to a provider.`;
+  return refusal('validation-failed', `${surface}_not_supported`, detail);
 }

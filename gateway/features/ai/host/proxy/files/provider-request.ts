@@ -4,7 +4,7 @@
  */
 
 import { type BodyStream, type Exchange, get, type HeaderList, headerOf } from '../../../../kit.ts';
-import { invalid, refused } from '../conversation/refusal.ts';
+import { invalid, refusal } from '../conversation/refusal.ts';
 import { parsedRequest } from '../request/parsed-request.ts';
 import { bodyWith } from '../surfaces/request-body.ts';
 import type { FilesSurface, OwnedIds } from '../targets/bound-ids.ts';
@@ -20,8 +20,8 @@ export interface ProviderRequest {
   readonly ids: ReadonlyMap<string, string>;
 }
 
-/** An operation that a provider is asked for, and the id that its path has. */
-export interface AskedOperation {
+/** An operation of a provider, and the id that its path has. */
+export interface FilesCall {
   readonly operation: Exclude<FilesOperation, 'list'>;
   readonly surface: FilesSurface;
   readonly id: string | null;
@@ -35,15 +35,15 @@ const MEMBERS: readonly string[] = [
   ...['input_file_id', 'endpoint', 'completion_window', 'metadata', 'output_expires_after'],
 ];
 
-/** Throws AiRefused. */
-export function providerRequest(exchange: Exchange, asked: AskedOperation, ids: OwnedIds): ProviderRequest {
-  switch (asked.operation) {
+/** Throws AiRefusal. */
+export function providerRequest(exchange: Exchange, call: FilesCall, ids: OwnedIds): ProviderRequest {
+  switch (call.operation) {
     case 'upload':
       return upload(exchange);
     case 'create':
       return create(exchange, ids);
     default:
-      return about(asked, ids);
+      return about(call, ids);
   }
 }
 
@@ -51,7 +51,7 @@ function upload(exchange: Exchange): ProviderRequest {
   const type = headerOf(exchange.headers, 'content-type') ?? '';
   if (!FORM.test(type)) {
     const detail = 'A file is uploaded as multipart/form-data with a boundary.';
-    throw refused('unsupported-media-type', 'invalid_request', detail);
+    throw refusal('unsupported-media-type', 'invalid_request', detail);
   }
   const body = exchange.body ?? exchange.bodyStream ?? NO_BODY;
   return { method: 'POST', path: '/files', headers: ['content-type', type], body, ids: new Map() };
@@ -62,7 +62,7 @@ function create(exchange: Exchange, ids: OwnedIds): ProviderRequest {
   const other = Object.keys(parsed).find((name) => !MEMBERS.includes(name));
   if (other !== undefined) {
     const param = other.length > 128 ? `${other.slice(0, 128)}…` : other;
-    throw refused('validation-failed', 'invalid_request', `${JSON.stringify(param)} is not a member of a batch.`, {
+    throw refusal('validation-failed', 'invalid_request', `${JSON.stringify(param)} is not a member of a batch.`, {
       param,
     });
   }
@@ -74,8 +74,8 @@ function create(exchange: Exchange, ids: OwnedIds): ProviderRequest {
   return { method: 'POST', path: '/batches', headers, body, ids: new Map([[id, bound]]) };
 }
 
-function about({ operation, surface, id: sent }: AskedOperation, ids: OwnedIds): ProviderRequest {
-  const bound = decoded(sent ?? '');
+function about({ operation, surface, id: sent }: FilesCall, ids: OwnedIds): ProviderRequest {
+  const bound = decode(sent ?? '');
   const id = own(surface, bound, ids, 'id');
   const method = operation === 'delete' ? 'DELETE' : operation === 'cancel' ? 'POST' : 'GET';
   const end = operation === 'content' || operation === 'cancel' ? `/${operation}` : '';
@@ -86,11 +86,11 @@ function own(surface: FilesSurface, bound: string, ids: OwnedIds, param: string)
   const id = ids.unbind(surface, bound);
   if (id !== null) return id;
   const [name, code] = surface === 'files' ? ['file', 'file_not_found'] : ['batch', 'batch_not_found'];
-  throw refused('not-found', code, `You have no ${name} with this id.`, { param });
+  throw refusal('not-found', code, `You have no ${name} with this id.`, { param });
 }
 
 /** Returns an empty string, which no id equals, if the encoding is malformed. */
-function decoded(id: string): string {
+function decode(id: string): string {
   try {
     return decodeURIComponent(id);
   } catch {

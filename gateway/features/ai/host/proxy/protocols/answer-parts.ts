@@ -2,16 +2,16 @@
 
 import { get, isObject } from '../../../../kit.ts';
 import type { StopReason } from '../conversation/conversation.ts';
-import { ProviderFailed } from '../conversation/provider-failure.ts';
+import { ProviderFailure } from '../conversation/provider-failure.ts';
 
-/** Throws ProviderFailed if the member is not a string. */
+/** Throws ProviderFailure if the member is not a string. */
 export function textOf(object: unknown, name: string): string {
   const value = get(object, name);
   if (typeof value !== 'string') throw notValid(`${name} is not a string`);
   return value;
 }
 
-/** Parses the object of an event. Throws ProviderFailed if it is not a JSON object. */
+/** Parses the object of an event. Throws ProviderFailure if it is not a JSON object. */
 export function jsonOf(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
@@ -22,8 +22,8 @@ export function jsonOf(text: string): unknown {
   throw notValid('an event is not a JSON object');
 }
 
-export function notValid(why: string): ProviderFailed {
-  return new ProviderFailed(`its answer is not valid: ${why}`);
+export function notValid(why: string): ProviderFailure {
+  return new ProviderFailure(`its answer is not valid: ${why}`);
 }
 
 /**

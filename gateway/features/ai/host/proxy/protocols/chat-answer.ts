@@ -2,11 +2,11 @@
 
 import { get, isObject, type ServerSentEvent } from '../../../../kit.ts';
 import type { Block, Message, MessageEvent, StopReason } from '../conversation/conversation.ts';
-import { notWhole, type ProviderError, ReportedError } from '../conversation/provider-failure.ts';
+import { incompleteStream, type ProviderError, ReportedError } from '../conversation/provider-failure.ts';
 import { chatUsage, type Usage } from '../conversation/usage.ts';
 import { jsonOf, notValid, stopWith, textOf } from './answer-parts.ts';
 
-/** Throws ProviderFailed if it is not a completion, and ReportedError if it is an error. */
+/** Throws ProviderFailure if it is not a completion, and ReportedError if it is an error. */
 export function checkCompletion(value: unknown): void {
   refuseError(value);
   const choices = listOf(get(value, 'choices'));
@@ -134,7 +134,7 @@ export class CompletionChunks {
     return this.#usage;
   }
 
-  /** Throws ReportedError if the provider reports an error, and ProviderFailed if the stream does not consist of chunks. */
+  /** Throws ReportedError if the provider reports an error, and ProviderFailure if the stream does not consist of chunks. */
   read({ data }: ServerSentEvent): readonly MessageEvent[] {
     if (data === null || this.#ended) return [];
     if (data.trim() === '[DONE]') return this.end();
@@ -152,7 +152,7 @@ export class CompletionChunks {
   /** Some providers end their streams without saying so behind the end of the choice. */
   end(): readonly MessageEvent[] {
     if (this.#ended) return [];
-    if (!this.#started || this.#stop === null) throw notWhole();
+    if (!this.#started || this.#stop === null) throw incompleteStream();
     this.#ended = true;
     const stop = this.#refused ? 'refusal' : stopWith(this.#hasCalls, this.#stop);
     const told: MessageEvent[] = [];

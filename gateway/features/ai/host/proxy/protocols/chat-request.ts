@@ -11,8 +11,8 @@ import type {
   ToolChoice,
   Turn,
 } from '../conversation/conversation.ts';
-import { type Effort, fittedEffort } from '../conversation/effort.ts';
-import { shortened } from '../conversation/end-user.ts';
+import { type Effort, fitEffort } from '../conversation/effort.ts';
+import { shorten } from '../conversation/end-user.ts';
 import { unsupported } from '../conversation/refusal.ts';
 import type { ModelTraits } from '../models/model-traits.ts';
 
@@ -26,7 +26,7 @@ export interface ChatRequestOptions {
   readonly countsStream: boolean;
 }
 
-/** Throws AiRefused for parts that a chat completion cannot express. */
+/** Throws AiRefusal for parts that a chat completion cannot express. */
 export function chatRequest(conversation: Conversation, options: ChatRequestOptions): Json {
   const { model, stream, tools, stop, user, temperature, topP, format } = conversation;
   const effort = effortOf(conversation, options.traits);
@@ -40,7 +40,7 @@ export function chatRequest(conversation: Conversation, options: ChatRequestOpti
     ...(temperature === null ? {} : { temperature }),
     ...(topP === null ? {} : { top_p: topP }),
     ...(stop.length === 0 ? {} : { stop }),
-    ...(user === null ? {} : { user: shortened(user, MOST_USER) }),
+    ...(user === null ? {} : { user: shorten(user, MOST_USER) }),
     ...(format?.type === 'schema'
       ? { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: format.schema } } }
       : {}),
@@ -54,7 +54,7 @@ function effortOf({ effort, tools }: Conversation, { efforts, effortWithTools }:
   if (tools.length > 0 && !effortWithTools) return 'none';
   // A request without thinking is not raised to the lowest effort.
   if (effort === 'none' && !efforts.includes(effort)) return null;
-  return effort === null ? null : fittedEffort(effort, efforts);
+  return effort === null ? null : fitEffort(effort, efforts);
 }
 
 /** The client has asked for an effort that the model cannot be asked for. */

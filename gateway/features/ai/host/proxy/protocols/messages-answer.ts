@@ -2,7 +2,7 @@
 
 import { get, type ServerSentEvent } from '../../../../kit.ts';
 import type { Block, Message, MessageEvent, StopReason } from '../conversation/conversation.ts';
-import { notWhole, type ProviderError, ReportedError } from '../conversation/provider-failure.ts';
+import { incompleteStream, type ProviderError, ReportedError } from '../conversation/provider-failure.ts';
 import { type MessageCounts, messageUsage, NO_COUNTS, totalOf, type Usage } from '../conversation/usage.ts';
 import { jsonOf, notValid, stopWith, textOf } from './answer-parts.ts';
 
@@ -11,7 +11,7 @@ export function refuseReport(value: unknown): void {
   if (get(value, 'error')) throw new ReportedError(messageError(value, null));
 }
 
-/** Throws ProviderFailed if it is not a message, and ReportedError if it is an error. */
+/** Throws ProviderFailure if it is not a message, and ReportedError if it is an error. */
 export function readMessage(value: unknown): Message {
   refuseReport(value);
   const content = get(value, 'content');
@@ -114,7 +114,7 @@ export class MessageEvents {
   }
 
   /**
-   * Throws ReportedError for the provider's own errors, and ProviderFailed if it is not a stream of Messages events.
+   * Throws ReportedError for the provider's own errors, and ProviderFailure if it is not a stream of Messages events.
    */
   read({ data }: ServerSentEvent): readonly MessageEvent[] {
     if (data === null || this.#ended) return [];
@@ -186,7 +186,7 @@ export class MessageEvents {
   /** Some providers end their streams without `message_stop` behind the reason why the model stopped. */
   end(): readonly MessageEvent[] {
     if (this.#ended) return [];
-    if (!this.#started || this.#block !== null || this.#stop === null) throw notWhole();
+    if (!this.#started || this.#block !== null || this.#stop === null) throw incompleteStream();
     this.#ended = true;
     return [{ type: 'end', stop: stopWith(this.#hasCalls, this.#stop), usage: totalOf(this.#counts) }];
   }

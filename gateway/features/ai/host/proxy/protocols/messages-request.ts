@@ -3,15 +3,15 @@
 import { plainNumber } from '../../../../kit.ts';
 import type { Cached, Conversation, Part, Source, TextPart, Tool, Turn } from '../conversation/conversation.ts';
 import type { Effort } from '../conversation/effort.ts';
-import { shortened } from '../conversation/end-user.ts';
-import { refused, unsupported } from '../conversation/refusal.ts';
+import { shorten } from '../conversation/end-user.ts';
+import { refusal, unsupported } from '../conversation/refusal.ts';
 import type { ModelTraits } from '../models/model-traits.ts';
 import { forcesCall, type ThinkingMember, thinkingOf } from './thinking.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * `maxTokens`: the config's limit, for requests without one. Throws AiRefused if both are missing, and for parts that
+ * `maxTokens`: the config's limit, for requests without one. Throws AiRefusal if both are missing, and for parts that
  * the model does not take.
  */
 export function messageRequest(conversation: Conversation, maxTokens: number | null, traits: ModelTraits): Json {
@@ -33,7 +33,7 @@ export function messageRequest(conversation: Conversation, maxTokens: number | n
     ...(thinking === null ? {} : { thinking }),
     ...(traits.sampling && !thinks(thinking) ? samplingOf(conversation) : {}),
     ...(stops.length === 0 ? {} : { stop_sequences: stops }),
-    ...(user === null ? {} : { metadata: { user_id: shortened(user, MOST_USER) } }),
+    ...(user === null ? {} : { metadata: { user_id: shorten(user, MOST_USER) } }),
     ...outputOf(conversation, effort),
   };
 }
@@ -61,7 +61,7 @@ function samplingOf({ temperature, topP }: Conversation): Json {
 
 function noLimit() {
   const detail = 'The provider of this model needs max_tokens: send it, or set it in the config of the gateway.';
-  return refused('validation-failed', 'max_tokens_required', detail, { param: 'max_tokens' });
+  return refusal('validation-failed', 'max_tokens_required', detail, { param: 'max_tokens' });
 }
 
 /** Characters of a user's id there. */

@@ -1,6 +1,6 @@
 /** How a request for a message says how much the model thinks, in the form that the model takes. */
 import type { Conversation } from '../conversation/conversation.ts';
-import { type Effort, fittedEffort } from '../conversation/effort.ts';
+import { type Effort, fitEffort } from '../conversation/effort.ts';
 import type { ModelTraits } from '../models/model-traits.ts';
 
 /** The share of the answer's tokens for thinking, by effort, if thinking has a budget. */
@@ -37,14 +37,14 @@ export function thinkingOf(conversation: Conversation, limit: number, traits: Mo
 function adaptive(conversation: Conversation, traits: ModelTraits): Thinking {
   const { effort: wanted, showsThinking } = conversation;
   if (wanted === 'none') return off(traits);
-  const effort = wanted === null ? null : fittedEffort(wanted, traits.efforts);
+  const effort = wanted === null ? null : fitEffort(wanted, traits.efforts);
   const isAsked = wanted !== null || showsThinking;
   if (!isAsked || forcesCall(conversation)) return { thinking: null, effort };
   return { thinking: { type: 'adaptive', ...displayOf(conversation) }, effort };
 }
 
 function off({ thinkingOff, efforts }: ModelTraits): Thinking {
-  if (thinkingOff === 'never') return { thinking: null, effort: fittedEffort('none', efforts) };
+  if (thinkingOff === 'never') return { thinking: null, effort: fitEffort('none', efforts) };
   return { thinking: thinkingOff === 'omitted' ? null : { type: thinkingOff }, effort: null };
 }
 

@@ -15,7 +15,7 @@ const NAMES = [CREATED, DONE].map((name) => Buffer.from(`"${name}"`));
 /** Returns null for any other message. */
 export function serverEvent(message: Buffer): ServerEvent | null {
   if (!NAMES.some((name) => message.includes(name))) return null;
-  const event = parsed(message);
+  const event = parse(message);
   const type = get(event, 'type');
   if (type === CREATED) return { type: 'begun' };
   if (type !== DONE) return null;
@@ -23,7 +23,7 @@ export function serverEvent(message: Buffer): ServerEvent | null {
   return { type: 'done', usage: realtimeUsage(get(response, 'usage')), isFailed: get(response, 'status') === 'failed' };
 }
 
-function parsed(message: Buffer): unknown {
+function parse(message: Buffer): unknown {
   if (!isQuickJson(message)) return null;
   try {
     return JSON.parse(message.toString());

@@ -1,20 +1,15 @@
 /** `/v1/realtime`: a WebSocket to a provider that has sessions as OpenAI's API describes them (docs/decisions.md#ai-realtime). */
 
 import { type Exchange, type HeaderList, joinedHeader, PROTOCOL } from '../../../../kit.ts';
-import { refused } from '../conversation/refusal.ts';
-import { chatError } from '../surfaces/chat-answer.ts';
+import { refusal } from '../conversation/refusal.ts';
 import type { Provider } from '../targets/provider.ts';
 
-export const realtime = {
-  error: chatError,
-
-  /** Throws AiRefused. */
-  refuseUnlessServed(provider: Provider): void {
-    if (provider === 'provider_chat') return;
-    const detail = 'The provider of this model has no realtime sessions.';
-    throw refused('validation-failed', 'realtime_not_supported_for_provider', detail, { param: 'model' });
-  },
-};
+/** Throws AiRefusal if the provider has no realtime sessions. */
+export function refuseUnlessRealtime(provider: Provider): void {
+  if (provider === 'provider_chat') return;
+  const detail = 'The provider of this model has no realtime sessions.';
+  throw refusal('validation-failed', 'realtime_not_supported_for_provider', detail, { param: 'model' });
+}
 
 /** Header and sub-protocol by which clients ask for events as they were before the API was generally available. */
 const BETA = 'openai-beta';

@@ -85,13 +85,13 @@ function dataUrl(value: string, named: string): FileText | null {
     const found = bare(value.slice(comma + 1), mediaType);
     return found?.kind === 'text' ? { ...found, encode: (text) => prefix + found.encode(text) } : found;
   }
-  const bytes = percentDecoded(value.slice(comma + 1));
+  const bytes = percentDecode(value.slice(comma + 1));
   if (!TEXT_TYPE.test(mediaType) && !isText(bytes)) return null;
   const encode = (text: string) => prefix + encodeURIComponent(text);
   return { kind: 'text', texts: [textOf(bytes)], isExact: false, encode };
 }
 
-function percentDecoded(text: string): Buffer {
+function percentDecode(text: string): Buffer {
   const bytes = Buffer.from(text).toString('latin1');
   const decoded = bytes.replace(/%([0-9a-f]{2})/gi, (_, code) => String.fromCharCode(Number.parseInt(code, 16)));
   return Buffer.from(decoded, 'latin1');
@@ -104,7 +104,7 @@ function bare(value: string, mediaType: string): FileText | null {
   const isExact = BASE64.test(value);
   // Pictures and ciphers are recognised by their first bytes.
   if (isExact && !isTyped && !isText(Buffer.from(value.slice(0, HEAD), 'base64'), 3)) return { kind: 'binary' };
-  const decoded = isExact ? [Buffer.from(value, 'base64')] : lenientlyDecoded(value);
+  const decoded = isExact ? [Buffer.from(value, 'base64')] : decodeLeniently(value);
   const texts = decoded.filter((bytes) => (isTyped && bytes.length > 0) || isText(bytes)).map(textOf);
   if (texts.length > 0) {
     return { kind: 'text', texts, isExact, encode: (text) => Buffer.from(text).toString('base64') };
@@ -116,8 +116,8 @@ function bare(value: string, mediaType: string): FileText | null {
  * Decoders skip characters outside their alphabet, which is that of URLs or the other one, decode `%XX` before, and end
  * a piece at `=` or skip it.
  */
-function lenientlyDecoded(value: string): readonly Buffer[] {
-  const plain = value.includes('%') ? percentDecoded(value).toString('latin1') : value;
+function decodeLeniently(value: string): readonly Buffer[] {
+  const plain = value.includes('%') ? percentDecode(value).toString('latin1') : value;
   const both = plain.replace(FOREIGN, '');
   const spellings = new Set([both, both.replace(/[-_]/g, '')]);
   const found = new Map<string, Buffer>();

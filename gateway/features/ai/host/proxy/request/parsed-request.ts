@@ -15,9 +15,9 @@ import {
   type RequestPart,
   RequestSlot,
 } from '../../../../kit.ts';
-import { AiRefused, aiProblem, invalid, refused } from '../conversation/refusal.ts';
+import { AiRefusal, aiProblem, invalid, refusal } from '../conversation/refusal.ts';
 import { surfaceOf } from '../surfaces/surface-of.ts';
-import { BESIDE, SAID } from './prompt-members.ts';
+import { MESSAGE_LISTS, OTHER_PROMPT_MEMBERS } from './prompt-members.ts';
 import { realtimeRequest } from './realtime-request.ts';
 
 const NO_BODY = new Uint8Array(0);
@@ -42,7 +42,7 @@ class ParsedBody implements RequestPart {
 
 /**
  * Numbers keep the digits that they came with (`exact-json.ts`). An empty body is an empty object; that of a realtime
- * session is its query. Throws AiRefused if the body is not a JSON object, or memory for it is lacking.
+ * session is its query. Throws AiRefusal if the body is not a JSON object, or memory for it is lacking.
  */
 export function parsedRequest(exchange: Exchange): Obj {
   if (surfaceOf(exchange.path) === 'realtime') return realtimeRequest(exchange.query);
@@ -50,7 +50,7 @@ export function parsedRequest(exchange: Exchange): Obj {
   if (known !== null && known.bytes === exchange.body) return known.value;
   const bytes = exchange.body ?? NO_BODY;
   if (!exchange.holdMore(parsedSize(bytes))) {
-    throw new AiRefused(aiProblem('overloaded', null, 'The gateway has no room for the request. Try again.'));
+    throw new AiRefusal(aiProblem('overloaded', null, 'The gateway has no room for the request. Try again.'));
   }
   const value = bytes.length === 0 ? {} : parse(bytes);
   slot.set(exchange, new ParsedBody(exchange.body, value));
@@ -68,8 +68,8 @@ export function rewriteRequest(exchange: Exchange, value: Obj): void {
  * not seen.
  */
 const KNOWN: ReadonlySet<string> = new Set([
-  ...SAID,
-  ...BESIDE,
+  ...MESSAGE_LISTS,
+  ...OTHER_PROMPT_MEMBERS,
   ...['model', 'max_tokens', 'max_completion_tokens', 'max_output_tokens', 'n', 'stream'],
 ]);
 
@@ -77,7 +77,7 @@ const KNOWN: ReadonlySet<string> = new Set([
 const COUNTS = ['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'n'];
 
 /** As they compare names: the long s is an s, and the sign of Kelvin a k. */
-function lowered(name: string): string {
+function foldCase(name: string): string {
   return name.toUpperCase().toLowerCase();
 }
 
@@ -90,7 +90,7 @@ function parse(body: Uint8Array): Obj {
     // Refused below.
   }
   if (!isObject(value) || isWrittenNumber(value)) throw badBody('The body must be a JSON object.');
-  const other = Object.keys(value).find((name) => !KNOWN.has(name) && KNOWN.has(lowered(name)));
+  const other = Object.keys(value).find((name) => !KNOWN.has(name) && KNOWN.has(foldCase(name)));
   if (other !== undefined) throw badBody(`The body has ${JSON.stringify(other)}: names are written in lower case.`);
   if (nestsTooDeeply(value)) throw badBody(`The body must be nested at most ${MOST_NESTING} levels deep.`);
   const odd = COUNTS.find((name) => !isCountOrNone(get(value, name)));
@@ -103,6 +103,6 @@ function isCountOrNone(read: unknown): boolean {
   return value === undefined || value === null || (Number.isSafeInteger(value) && Number(value) >= 0);
 }
 
-function badBody(detail: string): AiRefused {
-  return refused('validation-failed', 'invalid_request', detail);
+function badBody(detail: string): AiRefusal {
+  return refusal('validation-failed', 'invalid_request', detail);
 }

@@ -1,5 +1,5 @@
 /** Reads the body of a chat completion. */
-import { cacheOf, markedAtEnd } from '../conversation/cache-marks.ts';
+import { cacheOf, markAtEnd } from '../conversation/cache-marks.ts';
 import type {
   Conversation,
   Format,
@@ -15,11 +15,11 @@ import { Members } from '../conversation/json-reader.ts';
 import { invalid, unsupported } from '../conversation/refusal.ts';
 import { callInput, customTools, functionTool, sourceOf } from './parts.ts';
 
-/** Throws AiRefused if the request is not valid, or a conversation cannot express it. */
+/** Throws AiRefusal if the request is not valid, or a conversation cannot express it. */
 export function readChatRequest(body: unknown): Conversation {
   const request = new Members(body, '');
   const messages = request.each('messages');
-  refuseWhatIsLost(request);
+  refuseLossyMembers(request);
   return {
     model: request.requiredText('model'),
     stream: request.flag('stream') === true,
@@ -42,7 +42,7 @@ export function readChatRequest(body: unknown): Conversation {
 }
 
 /** Refuses members whose loss would silently change the request. */
-function refuseWhatIsLost(request: Members): void {
+function refuseLossyMembers(request: Members): void {
   if ((request.count('n') ?? 1) > 1) throw unsupported('n', 'more than one choice');
   if (request.has('functions')) throw unsupported('functions', 'functions: send tools');
   if (request.has('audio') || request.list('modalities').includes('audio')) throw unsupported('modalities', 'audio');
@@ -70,7 +70,7 @@ function textsOf(message: Members): readonly TextPart[] {
     if (type !== 'text' && type !== 'refusal') throw unsupported(part.at('type'), `a part of type ${type} there`);
     return { type: 'text', text: part.requiredText(type), ...cacheOf(part) };
   });
-  return markedAtEnd(parts, cacheOf(message));
+  return markAtEnd(parts, cacheOf(message));
 }
 
 function turnOf(message: Members): Turn {
@@ -98,7 +98,7 @@ function partsOf(message: Members): readonly Part[] {
   if (content === null) return [];
   const parts: readonly Part[] =
     typeof content === 'string' ? [{ type: 'text', text: content }] : message.each('content').map(partOf);
-  return markedAtEnd(parts, cacheOf(message));
+  return markAtEnd(parts, cacheOf(message));
 }
 
 function partOf(part: Members): Part {

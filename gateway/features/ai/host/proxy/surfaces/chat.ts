@@ -1,7 +1,12 @@
 /** `/v1/chat/completions`: providers of the same protocol get the client's request; others a translation. */
 
 import { get, isObject, type Obj, plainNumber, type ServerSentEvent } from '../../../../kit.ts';
-import { notWhole, type ProviderError, ProviderFailed, ReportedError } from '../conversation/provider-failure.ts';
+import {
+  incompleteStream,
+  type ProviderError,
+  ProviderFailure,
+  ReportedError,
+} from '../conversation/provider-failure.ts';
 import { chatUsage, type Usage } from '../conversation/usage.ts';
 import { checkCompletion, refuseError } from '../protocols/chat-answer.ts';
 import { messageError, readMessage } from '../protocols/messages-answer.ts';
@@ -16,7 +21,7 @@ import { TranslatedStream } from './translated-stream.ts';
 
 export const chat: Surface = {
   translate: (request, provider, settings) =>
-    provider === 'provider_messages' ? toMessages(request, settings) : asItIs(request, provider, settings),
+    provider === 'provider_messages' ? toMessages(request, settings) : passThrough(request, provider, settings),
   error: chatError,
 };
 
@@ -25,7 +30,7 @@ function now(): number {
   return Math.floor(Date.now() / 1000);
 }
 
-function asItIs(request: SurfaceRequest, provider: Provider, settings: AiSettings): Translation {
+function passThrough(request: SurfaceRequest, provider: Provider, settings: AiSettings): Translation {
   const { body, parsed, stream } = request;
   const counts = stream && settings.streamUsage && !wantsUsage(request);
   const members = {
@@ -97,7 +102,7 @@ class PassedChunks implements StreamedAnswer {
   }
 
   #begin(chunk: unknown): void {
-    if (!isObject(chunk)) throw new ProviderFailed('its stream does not consist of chunks');
+    if (!isObject(chunk)) throw new ProviderFailure('its stream does not consist of chunks');
     refuseError(chunk);
     this.begun = Array.isArray(get(chunk, 'choices'));
   }
@@ -114,7 +119,7 @@ class PassedChunks implements StreamedAnswer {
   /** A stream is whole if it says so, or if each of its choices has its end. */
   end(rest: string): Uint8Array {
     const isWhole = this.#open <= 0 || rest.split(/\r\n|\r|\n/).some((line) => isDone(line.replace(/^data:/, '')));
-    if (!isWhole) throw notWhole();
+    if (!isWhole) throw incompleteStream();
     return Buffer.from(rest, 'latin1');
   }
 

@@ -4,8 +4,8 @@
  */
 
 import { get, plainNumber } from '../../../../kit.ts';
-import { ProviderFailed } from '../conversation/provider-failure.ts';
-import { invalid, refused } from '../conversation/refusal.ts';
+import { ProviderFailure } from '../conversation/provider-failure.ts';
+import { invalid, refusal } from '../conversation/refusal.ts';
 import { refuseReport } from '../protocols/messages-answer.ts';
 import { betaHeaders } from './messages.ts';
 import { messageErrorBody } from './messages-answer.ts';
@@ -23,7 +23,7 @@ export const counting: Surface = {
       whole(value, bytes) {
         refuseReport(value);
         if (typeof plainNumber(get(value, 'input_tokens')) !== 'number')
-          throw new ProviderFailed('its answer has no count');
+          throw new ProviderFailure('its answer has no count');
         return { body: bytes, usage: null };
       },
       error: () => null,
@@ -38,5 +38,5 @@ export const counting: Surface = {
 /** Fallbacks skip such a provider. */
 function notCounted() {
   const detail = 'The provider of this model does not count tokens.';
-  return refused('validation-failed', 'counting_not_supported_for_provider', detail, { param: 'model' });
+  return refusal('validation-failed', 'counting_not_supported_for_provider', detail, { param: 'model' });
 }

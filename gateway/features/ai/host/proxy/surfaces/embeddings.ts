@@ -1,8 +1,8 @@
 /** `/v1/embeddings`: providers of chat completions get the client's request; those of messages have no embeddings. */
 
 import { get } from '../../../../kit.ts';
-import { ProviderFailed } from '../conversation/provider-failure.ts';
-import { invalid, refused } from '../conversation/refusal.ts';
+import { ProviderFailure } from '../conversation/provider-failure.ts';
+import { invalid, refusal } from '../conversation/refusal.ts';
 import { chatUsage } from '../conversation/usage.ts';
 import { refuseError } from '../protocols/chat-answer.ts';
 import { chatError } from './chat-answer.ts';
@@ -18,7 +18,7 @@ export const embeddings: Surface = {
       warnings: [],
       whole(value, bytes) {
         refuseError(value);
-        if (!Array.isArray(get(value, 'data'))) throw new ProviderFailed('its answer has no embeddings');
+        if (!Array.isArray(get(value, 'data'))) throw new ProviderFailure('its answer has no embeddings');
         return { body: bytes, usage: chatUsage(get(value, 'usage')) };
       },
       error: () => null,
@@ -32,5 +32,5 @@ export const embeddings: Surface = {
 
 function noEmbeddings() {
   const detail = 'The provider of this model has no embeddings.';
-  return refused('validation-failed', 'embeddings_not_supported_for_provider', detail, { param: 'model' });
+  return refusal('validation-failed', 'embeddings_not_supported_for_provider', detail, { param: 'model' });
 }

@@ -16,7 +16,7 @@ import { Members } from '../conversation/json-reader.ts';
 import { invalid, unsupported } from '../conversation/refusal.ts';
 import { registeredType } from './parts.ts';
 
-/** Throws AiRefused if the request is not valid, or a conversation cannot express it. */
+/** Throws AiRefusal if the request is not valid, or a conversation cannot express it. */
 export function readMessagesRequest(body: unknown): Conversation {
   const request = new Members(body, '');
   for (const name of ['mcp_servers', 'container']) {

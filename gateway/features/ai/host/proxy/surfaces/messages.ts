@@ -2,7 +2,7 @@
 
 import { get, type HeaderList, type ServerSentEvent } from '../../../../kit.ts';
 import { saysCache } from '../conversation/cache-marks.ts';
-import { notWhole, type ProviderError } from '../conversation/provider-failure.ts';
+import { incompleteStream, type ProviderError } from '../conversation/provider-failure.ts';
 import type { Usage } from '../conversation/usage.ts';
 import { CompletionChunks, completionError, readCompletion } from '../protocols/chat-answer.ts';
 import { chatRequest, dropsEffort } from '../protocols/chat-request.ts';
@@ -20,7 +20,7 @@ export const BETA = 'anthropic-beta';
 
 export const messages: Surface = {
   translate: (request, provider, settings) =>
-    provider === 'provider_messages' ? asItIs(request, settings) : toChat(request, provider, settings),
+    provider === 'provider_messages' ? passThrough(request, settings) : toChat(request, provider, settings),
   error: messageErrorBody,
 };
 
@@ -28,7 +28,7 @@ export function betaHeaders(beta: string | null): HeaderList {
   return beta === null ? [] : [BETA, beta];
 }
 
-function asItIs({ body, parsed, beta }: SurfaceRequest, { maxTokens }: AiSettings): Translation {
+function passThrough({ body, parsed, beta }: SurfaceRequest, { maxTokens }: AiSettings): Translation {
   const limited = maxTokens === null || (get(parsed, 'max_tokens') ?? null) !== null;
   return {
     path: '/messages',
@@ -44,14 +44,14 @@ function asItIs({ body, parsed, beta }: SurfaceRequest, { maxTokens }: AiSetting
 function toChat({ parsed, model }: SurfaceRequest, provider: Provider, settings: AiSettings): Translation {
   const conversation = readMessagesRequest(parsed);
   const traits = settings.models.traitsOf(provider, model);
-  const asked = chatRequest(conversation, {
+  const translated = chatRequest(conversation, {
     maxTokens: settings.maxTokens,
     traits,
     countsStream: settings.streamUsage,
   });
   return {
     path: '/chat/completions',
-    body: JSON.stringify(asked),
+    body: JSON.stringify(translated),
     warnings: [
       ...(dropsEffort(conversation, traits) ? ['effort' as const] : []),
       ...(saysCache(conversation) ? ['cache' as const] : []),
@@ -85,7 +85,7 @@ class PassedMessage implements StreamedAnswer {
   }
 
   end(rest: string): Uint8Array {
-    if (!this.#events.ended) throw notWhole();
+    if (!this.#events.ended) throw incompleteStream();
     return Buffer.from(rest, 'latin1');
   }
 

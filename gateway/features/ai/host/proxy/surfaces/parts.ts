@@ -3,7 +3,7 @@
 import { isObject, isWrittenNumber, parseAsWritten } from '../../../../kit.ts';
 import type { Source, Tool } from '../conversation/conversation.ts';
 import type { Members } from '../conversation/json-reader.ts';
-import { type AiRefused, invalid, refused } from '../conversation/refusal.ts';
+import { type AiRefusal, invalid, refusal } from '../conversation/refusal.ts';
 
 /** `data:<media type>;base64,<data>`, or a URL that the provider fetches. */
 export function sourceOf(url: string, at: string): Source {
@@ -49,7 +49,7 @@ export function functionTool(described: Members): Tool {
   };
 }
 
-export function customTools(param: string): AiRefused {
+export function customTools(param: string): AiRefusal {
   const code = 'custom_tools_not_supported_for_provider';
-  return refused('validation-failed', code, 'The provider of this model takes tools of type function only.', { param });
+  return refusal('validation-failed', code, 'The provider of this model takes tools of type function only.', { param });
 }

@@ -3,8 +3,8 @@
 import type { Exchange, Problem } from '../../../../kit.ts';
 import { errorType } from '../conversation/refusal.ts';
 import { messageErrorBody } from './messages-answer.ts';
-import { isOfMessages } from './not-served.ts';
 import { surfaceOf } from './surface-of.ts';
+import { isOfMessages } from './unsupported-paths.ts';
 
 /** A problem that the gateway or any plugin has made: clients of these protocols read `error` (docs/decisions.md#ai-problems). */
 export function problemInForm(exchange: Exchange, problem: Problem): Problem {

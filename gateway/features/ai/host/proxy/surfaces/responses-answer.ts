@@ -2,7 +2,7 @@
 
 import { get, type Obj } from '../../../../kit.ts';
 import type { Block, Message, MessageEvent, StopReason } from '../conversation/conversation.ts';
-import { type ProviderError, ProviderFailed } from '../conversation/provider-failure.ts';
+import { type ProviderError, ProviderFailure } from '../conversation/provider-failure.ts';
 import { UNCOUNTED, type Usage } from '../conversation/usage.ts';
 import type { EventWriter } from './translated-stream.ts';
 
@@ -121,7 +121,7 @@ export class ResponseEvents implements EventWriter {
     this.#head = head;
   }
 
-  /** Throws ProviderFailed if the output is larger than can be held. */
+  /** Throws ProviderFailure if the output is larger than can be held. */
   write(event: MessageEvent): string {
     switch (event.type) {
       case 'start': {
@@ -181,7 +181,7 @@ export class ResponseEvents implements EventWriter {
     // A piece of thinking that is not shown.
     if (this.#block === null) return '';
     this.#length += text.length;
-    if (this.#length > MAX_TEXT) throw new ProviderFailed(`its answer has more than ${MAX_TEXT} characters`);
+    if (this.#length > MAX_TEXT) throw new ProviderFailure(`its answer has more than ${MAX_TEXT} characters`);
     this.#block.pieces.push(text);
     if (this.#block.begun.type === 'call') {
       return this.#event('response.function_call_arguments.delta', { ...this.#place, delta: text });

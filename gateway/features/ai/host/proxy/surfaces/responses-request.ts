@@ -3,7 +3,7 @@ import { cacheOf } from '../conversation/cache-marks.ts';
 import type { Conversation, Format, Part, TextPart, ToolChoice, Turn } from '../conversation/conversation.ts';
 import { readEffort } from '../conversation/effort.ts';
 import { Members } from '../conversation/json-reader.ts';
-import { invalid, refused, unsupported } from '../conversation/refusal.ts';
+import { invalid, refusal, unsupported } from '../conversation/refusal.ts';
 import { callInput, customTools, functionTool, sourceOf } from './parts.ts';
 
 export interface ResponsesRequest {
@@ -16,10 +16,10 @@ export interface ResponsesRequest {
 export function refuseState(body: unknown): void {
   if (!new Members(body, '').has('previous_response_id')) return;
   const detail = 'The gateway keeps no responses: send the whole conversation in input.';
-  throw refused('validation-failed', 'previous_response_id_not_supported', detail, { param: 'previous_response_id' });
+  throw refusal('validation-failed', 'previous_response_id_not_supported', detail, { param: 'previous_response_id' });
 }
 
-/** Throws AiRefused if the request is not valid, or a conversation cannot express it. */
+/** Throws AiRefusal if the request is not valid, or a conversation cannot express it. */
 export function readResponsesRequest(body: unknown): ResponsesRequest {
   const request = new Members(body, '');
   const items = itemsOf(request);

@@ -1,8 +1,13 @@
 /** `/v1/responses`, without state: chat providers get the client's request, messages providers a translation. */
 import { randomUUIDv7 } from 'node:crypto';
 import { get, isObject, nestsTooDeeply, type Obj, parseAsWritten, type ServerSentEvent } from '../../../../kit.ts';
-import { notWhole, type ProviderError, ProviderFailed, ReportedError } from '../conversation/provider-failure.ts';
-import { refused } from '../conversation/refusal.ts';
+import {
+  incompleteStream,
+  type ProviderError,
+  ProviderFailure,
+  ReportedError,
+} from '../conversation/provider-failure.ts';
+import { refusal } from '../conversation/refusal.ts';
 import { responseUsage, type Usage } from '../conversation/usage.ts';
 import { completionError, refuseError } from '../protocols/chat-answer.ts';
 import { messageError, readMessage } from '../protocols/messages-answer.ts';
@@ -19,14 +24,14 @@ export const responses: Surface = {
   translate(request, provider, settings) {
     refuseState(request.parsed);
     if (provider === 'provider_local') throw notLocal();
-    return provider === 'provider_messages' ? toMessages(request, settings) : asItIs(request, settings);
+    return provider === 'provider_messages' ? toMessages(request, settings) : passThrough(request, settings);
   },
   error: chatError,
 };
 
 function notLocal() {
   const detail = 'The provider of this model has chat completions only.';
-  return refused('validation-failed', 'responses_not_supported_for_provider', detail, { param: 'model' });
+  return refusal('validation-failed', 'responses_not_supported_for_provider', detail, { param: 'model' });
 }
 
 /** Returns an id of the gateway: those of a provider are useless here. */
@@ -38,7 +43,7 @@ function storeWarnings({ parsed }: SurfaceRequest): readonly Warning[] {
   return get(parsed, 'store') === false ? [] : ['store'];
 }
 
-function asItIs(request: SurfaceRequest, { maxTokens }: AiSettings): Translation {
+function passThrough(request: SurfaceRequest, { maxTokens }: AiSettings): Translation {
   const { body, parsed } = request;
   const limited = maxTokens === null || (get(parsed, 'max_output_tokens') ?? null) !== null;
   const id = newId();
@@ -49,7 +54,7 @@ function asItIs(request: SurfaceRequest, { maxTokens }: AiSettings): Translation
     whole(value) {
       const output = get(value, 'output');
       if (!Array.isArray(output)) refuseError(value);
-      if (!isObject(value) || !Array.isArray(output)) throw new ProviderFailed('its answer is not a response');
+      if (!isObject(value) || !Array.isArray(output)) throw new ProviderFailure('its answer is not a response');
       return { body: JSON.stringify({ ...value, id }), usage: responseUsage(get(value, 'usage')) };
     },
     error: () => null,
@@ -97,12 +102,12 @@ class PassedEvents implements StreamedAnswer {
   #begin(value: Obj | null): void {
     const type = get(value, 'type');
     if (type === 'error') throw new ReportedError(completionError({ error: value }, 500));
-    if (value === null) throw new ProviderFailed('its stream is not that of a response');
+    if (value === null) throw new ProviderFailure('its stream is not that of a response');
     this.begun = typeof type === 'string' && type.startsWith('response.');
   }
 
   end(rest: string): Uint8Array {
-    if (!this.#ended) throw notWhole();
+    if (!this.#ended) throw incompleteStream();
     return Buffer.from(rest, 'latin1');
   }
 

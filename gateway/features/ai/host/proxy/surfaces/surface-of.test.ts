@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { asRouted, surfaceOf } from './surface-of.ts';
+import { routedPath, surfaceOf } from './surface-of.ts';
 
 describe('the surface of a path', () => {
   it.each([
@@ -15,7 +15,7 @@ describe('the surface of a path', () => {
     for (let code = 0; code < 256; code++) {
       const encoded = `%${code.toString(16).padStart(2, '0')}`;
       const character = String.fromCharCode(code);
-      expect(asRouted(encoded)).toBe(/[a-z0-9]/i.test(character) ? character : encoded);
+      expect(routedPath(encoded)).toBe(/[a-z0-9]/i.test(character) ? character : encoded);
     }
   });
 });

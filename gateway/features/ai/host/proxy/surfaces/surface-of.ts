@@ -5,7 +5,7 @@ export type SurfaceName = 'chat' | 'responses' | 'embeddings' | 'messages' | 'co
 const ENCODED_NAME = /%(?:3\d|[46][1-9a-f]|[57][\da])/gi;
 
 export function surfaceOf(path: string): SurfaceName {
-  const read = asRouted(path);
+  const read = routedPath(path);
   if (read.endsWith('/v1/models')) return 'models';
   if (read.endsWith('/v1/embeddings')) return 'embeddings';
   if (read.endsWith('/v1/messages')) return 'messages';
@@ -15,6 +15,6 @@ export function surfaceOf(path: string): SurfaceName {
 }
 
 /** Decodes letters and digits as the router does: `%66iles` leads to the operation of `files`, and is its surface. */
-export function asRouted(path: string): string {
+export function routedPath(path: string): string {
   return path.includes('%') ? path.replaceAll(ENCODED_NAME, decodeURIComponent) : path;
 }

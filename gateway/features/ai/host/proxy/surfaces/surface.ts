@@ -29,10 +29,10 @@ export interface StreamedAnswer {
   readonly begun: boolean;
   /** Tokens counted so far. */
   readonly usage: Usage | null;
-  /** Returns the client's bytes for an event. Throws ProviderFailed or ReportedError. */
+  /** Returns the client's bytes for an event. Throws ProviderFailure or ReportedError. */
   push(event: ServerSentEvent): Uint8Array | string;
   /**
-   * Ends the stream after the provider's last event; `rest` follows that event. Throws ProviderFailed if the stream is
+   * Ends the stream after the provider's last event; `rest` follows that event. Throws ProviderFailure if the stream is
    * incomplete.
    */
   end(rest: string): Uint8Array | string;
@@ -54,7 +54,7 @@ export interface Translation {
   readonly warnings: readonly Warning[];
   /** Headers beside those that every provider gets. Default: none. */
   readonly headers?: HeaderList;
-  /** `value`: the answer's body, `bytes` as it came. Throws ProviderFailed if it is malformed. */
+  /** `value`: the answer's body, `bytes` as it came. Throws ProviderFailure if it is malformed. */
   whole(value: unknown, bytes: Uint8Array): WholeAnswer;
   /** Returns the error for a status from 400 to 499. Null: as the provider sent it. */
   error(value: unknown, status: number): object | null;
@@ -62,7 +62,7 @@ export interface Translation {
 }
 
 export interface Surface {
-  /** Throws AiRefused if the provider cannot be asked for it. */
+  /** Throws AiRefusal if the provider cannot be asked for it. */
   translate(request: SurfaceRequest, provider: Provider, settings: AiSettings): Translation;
   /** A provider's error, as the body of an answer. */
   error(error: ProviderError): object;

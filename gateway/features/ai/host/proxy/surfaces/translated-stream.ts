@@ -10,9 +10,9 @@ import type { StreamedAnswer } from './surface.ts';
 /** Reads the stream of a provider. */
 export interface EventReader {
   readonly usage: Usage | null;
-  /** Throws ProviderFailed or ReportedError. */
+  /** Throws ProviderFailure or ReportedError. */
   read(event: ServerSentEvent): readonly MessageEvent[];
-  /** Returns the remaining events when the stream has ended. Throws ProviderFailed if the answer is incomplete. */
+  /** Returns the remaining events when the stream has ended. Throws ProviderFailure if the answer is incomplete. */
   end(): readonly MessageEvent[];
 }
 

@@ -76,7 +76,7 @@ describe('the choice of an endpoint', () => {
   it('goes by what is left of each quota', () => {
     const target = targetOf([{}, {}], 'quota');
     const limits = ['x-ratelimit-limit-tokens', '100', 'x-ratelimit-limit-requests', '100'];
-    target.endpoints[0].health.told([
+    target.endpoints[0].health.recordQuota([
       'x-ratelimit-remaining-tokens',
       '25',
       'x-ratelimit-remaining-requests',
@@ -158,7 +158,7 @@ describe('an endpoint', () => {
     [['x-ratelimit-remaining-requests', '0', 'x-ratelimit-limit-requests', '0'], 1],
   ])('whose answer has %j has %s of its quota left, for a minute', (headers, left) => {
     const { clock, health } = rig();
-    health.told(headers);
+    health.recordQuota(headers);
     expect(health.quotaLeft).toBe(left);
     clock.now = 60_001;
     expect(health.quotaLeft).toBe(1);

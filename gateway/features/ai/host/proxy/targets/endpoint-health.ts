@@ -83,7 +83,7 @@ export class EndpointHealth {
   }
 
   /** Reads the rest of its quota from the headers of an answer. */
-  told(headers: HeaderList): void {
+  recordQuota(headers: HeaderList): void {
     const left = quotaLeft(headers);
     if (left !== null) this.#quota = { left, at: this.#now() };
   }

@@ -45,7 +45,7 @@ export class Endpoint {
     const provider = providerOf(config);
     this.baseUrl = baseUrlOf(config);
     this.host = URL.parse(this.baseUrl)?.hostname ?? '';
-    this.#prefix = versioned(this.baseUrl);
+    this.#prefix = withVersion(this.baseUrl);
     const { headers, query } = credentialsOf(config, provider);
     this.headers = provider === 'provider_messages' ? ['anthropic-version', MESSAGES_VERSION, ...headers] : headers;
     this.#query = query;
@@ -63,7 +63,7 @@ export class Endpoint {
 }
 
 /** A base URL names its version, or means the first (docs/decisions.md#ai-targets). */
-function versioned(baseUrl: string): string {
+function withVersion(baseUrl: string): string {
   const base = baseUrl.replace(/\/+$/, '');
   return /\/v\d[^/]*(\/|$)/.test(URL.parse(base)?.pathname ?? '') ? base : `${base}/v1`;
 }

@@ -27,13 +27,13 @@ export function filesSettings(
   const target = typeof named === 'string' ? targets.get(named) : otherwise;
   if (target === undefined) throw new Error('files.target must be one of the names in targets');
   if (target === null) throw new Error('files needs a target: files.target, default_target or provider');
-  const why = whyNoFiles(target);
+  const why = filesObstacle(target);
   if (why !== null) throw new Error(`files cannot go to ${target.name}: ${why}`);
   return { ids: new BoundIds(String(key)), target, allowsAnonymous: anonymous === 'allow' };
 }
 
 /** Returns the feature of a target that files would bypass; null if it has no such feature. */
-export function whyNoFiles(target: Target): string | null {
+export function filesObstacle(target: Target): string | null {
   if (target.endpoints.length > 1) return 'it has several endpoints, and a file is known at one of them only';
   return target.permitsAll ? null : 'it has allow or deny, and models are named inside of files';
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { EFFORTS, fittedEffort } from '../conversation/effort.ts';
+import { EFFORTS, fitEffort } from '../conversation/effort.ts';
 import { KNOWN_MODELS } from '../models/known-models.ts';
 import { LOCAL, NEWEST } from '../models/model-traits.ts';
 import { Glob } from './glob.ts';
@@ -93,7 +93,7 @@ describe('what a model takes', () => {
 });
 
 it('an effort becomes the nearest that a model takes, below it if there is one', () => {
-  expect(EFFORTS.map((effort) => fittedEffort(effort, ['low', 'high']))).toEqual([
+  expect(EFFORTS.map((effort) => fitEffort(effort, ['low', 'high']))).toEqual([
     'low',
     'low',
     'low',
@@ -102,6 +102,6 @@ it('an effort becomes the nearest that a model takes, below it if there is one',
     'high',
     'high',
   ]);
-  expect(fittedEffort('max', ['none', 'low'])).toBe('low');
-  expect(fittedEffort('high', [])).toBeNull();
+  expect(fitEffort('max', ['none', 'low'])).toBe('low');
+  expect(fitEffort('high', [])).toBeNull();
 });

@@ -1,7 +1,7 @@
 /** Which target a request goes to, and why (docs/reference/plugins.md#ai-resolution). */
 
 import type { Exchange } from '../../../../kit.ts';
-import { refused } from '../conversation/refusal.ts';
+import { refusal } from '../conversation/refusal.ts';
 import type { Alias, AliasedModel } from './aliases.ts';
 import type { AiSettings } from './settings.ts';
 import type { Target } from './targets.ts';
@@ -20,14 +20,14 @@ export interface Resolved {
 
 const TARGET_KEY = 'ai.target';
 
-/** Throws AiRefused if the model leads to no target, and if the target's catalog lacks the model. */
-export function resolve(settings: AiSettings, exchange: Exchange, asked: string): Resolved {
-  const resolved = find(settings, exchange, asked);
+/** Throws AiRefusal if the model leads to no target, and if the target's catalog lacks the model. */
+export function resolve(settings: AiSettings, exchange: Exchange, name: string): Resolved {
+  const resolved = find(settings, exchange, name);
   if (resolved === null) {
-    const detail = `No target is configured for the model ${quoted(asked)}.`;
-    throw refused('validation-failed', 'no_route', detail, { param: 'model' });
+    const detail = `No target is configured for the model ${quote(name)}.`;
+    throw refusal('validation-failed', 'no_route', detail, { param: 'model' });
   }
-  if (!resolved.target.permits(resolved.model)) throw notPermitted(asked);
+  if (!resolved.target.permits(resolved.model)) throw notPermitted(name);
   return resolved;
 }
 
@@ -73,9 +73,9 @@ export function chosenTarget({ targets }: AiSettings, exchange: Exchange): Targe
   return targets.get(exchange.context?.get(TARGET_KEY) ?? '') ?? null;
 }
 
-function find(settings: AiSettings, exchange: Exchange, asked: string): Resolved | null {
-  const alias = settings.aliases.get(asked) ?? null;
-  const named = { alias, model: alias?.model ?? asked };
+function find(settings: AiSettings, exchange: Exchange, name: string): Resolved | null {
+  const alias = settings.aliases.get(name) ?? null;
+  const named = { alias, model: alias?.model ?? name };
   const chosen = chosenTarget(settings, exchange);
   if (chosen !== null) return { ...named, target: chosen, resolution: 'context' };
   if (alias?.target) return { ...named, target: alias.target, resolution: 'alias' };
@@ -92,11 +92,11 @@ function byModel({ routes, fallsTo, flat }: AiSettings, model: string): Pick<Res
 }
 
 function notPermitted(model: string) {
-  const detail = `The model ${quoted(model)} is not in the catalog of its target.`;
-  return refused('forbidden', 'model_not_permitted', detail, { param: 'model' });
+  const detail = `The model ${quote(model)} is not in the catalog of its target.`;
+  return refusal('forbidden', 'model_not_permitted', detail, { param: 'model' });
 }
 
 /** A client's text in a problem: not more of it than a name has. */
-function quoted(model: string): string {
+function quote(model: string): string {
   return JSON.stringify(model.length > 128 ? `${model.slice(0, 128)}…` : model);
 }

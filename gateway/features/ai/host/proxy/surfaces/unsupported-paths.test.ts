@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { notServed } from './not-served.ts';
+import { unsupportedPath } from './unsupported-paths.ts';
 
 describe('a path of keys or calls of sessions', () => {
   it.each([
@@ -9,7 +9,7 @@ describe('a path of keys or calls of sessions', () => {
     ['/v1/realtime/calls', 'realtime_calls'],
     ['/v1/realtime/calls/rtc_1/accept', 'realtime_calls'],
   ])('is %s', (path, name) => {
-    expect(notServed(path)?.problem).toMatchObject({
+    expect(unsupportedPath(path)?.problem).toMatchObject({
       status: 400,
       members: { code: `${name}_not_supported`, error: { type: 'invalid_request_error' } },
     });
@@ -22,5 +22,5 @@ describe('a path of keys or calls of sessions', () => {
     '/v1/realtime/calls/rtc_1/accept/now',
     '/v1/%2572ealtime/calls',
     '/v1%2Frealtime/calls',
-  ])('is not %s', (path) => expect(notServed(path)).toBeNull());
+  ])('is not %s', (path) => expect(unsupportedPath(path)).toBeNull());
 });

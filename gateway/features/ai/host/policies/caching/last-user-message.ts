@@ -3,7 +3,7 @@
 import { get, isObject, type Obj } from '../../../../kit.ts';
 import type { Question } from './question.ts';
 
-export interface SaidLast {
+export interface LastUserMessage {
   readonly text: string;
   /** The request without it. */
   readonly rest: Obj;
@@ -19,17 +19,17 @@ const LISTS: Readonly<Record<Question['surface'], string | null>> = {
 };
 
 /** Returns null if the last message is not the user's, or is not of text alone. */
-export function saidLast({ surface, request }: Question): SaidLast | null {
+export function lastUserMessage({ surface, request }: Question): LastUserMessage | null {
   const member = LISTS[surface];
   const said = member === null ? undefined : get(request, member);
   if (member === null || said === undefined) return null;
-  if (!Array.isArray(said)) return surface === 'responses' ? apart(said, { ...request, [member]: null }) : null;
+  if (!Array.isArray(said)) return surface === 'responses' ? splitText(said, { ...request, [member]: null }) : null;
   const last: unknown = said.at(-1);
   if (!isObject(last) || get(last, 'role') !== 'user') return null;
-  return apart(get(last, 'content'), { ...request, [member]: [...said.slice(0, -1), { ...last, content: null }] });
+  return splitText(get(last, 'content'), { ...request, [member]: [...said.slice(0, -1), { ...last, content: null }] });
 }
 
-function apart(content: unknown, rest: Obj): SaidLast | null {
+function splitText(content: unknown, rest: Obj): LastUserMessage | null {
   const text = typeof content === 'string' ? content : textOfParts(content);
   return text === null || text.trim() === '' || text.length > MOST_TEXT ? null : { text, rest };
 }

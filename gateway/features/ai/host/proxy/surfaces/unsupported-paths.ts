@@ -3,8 +3,8 @@
  * completions, they would cost an answer that none of their clients can read. Keys and calls of realtime sessions are
  * never requested from a provider: clients would use them to bypass the gateway (docs/decisions.md#ai-realtime).
  */
-import { AiRefused, aiProblem, refused } from '../conversation/refusal.ts';
-import { asRouted, surfaceOf } from './surface-of.ts';
+import { AiRefusal, aiProblem, refusal } from '../conversation/refusal.ts';
+import { routedPath, surfaceOf } from './surface-of.ts';
 
 const REALTIME = [
   { name: 'realtime_keys', path: /\/v1\/realtime\/(?:client_secrets|sessions|transcription_sessions)$/ },
@@ -28,24 +28,24 @@ const BELOW = 'chat/completions|responses|messages|models|embeddings';
 const KNOWN = new RegExp(`/v1/(?:(?:${ALONE})|(?:${WITH_MORE})(?:/.+)?|(?:${BELOW})/.+)$`);
 
 /** Returns the refusal of a request to this path; null if the path belongs to a surface or to the user's own API. */
-export function notServed(path: string): AiRefused | null {
-  const routed = asRouted(path);
+export function unsupportedPath(path: string): AiRefusal | null {
+  const routed = routedPath(path);
   const name = REALTIME.find((each) => each.path.test(routed))?.name;
   if (name !== undefined) {
     const what = name.replace('realtime_', 'realtime ');
-    return refused('validation-failed', `${name}_not_supported`, `The gateway does not pass ${what} on to a provider.`);
+    return refusal('validation-failed', `${name}_not_supported`, `The gateway does not pass ${what} on to a provider.`);
   }
   const isServed = surfaceOf(path) !== 'chat' || routed.endsWith('/v1/chat/completions');
   return isServed || !KNOWN.test(routed) ? null : unsupportedSurface();
 }
 
-function unsupportedSurface(): AiRefused {
+function unsupportedSurface(): AiRefusal {
   const detail = `The gateway does not serve this path of the API. It serves ${SERVED.join(', ')}.`;
   const problem = aiProblem('not-found', 'unsupported_surface', detail);
-  return new AiRefused({ ...problem, members: { ...problem.members, served: SERVED } });
+  return new AiRefusal({ ...problem, members: { ...problem.members, served: SERVED } });
 }
 
 /** Clients of messages read errors of their own form here, too. */
 export function isOfMessages(path: string): boolean {
-  return /\/v1\/(?:messages\/.+|complete)$/.test(asRouted(path));
+  return /\/v1\/(?:messages\/.+|complete)$/.test(routedPath(path));
 }

@@ -19,8 +19,8 @@ export function memberOf(surface: ConversationSurface): 'messages' | 'input' {
   return surface === 'responses' ? 'input' : 'messages';
 }
 
-/** Throws AiRefused if the request has no messages to put something around. */
-export function decorated(request: Obj, surface: ConversationSurface, additions: Additions): Obj {
+/** Throws AiRefusal if the request has no messages to put something around. */
+export function insertMessages(request: Obj, surface: ConversationSurface, additions: Additions): Obj {
   return surface === 'messages' ? asMessages(request, additions) : asList(request, memberOf(surface), additions);
 }
 
@@ -33,7 +33,7 @@ function asList(request: Obj, member: string, { prepend, filled, append }: Addit
 /** The system prompt stands outside the messages; adjacent messages of one role are joined. */
 function asMessages(request: Obj, { prepend, filled, append }: Additions): Obj {
   const said = filled === null ? saidIn(request, 'messages') : spokenOf(filled);
-  const messages = [...spokenOf(prepend), ...said, ...spokenOf(append)].reduce<unknown[]>(joined, []);
+  const messages = [...spokenOf(prepend), ...said, ...spokenOf(append)].reduce<unknown[]>(appendMessage, []);
   const before = systemOf(prepend);
   const after = [...systemOf(filled ?? []), ...systemOf(append)];
   if (before.length + after.length === 0) return { ...request, messages };
@@ -62,7 +62,7 @@ function blocksOf(content: unknown, param: string): readonly unknown[] {
   return [];
 }
 
-function joined(messages: unknown[], message: unknown): unknown[] {
+function appendMessage(messages: unknown[], message: unknown): unknown[] {
   const last = messages.at(-1);
   if (!isObject(last) || !isObject(message) || get(last, 'role') !== get(message, 'role')) {
     messages.push(message);

@@ -1,7 +1,0 @@
-import { AiRefused, aiProblem } from '../../proxy/conversation/refusal.ts';
-
-/** Returns the refusal of a policy that must count and cannot. */
-export function stateAway(): AiRefused {
-  const detail = 'The budget cannot be checked at present.';
-  return new AiRefused(aiProblem('state-unavailable', null, detail, { headers: ['retry-after', '1'] }));
-}
