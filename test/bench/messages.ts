@@ -1,6 +1,6 @@
 /**
  * Messages, side by side in one run: WebSockets beside nginx, publishing (KAFKA_BROKERS, NATS_URL) beside a node:http
- * server that awaits the same client library's acknowledgement, with as many requests in flight.
+ * server that awaits a client library's acknowledgement, with as many requests in flight.
  *
  *   node test/bench/messages.ts [ROUNDS] [SECONDS] [part of a row's name]
  */
@@ -54,7 +54,7 @@ async function publishPair(kind: 'kafka' | 'nats', broker: string, config: objec
   writeFileSync(script, jsonScript(body));
   return {
     name: `${kind === 'kafka' ? 'Kafka' : 'NATS'} publishes of 100 B`,
-    control: 'node:http and the same library',
+    control: 'node:http and a client library',
     measure(which, seconds) {
       const { port, pid } = which === 'gateway' ? gateway : control;
       return measure({ url: `http://127.0.0.1:${port}/orders`, pid, seconds, script });

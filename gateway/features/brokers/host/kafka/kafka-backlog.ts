@@ -7,10 +7,7 @@ import type { KafkaBatch, KafkaTopic } from './kafka-topic.ts';
 /** Limits of one read: as much as each client that resumes may hold. Brokers need not wait: the messages exist. */
 const LIMITS = { waitMs: 0, bytes: 128 << 10 };
 
-/**
- * The connection, open while a client needs it. It takes one question at a time: for simultaneous requests the client
- * library opens a connection each, and loses all but one.
- */
+/** The connection, open while a client needs it. It takes one question at a time, which bounds what is read at once. */
 export class KafkaBacklogs {
   readonly #open: () => Promise<KafkaTopic>;
   #topic: Promise<KafkaTopic> | null = null;

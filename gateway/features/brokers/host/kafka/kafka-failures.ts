@@ -1,7 +1,7 @@
-/** The meaning of the client library's errors for a message. */
+/** The meaning of errors of brokers and connections for a message. */
 
-import { get, isObject } from '../../../kit.ts';
 import { PublishError } from '../publishing/publish-error.ts';
+import { KafkaError } from './kafka-error.ts';
 
 const TOO_LARGE = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE']);
 /** Brokers would say the same again. */
@@ -14,9 +14,6 @@ const REFUSALS = new Set([
   'TOPIC_AUTHORIZATION_FAILED',
   'CLUSTER_AUTHORIZATION_FAILED',
 ]);
-/** Errors contain their causes, a few levels deep. */
-const MOST_CAUSES = 5;
-
 /** The topic does not exist, and the brokers do not create it. */
 export class TopicUnknown extends Error {}
 
@@ -46,16 +43,8 @@ export function failureOf(error: unknown, name: string): PublishError {
   });
 }
 
-/** Kafka's name of the error; INVALID_RECORD is newer than the library. */
+/** Returns Kafka's name of the error, or of the first of its causes that has one. */
 function typeOf(error: unknown): string {
-  let each = error;
-  for (let depth = 0; depth < MOST_CAUSES && isObject(each); depth++) {
-    const [type, code] = [get(each, 'type'), get(each, 'code')];
-    if (code === INVALID_RECORD) return 'INVALID_RECORD';
-    if (typeof type === 'string' && type !== 'UNKNOWN') return type;
-    each = get(each, 'cause');
-  }
-  return '';
+  if (error instanceof KafkaError) return error.type;
+  return error instanceof Error && error.cause !== undefined ? typeOf(error.cause) : '';
 }
-
-const INVALID_RECORD = 87;

@@ -13,7 +13,7 @@ export class KafkaReader implements LiveReader {
   readonly ended: Promise<void>;
   readonly #topic: KafkaTopic;
   readonly #end = Promise.withResolvers<void>();
-  readonly #leaders: ReadonlyMap<string, readonly number[]>;
+  readonly #leaders: ReadonlyMap<number, readonly number[]>;
   #position: Position;
   #closed = false;
   #refreshAt = performance.now() + REFRESH_MS;
@@ -54,7 +54,7 @@ export class KafkaReader implements LiveReader {
     this.#stop(() => this.#end.resolve());
   }
 
-  async #follow(nodeId: string, partitions: readonly number[], deliver: (batch: MessageBatch) => void): Promise<void> {
+  async #follow(nodeId: number, partitions: readonly number[], deliver: (batch: MessageBatch) => void): Promise<void> {
     while (!this.#closed) {
       const fetched = await this.#topic.fetch(nodeId, partitions, this.#position, LIMITS);
       if (this.#closed) return;

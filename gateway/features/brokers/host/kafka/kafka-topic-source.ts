@@ -1,10 +1,12 @@
-/** Topics of Kafka as sources of event streams; the client library is loaded when the first is read. */
+/** Topics of Kafka as sources of event streams. */
 
 import type { EgressGuard } from '../../../kit.ts';
 import type { Position } from '../subscribing/position.ts';
 import type { Backlog, LiveReader, TopicSource } from '../subscribing/topic-source.ts';
 import { KafkaBacklogs } from './kafka-backlog.ts';
+import { KafkaReader } from './kafka-reader.ts';
 import type { KafkaBrokers } from './kafka-settings.ts';
+import { KafkaTopic } from './kafka-topic.ts';
 
 /** `partition:offset`, several with commas between. */
 const ID = /^\d{1,4}:\d{1,16}(,\d{1,4}:\d{1,16})*$/;
@@ -27,7 +29,6 @@ export class KafkaTopicSource implements TopicSource {
   }
 
   async open(position: Position | null): Promise<LiveReader> {
-    const { KafkaReader } = await import('./kafka-reader.ts');
     return KafkaReader.open(await this.#open(), position);
   }
 
@@ -55,8 +56,7 @@ export class KafkaTopicSource implements TopicSource {
     this.#backlogs.close();
   }
 
-  async #open() {
-    const { KafkaTopic } = await import('./kafka-topic.ts');
+  #open(): Promise<KafkaTopic> {
     return KafkaTopic.open(this.#brokers, this.#topic, this.#guard);
   }
 }

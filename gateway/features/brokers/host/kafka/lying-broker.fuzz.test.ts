@@ -32,7 +32,7 @@ function answers(port: number): ReadonlyMap<number, Buffer> {
   const offered = [PRODUCE, METADATA, API_VERSIONS, INIT_PRODUCER_ID];
   const most = new Map([
     [PRODUCE, 3],
-    [METADATA, 1],
+    [METADATA, 4],
   ]);
   const range = (api: number) => Buffer.concat([int16(api), int16(0), int16(most.get(api) ?? 0)]);
   const broker = Buffer.concat([int32(1), text('127.0.0.1'), int32(port), int16(-1)]);
@@ -41,7 +41,7 @@ function answers(port: number): ReadonlyMap<number, Buffer> {
   const stored = Buffer.concat([int32(0), int16(0), long, long]);
   return new Map([
     [API_VERSIONS, Buffer.concat([int16(0), list(...offered.map(range))])],
-    [METADATA, Buffer.concat([list(broker), int32(1), list(topic)])],
+    [METADATA, Buffer.concat([int32(0), list(broker), int16(-1), int32(1), list(topic)])],
     [INIT_PRODUCER_ID, Buffer.concat([int32(0), int16(0), long, int16(0)])],
     [PRODUCE, Buffer.concat([list(Buffer.concat([text('t'), list(stored)])), int32(0)])],
   ]);
