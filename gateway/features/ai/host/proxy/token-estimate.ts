@@ -89,7 +89,7 @@ export class TokenEstimate implements RequestPart {
 const HAS_NO_COMPLETION: ReadonlySet<SurfaceName> = new Set(['embeddings', 'counting']);
 
 /** Without recursion; text, names of members, and numbers, each of which is a token in the input of embeddings. */
-export function promptTokens(request: Obj): number {
+function promptTokens(request: Obj): number {
   const asked = Object.keys(request).filter((name) => ASKED.has(name) || !PROTOCOL_NAMES.has(name));
   const values: unknown[] = asked.map((name) => get(request, name));
   let [bytes, tokens] = [0, 0];
