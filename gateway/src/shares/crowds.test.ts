@@ -65,7 +65,7 @@ describe('a client is served beside another one that floods', () => {
               ? Promise.resolve({ status: 200, headers: [], body: Buffer.from(answer) })
               : new Promise(() => {}),
         },
-        embedded: (result) => results.push(result),
+        countEmbedding: (result) => results.push(result),
         log: () => {},
       },
     );

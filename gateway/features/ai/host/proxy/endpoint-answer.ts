@@ -1,14 +1,6 @@
 /** Results of an attempt at an endpoint, and its answer as they need it. */
 
-import {
-  type HeaderList,
-  type Holding,
-  HttpCallError,
-  type HttpStream,
-  headerOf,
-  readWhole,
-  retryAfterMs,
-} from '../../../kit.ts';
+import { type HeaderList, type Holding, HttpCallError, type HttpStream, readWhole } from '../../../kit.ts';
 import type { EndpointTarget } from './attempt-context.ts';
 import { ProviderFailure } from './conversation/provider-failure.ts';
 import { passedHeaders, withRetryAfter } from './provider-headers.ts';
@@ -57,20 +49,6 @@ export interface AnswerHead {
   readonly headers: HeaderList;
   readonly holding?: Holding;
   cancel?(): void;
-}
-
-/** Returns null for an answer that is for the client; otherwise another endpoint may answer better. */
-export function badAnswer({ status, headers }: AnswerHead): AttemptResult | null {
-  if (status < 300 || (status >= 400 && status < 500)) return null;
-  const waitMs = retryAfterMs(headerOf(headers, 'retry-after'));
-  return failed(
-    new ProviderFailure(`it answered ${status}`, status, waitMs === null ? null : Math.ceil(waitMs / 1000)),
-  );
-}
-
-export function discardAnswer(answer: AnswerHead): void {
-  answer.cancel?.();
-  answer.holding?.release();
 }
 
 export function errorBody({ body }: HttpStream): Promise<Uint8Array> {

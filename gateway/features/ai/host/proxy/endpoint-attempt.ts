@@ -6,16 +6,7 @@
 import { CLIENT_CLOSED, type Exchange, HttpCallError, headerOf, type LogLevel, retryAfterMs } from '../../../kit.ts';
 import type { AttemptContext, EndpointTarget } from './attempt-context.ts';
 import { ProviderFailure } from './conversation/provider-failure.ts';
-import {
-  type AnswerHead,
-  type AttemptResult,
-  badAnswer,
-  discardAnswer,
-  failed,
-  failureOf,
-  LIMITED,
-  NO_ANSWER,
-} from './endpoint-answer.ts';
+import { type AnswerHead, type AttemptResult, failed, failureOf, LIMITED, NO_ANSWER } from './endpoint-answer.ts';
 import type { Endpoint } from './targets/endpoint.ts';
 import { TokenCount } from './token-count.ts';
 
@@ -60,15 +51,12 @@ export class EndpointAttempt {
     health.breaker.succeeded();
     health.recordQuota(answer.headers);
     const { status, headers } = answer;
-    if (this.willTryAnotherAfter(status, retryAfterMs(headerOf(headers, 'retry-after')))) {
-      discardAnswer(answer);
-      return LIMITED;
-    }
     if (status < 300 && tries !== null) health.answered(performance.now() - this.#from);
-    const bad = badAnswer(answer);
-    if (bad === null) return { type: 'usable', answer };
+    const waitMs = retryAfterMs(headerOf(headers, 'retry-after'));
+    const result = this.willTryAnotherAfter(status, waitMs) ? LIMITED : failureBy(status, waitMs);
+    if (result === null) return { type: 'usable', answer };
     discardAnswer(answer);
-    return bad;
+    return result;
   }
 
   /** Records the status of the answer. Reports whether another endpoint is asked instead, since it is 429. */
@@ -121,6 +109,18 @@ export class EndpointAttempt {
     if (why === null) return;
     services.log('warn', `${target.name}, ${target.provider} at ${endpoint.host}: ${why}`, exchange);
   }
+}
+
+/** Returns null for an answer that is for the client; otherwise another endpoint may answer better. */
+function failureBy(status: number, waitMs: number | null): AttemptResult | null {
+  if (status < 300 || (status >= 400 && status < 500)) return null;
+  const seconds = waitMs === null ? null : Math.ceil(waitMs / 1000);
+  return failed(new ProviderFailure(`it answered ${status}`, status, seconds));
+}
+
+function discardAnswer(answer: AnswerHead): void {
+  answer.cancel?.();
+  answer.holding?.release();
 }
 
 /** No address: base URLs may come from secrets. */

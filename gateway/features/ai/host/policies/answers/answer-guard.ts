@@ -20,7 +20,7 @@ import { type AnswerForm, type AnswerSink, formOf, rewriteWhole, rewritingTap } 
 
 export interface AnswerEvents {
   log(level: 'info' | 'warn', message: string, exchange: Exchange): void;
-  found(kind: FindingKind, action: PiiAction): void;
+  countFinding(kind: FindingKind, action: PiiAction): void;
 }
 
 /** Taps the body of one answer, for all guards of its chain. */
@@ -108,13 +108,13 @@ export class AnswerGuard {
   }
 
   #blocked(exchange: Exchange, profile: string, why: string): void {
-    if (!why.startsWith('pii.')) this.#events.found('pattern', 'block');
+    if (!why.startsWith('pii.')) this.#events.countFinding('pattern', 'block');
     this.#events.log('info', `withheld by the profile ${JSON.stringify(profile)}: ${why}`, exchange);
   }
 
   #guarding(rules: AnswerRules): Guarding {
     const begin = (isJson: boolean) =>
-      new GuardedText(rules, isJson, (kind, action) => this.#events.found(kind, action));
+      new GuardedText(rules, isJson, (kind, action) => this.#events.countFinding(kind, action));
     return {
       begin,
       *whole(text, isJson) {

@@ -35,10 +35,10 @@ export class GuardedText {
   /** Text that patterns still see. */
   #seen = '';
 
-  constructor(rules: AnswerRules, isJson: boolean, found: (kind: FindingKind, action: PiiAction) => void) {
+  constructor(rules: AnswerRules, isJson: boolean, onFinding: (kind: FindingKind, action: PiiAction) => void) {
     this.#rules = rules;
     this.#scanner = new PiiScanner(rules.pii, isJson, ({ kind, action }) => {
-      found(kind, action);
+      onFinding(kind, action);
       if (action === 'block') throw new AnswerBlocked(`pii.${kind}`);
     });
   }

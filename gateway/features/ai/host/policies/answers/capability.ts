@@ -42,7 +42,7 @@ export const aiAnswers = capability({
     host_ai_answers_open: guards.open(
       'in `init`: opens the profiles of the whole config, with the properties of `ai-response-guard`; unusable ones reject the config',
       ({ config }, log, findings) =>
-        new AnswerGuard(config.whole, { log, found: (kind, action) => findings.count(kind, action) }),
+        new AnswerGuard(config.whole, { log, countFinding: (kind, action) => findings.count(kind, action) }),
       null,
     ),
     host_ai_answers_check: guards.settle(

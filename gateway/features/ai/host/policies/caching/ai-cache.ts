@@ -34,7 +34,7 @@ export interface AiCacheDeps {
   /** A request has ended that the cache has seen. */
   count(result: CacheResult): void;
   /** An embedding was asked for. */
-  embedded(result: EmbeddingResult): void;
+  countEmbedding(result: EmbeddingResult): void;
   /** `exchange`: the request that it is about; null: something that must not fail has failed. */
   log(level: 'warn' | 'error', message: string, exchange: Exchange | null): void;
 }

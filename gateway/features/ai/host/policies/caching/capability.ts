@@ -47,7 +47,7 @@ export const aiCaching = capability({
           store,
           http,
           count: (result) => requests.count(result),
-          embedded: (result) => embeddings.count(result),
+          countEmbedding: (result) => embeddings.count(result),
           log,
         });
       },

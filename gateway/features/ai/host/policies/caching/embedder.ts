@@ -32,7 +32,7 @@ export type EmbeddingResult = (typeof EMBEDDING_RESULTS)[number];
 
 export interface EmbedderDeps {
   readonly http: HttpCaller;
-  embedded(result: EmbeddingResult): void;
+  countEmbedding(result: EmbeddingResult): void;
   log(message: string, exchange: Exchange): void;
 }
 
@@ -62,23 +62,23 @@ export class Embedder {
     const { health, host } = this.#settings.endpoint;
     const { breaker } = health;
     if (!breaker.admits(exchange.clientIp)) {
-      this.#deps.embedded('resting');
+      this.#deps.countEmbedding('resting');
       return null;
     }
     try {
       const vector = await this.#queue.run(ownerOf(exchange), (signal) => this.#ask(text, exchange, signal));
       breaker.succeeded();
-      this.#deps.embedded('embedded');
+      this.#deps.countEmbedding('embedded');
       return vector;
     } catch (error) {
       if (exchange.closed || error instanceof Crowded) {
         breaker.abandoned(exchange.clientIp);
-        if (!exchange.closed) this.#deps.embedded('overloaded');
+        if (!exchange.closed) this.#deps.countEmbedding('overloaded');
         return null;
       }
       if (error instanceof TextRefused) breaker.abandoned(exchange.clientIp);
       else breaker.failed(exchange.clientIp);
-      this.#deps.embedded(resultOf(error));
+      this.#deps.countEmbedding(resultOf(error));
       this.#deps.log(`no embedding of ${host}: ${messageOf(error)}`, exchange);
       return null;
     }

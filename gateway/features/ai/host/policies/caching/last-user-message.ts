@@ -21,12 +21,16 @@ const LISTS: Readonly<Record<Question['surface'], string | null>> = {
 /** Returns null if the last message is not the user's, or is not of text alone. */
 export function lastUserMessage({ surface, request }: Question): LastUserMessage | null {
   const member = LISTS[surface];
-  const said = member === null ? undefined : get(request, member);
-  if (member === null || said === undefined) return null;
-  if (!Array.isArray(said)) return surface === 'responses' ? splitText(said, { ...request, [member]: null }) : null;
-  const last: unknown = said.at(-1);
+  const messages = member === null ? undefined : get(request, member);
+  if (member === null || messages === undefined) return null;
+  if (!Array.isArray(messages))
+    return surface === 'responses' ? splitText(messages, { ...request, [member]: null }) : null;
+  const last: unknown = messages.at(-1);
   if (!isObject(last) || get(last, 'role') !== 'user') return null;
-  return splitText(get(last, 'content'), { ...request, [member]: [...said.slice(0, -1), { ...last, content: null }] });
+  return splitText(get(last, 'content'), {
+    ...request,
+    [member]: [...messages.slice(0, -1), { ...last, content: null }],
+  });
 }
 
 function splitText(content: unknown, rest: Obj): LastUserMessage | null {

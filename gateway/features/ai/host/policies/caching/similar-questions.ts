@@ -34,10 +34,10 @@ export class SimilarQuestions {
   /** Returns null if it has no text, or its vector cannot be had. Rejects with StateUnavailable. */
   async find(exchange: Exchange, question: Question): Promise<Meaning | null> {
     // An answer with the placeholders of another question could not be put right.
-    const said = RESTORED_PROMPT.of(exchange) === null ? lastUserMessage(question) : null;
-    const vector = said === null ? null : await this.#embedder.vectorOf(said.text, exchange);
-    if (said === null || vector === null) return null;
-    const indexKey = indexKeyOf(question, said.rest);
+    const message = RESTORED_PROMPT.of(exchange) === null ? lastUserMessage(question) : null;
+    const vector = message === null ? null : await this.#embedder.vectorOf(message.text, exchange);
+    if (message === null || vector === null) return null;
+    const indexKey = indexKeyOf(question, message.rest);
     const { threshold } = this.#settings;
     const questions = decodeIndex(await this.#store.get(indexKey));
     return { vector, indexKey, similar: similarTo(vector, questions, { threshold, now: Date.now() }) };

@@ -8,7 +8,7 @@ import { NONE, UNDECIDED } from './detector.ts';
 import { DETECTORS, type PiiKind } from './kinds.ts';
 import type { PiiAction, PiiReplacing } from './pii-rules.ts';
 
-export interface PiiFound {
+export interface PiiFinding {
   readonly kind: PiiKind;
   readonly action: PiiAction;
 }
@@ -16,27 +16,27 @@ export interface PiiFound {
 /** Characters of a text between two pauses. */
 const SLICE = 16_384;
 
-type Match = PiiFound & { readonly length: number };
+type Match = PiiFinding & { readonly length: number };
 
 export class PiiScanner {
   readonly #rules: PiiReplacing;
-  readonly #found: (found: PiiFound) => void;
+  readonly #onFinding: (finding: PiiFinding) => void;
   readonly #isJson: boolean;
   #pending = '';
   /** The character before the pending text. */
   #before = '';
   #inString = false;
 
-  /** `isJson`: the text is JSON, and stays so. `found` may throw, which ends it. */
-  constructor(rules: PiiReplacing, isJson: boolean, found: (found: PiiFound) => void) {
+  /** `isJson`: the text is JSON, and stays so. `onFinding` may throw, which ends it. */
+  constructor(rules: PiiReplacing, isJson: boolean, onFinding: (finding: PiiFinding) => void) {
     this.#rules = rules;
     this.#isJson = isJson;
-    this.#found = found;
+    this.#onFinding = onFinding;
   }
 
   /** Scans a whole text at once. */
-  static whole(rules: PiiReplacing, text: string, isJson: boolean, found: (found: PiiFound) => void): string {
-    const scanner = new PiiScanner(rules, isJson, found);
+  static whole(rules: PiiReplacing, text: string, isJson: boolean, onFinding: (finding: PiiFinding) => void): string {
+    const scanner = new PiiScanner(rules, isJson, onFinding);
     return scanner.push(text) + scanner.end();
   }
 
@@ -100,7 +100,7 @@ export class PiiScanner {
   }
 
   #replaced({ kind, action }: Match, found: string): string {
-    this.#found({ kind, action });
+    this.#onFinding({ kind, action });
     const text = this.#rules.replacement(kind, action, found);
     // A number of JSON becomes a string.
     return this.#isJson && !this.#inString ? JSON.stringify(text) : text;

@@ -23,7 +23,8 @@ export const aiPrompts = capability({
   functions: {
     host_ai_prompt_open: guards.open(
       'in `init`: opens the profiles of the whole config, with the properties of `ai-prompt-guard`; unusable ones reject the config',
-      ({ config }, log, counter) => new PromptGuard(config.whole, { log, blocked: (reason) => counter.count(reason) }),
+      ({ config }, log, counter) =>
+        new PromptGuard(config.whole, { log, countBlock: (reason) => counter.count(reason) }),
     ),
     host_ai_prompt_check: guards.decide(
       'host_ai_prompt_check',

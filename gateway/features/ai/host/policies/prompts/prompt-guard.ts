@@ -32,7 +32,7 @@ interface PromptLimits {
 
 export interface GuardEvents {
   log(level: 'info' | 'warn', message: string, exchange: Exchange): void;
-  blocked(reason: BlockReason): void;
+  countBlock(reason: BlockReason): void;
 }
 
 export class PromptGuard {
@@ -149,7 +149,7 @@ export class PromptGuard {
 
   /** The log names the pattern; the client is not told. */
   #refuse(exchange: Exchange, { name }: Profile<unknown>, { reason, code, detail, where = reason }: Block): AiRefusal {
-    this.#events.blocked(reason);
+    this.#events.countBlock(reason);
     this.#events.log('info', `refused by the profile ${JSON.stringify(name)}: ${where}`, exchange);
     return refusal('validation-failed', code, detail);
   }

@@ -61,7 +61,7 @@ export const aiSpending = capability({
       ({ config }, log, { spending, limited }) =>
         new TokenLimit(config.whole, spending, {
           log: (message, exchange) => log('warn', message, exchange),
-          refused: () => limited.count(),
+          countRefusal: () => limited.count(),
         }),
     ),
     host_ai_tokens_reserve: limits.decide(
@@ -76,8 +76,8 @@ export const aiSpending = capability({
         const labelOf = consumers.ofConfig();
         return new CostTracker(config.whole, spending, {
           log: (message, exchange) => log('warn', message, exchange),
-          refused: () => overBudget.count(),
-          spent(dollars, provider, model, consumer) {
+          countRefusal: () => overBudget.count(),
+          countCost(dollars, provider, model, consumer) {
             cost.add(dollars, provider, model, labelOf(consumer));
           },
         });

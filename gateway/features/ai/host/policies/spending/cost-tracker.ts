@@ -32,9 +32,9 @@ interface Budgets {
 export interface CostEvents {
   log(message: string, exchange: Exchange): void;
   /** A request, or the next response of a realtime session. */
-  refused(): void;
+  countRefusal(): void;
   /** `model`: the entry of the price list. */
-  spent(dollars: number, provider: string, model: string, consumer: string): void;
+  countCost(dollars: number, provider: string, model: string, consumer: string): void;
 }
 
 export class CostTracker {
@@ -86,7 +86,7 @@ export class CostTracker {
   }
 
   #counted<D extends Decision>(decision: D): D {
-    if (decision !== null) this.#events.refused();
+    if (decision !== null) this.#events.countRefusal();
     return decision;
   }
 
@@ -107,7 +107,7 @@ export class CostTracker {
     const { limit, period } = budget;
     const now = Date.now();
     const result = await this.#spending.reserve(exchange, {
-      ...this.#spent(exchange, budget, profile, now),
+      ...this.#spendingOf(exchange, budget, profile, now),
       // A request that may cost more than the whole budget is admitted if the budget is untouched.
       amount: Math.min(cost, limit),
       quota: limit,
@@ -125,14 +125,14 @@ export class CostTracker {
     for (const budget of profile?.settings.budgets ?? []) {
       const result = await this.#spending.charge(
         exchange,
-        this.#spent(exchange, budget, profile?.name ?? '', Date.now()),
+        this.#spendingOf(exchange, budget, profile?.name ?? '', Date.now()),
       );
       if (result === null && !this.#allowsUncounted) return stateUnavailable();
     }
     return null;
   }
 
-  #spent(exchange: Exchange, { period, partition, partitionKey }: MoneyBudget, profile: string, now: number) {
+  #spendingOf(exchange: Exchange, { period, partition, partitionKey }: MoneyBudget, profile: string, now: number) {
     const { start, end } = periodAt(period, now);
     const whose = partitionKey === '' ? '' : partition(exchange);
     return {
@@ -154,7 +154,7 @@ export class CostTracker {
     const price = this.#prices.of(tokens);
     const nanos = price === null ? 0 : costOf(price, tokens);
     const consumer = headerOf(exchange.headers, 'x-auth-consumer') ?? '';
-    this.#events.spent(nanos / NANOS, tokens.provider, price?.model ?? OTHER, consumer);
+    this.#events.countCost(nanos / NANOS, tokens.provider, price?.model ?? OTHER, consumer);
     if (price !== null) this.#spending.note(exchange, this, nanos);
   }
 }

@@ -75,15 +75,18 @@ export function costOf(price: Price, spent: Spent): number {
   const fresh = Math.max(0, prompt - cached);
   const written = Math.min(fresh, spent.written ?? 0);
   const long = Math.min(written, spent.writtenLong ?? 0);
-  const [heard, said] = [Math.min(fresh - written, promptAudio), Math.min(completion, completionAudio)];
+  const [audioPrompt, audioCompletion] = [
+    Math.min(fresh - written, promptAudio),
+    Math.min(completion, completionAudio),
+  ];
   const dollars =
-    (fresh - written - heard) * price.prompt +
+    (fresh - written - audioPrompt) * price.prompt +
     (written - long) * price.written +
     long * price.writtenLong +
-    heard * price.promptAudio +
+    audioPrompt * price.promptAudio +
     (prompt - fresh) * price.cached +
-    (completion - said) * price.completion +
-    said * price.completionAudio;
+    (completion - audioCompletion) * price.completion +
+    audioCompletion * price.completionAudio;
   // Ignores rounding errors of prices that are not sums of powers of two.
   return Math.ceil(Number((dollars * NANOS).toFixed(3)));
 }

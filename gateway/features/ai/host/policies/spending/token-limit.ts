@@ -33,7 +33,7 @@ interface TokenQuota {
 export interface LimitEvents {
   log(message: string, exchange: Exchange): void;
   /** A request, or the next response of a realtime session. */
-  refused(): void;
+  countRefusal(): void;
 }
 
 export class TokenLimit {
@@ -75,7 +75,7 @@ export class TokenLimit {
   }
 
   #counted<D extends Decision>(decision: D): D {
-    if (decision !== null) this.#events.refused();
+    if (decision !== null) this.#events.countRefusal();
     return decision;
   }
 

@@ -26,26 +26,26 @@ export function insertMessages(request: Obj, surface: ConversationSurface, addit
 
 /** Every role is that of a message. */
 function asList(request: Obj, member: string, { prepend, filled, append }: Additions): Obj {
-  const said = filled ?? saidIn(request, member);
-  return { ...request, [member]: [...prepend, ...said, ...append] };
+  const own = filled ?? messagesIn(request, member);
+  return { ...request, [member]: [...prepend, ...own, ...append] };
 }
 
 /** The system prompt stands outside the messages; adjacent messages of one role are joined. */
 function asMessages(request: Obj, { prepend, filled, append }: Additions): Obj {
-  const said = filled === null ? saidIn(request, 'messages') : spokenOf(filled);
-  const messages = [...spokenOf(prepend), ...said, ...spokenOf(append)].reduce<unknown[]>(appendMessage, []);
+  const own = filled === null ? messagesIn(request, 'messages') : spokenOf(filled);
+  const messages = [...spokenOf(prepend), ...own, ...spokenOf(append)].reduce<unknown[]>(appendMessage, []);
   const before = systemOf(prepend);
   const after = [...systemOf(filled ?? []), ...systemOf(append)];
   if (before.length + after.length === 0) return { ...request, messages };
   return { ...request, messages, system: [...before, ...blocksOf(get(request, 'system'), 'system'), ...after] };
 }
 
-function saidIn(request: Obj, member: string): readonly unknown[] {
-  const said = get(request, member);
-  if (Array.isArray(said)) return said;
+function messagesIn(request: Obj, member: string): readonly unknown[] {
+  const list = get(request, member);
+  if (Array.isArray(list)) return list;
   if (member === 'messages') throw invalid(member, 'a list of messages');
-  if (typeof said === 'string') return [{ role: 'user', content: said }];
-  if ((said ?? null) !== null) throw invalid(member, 'a string or a list of items');
+  if (typeof list === 'string') return [{ role: 'user', content: list }];
+  if ((list ?? null) !== null) throw invalid(member, 'a string or a list of items');
   return [];
 }
 

@@ -106,8 +106,8 @@ export class PromptTemplates {
   /** Returns null if the request names no template. */
   #templateOf(request: Obj, surface: ConversationSurface, settings: Around): Template | null {
     const member = memberOf(surface);
-    const said = get(request, member);
-    const [, name] = typeof said === 'string' ? (REFERENCE.exec(said) ?? []) : [];
+    const value = get(request, member);
+    const [, name] = typeof value === 'string' ? (REFERENCE.exec(value) ?? []) : [];
     if (name === undefined) return null;
     const template = settings.templates.get(name);
     if (template === undefined) {
