@@ -5,8 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MemoryState } from '../../gateway/src/state/memory-state.ts';
 import { RedisState } from '../../gateway/src/state/redis-state.ts';
 import type { State } from '../../gateway/src/state/state.ts';
-import { Channel } from '../../gateway/src/traffic/channel.ts';
-import { linePort } from '../../gateway/src/traffic/line-port.ts';
+import { Channel, linePort } from '../../gateway/src/traffic/channel.ts';
 import type { SharedState } from '../../gateway/src/traffic/messages.ts';
 import { channelState, stateMethods } from '../../gateway/src/traffic/shared-state.ts';
 

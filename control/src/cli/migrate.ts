@@ -1,8 +1,7 @@
 /** `gw-control migrate`: runs migrations for a server that starts with `--migrate=false`. */
 import { dataFormat, oldSpelling } from '@gw/gateway/command-line';
-import { databaseUrlOption } from './database-options.ts';
 import { formatted } from './formatted.ts';
-import { withDatabase } from './local-database.ts';
+import { databaseUrlOption, withDatabase } from './local-database.ts';
 import type { AddCommand } from './program.ts';
 
 const HELP = `

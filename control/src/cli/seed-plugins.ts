@@ -4,8 +4,7 @@ import { printable } from '@gw/gateway/command-line';
 import { Option } from 'commander';
 import type { Database } from '../db/database.ts';
 import type { Seeded } from '../modules/plugins/seed-plugins.ts';
-import { databaseUrlOption, migrateOption } from './database-options.ts';
-import { withDatabase } from './local-database.ts';
+import { databaseUrlOption, migrateOption, withDatabase } from './local-database.ts';
 import type { AddCommand, Program } from './program.ts';
 
 interface Flags {

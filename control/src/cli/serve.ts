@@ -7,7 +7,7 @@ import { pino } from 'pino';
 import { readEnvironment } from '../config.ts';
 import type { RetentionOptions } from '../retention/retention.ts';
 import { type CompileFlags, compileOptionList, compileOptions } from './compile-options.ts';
-import { databaseUrlOption, migrateOption } from './database-options.ts';
+import { databaseUrlOption, migrateOption } from './local-database.ts';
 import { type OidcFlags, oidcOptionList, oidcOptions } from './oidc-options.ts';
 import type { AddCommand } from './program.ts';
 

@@ -3,9 +3,11 @@
  * `env://VAR` and `file:///path`.
  */
 import { readFileSync, realpathSync, statSync } from 'node:fs';
-import { isAbsolute, sep } from 'node:path';
+import { opendir, stat } from 'node:fs/promises';
+import { isAbsolute, join, sep } from 'node:path';
 import { mapMarked } from '../artifact/config-marks.ts';
 import type { Json, JsonObject } from '../artifact/format.ts';
+import { pollForChange } from '../files/poll-for-change.ts';
 
 /** A reference that does not resolve: `gw serve` exits with 13. The message names the reference, never a value. */
 export class SecretError extends Error {}
@@ -100,4 +102,34 @@ function isArray(value: readonly Json[] | JsonObject): value is readonly Json[] 
 
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+}
+
+/** Most files that are watched, and levels below: a directory that was named by mistake may be a whole disk. */
+const MOST_FILES = 1000;
+const MOST_DEPTH = 4;
+
+/** Returns files and the targets of links, in the order of names; those past the limit are ignored. */
+async function files(dir: string, depth: number, found: string[]): Promise<string[]> {
+  const names: string[] = [];
+  for await (const entry of await opendir(dir)) {
+    if (names.push(entry.name) >= MOST_FILES) break;
+  }
+  for (const name of names.sort()) {
+    if (found.length >= MOST_FILES) break;
+    const path = join(dir, name);
+    const kind = await stat(path).catch(() => null);
+    // A broken link: its file has gone.
+    if (kind === null) found.push(path);
+    else if (kind.isDirectory() && depth < MOST_DEPTH) await files(path, depth + 1, found);
+    else if (kind.isFile()) found.push([path, kind.dev, kind.ino, kind.size, kind.mtimeMs].join());
+  }
+  return found;
+}
+
+/**
+ * Calls `changed` when a file of the directory has, also if a kubelet swaps a link, as `pollForChange` does. Returns the
+ * function that ends it.
+ */
+export function watchSecrets(dir: string, changed: () => Promise<void>): () => void {
+  return pollForChange(async () => (await files(dir, 0, [])).join('\n'), changed);
 }

@@ -10,7 +10,7 @@ import { BufferBudget } from '../memory/buffer-budget.ts';
 import { SERVE_OPTIONS } from '../options/options.ts';
 import type { ServeOptions } from '../options/serve-options.ts';
 import { connectionsWithin, openFileLimit, upstreamCallsWithin } from '../process/open-files.ts';
-import { watchSecrets } from '../secrets/watch.ts';
+import { watchSecrets } from '../secrets/secrets.ts';
 import { LimitLog } from '../telemetry/limit-log.ts';
 import { linkRegistry } from '../telemetry/link-metrics.ts';
 import type { Level, Log } from '../telemetry/log.ts';

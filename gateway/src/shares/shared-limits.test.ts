@@ -20,7 +20,7 @@ const NOT_SHARED: Readonly<Record<string, string>> = {
   'src/memory/buffer-budget.ts': 'the mechanism',
   'src/client-network.ts': 'what an address is part of, which anybody can read again',
   'src/compiler/plugins/load-check.ts': 'modules of one compilation',
-  'features/http/host/http-call/breakers.ts': 'servers that configs name',
+  'features/http/host/http-call/call-of-plugin.ts': 'servers that configs name',
   'features/brokers/host/nats/nats-connection.ts': 'subjects that configs name',
   'features/standalone.ts': 'a gateway without clients',
   'features/auth/host/tokens/issuer-tokens.ts': 'answers of issuers',

@@ -4,8 +4,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { createInterface } from 'node:readline';
 import { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { Channel } from './channel.ts';
-import { linePort } from './line-port.ts';
+import { Channel, linePort } from './channel.ts';
 import { type MetricsSnapshot, type SharedState, STATE_FD, type WorkerMethods } from './messages.ts';
 
 /** In the source tree this file is TypeScript, in a bundle JavaScript; the worker's lies beside it in both cases. */

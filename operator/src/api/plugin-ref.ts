@@ -1,6 +1,13 @@
-import { allowedNamespaces } from './grants.ts';
 import type { FromSchema, KindDefinition, Schema } from './schema.ts';
-import { ageColumn, conditionColumn, conditions, dataKey, objectName, reasonColumn } from './shared.ts';
+import {
+  ageColumn,
+  allowedNamespaces,
+  conditionColumn,
+  conditions,
+  dataKey,
+  objectName,
+  reasonColumn,
+} from './shared.ts';
 import { fetched, ociSource, secretKey, urlSource } from './sources.ts';
 
 /** The name that specs use in `x-gw-middlewares` and `x-gw-dispatch`. */

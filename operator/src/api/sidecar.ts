@@ -1,7 +1,7 @@
 /** A GatewayProject that is served by sidecars of applications' pods (docs/decisions.md#later-artifacts-over-link). */
-import { allowedNamespaces } from './grants.ts';
+
 import type { Schema } from './schema.ts';
-import { quantities } from './shared.ts';
+import { allowedNamespaces, quantities } from './shared.ts';
 
 export const sidecarSchema = {
   type: 'object',

@@ -9,11 +9,22 @@ import type { Context } from '../../context.ts';
 import type { BlobInfo } from '../../db/blobs.ts';
 import { violatedConstraint } from '../../db/violations.ts';
 import { ControlError } from '../../errors.ts';
+import { readForm } from '../../http/form.ts';
+import { idempotently } from '../../http/idempotency.ts';
 import { mapPage, type Page } from '../../http/pagination.ts';
-import type { Download } from '../../http/send-blob.ts';
+import { resource } from '../../http/resource.ts';
+import { type Download, sendBlob } from '../../http/send-blob.ts';
 import { findProject, lockProject } from '../../project-scope/project-row.ts';
 import { recordChange } from '../audit/record-change.ts';
-import type { Artifact, ArtifactDetail, ArtifactDocuments, ArtifactQuery, ArtifactTools } from './schemas.ts';
+import { artifactOperations } from './operations.ts';
+import {
+  type Artifact,
+  type ArtifactDetail,
+  type ArtifactDocuments,
+  ArtifactForm,
+  type ArtifactQuery,
+  type ArtifactTools,
+} from './schemas.ts';
 import {
   type ArtifactRow,
   deleteArtifact,
@@ -190,3 +201,31 @@ function present(row: ArtifactRow): Artifact {
     created_at: row.created_at.toISOString(),
   };
 }
+
+/** Artifacts over HTTP (docs/reference/control-plane.md#artifacts). */
+export const artifactResource = resource(
+  artifactOperations,
+  ({ artifacts, context }: { readonly artifacts: Artifacts; readonly context: Context }) => ({
+    'artifacts.list': ({ actor, query }) => artifacts.list(actor, query),
+    'artifacts.listOfProject': ({ actor, params, query }) => artifacts.listOfProject(actor, params.id, query),
+    'artifacts.import': async (call) => {
+      const { actor, params, request, reply } = call;
+      await artifacts.mayImport(actor, params.id);
+      return request.server.uploads.run({ project: params.id, person: actor.name }, request.raw, async () => {
+        const { fields, file } = await readForm(request, ArtifactForm, (content) => artifacts.storeFile(content));
+        const production = fields.production === 'true';
+        return idempotently(call, JSON.stringify([production, file.sha256]), async () => {
+          const { artifact, isNew } = await artifacts.import(actor, params.id, { file, production });
+          reply.code(isNew ? 201 : 200).header('location', `/artifacts/${artifact.id}`);
+          return artifact;
+        });
+      });
+    },
+    'artifacts.get': ({ actor, params }) => artifacts.get(actor, params.id),
+    'artifacts.tools': ({ actor, params }) => artifacts.tools(actor, params.id),
+    'artifacts.documents': ({ actor, params }) => artifacts.documents(actor, params.id),
+    'artifacts.delete': ({ actor, params }) => artifacts.delete(actor, params.id),
+    'artifacts.download': async ({ actor, params, request, reply }) =>
+      sendBlob(context.blobs, await artifacts.download(actor, params.id), request, reply),
+  }),
+);

@@ -4,10 +4,13 @@ import type { Actor } from '../../access/actor.ts';
 import type { Context } from '../../context.ts';
 import { violatedConstraint } from '../../db/violations.ts';
 import { ControlError } from '../../errors.ts';
+import { sendEvents } from '../../http/event-stream.ts';
 import { mapPage, type Page } from '../../http/pagination.ts';
+import { resource } from '../../http/resource.ts';
 import { findProject } from '../../project-scope/project-row.ts';
 import { recordChange } from '../audit/record-change.ts';
 import { notifyCompilation } from './notifications.ts';
+import { compilationOperations } from './operations.ts';
 import { pinInputs, pinProject, pinSpecs } from './pin-inputs.ts';
 import { present } from './present.ts';
 import type { Compilation, CompilationQuery, CompileRequest, ProjectCompileRequest } from './schemas.ts';
@@ -145,3 +148,31 @@ const named = (id: string): string => `compilation "${id}"`;
 function withoutFindings({ errors: _, warnings: __, ...rest }: Compilation): object {
   return rest;
 }
+
+/** Compilations over HTTP (docs/reference/control-plane.md#compilations). */
+export const compilationResource = resource(
+  compilationOperations,
+  ({ compilations }: { readonly compilations: Compilations }) => ({
+    'compilations.compileSpec': async ({ actor, params, body, reply }) => {
+      const compilation = await compilations.compileSpec(actor, params.id, body);
+      reply.header('location', `/compilations/${compilation.id}`);
+      return compilation;
+    },
+    'compilations.compileProject': async ({ actor, params, body, reply }) => {
+      const compilation = await compilations.compileProject(actor, params.id, body);
+      reply.header('location', `/compilations/${compilation.id}`);
+      return compilation;
+    },
+    'compilations.listOfSpec': ({ actor, params, query }) => compilations.listOfSpec(actor, params.id, query),
+    'compilations.listOfProject': ({ actor, params, query }) => compilations.listOfProject(actor, params.id, query),
+    'compilations.get': ({ actor, params }) => compilations.get(actor, params.id),
+    'compilations.events': async ({ actor, params, request, reply }) => {
+      // Checked first: an unknown id gets 404, not a stream.
+      await compilations.get(actor, params.id);
+      const stream = request.server.eventStreams.open(request, reply);
+      void sendEvents(stream, 'compilation', compilations.events(actor, params.id, stream.signal));
+      return reply.send(stream.body);
+    },
+    'compilations.delete': ({ actor, params }) => compilations.delete(actor, params.id),
+  }),
+);

@@ -17,12 +17,10 @@ import {
   type ReadPem,
 } from '../../kit.ts';
 import type { IdempotencySettings, MessageParts, OnceKey } from './publishing/idempotency.ts';
-import { publishMessage } from './publishing/publish-message.ts';
 import { type Broker, Publisher } from './publishing/publisher.ts';
 import { Publishers } from './publishing/publishers.ts';
-import { headersOf, LastPublication, payloadOf, published } from './publishing/publishing-call.ts';
-import { DROPPED_MESSAGES, OPEN_STREAMS, STREAMS } from './subscribing/streams-metric.ts';
-import { Subscribers } from './subscribing/subscribers.ts';
+import { headersOf, LastPublication, payloadOf, published, publishMessage } from './publishing/publishing-call.ts';
+import { DROPPED_MESSAGES, OPEN_STREAMS, STREAMS, Subscribers } from './subscribing/subscribers.ts';
 import { subscribed } from './subscribing/subscribing-call.ts';
 import { readSubscriptionSettings, type SubscriptionSettings } from './subscribing/subscription-settings.ts';
 import type { TopicSource } from './subscribing/topic-source.ts';

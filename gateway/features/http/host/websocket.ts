@@ -1,7 +1,7 @@
 /** `host_websocket_upgrade`: the host relays a WebSocket, and the instance is free. */
 
 import { capability, HostCallError, refusalOf } from '../../kit.ts';
-import { targetOf } from './http-stream/target.ts';
+import { targetOf } from './http-stream.ts';
 
 const ANSWERED = 1;
 const HANDED_OFF = 2;

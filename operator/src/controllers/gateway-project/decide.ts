@@ -16,6 +16,7 @@ import type { EventRecord } from '../../runtime/objects.ts';
 import {
   acceptedVerdict,
   compiledVerdict,
+  injectedVerdict,
   isWhole,
   podsSummary,
   programmedVerdict,
@@ -24,7 +25,6 @@ import {
 import { controlPlaneStatus, type DesiredDeployment, linkAt, syncedVerdict } from './control-plane/decide.ts';
 import { decideObjects, ownedContext } from './decide-objects.ts';
 import type { Observed } from './observe.ts';
-import { injectedVerdict } from './pods/injected-verdict.ts';
 import { routedVerdict } from './pods/routed.ts';
 import { type Rollout, rolloutOf } from './rollout/decide.ts';
 import { servedBefore, withHistory } from './rollout/revision-history.ts';

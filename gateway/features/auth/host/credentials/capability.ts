@@ -3,7 +3,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { type CredentialEntry, capability, HostCallError, PluginLoadError } from '../../../kit.ts';
 import { isPasswordHash } from '../passwords/password-hash.ts';
-import { hashedKey } from './key-hash.ts';
 
 /** Cost of a digest, in instructions. */
 const DIGEST = 1_000;
@@ -73,4 +72,17 @@ export class CredentialTable {
     if (!BEYOND_ASCII.test(value)) return -1;
     return this.#entries.get(digest(hash('sha256', Buffer.from(value, 'latin1'), 'hex'))) ?? -1;
   }
+}
+
+/** Hashed API keys in config: `sha256:<hex>`. Keys are made at random, so that a quick hash keeps them as well as a slow one. */
+const KEY_HASH = /^sha256:([0-9a-fA-F]{64})$/;
+
+/** Reports whether a config value is a hash, and no key in plain text (E1070). */
+export function isKeyHash(text: string): boolean {
+  return KEY_HASH.test(text);
+}
+
+/** Returns the SHA-256 in hex; null if the text is not a hash. */
+function hashedKey(text: string): string | null {
+  return KEY_HASH.exec(text)?.[1]?.toLowerCase() ?? null;
 }

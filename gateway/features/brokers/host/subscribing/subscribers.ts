@@ -1,14 +1,17 @@
 /** Opens streams for clients, up to the limit of each config. */
 
 import {
+  type CounterInfo,
   type DescribedMessages,
   type Exchange,
   headerOf,
+  LABELS,
   type LabelledCounter,
   type OwnerPath,
   ownerOf,
   type RequestPart,
   RequestSlot,
+  type SampledInfo,
   ShareTree,
 } from '../../../kit.ts';
 import { MessageCheck } from './message-check.ts';
@@ -17,6 +20,24 @@ import { SubscribeError } from './subscribe-error.ts';
 import { Subscriber, type SubscriberOptions, type SubscriptionEnd } from './subscriber.ts';
 import type { SubscriptionSettings } from './subscription-settings.ts';
 import type { Topic } from './topic.ts';
+
+export const STREAMS: CounterInfo = {
+  help: 'Streams of events that have ended',
+  labels: {
+    end: '`client`: it left; `lag`: it read too slowly, for `max_lag` or for the memory that others needed; `duration`: it had to open the stream again; `share`: its client had most streams while another opened one; `stopping`: the gateway stopped',
+  },
+};
+
+export const OPEN_STREAMS: SampledInfo = {
+  type: 'gauge',
+  help: 'Streams of events that are open, or being opened',
+  labels: {},
+};
+
+export const DROPPED_MESSAGES: CounterInfo = {
+  help: 'Messages that no client got, since they are not as the API description has them (`validate: drop`)',
+  labels: { plugin: LABELS.plugin },
+};
 
 const LAST_EVENT_ID = 'last-event-id';
 const slot = new RequestSlot<EndedStream>();

@@ -2,8 +2,10 @@
 
 import {
   addForwarded,
+  BoundedMap,
   type Call,
   type CallState,
+  CircuitBreaker,
   type Exchange,
   type HeaderList,
   HostCallError,
@@ -13,7 +15,6 @@ import {
   parseScanned,
   scanJson,
 } from '../../../kit.ts';
-import type { Breakers } from './breakers.ts';
 
 /** State of this capability in an instance. */
 export type HttpCallOwn = Own<HttpCaller, Breakers, CallOfPlugin>;
@@ -107,5 +108,23 @@ function read({ body, holding }: HttpAnswer): { readonly value: unknown; readonl
     return { value: parseScanned(body, scan), unread: null };
   } catch {
     return { value: undefined, unread: null };
+  }
+}
+
+/** Servers of one config; those beyond it that were called longest ago are forgotten. */
+const MAX_SERVERS = 100;
+
+/** The circuit breakers of a config, one for each server that its calls go to. */
+export class Breakers {
+  readonly #byOrigin = new BoundedMap<CircuitBreaker>(MAX_SERVERS);
+
+  /** `url` is absolute, or no URL: then the call is refused before it begins. */
+  of(url: string): CircuitBreaker {
+    const origin = URL.parse(url)?.origin ?? '';
+    const known = this.#byOrigin.use(origin);
+    if (known) return known;
+    const breaker = new CircuitBreaker();
+    this.#byOrigin.set(origin, breaker);
+    return breaker;
   }
 }

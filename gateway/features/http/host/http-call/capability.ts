@@ -14,8 +14,7 @@ import {
   readHeader,
   transportHeaders,
 } from '../../../kit.ts';
-import { Breakers } from './breakers.ts';
-import { CallOfPlugin } from './call-of-plugin.ts';
+import { Breakers, CallOfPlugin } from './call-of-plugin.ts';
 import { jsonFunctions } from './json-functions.ts';
 import { passFunctions } from './pass-functions.ts';
 import { respondFunctions } from './respond-functions.ts';

@@ -12,11 +12,11 @@ import {
   OPENER,
   onlyIn,
 } from '../../../kit.ts';
+import type { DeliveryServices } from './deliveries.ts';
 import { type ArtifactDeliveries, Deliveries } from './deliveries.ts';
 import { DELIVERIES, QUEUED, QUEUED_BYTES } from './figures.ts';
 import { copyAtDispatch, Mirror } from './mirror.ts';
 import { logAtEnd, RequestLog } from './request-log.ts';
-import type { DeliveryServices } from './services.ts';
 
 interface LoadedDeliveries {
   readonly http: HttpCaller;

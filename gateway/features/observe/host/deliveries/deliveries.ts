@@ -1,8 +1,9 @@
 /** All queues of a process: their common memory, and their end. */
 
-import { InFlight } from '../../../kit.ts';
+import { type HttpCaller, InFlight } from '../../../kit.ts';
 import { DeliveryQueue, type QueueServices, type QueueSettings } from './delivery-queue.ts';
 import { DeliveryFigures } from './figures.ts';
+import type { DeliveryLog } from './target.ts';
 
 /** Limits for all targets of a process; each may hold as much as is left free. */
 const LIMITS = { messages: 100_000, bytes: 64 << 20 };
@@ -65,4 +66,13 @@ export class Deliveries {
 export interface ArtifactDeliveries {
   open<T>(opening: Opening<T>): DeliveryQueue<T>;
   close(): void;
+}
+
+/** Services for the config of a plugin that delivers. */
+export interface DeliveryServices {
+  readonly http: HttpCaller;
+  readonly deliveries: ArtifactDeliveries;
+  /** Its name, for metrics. */
+  readonly plugin: string;
+  readonly log: DeliveryLog;
 }

@@ -13,9 +13,9 @@ import {
 } from '../../../kit.ts';
 import { ArrivingCopy } from './arriving-copy.ts';
 import { CopiedHeaders, passingOf } from './copied-headers.ts';
+import type { DeliveryServices } from './deliveries.ts';
 import type { DeliveryQueue } from './delivery-queue.ts';
 import type { Delivered } from './figures.ts';
-import type { DeliveryServices } from './services.ts';
 import { MAX_ANSWER, reasonOf } from './target.ts';
 import { millisecondsOf, numberOf, targetUrl } from './target-settings.ts';
 

@@ -10,9 +10,9 @@ import {
   type RequestPart,
   RequestSlot,
 } from '../../../kit.ts';
+import type { DeliveryServices } from './deliveries.ts';
 import type { DeliveryQueue } from './delivery-queue.ts';
 import { entryWriter } from './log-entry.ts';
-import type { DeliveryServices } from './services.ts';
 import { Target } from './target.ts';
 import { DeliverySettingsError, headersOf, millisecondsOf, numberOf, targetUrl } from './target-settings.ts';
 

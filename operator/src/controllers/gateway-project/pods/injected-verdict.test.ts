@@ -1,7 +1,6 @@
 /** What a GatewayProject says of sidecars. */
 import { expect, it } from 'vitest';
-import { programmedVerdict } from '../conditions.ts';
-import { injectedVerdict } from './injected-verdict.ts';
+import { injectedVerdict, programmedVerdict } from '../conditions.ts';
 
 const served = { revision: 2, artifactHash: 'sha256:a' };
 const none = { wanted: 0, ready: 0, programmed: 0 };

@@ -1,3 +1,4 @@
+import type { IHTTPRoute } from '@kubernetes-models/gateway-api/gateway.networking.k8s.io/v1/HTTPRoute';
 import type { IIngress } from 'kubernetes-models/networking.k8s.io/v1/Ingress';
 import type { IIngressRule } from 'kubernetes-models/networking.k8s.io/v1/IngressRule';
 import type { GatewayProject } from '../api/resources.ts';
@@ -31,6 +32,23 @@ export function ingress(project: GatewayProject): KubeObject | undefined {
       ingressClassName: className,
       tls: tlsSecret ? [{ hosts, secretName: tlsSecret }] : undefined,
       rules: hosts.map(rule),
+    },
+  });
+}
+
+/** Returns the project's HTTPRoute of the Gateway API: all requests to its hosts go to its Service. */
+export function httpRoute(project: GatewayProject): KubeObject | undefined {
+  const wanted = project.spec.exposure.httpRoute;
+  if (!wanted) return undefined;
+  const { parentRefs, hostnames, annotations } = wanted;
+  return manifest<IHTTPRoute>({
+    apiVersion: 'gateway.networking.k8s.io/v1',
+    kind: 'HTTPRoute',
+    metadata: ownedMeta(project, gatewayName(project), annotations ? { annotations } : {}),
+    spec: {
+      parentRefs,
+      hostnames,
+      rules: [{ backendRefs: [{ name: gatewayName(project), port: servicePort(project) }] }],
     },
   });
 }
