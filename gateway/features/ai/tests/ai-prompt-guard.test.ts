@@ -41,7 +41,11 @@ beforeAll(async () => {
   const document = { openapi: '3.1.0', info: { title: 'models', version: '1' }, paths };
   gw = await startGateway(await compileSpec(document, ['ai-proxy', 'ai-prompt-guard', 'cel']), {
     env: { CHAT_KEY },
-    args: ['--max-body-size', String(8 << 20), '--max-buffered-bytes', String(16 << 20)],
+    // The largest bodies take a helper that has just started longer than the default.
+    args: [
+      ...['--max-body-size', String(8 << 20), '--max-buffered-bytes', String(16 << 20)],
+      ...['--validation-deadline', '5000'],
+    ],
   });
   client = new OpenAI({ apiKey: 'none', baseURL: `${gw.url}/v1`, maxRetries: 0 });
 });
