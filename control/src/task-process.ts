@@ -7,7 +7,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { ItemsByOwner } from '@gw/gateway/items-by-owner';
-import { residentBytesOf, runInBackground } from '@gw/gateway/process-usage';
+import { residentBytesOf } from '@gw/gateway/process-usage';
 
 export interface TaskLimits {
   /** Milliseconds a task. */
@@ -171,8 +171,6 @@ export class TaskProcess<T, R> {
       };
       child.on('error', gone).on('exit', gone);
       endFirst(child.pid);
-      // Requests to this process come first.
-      runInBackground(child.pid);
       this.#child = child;
       this.#heapMb = heapMb;
     }

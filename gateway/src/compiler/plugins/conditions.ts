@@ -3,7 +3,7 @@
  */
 import { marked } from '../../artifact/config-marks.ts';
 import type { JsonObject } from '../../artifact/format.ts';
-import type { ConfigFeatures, ReadCondition } from '../../capability/features.ts';
+import type { ConfigFeatures, ReadCondition } from '../../capability/config-checks.ts';
 import { messageOf } from '../../text/message-of.ts';
 import type { Project } from '../project/project.ts';
 import { isReference } from './config-schema.ts';
