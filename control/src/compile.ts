@@ -1,4 +1,4 @@
-/** The library call that every door of the control plane shares: a project in, an artifact or diagnostics out. */
+/** The library call that all interfaces of the control plane share: a project in, an artifact or diagnostics out. */
 import { type CompileResult, type Diagnostic, ERROR_CODES, type Project } from '@gw/gateway/compiler';
 import { CompileProcess } from './compile-process.ts';
 import { TaskLimitError } from './task-process.ts';

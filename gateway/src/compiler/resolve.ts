@@ -122,7 +122,7 @@ function visit(
   return reached;
 }
 
-/** As the spec's folder sees it, without climbing: the same through every door, wherever that keeps its files. */
+/** As the spec's folder sees it, without climbing: the same through every interface, wherever that keeps its files. */
 function relativeName(spec: string, file: string): string {
   const from = spec.split('/').slice(0, -1);
   const to = file.split('/');

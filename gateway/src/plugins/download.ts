@@ -1,5 +1,5 @@
 /**
- * Fetches one file over HTTP for a door of the compiler: through the egress guard, with limits
+ * Fetches one file over HTTP for an interface of the compiler: through the egress guard, with limits
  * (docs/decisions.md#references-stay-inside).
  */
 import { Agent, type Dispatcher, request } from 'undici';

@@ -1,4 +1,4 @@
-/** Formats diagnostics for every door (docs/reference/gateway.md#diagnostics). */
+/** Formats diagnostics for every interface (docs/reference/gateway.md#diagnostics). */
 
 /** The fields of a diagnostic that its line shows. */
 export interface WrittenDiagnostic {

@@ -47,7 +47,7 @@ export interface GatewayProjectSpec {
     readonly upstreams?: { readonly [name: string]: {
       /** URL of its endpoint (streamable HTTP), such as https://tools.example.com/mcp. */
       readonly url: string;
-      /** Put before the names of its tools; may be empty. Default: the name of the upstream and _. */
+      /** Put before the names of its tools; may be empty. Default: the name of the upstream, with _ for each -, and _. */
       readonly prefix?: string;
       /** Names of its tools that are offered, without prefix; * stands for any characters. Default: all of them. */
       readonly allow?: readonly string[];
@@ -57,15 +57,15 @@ export interface GatewayProjectSpec {
       readonly resources?: readonly string[];
       /** Headers of every request to it, such as its credential: a value, or a reference to a secret (env:// or file://). */
       readonly headers?: { readonly [name: string]: string };
-      /** Calls carry the Authorization of the caller. Default: false, which sends nothing of it. */
+      /** Calls carry the Authorization of the caller. Default: false. */
       readonly forward_authorization?: boolean;
       /** operationId of an operation that the gateway calls before each call, with the headers of the caller: unless it answers with 2xx, the call is refused with its answer. Default: none. */
       readonly authorize?: string;
       /** Seconds that a call may take. Default: 60. */
       readonly timeout?: number;
-      /** Seconds between looks at what it offers. Default: 60. */
+      /** Seconds between refreshes of its lists. Default: 60. */
       readonly refresh?: number;
-      /** By name of a tool, without prefix, the digest of its definition: a tool that has another, or none, is held back. Default: tools are taken as they are. */
+      /** By name of a tool, without prefix, the digest of its definition: a tool with another digest, and one that is not listed here, is not offered. Default: tools are taken as they are. */
       readonly pin?: { readonly [name: string]: string };
     } };
   };

@@ -141,7 +141,7 @@ describe('reviews that anybody sends', () => {
       deadlineMs: 60_000,
       onError: (error: unknown) => errors.push(error),
     };
-    const review = boundedReview({ atOnce: 16, ofNamespace: 4 });
+    const review = boundedReview({ maxRunning: 16, maxRunningOfNamespace: 4 });
     const validate = admissionHandler((asked) => review(deps, asked), deps.onError);
     const pods = admissionHandler((asked) => reviewPod(deps, asked), deps.onError);
     server.on('request', (incoming, response) => {

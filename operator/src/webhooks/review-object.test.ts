@@ -140,7 +140,7 @@ describe('an ApiSpec', () => {
     const objects = new MemoryObjects();
     const listed = Promise.withResolvers<readonly never[]>();
     objects.list = () => listed.promise;
-    const review = boundedReview({ atOnce: 1, ofNamespace: 1 });
+    const review = boundedReview({ maxRunning: 1, maxRunningOfNamespace: 1 });
     const { deps, asked } = rig({ objects });
     const wrong = asked('ApiSpec', 'other', { source: { inline: 'wrong' } });
     const first = review(deps, asked('ApiSpec', 'books', document({ '/a': mock })));
@@ -155,7 +155,7 @@ describe('an ApiSpec', () => {
     const objects = new MemoryObjects();
     const listed = Promise.withResolvers<readonly never[]>();
     objects.list = () => listed.promise;
-    const review = boundedReview({ atOnce: 1, ofNamespace: 1 });
+    const review = boundedReview({ maxRunning: 1, maxRunningOfNamespace: 1 });
     const { deps, asked } = rig({ objects });
     const late = { ...deps, deadlineMs: 50 };
     const wrong = asked('ApiSpec', 'other', { source: { inline: 'wrong' } });

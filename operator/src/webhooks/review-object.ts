@@ -53,8 +53,8 @@ const LATE: AdmissionAnswer = {
 
 /** Reviews at once, and of one namespace: compiling is shared with the controllers, and one tenant's wait for its own. */
 export interface ReviewLimits {
-  readonly atOnce: number;
-  readonly ofNamespace: number;
+  readonly maxRunning: number;
+  readonly maxRunningOfNamespace: number;
 }
 
 /** Queues reviews for as long as they have time; one without time left is admitted without a review. */

@@ -5,7 +5,7 @@ const SOON = () => Date.now() + 60_000;
 
 describe('turns of reviews', () => {
   it('one namespace that asks for hundreds holds up no other', async () => {
-    const turns = new ReviewTurns({ atOnce: 4, ofNamespace: 2 });
+    const turns = new ReviewTurns({ maxRunning: 4, maxRunningOfNamespace: 2 });
     const greedy = Array.from({ length: 300 }, () => turns.take('greedy', SOON()));
     const held = await Promise.all(greedy.slice(0, 2));
     // Two are left for the others, at once.
@@ -33,7 +33,7 @@ describe('turns of reviews', () => {
   });
 
   it('every turn is given back, whoever waited in vain', async () => {
-    const turns = new ReviewTurns({ atOnce: 2, ofNamespace: 1 });
+    const turns = new ReviewTurns({ maxRunning: 2, maxRunningOfNamespace: 1 });
     const first = await turns.take('a', SOON());
     expect(await turns.take('a', Date.now())).toBeUndefined();
     first?.();

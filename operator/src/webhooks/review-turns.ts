@@ -1,41 +1,42 @@
-/** Turns of reviews: a namespace with many requests comes after the others. */
+/** Limits concurrent reviews: the namespace with the fewest running reviews goes first. */
 
 export interface ReviewTurnsOptions {
   /** Maximum number of concurrent reviews. */
-  readonly atOnce: number;
+  readonly maxRunning: number;
   /** Maximum number of concurrent reviews of one namespace. */
-  readonly ofNamespace: number;
+  readonly maxRunningOfNamespace: number;
   /** Default: Date.now. */
   readonly now?: () => number;
 }
 
-/** Maximum waiting reviews of one namespace: each takes the memory of its object. */
+/** Maximum waiting reviews of one namespace: each keeps its object in memory. */
 const MAX_WAITING_OF_NAMESPACE = 32;
 
 interface Waiting {
   readonly namespace: string;
-  readonly start: (turn: (() => void) | undefined) => void;
+  readonly start: (release: () => void) => void;
 }
 
 export class ReviewTurns {
   readonly #options: ReviewTurnsOptions;
   readonly #running = new Map<string, number>();
   readonly #waiting: Waiting[] = [];
-  #total = 0;
+  #runningTotal = 0;
 
   constructor(options: ReviewTurnsOptions) {
     this.#options = options;
   }
 
   /**
-   * Waits for a turn; resolves with the function that ends it, or undefined after `until` (milliseconds since the
-   * epoch).
+   * Waits for a turn; resolves with the function that releases it. Resolves with undefined if there is none until
+   * `until` (milliseconds since the epoch), or at once if too many reviews of the namespace wait: the caller then
+   * admits the object without a review.
    */
   take(namespace: string, until: number): Promise<(() => void) | undefined> {
     const { now = Date.now } = this.#options;
     if (this.#isFree(namespace)) return Promise.resolve(this.#start(namespace));
-    const ofNamespace = this.#waiting.filter((each) => each.namespace === namespace).length;
-    if (ofNamespace >= MAX_WAITING_OF_NAMESPACE) return Promise.resolve(undefined);
+    const waitingOfNamespace = this.#waiting.filter((each) => each.namespace === namespace).length;
+    if (waitingOfNamespace >= MAX_WAITING_OF_NAMESPACE) return Promise.resolve(undefined);
     return new Promise((resolve) => {
       const timer = setTimeout(() => {
         this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
@@ -43,9 +44,9 @@ export class ReviewTurns {
       }, until - now());
       const waiting: Waiting = {
         namespace,
-        start: (turn) => {
+        start: (release) => {
           clearTimeout(timer);
-          resolve(turn);
+          resolve(release);
         },
       };
       this.#waiting.push(waiting);
@@ -53,15 +54,15 @@ export class ReviewTurns {
   }
 
   #isFree(namespace: string): boolean {
-    const { atOnce, ofNamespace } = this.#options;
-    return this.#total < atOnce && (this.#running.get(namespace) ?? 0) < ofNamespace;
+    const { maxRunning, maxRunningOfNamespace } = this.#options;
+    return this.#runningTotal < maxRunning && (this.#running.get(namespace) ?? 0) < maxRunningOfNamespace;
   }
 
   #start(namespace: string): () => void {
-    this.#total++;
+    this.#runningTotal++;
     this.#running.set(namespace, (this.#running.get(namespace) ?? 0) + 1);
     return () => {
-      this.#total--;
+      this.#runningTotal--;
       const left = (this.#running.get(namespace) ?? 1) - 1;
       if (left > 0) this.#running.set(namespace, left);
       else this.#running.delete(namespace);
@@ -69,11 +70,11 @@ export class ReviewTurns {
     };
   }
 
-  /** Starts the next review: of the namespace with the fewest turns, the oldest. */
+  /** Starts the next review: of the namespace with the fewest running reviews, the oldest. */
   #next(): void {
-    const running = ({ namespace }: Waiting) => this.#running.get(namespace) ?? 0;
-    const free = this.#waiting.filter(({ namespace }) => this.#isFree(namespace));
-    const [first] = free.toSorted((a, b) => running(a) - running(b));
+    const runningOf = ({ namespace }: Waiting) => this.#running.get(namespace) ?? 0;
+    const startable = this.#waiting.filter(({ namespace }) => this.#isFree(namespace));
+    const [first] = startable.toSorted((a, b) => runningOf(a) - runningOf(b));
     if (!first) return;
     this.#waiting.splice(this.#waiting.indexOf(first), 1);
     first.start(this.#start(first.namespace));

@@ -17,7 +17,7 @@ export interface WebhooksWith extends ReviewWith, InjectorWith {
   readonly onReviewed?: (webhook: Webhook, allowed: boolean, seconds: number) => void;
 }
 
-const LIMITS = { atOnce: 16, ofNamespace: 4 };
+const LIMITS = { maxRunning: 16, maxRunningOfNamespace: 4 };
 
 export function serveWebhooks(routes: HttpsRoutes, deps: WebhooksWith): void {
   const { onError } = deps;

@@ -1,6 +1,6 @@
 /**
- * Settings of upstream MCP servers, as every door takes them (docs/mcp.md#upstreams): the schema that the compiler checks,
- * and that the kinds and the REST API are made from. Of keywords it has those that the kinds can have.
+ * Settings of upstream MCP servers in gw.yaml, in the Kubernetes kinds and in the REST API (docs/mcp.md#upstreams). It
+ * uses only keywords that schemas of CRDs allow; the compiler refuses unknown members (`compiler/tools/mcp-upstreams.ts`).
  */
 
 /** Names of upstreams. */
@@ -39,7 +39,8 @@ export const mcpUpstreamSchema = {
       type: 'string',
       maxLength: 40,
       pattern: '^[A-Za-z0-9_.-]*$',
-      description: 'Put before the names of its tools; may be empty. Default: the name of the upstream and _.',
+      description:
+        'Put before the names of its tools; may be empty. Default: the name of the upstream, with _ for each -, and _.',
     },
     allow: {
       type: 'array',
@@ -76,7 +77,7 @@ export const mcpUpstreamSchema = {
     },
     forward_authorization: {
       type: 'boolean',
-      description: 'Calls carry the Authorization of the caller. Default: false, which sends nothing of it.',
+      description: 'Calls carry the Authorization of the caller. Default: false.',
     },
     authorize: {
       type: 'string',
@@ -95,7 +96,7 @@ export const mcpUpstreamSchema = {
       type: 'number',
       minimum: 1,
       maximum: 86_400,
-      description: 'Seconds between looks at what it offers. Default: 60.',
+      description: 'Seconds between refreshes of its lists. Default: 60.',
     },
     pin: {
       type: 'object',
@@ -105,7 +106,7 @@ export const mcpUpstreamSchema = {
         pattern: '^sha256:[0-9a-f]{64}$',
       },
       description:
-        'By name of a tool, without prefix, the digest of its definition: a tool that has another, or none, is held back. Default: tools are taken as they are.',
+        'By name of a tool, without prefix, the digest of its definition: a tool with another digest, and one that is not listed here, is not offered. Default: tools are taken as they are.',
     },
   },
 } as const;

@@ -1,5 +1,5 @@
 /**
- * The one input of every door: command line, REST and Kubernetes build this, and only this, to compile
+ * The one input of every interface: command line, REST and Kubernetes build this, and only this, to compile
  * (docs/decisions.md#one-project).
  */
 

@@ -50,7 +50,7 @@ const NOTHING: ReadonlySet<string> = new Set();
 export class SchemaTable {
   readonly #documents: Documents;
   readonly #diagnostics: Diagnostics;
-  /** The name of a document that is the same through every door. */
+  /** The name of a document that is the same through every interface. */
   readonly #nameOf: (file: string) => string;
   readonly #schemas = new Map<string, Json>();
   readonly #places = new Map<string, Located>();

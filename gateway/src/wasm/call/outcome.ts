@@ -1,15 +1,12 @@
 /** Outcomes of a request when a call into a plugin has ended, well or not. */
 
-import { changeHeader, type HeaderList, Interrupted } from '../../exchange.ts';
+import { CLIENT_CLOSED, changeHeader, type HeaderList, Interrupted } from '../../exchange.ts';
 import { problem } from '../../problems.ts';
 import { messageOf } from '../../text/message-of.ts';
 import type { Call } from './call.ts';
 import { CpuExceeded, Overloaded, WaitExceeded } from './failures.ts';
 import { HostCallError } from './host-call-error.ts';
 import { ANSWERED, CONTINUE, HANDED_OFF, type Outcome } from './plugin.ts';
-
-/** nginx's status for a client that left before its answer; only logs see it. */
-const CLIENT_CLOSED = 499;
 
 /** Returns the outcome of a hook that returned `result`. Throws if result and host calls contradict each other. */
 export function outcomeOf(call: Call, result: number): Outcome {

@@ -1,4 +1,4 @@
-/** The same inputs give the same artifact_hash through every door: manifests, `gw compile` and `compileProject`. */
+/** The same inputs give the same artifact_hash through every interface: manifests, `gw compile` and `compileProject`. */
 import { execFile } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';

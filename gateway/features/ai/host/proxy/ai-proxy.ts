@@ -10,7 +10,7 @@ import {
   refusalOf,
 } from '../../../kit.ts';
 import { askTarget } from './ask-target.ts';
-import type { AiServices, ModelContext, RealtimeContext, TranslatedContext } from './attempt-context.ts';
+import type { AiServices, ModelContext, TargetContext } from './attempt-context.ts';
 import { noAnswerProblem } from './conversation/provider-problems.ts';
 import { AiRefusal, invalid, refusal } from './conversation/refusal.ts';
 import { filesRequest } from './files/files-request.ts';
@@ -114,11 +114,7 @@ export class AiProxy implements Engine {
 }
 
 /** Throws AiRefusal if the provider does not support the request. */
-function contextFor(
-  model: ModelContext,
-  name: SurfaceWithModel,
-  provider: Provider,
-): TranslatedContext | RealtimeContext {
+function contextFor(model: ModelContext, name: SurfaceWithModel, provider: Provider): TargetContext {
   if (name === 'realtime') {
     refuseUnlessRealtime(provider);
     return { ...model, kind: 'realtime' };

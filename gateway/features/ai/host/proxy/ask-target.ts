@@ -1,6 +1,6 @@
 /** Sends one request to one target: asks its endpoints one after another, until one answers. */
 import { askEndpoint } from './ask-endpoint.ts';
-import type { RealtimeContext, TranslatedContext } from './attempt-context.ts';
+import type { TargetContext } from './attempt-context.ts';
 import { ProviderFailure } from './conversation/provider-failure.ts';
 import { aiProblem } from './conversation/refusal.ts';
 import { traceEndpoint } from './endpoint-attempt.ts';
@@ -8,10 +8,8 @@ import { problemFor } from './surfaces/problem-for.ts';
 import { TargetTries } from './targets/target-tries.ts';
 import type { Target } from './targets/targets.ts';
 
-type ModelContext = TranslatedContext | RealtimeContext;
-
 /** Returns null if the client has an answer, or has left; otherwise nothing was sent to it. */
-export async function askTarget(context: ModelContext, target: Target): Promise<ProviderFailure | null> {
+export async function askTarget(context: TargetContext, target: Target): Promise<ProviderFailure | null> {
   const { exchange, request, settings, why } = context;
   const tries = new TargetTries(target, request.model, settings.timeoutMs);
   while (!exchange.closed) {
@@ -32,7 +30,7 @@ export async function askTarget(context: ModelContext, target: Target): Promise<
 }
 
 /** All endpoints are rate-limited, which does not trigger `fallback`. */
-function answerLimited({ exchange, response }: ModelContext, seconds: number): Promise<void> {
+function answerLimited({ exchange, response }: TargetContext, seconds: number): Promise<void> {
   const detail = 'The quotas of the providers of this model are used up; Retry-After says when to try again.';
   const limited = aiProblem('rate-limited', 'provider_rate_limited', detail, {
     headers: ['retry-after', String(seconds)],

@@ -55,7 +55,9 @@ export interface FilesContext extends ClientContext {
   readonly request: ProviderRequest;
 }
 
-export type AttemptContext = TranslatedContext | RealtimeContext | FilesContext;
+/** A request to a model, for one target. */
+export type TargetContext = TranslatedContext | RealtimeContext;
+export type AttemptContext = TargetContext | FilesContext;
 
 /** The endpoint of an attempt. */
 export interface EndpointTarget {

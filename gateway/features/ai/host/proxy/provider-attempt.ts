@@ -27,7 +27,7 @@ import {
 } from './endpoint-answer.ts';
 import type { EndpointAttempt } from './endpoint-attempt.ts';
 import { passedHeaders, warningHeaders } from './provider-headers.ts';
-import { StreamedResponse } from './streamed-response.ts';
+import { ProviderStream } from './provider-stream.ts';
 import { problemFor } from './surfaces/problem-for.ts';
 import type { Provider } from './targets/provider.ts';
 import { TokenCount } from './token-count.ts';
@@ -73,7 +73,7 @@ export async function askForStream(context: TranslatedContext, attempt: Endpoint
     return failed(new ProviderFailure('it answered without a stream, which was asked for'));
   }
   const headers = headersOf(context, answer, target.provider, 'text/event-stream');
-  await new StreamedResponse(context, attempt, count).run(answer.body, headers);
+  await new ProviderStream(context, attempt, count).run(answer.body, headers);
   if (count.usage !== null) services.metrics.countTokens(target.provider, count.usage);
   return ANSWERED;
 }

@@ -9,17 +9,18 @@ import { TokenEstimate } from './token-estimate.ts';
 export type { SpentTokens } from './token-count.ts';
 
 /**
- * Returns the provider's count; for a cut answer, at least the part that arrived. Returns null if the count is unknown:
- * the client left before the answer came, which the provider may have made all the same. A request that no provider has
- * answered costs nothing. The responses of a realtime session are settled as they end: the rest is nothing, or unknown
- * if a response was under way.
+ * Returns the count of the last provider asked; for an answer that was cut off, the larger of its count so far and the
+ * estimate of what arrived. Returns null if the count is unknown, since the client left before the answer came: the
+ * provider may still bill it, so policies charge what they have reserved. A request that no provider has answered costs
+ * nothing. The responses of a realtime session are settled as they end: the rest is nothing, or unknown if a response
+ * was under way. A dispatcher other than ai-proxy leaves its count in the context.
  */
 export function spentTokens(exchange: Exchange): SpentTokens | null {
   const count = TokenCount.of(exchange);
-  if (count === null) return fromContext(exchange);
+  if (count === null) return countOfOtherDispatcher(exchange);
   if (surfaceOf(exchange.path) === 'realtime') return RealtimeSession.of(exchange).unsettled;
   const { provider, model, usage, outcome } = count;
-  if (outcome === 'asked') return null;
+  if (outcome === 'pending') return null;
   if (outcome === 'failed') return { provider, model, prompt: 0, completion: 0, cached: 0 };
   if (outcome === 'complete' && usage !== null) return { provider, model, ...usage };
   const estimate = TokenEstimate.of(exchange);
@@ -35,7 +36,7 @@ export function spentTokens(exchange: Exchange): SpentTokens | null {
 }
 
 /** Reads the counts of other dispatchers (docs/reference/plugins.md#ai-context). */
-function fromContext({ context }: Exchange): SpentTokens {
+function countOfOtherDispatcher({ context }: Exchange): SpentTokens {
   const tokens = (key: string) => {
     const text = context?.get(key) ?? '';
     return /^\d{1,15}$/.test(text) ? Number(text) : 0;

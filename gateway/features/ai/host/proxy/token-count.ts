@@ -6,8 +6,11 @@ import type { Provider } from './targets/provider.ts';
 
 const slot = new RequestSlot<TokenCount>();
 
-/** How far an attempt at a provider has come: `answered` says that its answer has begun, `complete` that it is whole. */
-export type AttemptOutcome = 'asked' | 'failed' | 'answered' | 'complete';
+/**
+ * How far an attempt at a provider has come: `pending` says that it has not answered, `answered` that its answer has
+ * begun, `complete` that it is whole.
+ */
+export type AttemptOutcome = 'pending' | 'failed' | 'answered' | 'complete';
 
 /** Tokens that a request has cost. */
 export interface SpentTokens {
@@ -33,7 +36,7 @@ export class TokenCount implements RequestPart {
   readonly #exchange: Exchange;
   readonly provider: Provider;
   readonly model: string;
-  outcome: AttemptOutcome = 'asked';
+  outcome: AttemptOutcome = 'pending';
   /** Null if the provider has counted nothing. */
   usage: Usage | null = null;
 
@@ -56,7 +59,7 @@ export class TokenCount implements RequestPart {
   }
 
   get logged(): string {
-    if (this.outcome === 'asked' || this.outcome === 'failed') return '';
+    if (this.outcome === 'pending' || this.outcome === 'failed') return '';
     const names = `,"ai_provider":"${this.provider}","ai_model":${JSON.stringify(this.model)}`;
     if (this.usage === null) return names;
     const { prompt, completion, cached, reasoning } = this.usage;

@@ -3,18 +3,18 @@
 import type { EgressGuard } from '../../../kit.ts';
 import { KeptConnection } from '../publishing/kept-connection.ts';
 import type { Broker } from '../publishing/publisher.ts';
-import { ConnectionRetired, KafkaConnection } from './kafka-connection.ts';
 import { failureOf } from './kafka-failures.ts';
 import type { KafkaAcknowledgement, KafkaMessage } from './kafka-message.ts';
+import { ConnectionRetired, KafkaProducer } from './kafka-producer.ts';
 import type { KafkaBrokers } from './kafka-settings.ts';
 
 export class KafkaBroker implements Broker<KafkaMessage, KafkaAcknowledgement> {
   readonly name: string;
-  readonly #connection: KeptConnection<KafkaConnection>;
+  readonly #connection: KeptConnection<KafkaProducer>;
 
   constructor(brokers: KafkaBrokers, guard: EgressGuard) {
     this.name = `kafka://${brokers.brokers.join(',')}`;
-    this.#connection = new KeptConnection(() => KafkaConnection.open(brokers, guard));
+    this.#connection = new KeptConnection(() => KafkaProducer.open(brokers, guard));
   }
 
   async send(message: KafkaMessage, timeoutMs: number): Promise<KafkaAcknowledgement> {

@@ -6,7 +6,7 @@ import { MisbehavingPeer, publishedTo } from '../../../../../test/misbehaving-pe
 import { mutated } from '../../../../../test/mutations.ts';
 import { propertyRuns } from '../../../../../test/property-runs.ts';
 import { EgressGuard } from '../../../../src/egress/guard.ts';
-import { KafkaConnection } from './kafka-connection.ts';
+import { KafkaProducer } from './kafka-producer.ts';
 
 const PRODUCE = 0;
 const METADATA = 3;
@@ -95,7 +95,7 @@ const brokers = () => ({ brokers: [peer.address], sasl: null, tls: null });
 const MESSAGE = { topic: 't', key: null, headers: [], payload: Buffer.from('{}') };
 const guard = new EgressGuard({ allowInternal: false, allow: ['127.0.0.1'] });
 
-const publish = () => publishedTo(peer, KafkaConnection.open(brokers(), guard), MESSAGE);
+const publish = () => publishedTo(peer, KafkaProducer.open(brokers(), guard), MESSAGE);
 
 it('has its message stored by an honest one', async () => {
   lie = HONEST;
@@ -103,7 +103,7 @@ it('has its message stored by an honest one', async () => {
 });
 
 it('has its message stored where the first answer breaks off, by the same connection', async () => {
-  const connection = await KafkaConnection.open(brokers(), guard);
+  const connection = await KafkaProducer.open(brokers(), guard);
   lie = { api: PRODUCE, answer: Buffer.alloc(4), lengthOff: 8, correlationOff: 0 };
   const stored = connection.publish(MESSAGE);
   await expect.poll(() => lie.isTold).toBe(true);

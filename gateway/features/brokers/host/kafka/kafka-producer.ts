@@ -41,7 +41,7 @@ interface Request {
   readonly produced: Promise<readonly ProducedBatch[]>;
 }
 
-export class KafkaConnection implements Connection {
+export class KafkaProducer implements Connection {
   readonly closed: Promise<void>;
   readonly #cluster: KafkaCluster;
   readonly #producer: ProducerId;
@@ -62,11 +62,11 @@ export class KafkaConnection implements Connection {
   }
 
   /** Rejects if no broker accepts it. */
-  static async open(brokers: KafkaBrokers, guard: EgressGuard): Promise<KafkaConnection> {
+  static async open(brokers: KafkaBrokers, guard: EgressGuard): Promise<KafkaProducer> {
     const cluster = await KafkaCluster.open(brokers, guard);
     try {
       const connection = await cluster.any();
-      return new KafkaConnection(cluster, await connection.request(INIT_PRODUCER_ID, null));
+      return new KafkaProducer(cluster, await connection.request(INIT_PRODUCER_ID, null));
     } catch (error) {
       cluster.close();
       throw error;

@@ -29,7 +29,7 @@ const MAX_BEFORE = 64 << 10;
 /** Milliseconds for which they are held: behind that, the client's connection is kept by them. */
 const HELD = 10_000;
 
-export class StreamedResponse {
+export class ProviderStream {
   readonly #context: TranslatedContext;
   readonly #attempt: EndpointAttempt;
   readonly #count: TokenCount;
