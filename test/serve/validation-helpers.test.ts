@@ -83,7 +83,7 @@ function document(upstream: string) {
 /** Two branches are tried at each level: no process ever comes to its end. */
 const endless = `${'{"left":'.repeat(80)}"1"${',"op":"or"}'.repeat(80)}`;
 /** CPU time of a validation in milliseconds: several times what `long` takes in a process that has just started. */
-const DEADLINE = '400';
+const DEADLINE = '300';
 /** Valid, and longer than what is read on the event loop. */
 const long = JSON.stringify({ id: 0, children: Array.from({ length: 15_000 }, (_, id) => ({ id })) });
 
