@@ -28,7 +28,7 @@ export class ReviewTurns {
   }
 
   /**
-   * Waits for a turn; resolves with the function that releases it. Resolves with undefined if there is none until
+   * Waits for a turn; resolves with the function that releases it. Resolves with undefined if no turn is free before
    * `until` (milliseconds since the epoch), or at once if too many reviews of the namespace wait: the caller then
    * admits the object without a review.
    */
