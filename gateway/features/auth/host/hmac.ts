@@ -1,7 +1,8 @@
 /** `host_hmac_verify`: shared secrets that never enter a plugin's memory. */
 
 import { createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
-import { type CredentialEntry, capability, HostCallError, messageOf, PluginLoadError } from '../../kit.ts';
+import { type CredentialEntry, capability, messageOf, PluginLoadError } from '../../kit.ts';
+import { markedTable } from './marked-table.ts';
 
 /** Cost of a code, in instructions. */
 const CODE = 3_000;
@@ -19,13 +20,7 @@ export const hmac = capability({
         (call, { bound }) =>
         (table, tableLength, name, nameLength, message, messageLength, code, codeLength) => {
           const { memory } = call;
-          const pointer = memory.jsonPointer(table, tableLength);
-          const keys = bound().get(pointer);
-          if (keys === undefined) {
-            throw new HostCallError(
-              `host_hmac_verify: "${pointer}" is not a table of secrets: mark it x-gw-credentials`,
-            );
-          }
+          const keys = markedTable(call, bound(), [table, tableLength], ['host_hmac_verify', 'table of secrets']);
           call.burn(CODE);
           call.charge(nameLength + messageLength + codeLength);
           return keys.verify(

@@ -1,7 +1,8 @@
 /** `host_credential_find`: tables of keys that never enter a plugin's memory. */
 
 import { hash, randomBytes } from 'node:crypto';
-import { type CredentialEntry, capability, HostCallError, PluginLoadError } from '../../../kit.ts';
+import { type CredentialEntry, capability, PluginLoadError } from '../../../kit.ts';
+import { markedTable } from '../marked-table.ts';
 import { isPasswordHash } from '../passwords/password-hash.ts';
 
 /** Cost of a digest, in instructions. */
@@ -19,13 +20,12 @@ export const credentials = capability({
       make:
         (call, { bound }) =>
         (table, tableLength, value, valueLength) => {
-          const pointer = call.memory.jsonPointer(table, tableLength);
-          const entries = bound().get(pointer);
-          if (entries === undefined) {
-            throw new HostCallError(
-              `host_credential_find: "${pointer}" is not a credential table: mark it x-gw-credentials`,
-            );
-          }
+          const entries = markedTable(
+            call,
+            bound(),
+            [table, tableLength],
+            ['host_credential_find', 'credential table'],
+          );
           call.burn(DIGEST);
           call.charge(valueLength);
           return entries.find(call.memory.text(value, valueLength));

@@ -1,14 +1,7 @@
 /** `host_password_verify`: users and passwords that never enter a plugin's memory. */
 
-import {
-  type CredentialEntry,
-  Crowded,
-  capability,
-  HostCallError,
-  messageOf,
-  networkOf,
-  PluginLoadError,
-} from '../../../kit.ts';
+import { type CredentialEntry, Crowded, capability, messageOf, networkOf, PluginLoadError } from '../../../kit.ts';
+import { markedTable } from '../marked-table.ts';
 import { passwordHash } from './password-hash.ts';
 import { PasswordTable } from './password-table.ts';
 
@@ -34,13 +27,12 @@ export const passwords = capability({
         (table, tableLength, name, nameLength, password, passwordLength) => {
           const exchange = call.request();
           const { memory } = call;
-          const pointer = memory.jsonPointer(table, tableLength);
-          const users = bound().get(pointer);
-          if (users === undefined) {
-            throw new HostCallError(
-              `host_password_verify: "${pointer}" is not a table of passwords: mark it x-gw-credentials`,
-            );
-          }
+          const users = markedTable(
+            call,
+            bound(),
+            [table, tableLength],
+            ['host_password_verify', 'table of passwords'],
+          );
           call.burn(DIGESTS);
           call.charge(nameLength + passwordLength);
           const found = users.verify(
