@@ -18,10 +18,32 @@ export class BodyTooLarge extends Error {
   }
 }
 
-/** The bytes of a body: an HTTP/1.1 message, or an HTTP/2 stream. */
-export interface BodySource extends Readable {
-  /** For an HTTP/1.1 message: all of it has arrived, even if not all of it has been read. */
-  readonly complete?: boolean;
+/** Where the bytes of a body come from: an HTTP/1.1 connection, or an HTTP/2 stream. */
+export interface BodySource {
+  /** Begins to pass what arrives, and has arrived, to the body. Called once. */
+  begin(body: IncomingBody): void;
+  readonly isPaused: boolean;
+  pause(): void;
+  resume(): void;
+}
+
+/** Returns an HTTP/2 stream as the source of a body. */
+export function sourceOf(stream: Readable): BodySource {
+  return {
+    begin: (body) => {
+      stream.on('data', (chunk: Buffer) => body.arrived(chunk));
+      stream.on('end', () => body.ended());
+      stream.on('error', (error) => body.destroy(error));
+      stream.on('close', () => {
+        if (!stream.readableEnded) body.brokeOff();
+      });
+    },
+    get isPaused() {
+      return stream.isPaused();
+    },
+    pause: () => void stream.pause(),
+    resume: () => void stream.resume(),
+  };
 }
 
 /** The response to the request that the body belongs to. */
@@ -67,7 +89,7 @@ export class IncomingBody extends Readable implements WatchedClient {
   }
 
   get waitsForClient(): boolean {
-    return !this.#source.isPaused();
+    return !this.#source.isPaused;
   }
 
   limitTo(bytes: number): void {
@@ -87,36 +109,43 @@ export class IncomingBody extends Readable implements WatchedClient {
   #start(): void {
     this.#started = true;
     this.#owner.bodyWanted();
-    const source = this.#source;
     this.progressAt = performance.now();
     this.#limits.slowSenders.add(this);
-    source.on('data', (chunk: Buffer) => {
-      this.progressAt = performance.now();
-      this.received += chunk.length;
-      streamed(chunk.length);
-      if (this.received > Math.min(this.limit, this.#limits.maxBodySize)) {
-        source.pause();
-        const ours = this.received > this.#limits.maxBodySize;
-        this.destroy(new BodyTooLarge(this.received, ours ? null : this.limit));
-        return;
-      }
-      if (this.#copies !== null) for (const copy of this.#copies) copy.chunk(chunk);
-      if (chunk.length < SMALL_PIECE) this.#join(chunk);
-      else {
-        this.#flush();
-        if (!this.push(chunk)) source.pause();
-      }
-    });
-    source.on('end', () => {
-      this.#limits.slowSenders.delete(this);
+    this.#source.begin(this);
+  }
+
+  /** For its source: bytes have arrived. */
+  arrived(chunk: Buffer): void {
+    if (this.destroyed) return;
+    this.progressAt = performance.now();
+    this.received += chunk.length;
+    streamed(chunk.length);
+    if (this.received > Math.min(this.limit, this.#limits.maxBodySize)) {
+      this.#source.pause();
+      const ours = this.received > this.#limits.maxBodySize;
+      this.destroy(new BodyTooLarge(this.received, ours ? null : this.limit));
+      return;
+    }
+    if (this.#copies !== null) for (const copy of this.#copies) copy.chunk(chunk);
+    if (chunk.length < SMALL_PIECE) this.#join(chunk);
+    else {
       this.#flush();
-      if (this.#copies !== null) for (const copy of this.#copies) copy.whole();
-      this.push(null);
-    });
-    source.on('error', (error) => this.destroy(error));
-    source.on('close', () => {
-      if (!(source.complete ?? source.readableEnded)) this.destroy(new Error('the client went away'));
-    });
+      if (!this.push(chunk)) this.#source.pause();
+    }
+  }
+
+  /** For its source: the body is whole. */
+  ended(): void {
+    if (this.destroyed) return;
+    this.#limits.slowSenders.delete(this);
+    this.#flush();
+    if (this.#copies !== null) for (const copy of this.#copies) copy.whole();
+    this.push(null);
+  }
+
+  /** For its source: no more of it will come. */
+  brokeOff(): void {
+    this.destroy(new Error('the client went away'));
   }
 
   /** Keeps a small piece until the turn ends, or enough of them are there. */
@@ -133,7 +162,7 @@ export class IncomingBody extends Readable implements WatchedClient {
 
   override _read(): void {
     if (!this.#started) this.#start();
-    else if (this.#source.isPaused()) {
+    else if (this.#source.isPaused) {
       this.progressAt = performance.now();
       this.#source.resume();
     }

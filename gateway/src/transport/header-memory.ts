@@ -7,7 +7,6 @@ import type { Exchange, HeaderList } from '../exchange.ts';
 import type { ClientAddress } from '../headers/client-ip.ts';
 import { BufferBudget, type Evictable, type Holding } from '../memory/buffer-budget.ts';
 import type { LimitOutcome } from '../telemetry/metric-table.ts';
-import type { ArrivingHead } from './read-in-slices.ts';
 import { noHeaderRoom, type Refusal } from './refuse.ts';
 
 /** The response to a request, as far as the request may have to end for others. */
@@ -16,6 +15,13 @@ export interface HeaderHolder {
   /** Answers the request, unless an answer has begun. */
   refuse(refusal: Refusal): void;
   abort(): void;
+}
+
+/** Counts the bytes of a head that arrives. */
+export interface ArrivingHead {
+  /** Returns false if there is no room for so many more. */
+  take(bytes: number): boolean;
+  release(): void;
 }
 
 export interface HeaderMemoryDeps {

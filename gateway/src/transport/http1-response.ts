@@ -1,190 +1,189 @@
 /** Writes the pipeline's answer to one HTTP/1.1 request. */
-import { type IncomingMessage, ServerResponse, STATUS_CODES, validateHeaderName, validateHeaderValue } from 'node:http';
-import type { Socket } from 'node:net';
-import type { Duplex, Writable } from 'node:stream';
+import { STATUS_CODES } from 'node:http';
+import { type Duplex, Writable } from 'node:stream';
 import { CLIENT_CLOSED, type Exchange, type HeaderList, type Responder, type ResponseSink } from '../exchange.ts';
+import { addHeaders, dateLine } from '../http1/head.ts';
 import type { Holding } from '../memory/buffer-budget.ts';
 import { atEndOfTick } from '../scheduling/end-of-tick.ts';
 import type { BodyOwner } from './body.ts';
 import { contained } from './contained.ts';
-import type { Drain } from './drain.ts';
+import type { HeaderHolder } from './header-memory.ts';
+import type { Http1Connection } from './http1-connection.ts';
 import { endInPieces } from './pieces.ts';
-import type { SlicedReader } from './read-in-slices.ts';
-import { gaveWay, LINGER_MS, noResponseRoom, type Refusal, tooSlow, unreadable } from './refuse.ts';
+import { gaveWay, noResponseRoom, type Refusal, tooSlow, unreadable } from './refuse.ts';
 import { takesTrailers } from './takes-trailers.ts';
-import {
-  longBody,
-  ONE_PIECE,
-  type SlowlyRead,
-  type UnreadResponse,
-  type UnreadResponses,
-  watchWrites,
-} from './unread-responses.ts';
-import type { UpgradedConnections } from './upgraded.ts';
+import { longBody, ONE_PIECE, type SlowlyRead, type UnreadResponse, watchWrites } from './unread-responses.ts';
 
-/** State of a connection. It drops all of a request when its response has closed. */
-export interface Http1Connection {
-  /** When it had its first request, in monotonic milliseconds. */
-  readonly openedAt: number;
-  /** Response to the newest request; null if it has closed. */
-  last: Http1Response | null;
-  readonly reader: SlicedReader;
-  /** A listener of the end of a request failed. */
-  crashed(error: unknown): void;
-}
+/** How the end of a body is told. */
+type Framing = 'none' | 'length' | 'chunked' | 'closing';
 
-export class Http1Response extends ServerResponse implements Responder, BodyOwner, SlowlyRead {
+/** Bytes that wait in a sink, beside those in the socket, from which on its writer has to pause. */
+const SINK_BYTES = (64 << 10) + 1;
+
+export class Http1Response implements Responder, BodyOwner, SlowlyRead, HeaderHolder {
   exchange: Exchange | null = null;
-  drain: Drain | null = null;
-  http1: Http1Connection | null = null;
   /** The headers of its request, while it is open. */
   heldHeaders: Holding | null = null;
   waitsForContinue = false;
-  /** Bytes behind a request that asks for another protocol; null if the connection stays HTTP. */
-  afterRequest: Buffer | null = null;
-  upgradedConnections: UpgradedConnections | null = null;
-  unreadResponses: UnreadResponses | null = null;
-  #upgraded: Duplex | null = null;
+  /** Another request may follow on the connection. */
+  keepAlive = false;
+  headSent = false;
+  readonly connection: Http1Connection;
+  readonly #minor: number;
+  #framing: Framing = 'none';
+  /** Content-Length of a body that streams. */
+  #length = 0;
+  /** Lines of the fields behind the body. */
+  #trailers = '';
+  #sink: ResponseBody | null = null;
+  #upgraded = false;
   /** Null as long as nothing of it has to wait for the client. */
   #unread: UnreadResponse | null = null;
+  #released = false;
+
+  /** `minor`: the client speaks HTTP/1.`minor`. */
+  constructor(connection: Http1Connection, minor: number) {
+    this.connection = connection;
+    this.#minor = minor;
+  }
 
   send(exchange: Exchange, status: number, headers: HeaderList, body: Uint8Array | string | null): void {
-    const framed = status !== 204 && status !== 304;
-    const payload = framed && status !== 205 ? body : null;
-    const sent = typeof payload === 'string' ? Buffer.from(payload) : payload;
-    if (framed) headers.push('content-length', String(sent?.length ?? 0));
-    const isLong = sent !== null && sent.length > ONE_PIECE && exchange.method !== 'HEAD';
-    if (isLong && this.#unreadBytes()?.sends(sent) === false) return this.#refuse(exchange, noResponseRoom(exchange));
-    this.#head(status, headers);
-    if (sent === null) atEndOfTick(() => void this.end());
-    else this.endWith(sent);
-  }
-
-  /** Null once the response has ended. */
-  #unreadBytes(): UnreadResponse | null {
-    this.#unread ??= this.unreadResponses?.of(this) ?? null;
-    return this.#unread;
-  }
-
-  override write(...args: unknown[]): boolean {
-    const goesOn: boolean = Reflect.apply(super.write, this, args);
-    if (!goesOn && !this.destroyed) this.#isFull(this);
-    return goesOn;
-  }
-
-  override end(...args: unknown[]): this {
-    const long = longBody(args[0]);
-    if (long === null) return Reflect.apply(super.end, this, args);
-    this.#ends(long);
-    return Reflect.apply(super.end, this, [long]);
-  }
-
-  #isFull(sink: Writable): void {
-    this.#unreadBytes()?.isFull(sink);
-  }
-
-  #ends(body: Uint8Array): void {
-    if (this.#unreadBytes()?.sends(body) === false) this.cutOff();
+    const isFramed = status !== 204 && status !== 304;
+    const payload = isFramed && status !== 205 ? body : null;
+    const bytes = typeof payload === 'string' ? Buffer.from(payload) : payload;
+    if (isFramed) headers.push('content-length', String(bytes?.length ?? 0));
+    const sent = exchange.method === 'HEAD' ? null : bytes;
+    const isLong = sent !== null && sent.length > ONE_PIECE;
+    if (isLong && !this.#unreadBytes().sends(sent)) return this.#end(exchange, noResponseRoom(exchange));
+    const head = this.#head(status, headers);
+    if (!isLong) return this.#write(sent === null ? head : head + latin1(sent));
+    const sink = this.#streaming(head);
+    atEndOfTick(() => endInPieces(sink, sent));
   }
 
   stream(_exchange: Exchange, status: number, headers: HeaderList): ResponseSink {
-    this.#head(status, headers);
-    return this;
+    return this.#streaming(this.#head(status, headers));
   }
 
-  /** Ends with a whole body: a short one goes out in one piece with the head. Call it before any write. */
-  endWith(bytes: Uint8Array): void {
-    const short = bytes.length <= ONE_PIECE;
-    if (!short) this.#ends(bytes);
-    // Later code in this turn may reuse the memory behind `bytes`: a short body is copied now.
-    const text = short ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1') : null;
-    atEndOfTick(() => {
-      if (text !== null) this.end(text, 'latin1');
-      else endInPieces(this, bytes);
-    });
+  #streaming(head: string): ResponseBody {
+    const sink = new ResponseBody(this, head, this.#framing, this.#length);
+    this.#sink = sink;
+    return sink;
+  }
+
+  /** Writes the last bytes when this turn of the event loop ends. */
+  #write(text: string): void {
+    atEndOfTick(() => this.finishWith(text));
+  }
+
+  #unreadBytes(): UnreadResponse {
+    this.#unread ??= this.connection.settings.state.unread.of(this);
+    return this.#unread;
+  }
+
+  /** For its sink: the client reads more slowly than the body comes. */
+  isFull(sink: Writable): void {
+    if (!this.#released) this.#unreadBytes().isFull(sink);
+  }
+
+  /** For its sink: a long body ends it. Returns false if there is no room for it. */
+  sends(body: Uint8Array): boolean {
+    if (this.#released || this.#unreadBytes().sends(body)) return true;
+    this.cutOff();
+    return false;
   }
 
   inform(_exchange: Exchange, status: number, headers: HeaderList, received: () => void): void {
+    const { socket } = this.connection;
     // HTTP/1.0 has no informational responses (RFC 9110, section 15.2).
-    if (this.headersSent || this.socket === null || this.req.httpVersionMinor === 0) return received();
-    this.writeInformation(status, headers);
-    this.socket.write('', received);
+    if (this.headSent || socket.destroyed || this.#minor === 0) return received();
+    socket.write(`${addHeaders(statusLine(status), headers)}\r\n`, 'latin1', received);
   }
 
   upgrade(exchange: Exchange, headers: HeaderList, stopping: () => void): Duplex | null {
-    const { socket, afterRequest } = this;
-    if (socket === null || socket.destroyed || afterRequest === null) return null;
-    socket.write(headOfUpgrade(exchange, headers), 'latin1');
-    this.emit('upgraded');
-    this.detachSocket(socket);
-    if (afterRequest.length > 0) socket.unshift(afterRequest);
-    socket.once('close', () => {
-      exchange.close();
-      this.#unread?.end();
-    });
+    const { socket, settings } = this.connection;
+    if (socket.destroyed || exchange.upgrade === null) return null;
+    const switches = `${statusLine(101)}upgrade: ${exchange.upgrade.protocol}\r\nconnection: Upgrade\r\n`;
+    const head = `${addHeaders(switches, headers)}\r\n`;
+    this.headSent = true;
+    this.#upgraded = true;
+    socket.write(head, 'latin1');
+    const rest = this.connection.leave();
+    if (rest !== null) socket.unshift(rest);
     watchWrites(
       socket,
-      () => this.#isFull(socket),
-      (body) => this.#ends(body),
+      () => this.isFull(socket),
+      (body) => void this.sends(body),
     );
-    this.#upgraded = socket;
-    this.upgradedConnections?.add(socket, stopping);
+    settings.state.upgraded.add(socket, stopping);
     return socket;
   }
 
   whenStopping(listener: () => void): () => void {
-    return this.upgradedConnections?.whenStopping(listener) ?? (() => {});
+    return this.connection.settings.state.upgraded.whenStopping(listener);
   }
 
   trailers(fields: HeaderList): void {
-    if (this.exchange === null || !takesTrailers(this.exchange)) return;
-    const pairs: [string, string][] = [];
-    for (let i = 0; i < fields.length; i += 2) pairs.push([fields[i] as string, fields[i + 1] as string]);
-    this.addTrailers(pairs);
+    if (this.exchange !== null && takesTrailers(this.exchange)) this.#trailers = addHeaders('', fields);
   }
 
-  /**
-   * Its listener for `close`: a closure would keep everything in its scope, such as the previous response, and that the
-   * one before.
-   */
-  release(this: Http1Response): void {
-    const { http1, exchange, heldHeaders } = this;
-    if (http1?.last === this) http1.last = null;
-    heldHeaders?.release();
-    this.unreadResponses = null;
+  /** For its sink: what ends a body that comes in chunks. */
+  lastChunk(): string {
+    return `0\r\n${this.#trailers}\r\n`;
+  }
+
+  /** Writes the last bytes; the response has ended when they have left. */
+  finishWith(text: string): void {
+    const { socket, isSecure } = this.connection;
+    if (socket.destroyed) return;
+    // TLS takes nothing at once; a callback costs more than a look.
+    if (isSecure && text !== '') return void socket.write(text, 'latin1', this.#finished);
+    if (text !== '') socket.write(text, 'latin1');
+    if (socket.writableLength === 0) this.#finished();
+    else socket.write('', 'latin1', this.#finished);
+  }
+
+  readonly #finished = (): void => {
+    if (this.#released) return;
+    this.release();
+    this.connection.responded(this.keepAlive);
+  };
+
+  /** The response, or its connection, has ended. */
+  release(): void {
+    if (this.#released) return;
+    this.#released = true;
+    this.heldHeaders?.release();
     this.#unread?.end();
-    this.#unread = null;
+    const { crashed } = this.connection.settings.state.events;
     const nothing = () => {};
-    contained(() => exchange?.close(), nothing, http1?.crashed ?? nothing);
-  }
-
-  get headSent(): boolean {
-    return this.headersSent || this.#upgraded !== null;
+    contained(() => this.exchange?.close(), nothing, crashed);
+    contained(() => this.#sink?.connectionEnded(), nothing, crashed);
   }
 
   /** The client does not read. */
   cutOff(): void {
-    if (this.#upgraded !== null) return void this.#upgraded.destroy();
-    this.exchange?.close(CLIENT_CLOSED);
+    if (!this.#upgraded) this.exchange?.close(CLIENT_CLOSED);
     this.abort();
   }
 
   abort(): void {
-    (this.#upgraded ?? this.socket)?.destroy();
+    this.connection.socket.destroy();
   }
 
   bodyWanted(): void {
-    if (this.waitsForContinue) this.writeContinue();
+    if (this.waitsForContinue && !this.headSent)
+      this.connection.socket.write('HTTP/1.1 100 Continue\r\n\r\n', 'latin1');
   }
 
   bodyTooSlow(): void {
     const { exchange } = this;
-    if (exchange === null || this.headersSent) return this.abort();
-    this.#refuse(exchange, tooSlow(exchange));
+    if (exchange === null || this.headSent) return this.abort();
+    this.#end(exchange, tooSlow(exchange));
   }
 
   giveWay(exchange: Exchange): void {
-    if (!this.headersSent) return this.#refuse(exchange, gaveWay(exchange));
+    if (!this.headSent) return this.#end(exchange, gaveWay(exchange));
     exchange.close(CLIENT_CLOSED);
     this.abort();
   }
@@ -193,64 +192,181 @@ export class Http1Response extends ServerResponse implements Responder, BodyOwne
   bodyUnreadable(): void {
     const { exchange } = this;
     if (exchange === null) return this.abort();
-    if (!this.headersSent) return this.#refuse(exchange, unreadable(exchange));
-    this.once('finish', () => this.socket?.destroySoon());
+    if (!this.headSent) return this.#end(exchange, unreadable(exchange));
     exchange.bodyStream?.destroy(new Error('the request body is not validly framed'));
   }
 
-  #refuse(exchange: Exchange, { status, headers, body }: Refusal): void {
-    exchange.close(status);
-    this.shouldKeepAlive = false;
-    this.writeHead(status, headers);
-    this.end(body);
+  #end(exchange: Exchange, refusal: Refusal): void {
+    exchange.close(refusal.status);
+    this.refuse(refusal);
   }
 
   /** An answer of the transport's own, behind which the connection ends; the client gets to read it. */
   refuse({ status, headers, body }: Refusal): void {
-    this.shouldKeepAlive = false;
-    this.#head(status, headers);
-    this.end(body);
+    this.keepAlive = false;
+    this.finishWith(this.#head(status, headers) + (this.exchange?.method === 'HEAD' ? '' : latin1(Buffer.from(body))));
   }
 
-  #head(status: number, headers: HeaderList): void {
+  /** Returns status line and headers, and decides how the body is framed and whether the connection goes on. */
+  #head(status: number, headers: HeaderList): string {
+    const { settings, openedAt } = this.connection;
     const { exchange } = this;
     const body = exchange?.bodyStream;
     // An unread body would precede the next request, so the connection ends instead. It also ends behind a malformed
     // request: others may see another end of it.
-    const unread = body && !body.readableEnded;
-    if (this.drain?.ends(this.http1?.openedAt ?? 0) || unread || exchange?.fault) this.shouldKeepAlive = false;
-    if (unread && this.socket) closeInStages(this.socket, this.req);
-    if (!this.shouldKeepAlive) addClose(headers);
-    this.writeHead(status, headers);
+    const isUnread = body && !body.readableEnded;
+    if (settings.state.drain.ends(openedAt) || isUnread || exchange?.fault) this.keepAlive = false;
+    let hasDate = false;
+    let connection = '';
+    let framing: Framing = this.#minor > 0 ? 'chunked' : 'closing';
+    let text = addHeaders(statusLine(status), headers);
+    for (let i = 0; i < headers.length; i += 2) {
+      switch (headers[i]) {
+        case 'content-length':
+          framing = 'length';
+          this.#length = Number(headers[i + 1]);
+          break;
+        case 'date':
+          hasDate = true;
+          break;
+        case 'connection':
+          connection = headers[i + 1] as string;
+          break;
+      }
+    }
+    if (status === 204 || status === 304 || exchange?.method === 'HEAD') framing = 'none';
+    if (framing === 'closing') this.keepAlive = false;
+    this.#framing = framing;
+    this.headSent = true;
+    if (!hasDate) text += dateLine();
+    if (connection === '') text += this.keepAlive ? settings.keepAliveLines : 'Connection: close\r\n';
+    else if (!this.keepAlive) text += 'Connection: close\r\n';
+    return framing === 'chunked' ? `${text}Transfer-Encoding: chunked\r\n\r\n` : `${text}\r\n`;
   }
 }
 
-/** Adds `close`, which `Connection: Upgrade` does not imply. */
-function addClose(headers: HeaderList): void {
-  for (let i = 0; i < headers.length; i += 2) if (headers[i] === 'connection') headers[i + 1] += ', close';
-}
+/** The body of a response that streams. */
+class ResponseBody extends Writable implements ResponseSink {
+  readonly #response: Http1Response;
+  /** Null once it has been written. */
+  #head: string | null;
+  readonly #framing: Framing;
+  /** Bytes that Content-Length leaves. */
+  #left: number;
+  /** All of it has been handed to the connection. */
+  #isWhole = false;
 
-function headOfUpgrade({ upgrade }: Exchange, headers: HeaderList): string {
-  let head = `HTTP/1.1 101 ${STATUS_CODES[101]}\r\nupgrade: ${upgrade?.protocol}\r\nconnection: Upgrade\r\n`;
-  for (let i = 0; i < headers.length; i += 2) {
-    const [name, value] = [headers[i] as string, headers[i + 1] as string];
-    validateHeaderName(name);
-    validateHeaderValue(name, value);
-    head += `${name}: ${value}\r\n`;
+  constructor(response: Http1Response, head: string, framing: Framing, length: number) {
+    super({ highWaterMark: SINK_BYTES, decodeStrings: true });
+    this.#response = response;
+    this.#head = head;
+    this.#framing = framing;
+    this.#left = length;
+    // A body may be long in coming: its head is not kept for it.
+    atEndOfTick(() => this.#sendHead());
   }
-  return `${head}\r\n`;
+
+  #sendHead(): void {
+    const { socket } = this.#response.connection;
+    if (this.#head !== null && !socket.destroyed) socket.write(this.#takeHead(), 'latin1');
+  }
+
+  #takeHead(): string {
+    const head = this.#head ?? '';
+    this.#head = null;
+    return head;
+  }
+
+  override write(...args: unknown[]): boolean {
+    const goesOn: boolean = Reflect.apply(super.write, this, args);
+    if (!goesOn && !this.destroyed) this.#response.isFull(this);
+    return goesOn;
+  }
+
+  override end(...args: unknown[]): this {
+    const long = longBody(args[0]);
+    if (long === null) return Reflect.apply(super.end, this, args);
+    if (!this.#response.sends(long)) return this;
+    return Reflect.apply(super.end, this, [long]);
+  }
+
+  /** Ends with a whole body: a short one goes out in one piece with the head. Call it before any write. */
+  endWith(bytes: Uint8Array): void {
+    const isShort = bytes.length <= ONE_PIECE;
+    if (!isShort && !this.#response.sends(bytes)) return;
+    // Later code in this turn may reuse the memory behind `bytes`: a short body is copied now.
+    const text = isShort ? latin1(bytes) : '';
+    atEndOfTick(() => {
+      if (this.destroyed) return;
+      if (!isShort) endInPieces(this, bytes);
+      else if (this.#head === null || this.#framing !== 'length' || this.#left !== bytes.length)
+        super.end(text, 'latin1');
+      else {
+        this.#isWhole = true;
+        this.#response.finishWith(this.#takeHead() + text);
+      }
+    });
+  }
+
+  override _write(chunk: Buffer, _encoding: string, done: (error?: Error | null) => void): void {
+    const { socket } = this.#response.connection;
+    if (socket.destroyed || chunk.length === 0) return done();
+    if (this.#framing === 'none') return done();
+    if (this.#framing === 'length') {
+      this.#left -= chunk.length;
+      // More than was announced would be read as the next response.
+      if (this.#left < 0) return done(this.#defect('the body is longer than its Content-Length'));
+    }
+    const isChunk = this.#framing === 'chunked';
+    const before = isChunk ? `${this.#takeHead()}${chunk.length.toString(16)}\r\n` : this.#takeHead();
+    let goesOn: boolean;
+    if (chunk.length <= ONE_PIECE) goesOn = socket.write(before + latin1(chunk) + (isChunk ? '\r\n' : ''), 'latin1');
+    else {
+      socket.cork();
+      if (before !== '') socket.write(before, 'latin1');
+      goesOn = socket.write(chunk);
+      if (isChunk) goesOn = socket.write('\r\n', 'latin1');
+      socket.uncork();
+    }
+    if (goesOn) done();
+    else socket.once('drain', done);
+  }
+
+  override _final(done: (error?: Error | null) => void): void {
+    if (this.#framing === 'length' && this.#left > 0) {
+      return done(this.#defect('the body is shorter than its Content-Length'));
+    }
+    this.#isWhole = true;
+    const last = this.#framing === 'chunked' ? this.#response.lastChunk() : '';
+    this.#response.finishWith(this.#takeHead() + last);
+    done();
+  }
+
+  #defect(text: string): Error {
+    const error = new Error(text);
+    this.#response.connection.settings.state.events.crashed(error);
+    return error;
+  }
+
+  /** The response, or its connection, has ended. */
+  connectionEnded(): void {
+    if (!this.#isWhole) this.destroy();
+  }
+
+  /** Errors concern the connection, which ends with them. */
+  override _destroy(_error: Error | null, done: (error?: Error | null) => void): void {
+    if (!this.#isWhole) this.#response.abort();
+    done(null);
+  }
 }
 
-/**
- * Lets a client that still sends its body read the answer: closing at once would reset the connection, and discard the
- * unread part (RFC 9112, section 9.6).
- */
-function closeInStages(socket: Socket, request: IncomingMessage): void {
-  // node:http calls this behind the last response of a connection.
-  socket.destroySoon = () => {
-    request.removeAllListeners('data').resume();
-    socket.end();
-    const cut = setTimeout(() => socket.destroy(), LINGER_MS).unref();
-    socket.once('close', () => clearTimeout(cut));
-  };
+const statusLines: string[] = [];
+
+function statusLine(status: number): string {
+  statusLines[status] ??= `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'unknown'}\r\n`;
+  return statusLines[status];
+}
+
+function latin1(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
 }

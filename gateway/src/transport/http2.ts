@@ -6,10 +6,11 @@ import { constants, performServerHandshake, type ServerHttp2Session, type Server
 import type { Socket } from 'node:net';
 import type { ClientCertificate } from '../client-certificate.ts';
 import { Exchange, type UpgradeOffer } from '../exchange.ts';
-import { type BodyLimits, IncomingBody } from './body.ts';
+import { type BodyLimits, IncomingBody, sourceOf } from './body.ts';
 import { clientCertificateOf } from './client-certificate.ts';
 import { contained } from './contained.ts';
-import { parserLimit, peerOf } from './http1.ts';
+import { parserLimit } from './http1.ts';
+import { peerOf } from './http1-connection.ts';
 import { countTinyFrames, TinyFrames } from './http2-pieces.ts';
 import { requestOf, WEB_SOCKET } from './http2-request.ts';
 import { Http2Response } from './http2-response.ts';
@@ -155,7 +156,10 @@ export class Http2Connections {
       ...request,
       scheme: connection.scheme,
       clientIp: connection.peer,
-      body: stream.endAfterHeaders || protocol !== null ? null : new IncomingBody(stream, response, this.#bodyLimits),
+      body:
+        stream.endAfterHeaders || protocol !== null
+          ? null
+          : new IncomingBody(sourceOf(stream), response, this.#bodyLimits),
     });
     exchange.fault = fault;
     if (protocol === WEB_SOCKET) exchange.upgrade = UPGRADE;

@@ -1,34 +1,29 @@
-/**
- * Checks rules of RFC 9110 and 9112 that Node's parser does not; tells whether a body follows, and a request behind it.
- */
+/** Checks rules of RFC 9110 and 9112 that llhttp does not, and reads the fields that concern the connection. */
+import type { MessageHead } from '../http1/message-parser.ts';
 import { isHost } from './host.ts';
-
-export interface RequestHead {
-  readonly url: string;
-  /** Names and values in turn, as they arrived. */
-  readonly rawHeaders: readonly string[];
-  readonly httpVersionMajor: number;
-  readonly httpVersionMinor: number;
-}
 
 export interface Inspection {
   /** In origin form, or unchanged if it is not a served form. */
   readonly target: string;
-  readonly hasBody: boolean;
   /** Bytes of all headers, names and values. */
   readonly headerBytes: number;
-  /** Asks for another protocol. */
-  readonly upgrade: boolean;
+  /** Sends its body when it is told to (`Expect: 100-continue`). */
+  readonly waitsForContinue: boolean;
+  /** Asks to go on as a WebSocket (RFC 9110, section 7.8). */
+  readonly asksForWebSocket: boolean;
   /** Why the request is malformed, or null. */
   readonly fault: string | null;
 }
 
-export function inspect({ url, rawHeaders: raw, httpVersionMajor, httpVersionMinor }: RequestHead): Inspection {
+const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i;
+const WEB_SOCKET = /(?:^|,)\s*websocket\s*(?:,|$)/i;
+
+export function inspect({ method, target: url, headers: raw, major, minor, upgrade, length }: MessageHead): Inspection {
   let host: string | undefined;
   let target = url;
-  let hasBody = false;
   let headerBytes = 0;
-  let upgrade = false;
+  let waitsForContinue = false;
+  let namesWebSocket = false;
   let fault: string | null = null;
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i] as string;
@@ -39,25 +34,25 @@ export function inspect({ url, rawHeaders: raw, httpVersionMajor, httpVersionMin
         if (host !== undefined) fault = 'There is more than one Host header.';
         host = raw[i + 1] as string;
         break;
-      case 7:
-        if (name.toLowerCase() === 'upgrade') upgrade = true;
+      case 6:
+        // Unknown expectations are ignored (RFC 9110, section 10.1.1).
+        if (name.toLowerCase() === 'expect' && minor > 0) waitsForContinue ||= CONTINUE.test(raw[i + 1] as string);
         break;
-      case 14:
-        if (name.toLowerCase() === 'content-length' && raw[i + 1] !== '0') hasBody = true;
+      case 7:
+        if (name.toLowerCase() === 'upgrade') namesWebSocket ||= WEB_SOCKET.test(raw[i + 1] as string);
         break;
       case 17:
         if (name.toLowerCase() === 'transfer-encoding') {
-          hasBody = true;
           if ((raw[i + 1] as string).trim().toLowerCase() !== 'chunked') fault = 'Transfer-Encoding must be "chunked".';
-          if (httpVersionMinor === 0) fault = 'Transfer-Encoding is not part of HTTP/1.0.';
+          if (minor === 0) fault = 'Transfer-Encoding is not part of HTTP/1.0.';
         }
         break;
     }
   }
   if (host === undefined) {
-    if (httpVersionMinor > 0) fault = 'The Host header is missing.';
+    if (minor > 0) fault = 'The Host header is missing.';
   } else if (!isHost(host)) fault = 'The Host header is not a host with an optional port.';
-  if (httpVersionMajor !== 1) fault = 'The version must be HTTP/1.1 or HTTP/1.0.';
+  if (major !== 1) fault = 'The version must be HTTP/1.1 or HTTP/1.0.';
   if (url.charCodeAt(0) !== 47 && url !== '*') {
     const absolute = fromAbsolute(url);
     if (absolute === null) fault ??= 'The request target must be a path.';
@@ -66,7 +61,9 @@ export function inspect({ url, rawHeaders: raw, httpVersionMajor, httpVersionMin
       if (!isSameHost(absolute.authority, host)) fault ??= 'The Host header and the request target differ.';
     }
   }
-  return { target, hasBody, headerBytes, upgrade, fault };
+  // A request with a body, or of another method, is one of HTTP.
+  const asksForWebSocket = namesWebSocket && upgrade && method === 'GET' && minor > 0 && length === 0;
+  return { target, headerBytes, waitsForContinue, asksForWebSocket, fault };
 }
 
 /** Compares the two; HTTP/1.0 requests may lack Host. */

@@ -17,8 +17,8 @@ export class ProtocolDetector {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Calls back once with the first bytes, in the turn in which they came; never if the connection ends before. */
-  decide(socket: Socket, decided: (isHttp2: boolean, first: Buffer) => void): void {
+  /** Calls back once, in the turn in which the first bytes came; never if the connection ends before. */
+  decide(socket: Socket, decided: (isHttp2: boolean) => void): void {
     this.#sockets.add(socket);
     let held: Buffer | null = null;
     const detach = () => {
@@ -43,7 +43,7 @@ export class ProtocolDetector {
       }
       detach();
       socket.unshift(bytes);
-      decided(matches, bytes);
+      decided(matches);
     };
     socket.on('readable', look).on('end', gone).on('error', gone).on('close', detach);
     socket.setTimeout(this.#timeoutMs);

@@ -26,17 +26,7 @@ const LF = 10;
  */
 const MOST_EMPTY_BYTES = 8;
 
-/** Bytes of a head that are not counted before it is whole. */
-const SHORT_HEAD = 8 << 10;
-
 type Parse = (chunk: Buffer) => void;
-
-/** Counts the bytes of a head that arrives. */
-export interface ArrivingHead {
-  /** Returns false if there is no room for so many more. */
-  take(bytes: number): boolean;
-  release(): void;
-}
 
 export class SlicedReader {
   readonly #socket: Socket;
@@ -49,24 +39,18 @@ export class SlicedReader {
   /** The bytes after the slice that is parsed. */
   #rest: Buffer | null = null;
   readonly #isIdle: () => boolean;
-  readonly #arriving: (() => ArrivingHead) | null;
   /** The newest request. */
   #request: IncomingMessage | null = null;
   #hasBegun = false;
-  /** Bytes of the arriving head, and its counter. */
+  /** Bytes since the newest request, and those that came in empty lines while nothing else did. */
   #headBytes = 0;
-  #head: ArrivingHead | null = null;
-  /** Bytes of empty lines since the newest request, while nothing else has come. */
   #emptyBytes = 0;
 
   /**
    * `socket`: one that node:http has just begun to read. `isIdle`: reports whether no response is under way on it.
-   * `arriving`: counter of long heads. Default: not counted.
    */
-  constructor(socket: Socket, isIdle: () => boolean, arriving: (() => ArrivingHead) | null = null) {
+  constructor(socket: Socket, isIdle: () => boolean) {
     this.#isIdle = isIdle;
-    this.#arriving = arriving;
-    if (arriving !== null) socket.once('close', () => this.#head?.release());
     const [parse] = socket.listeners('data');
     if (parse === undefined) throw new Error('node:http no longer listens for "data"');
     this.#socket = socket;
@@ -81,9 +65,6 @@ export class SlicedReader {
     this.#hasBegun = true;
     this.#headBytes = 0;
     this.#emptyBytes = 0;
-    // The request's headers count from here on.
-    this.#head?.release();
-    this.#head = null;
     this.#bodyLeft = Math.max(0, Number(request.headers['content-length'] ?? 0) - this.#slice);
   }
 
@@ -121,7 +102,7 @@ export class SlicedReader {
     this.#rest = null;
   };
 
-  /** Counts what comes between requests. Returns false if it is too much. */
+  /** Counts empty lines between requests. Returns false if there are too many. */
   #takesBetween(slice: Buffer): boolean {
     const headBefore = this.#headBytes;
     this.#headBytes += slice.length;
@@ -129,10 +110,7 @@ export class SlicedReader {
       this.#emptyBytes += slice.length;
       return this.#emptyBytes <= MOST_EMPTY_BYTES || !this.#isIdle();
     }
-    const counted = Math.max(headBefore, SHORT_HEAD);
-    if (this.#arriving === null || this.#headBytes <= counted) return true;
-    this.#head ??= this.#arriving();
-    return this.#head.take(this.#headBytes - counted);
+    return true;
   }
 
   #hold(rest: Buffer): void {

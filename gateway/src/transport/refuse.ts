@@ -1,38 +1,39 @@
 /**
- * The transport's own answers: to bytes that Node's parser refused (docs/decisions.md#refusals-are-ours), and to
- * clients that are too slow.
+ * The transport's own answers: to bytes that the parser refused (docs/decisions.md#refusals-are-ours), and to clients
+ * that are too slow.
  */
-
-import { STATUS_CODES } from 'node:http';
-import type { Socket } from 'node:net';
-import { Exchange, type HeaderList, type Responder, type ResponseSink } from '../exchange.ts';
+import type { Exchange, HeaderList } from '../exchange.ts';
 import { addStandardHeaders, identify } from '../headers/standard.ts';
+import type { ParseFailure } from '../http1/message-parser.ts';
 import { GAVE_WAY, noRoomForResponse, type Problem, problem, renderProblem } from '../problems.ts';
 import type { ValidationReason } from '../telemetry/metric-table.ts';
-import type { Refused } from '../telemetry/recorder.ts';
 
-/** An error of the parser, as node:http tells it. */
-export interface ParserError extends NodeJS.ErrnoException {
-  /** The bytes read last. */
-  readonly rawPacket?: Buffer;
+/** Bytes that are not a request, or not one that is served, with what is known of it. */
+export interface Unreadable {
+  readonly failure: ParseFailure | 'too-slow';
+  /** The target is what is too long. */
+  readonly inTarget?: boolean;
+  readonly method?: string;
+  readonly target?: string;
+  readonly headers?: HeaderList;
 }
 
-interface Verdict {
+export interface Verdict {
   readonly reason: ValidationReason | null;
   readonly answer: Problem;
 }
 
-function verdictOf(error: ParserError, { firstLineEnds, maxUriLength }: RefusedConnection): Verdict {
-  switch (error.code) {
-    case 'HPE_HEADER_OVERFLOW': {
-      if (!firstLineEnds && isOneWord(error.rawPacket)) {
+export function verdictOf({ failure, inTarget = false }: Unreadable, maxUriLength: number): Verdict {
+  switch (failure) {
+    case 'head-too-large': {
+      if (inTarget) {
         const detail = `The URI is longer than the gateway reads; the limit is ${maxUriLength} bytes.`;
         return { reason: 'uri-length', answer: problem('validation-failed', detail) };
       }
       const detail = 'The headers together are larger than the gateway reads.';
       return { reason: 'header-size', answer: problem('header-too-large', detail) };
     }
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
+    case 'too-slow':
       // A slow request is not a malformed one.
       return { reason: null, answer: problem('request-timeout', 'The request did not arrive in time.') };
     default:
@@ -40,80 +41,8 @@ function verdictOf(error: ParserError, { firstLineEnds, maxUriLength }: RefusedC
   }
 }
 
-/** Within a URI there is neither a space nor the end of a line. */
-function isOneWord(bytes: Buffer | undefined): boolean {
-  return bytes !== undefined && !bytes.includes(' ') && !bytes.includes('\n');
-}
-
-/** The client has left, or said that it sends no more in the middle of a request. */
-export const GONE: ReadonlySet<string> = new Set(['ECONNRESET', 'HPE_INVALID_EOF_STATE']);
 /** Milliseconds that the client gets to read a refusal and close. */
 export const LINGER_MS = 2000;
-
-export interface RefusedConnection {
-  readonly socket: Socket;
-  readonly scheme: string;
-  readonly peer: string;
-  /** The parser stopped after a whole request line, as far as is known. */
-  readonly firstLineEnds: boolean;
-  readonly maxUriLength: number;
-}
-
-/** The known parts of a request that is refused without the pipeline. */
-export interface UnservedRequest {
-  readonly method: string;
-  readonly target: string;
-  readonly headers: HeaderList;
-}
-
-/** Stands for bytes that are not a request. */
-const UNREADABLE: UnservedRequest = { method: '', target: '', headers: [] };
-
-/** The connection itself, without a response of node:http on it. */
-class RawResponse implements Responder {
-  readonly #socket: Socket;
-  headSent = false;
-
-  constructor(socket: Socket) {
-    this.#socket = socket;
-  }
-
-  /** Closes the connection behind it. */
-  send(_exchange: Exchange, status: number, headers: HeaderList, body: Uint8Array | string | null): void {
-    this.headSent = true;
-    let head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`;
-    for (let i = 0; i < headers.length; i += 2) head += `${headers[i]}: ${headers[i + 1]}\r\n`;
-    this.#socket.write(`${head}connection: close\r\n\r\n`, 'latin1');
-    this.#socket.end(body ?? '');
-    const cut = setTimeout(() => this.#socket.destroy(), LINGER_MS).unref();
-    this.#socket.once('close', () => clearTimeout(cut));
-  }
-
-  stream(): ResponseSink {
-    throw new Error('a refusal is whole');
-  }
-
-  abort(): void {
-    this.#socket.destroy();
-  }
-}
-
-/**
- * Sends a problem document and closes the connection, on which no response is under way. Null if the connection was
- * gone already.
- */
-export function refuse(connection: RefusedConnection, error: ParserError, request = UNREADABLE): Refused | null {
-  const { socket, scheme, peer } = connection;
-  if (GONE.has(error.code ?? '') || !socket.writable) {
-    socket.destroy();
-    return null;
-  }
-  const exchange = new Exchange(new RawResponse(socket), { ...request, scheme, clientIp: peer, body: null });
-  const { reason, answer } = verdictOf(error, connection);
-  const { status, headers, body } = refusalOf(exchange, answer);
-  exchange.responder.send(exchange, status, headers, body);
-  return { exchange, status, reason, bytes: Buffer.byteLength(body) };
-}
 
 /** An answer of the transport's own to a request that the pipeline has. */
 export interface Refusal {
@@ -159,7 +88,8 @@ export function unreadable(exchange: Exchange): Refusal {
 
 const IDENTIFIERS: ReadonlySet<string> = new Set(['x-request-id', 'traceparent', 'tracestate']);
 
-function refusalOf(exchange: Exchange, refusal: Problem): Refusal {
+/** Makes the answer, also for a request that the pipeline has not seen. */
+export function refusalOf(exchange: Exchange, refusal: Problem): Refusal {
   if (exchange.requestId === '') {
     // The pipeline has not seen it, so only its identifiers are used.
     exchange.headers = exchange.rawHeaders.flatMap((name, i) =>

@@ -1,5 +1,4 @@
 /** What both protocols of a port share: settings, limits, and the state of its connections. */
-import type { Socket } from 'node:net';
 import type { Exchange } from '../exchange.ts';
 import type { CountedLimit, LimitOutcome } from '../telemetry/metric-table.ts';
 import type { Refused } from '../telemetry/recorder.ts';
@@ -66,8 +65,6 @@ export interface TransportState {
   readonly headerMemory: HeaderMemory;
   readonly slowSenders: StallDetector;
   readonly slowReaders: StallDetector;
-  /** Plaintext connections whose first bytes held a complete line. */
-  readonly begunLines: WeakSet<Socket>;
   readonly unread: UnreadResponses;
   /** Connections that have left HTTP. */
   readonly upgraded: UpgradedConnections;

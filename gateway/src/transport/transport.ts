@@ -4,17 +4,16 @@
  * protocol nor sockets.
  */
 
-import type { Server as HttpServer } from 'node:http';
-import type { Server as HttpsServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
-import type { TLSSocket } from 'node:tls';
+import type { AddressInfo, Server as NetServer, Socket } from 'node:net';
+import type { TLSSocket, Server as TlsServer } from 'node:tls';
 import { clientNetwork } from '../client-network.ts';
 import type { Eviction } from './connection-shares.ts';
 import type { ConnectionSlots } from './connection-slots.ts';
 import { contained } from './contained.ts';
 import { Drain } from './drain.ts';
 import type { HeaderMemory } from './header-memory.ts';
-import { Http1Server, peerOf } from './http1.ts';
+import { Http1Server } from './http1.ts';
+import { peerOf } from './http1-connection.ts';
 import { Http2Connections } from './http2.ts';
 import { OpenConnections } from './open-connections.ts';
 import { ProtocolDetector } from './protocol-detector.ts';
@@ -61,7 +60,6 @@ export function createTransport(
   const drain = new Drain();
   const slowSenders = new StallDetector(limits.bodyTimeoutMs);
   const slowReaders = new StallDetector(limits.sendTimeoutMs);
-  const begunLines = new WeakSet<Socket>();
   const upgraded = new UpgradedConnections();
   const state: TransportState = {
     limits,
@@ -71,7 +69,6 @@ export function createTransport(
     unread,
     slowSenders,
     slowReaders,
-    begunLines,
     upgraded,
   };
   const open = new OpenConnections();
@@ -81,20 +78,17 @@ export function createTransport(
   const { server } = http1;
   let closing = false;
   const protocols = {
-    http1: (socket: Socket, serve: (socket: Socket) => void) => {
-      open.used(socket, http1.useOf(socket));
-      serve(socket);
-      http1.begin(socket);
-    },
+    http1: (socket: Socket) => open.used(socket, http1.begin(socket)),
     http2: (socket: Socket, scheme: string) => open.used(socket, http2.accept(socket, scheme)),
   };
-  dispatchByProtocol(server, tls !== null, protocols, { detector, begunLines, isClosing: () => closing });
+  dispatchByProtocol(server, tls !== null, protocols, { detector, isClosing: () => closing });
   admitConnections(server, { slots, headerMemory }, open, events);
 
   const sweeping = setInterval(() => {
     const now = performance.now();
     slowSenders.sweep(now);
     slowReaders.sweep(now);
+    http1.sweep(now);
     http2.sweep(now);
   }, sweepInterval(limits)).unref();
   const counting = setInterval(() => http2.countRefused(), COUNT_REFUSED_MS).unref();
@@ -105,7 +99,7 @@ export function createTransport(
   function endVerifiedBefore(): void {
     drain.closeKept(0);
     http2.beginDrain();
-    server.closeIdleConnections();
+    http1.closeIdle();
   }
 
   return {
@@ -141,7 +135,7 @@ export function createTransport(
         const cut = setTimeout(() => {
           upgraded.cut();
           http2.cut();
-          server.closeAllConnections();
+          http1.closeAll();
         }, timeoutMs);
         server.close(() => {
           clearTimeout(cut);
@@ -152,21 +146,19 @@ export function createTransport(
         detector.cut();
         http2.beginDrain();
         upgraded.stop();
-        server.closeIdleConnections();
+        http1.closeIdle();
       }),
   };
 }
 
 /** Takes a connection once its protocol is known. */
 interface Protocols {
-  /** `serve`: the server's own listener. */
-  http1(socket: Socket, serve: (socket: Socket) => void): void;
+  http1(socket: Socket): void;
   http2(socket: Socket, scheme: string): void;
 }
 
 interface Dispatching {
   readonly detector: ProtocolDetector;
-  readonly begunLines: WeakSet<Socket>;
   /**
    * True once no more is accepted. A connection may still come from the queue for slots, or from its handshake: if it
    * is silent, nothing else would notice its end.
@@ -174,34 +166,25 @@ interface Dispatching {
   isClosing(): boolean;
 }
 
-/**
- * Puts a switch before the server's own listener, so that the one server that listens also counts, limits and closes
- * connections of both protocols. `connection` comes before the TLS handshake, `secureConnection` after it.
- */
+/** Hands each connection to its protocol, after the TLS handshake if there is one. */
 function dispatchByProtocol(
-  server: HttpServer | HttpsServer,
+  server: NetServer | TlsServer,
   secure: boolean,
   protocols: Protocols,
-  { detector, begunLines, isClosing }: Dispatching,
+  { detector, isClosing }: Dispatching,
 ): void {
-  const event = secure ? 'secureConnection' : 'connection';
-  const [http1] = server.listeners(event);
-  if (http1 === undefined) throw new Error(`node:http no longer listens for "${event}"`);
-  server.removeAllListeners(event);
-  const serve = (socket: Socket) => http1.call(server, socket);
   if (secure) {
-    server.on(event, (socket: TLSSocket) => {
+    server.on('secureConnection', (socket: TLSSocket) => {
       if (isClosing()) socket.destroy();
       else if (socket.alpnProtocol === 'h2') protocols.http2(socket, 'https');
-      else protocols.http1(socket, serve);
+      else protocols.http1(socket);
     });
   } else {
-    server.on(event, (socket: Socket) => {
+    server.on('connection', (socket: Socket) => {
       if (isClosing()) return void socket.destroy();
-      detector.decide(socket, (isHttp2, first) => {
-        if (first.includes('\n')) begunLines.add(socket);
+      detector.decide(socket, (isHttp2) => {
         if (isHttp2) protocols.http2(socket, 'http');
-        else protocols.http1(socket, serve);
+        else protocols.http1(socket);
       });
     });
   }
@@ -209,7 +192,7 @@ function dispatchByProtocol(
 
 /** Puts the slots before everything else that happens to a connection. */
 function admitConnections(
-  server: HttpServer | HttpsServer,
+  server: NetServer | TlsServer,
   { slots, headerMemory }: Pick<SharedByClients, 'slots' | 'headerMemory'>,
   connections: OpenConnections,
   events: TransportEvents,
@@ -258,8 +241,10 @@ function admitConnections(
 
 /** Milliseconds: often enough that no time-out is late by more than a quarter, at most once a second. */
 function sweepInterval(limits: TransportLimits): number {
-  const { keepAliveTimeoutMs, bodyTimeoutMs, sendTimeoutMs, pingIntervalMs } = limits;
-  const times = [keepAliveTimeoutMs, bodyTimeoutMs, sendTimeoutMs, pingIntervalMs].filter((each) => each > 0);
+  const { headersTimeoutMs, keepAliveTimeoutMs, bodyTimeoutMs, sendTimeoutMs, pingIntervalMs } = limits;
+  const times = [headersTimeoutMs, keepAliveTimeoutMs, bodyTimeoutMs, sendTimeoutMs, pingIntervalMs].filter(
+    (each) => each > 0,
+  );
   const shortest = Math.min(...times);
   return Math.max(20, Math.min(1000, shortest / 4));
 }
