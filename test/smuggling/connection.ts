@@ -51,7 +51,7 @@ export const CONNECTION: readonly Case[] = [
     name: 'Upgrade: h2c is ignored',
     rfc: '9113 3.1',
     bytes: get('Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAAP__'),
-    answers: ['GET /x'],
+    answers: ['GET /x', AFTER],
   },
   {
     name: 'Upgrade: websocket is ignored if nothing speaks it',
@@ -62,13 +62,13 @@ export const CONNECTION: readonly Case[] = [
       'Sec-WebSocket-Version: 13',
       'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
     ),
-    answers: ['GET /x'],
+    answers: ['GET /x', AFTER],
   },
   {
     name: 'Upgrade with a body: the body is no request',
     rfc: '9110 7.8',
     bytes: post(['Connection: Upgrade', 'Upgrade: h2c', `Content-Length: ${SMUGGLED.length}`], SMUGGLED),
-    answers: [`POST /x ${JSON.stringify(SMUGGLED)}`],
+    answers: [`POST /x ${JSON.stringify(SMUGGLED)}`, AFTER],
   },
   {
     name: 'Expect: 100-continue with the body sent at once',
@@ -80,7 +80,7 @@ export const CONNECTION: readonly Case[] = [
     name: 'Expect: 100-continue without a body',
     rfc: '9110 10.1.1',
     bytes: get('Expect: 100-continue'),
-    answers: ['GET /x'],
+    answers: ['GET /x', AFTER],
   },
   {
     name: 'Expect with something else',

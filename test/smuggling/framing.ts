@@ -25,7 +25,7 @@ function coding(name: string, value: string, answers: readonly string[] = ['400'
 export const FRAMING: readonly Case[] = [
   length('5', '5', ['POST /x "hello"', AFTER]),
   length('leading zeros', '0005', ['POST /x "hello"', AFTER]),
-  length('white space around', ' \t5 \t', ['POST /x "hello"', AFTER]),
+  length('white space around', ' \t5 \t', ['400']),
   length('+5', '+5', ['400']),
   length('-5', '-5', ['400']),
   length('0x5', '0x5', ['400']),
