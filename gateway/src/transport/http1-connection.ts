@@ -13,7 +13,7 @@ import type { ArrivingHead } from './header-memory.ts';
 import { Http1Response } from './http1-response.ts';
 import { inspect } from './inspect.ts';
 import type { ConnectionUse } from './open-connections.ts';
-import { LINGER_MS, noHeaderRoom, refusalOf, type Unreadable, verdictOf } from './refuse.ts';
+import { LINGER_MS, noHeaderRoom, type Refusal, refusalOf, type Unreadable, unreadable, verdictOf } from './refuse.ts';
 import type { WatchedClient } from './stall-detector.ts';
 import type { TransportState } from './transport-state.ts';
 
@@ -60,6 +60,11 @@ export function peerOf(socket: Socket): string {
  */
 type Phase = 'open' | 'deaf' | 'left' | 'closed';
 
+interface Unserved {
+  readonly exchange: Exchange;
+  readonly response: Http1Response;
+}
+
 export class Http1Connection implements MessageReceiver, ConnectionUse, WatchedClient {
   readonly socket: Socket;
   /** Monotonic milliseconds. */
@@ -83,6 +88,8 @@ export class Http1Connection implements MessageReceiver, ConnectionUse, WatchedC
   #emptyBytes = 0;
   /** No request has come. */
   #isNew = true;
+  /** The newest request, while the bytes that it came with are parsed. */
+  #unserved: Unserved | null = null;
 
   /** Reads from now on. */
   constructor(socket: Socket, settings: Http1Settings) {
@@ -199,6 +206,7 @@ export class Http1Connection implements MessageReceiver, ConnectionUse, WatchedC
       this.#unreadable(error);
       return read;
     }
+    this.#serve();
     if (parser.inHead) this.#countHead(read, wasInHead);
     else if (isBetween && this.#response === response && this.#phase === 'open') this.#countEmpty(read);
     return read;
@@ -222,7 +230,7 @@ export class Http1Connection implements MessageReceiver, ConnectionUse, WatchedC
 
   head(head: MessageHead): void {
     const { settings } = this;
-    const { headerMemory, events } = settings.state;
+    const { headerMemory } = settings.state;
     this.#isNew = false;
     this.#headBytes = 0;
     this.#emptyBytes = 0;
@@ -250,10 +258,23 @@ export class Http1Connection implements MessageReceiver, ConnectionUse, WatchedC
     this.#response = response;
     this.#body = body;
     response.heldHeaders = headerMemory.hold(exchange, headerBytes, response);
-    if (response.heldHeaders !== null) return events.request(exchange);
-    const refusal = noHeaderRoom(exchange);
+    this.#unserved = { exchange, response };
+  }
+
+  /** Serves the request that the last bytes have brought, if what they hold of its body is validly framed. */
+  #serve(): void {
+    const unserved = this.#unserved;
+    if (unserved === null) return;
+    this.#unserved = null;
+    const { exchange, response } = unserved;
+    if (response.heldHeaders !== null) this.settings.state.events.request(exchange);
+    else this.#refuseServing(unserved, noHeaderRoom(exchange), null);
+  }
+
+  #refuseServing({ exchange, response }: Unserved, refusal: Refusal, reason: 'malformed' | null): void {
+    const { status, body } = refusal;
+    this.settings.state.events.refused({ exchange, status, reason, bytes: Buffer.byteLength(body) });
     response.refuse(refusal);
-    events.refused({ exchange, status: refusal.status, reason: null, bytes: Buffer.byteLength(refusal.body) });
   }
 
   data(chunk: Buffer): void {
@@ -271,21 +292,24 @@ export class Http1Connection implements MessageReceiver, ConnectionUse, WatchedC
   #unreadable(error: ParseError): void {
     if (this.#response === null) return this.#refuse({ failure: error.failure, inTarget: error.inTarget });
     this.#phase = 'deaf';
-    this.#response.bodyUnreadable();
+    const unserved = this.#unserved;
+    this.#unserved = null;
+    if (unserved === null) this.#response.bodyUnreadable();
+    else this.#refuseServing(unserved, unreadable(unserved.exchange), 'malformed');
   }
 
-  #refuse(unreadable: Unreadable): void {
+  #refuse(request: Unreadable): void {
     const { state, scheme } = this.settings;
-    const { method = '', target = '', headers = [] } = unreadable;
+    const { method = '', target = '', headers = [] } = request;
     this.#phase = 'deaf';
     const response = new Http1Response(this, 1);
     const exchange = new Exchange(response, { method, target, scheme, headers, clientIp: this.peer, body: null });
     response.exchange = exchange;
     this.#response = response;
-    const { reason, answer } = verdictOf(unreadable, state.limits.maxUriLength);
+    const { reason, answer } = verdictOf(request, state.limits.maxUriLength);
     const refusal = refusalOf(exchange, answer);
-    response.refuse(refusal);
     state.events.refused({ exchange, status: refusal.status, reason, bytes: Buffer.byteLength(refusal.body) });
+    response.refuse(refusal);
   }
 
   /** For the response: all of it has left. The connection goes on with its next request, or ends. */

@@ -217,9 +217,8 @@ export class Http1Response implements Responder, BodyOwner, SlowlyRead, HeaderHo
     const isUnread = body && !body.readableEnded;
     if (settings.state.drain.ends(openedAt) || isUnread || exchange?.fault) this.keepAlive = false;
     let hasDate = false;
-    let connection = '';
+    let namesConnection = false;
     let framing: Framing = this.#minor > 0 ? 'chunked' : 'closing';
-    let text = addHeaders(statusLine(status), headers);
     for (let i = 0; i < headers.length; i += 2) {
       switch (headers[i]) {
         case 'content-length':
@@ -230,17 +229,18 @@ export class Http1Response implements Responder, BodyOwner, SlowlyRead, HeaderHo
           hasDate = true;
           break;
         case 'connection':
-          connection = headers[i + 1] as string;
+          namesConnection = true;
+          // `Connection: Upgrade` does not imply it.
+          if (!this.keepAlive) headers[i + 1] += ', close';
           break;
       }
     }
     if (status === 204 || status === 304 || exchange?.method === 'HEAD') framing = 'none';
-    if (framing === 'closing') this.keepAlive = false;
+    let text = addHeaders(statusLine(status), headers);
     this.#framing = framing;
     this.headSent = true;
     if (!hasDate) text += dateLine();
-    if (connection === '') text += this.keepAlive ? settings.keepAliveLines : 'Connection: close\r\n';
-    else if (!this.keepAlive) text += 'Connection: close\r\n';
+    if (!namesConnection) text += this.keepAlive ? settings.keepAliveLines : 'Connection: close\r\n';
     return framing === 'chunked' ? `${text}Transfer-Encoding: chunked\r\n\r\n` : `${text}\r\n`;
   }
 }
@@ -253,6 +253,8 @@ class ResponseBody extends Writable implements ResponseSink {
   readonly #framing: Framing;
   /** Bytes that Content-Length leaves. */
   #left: number;
+  /** A whole body follows in this turn of the event loop. */
+  #endsSoon = false;
   /** All of it has been handed to the connection. */
   #isWhole = false;
 
@@ -268,7 +270,7 @@ class ResponseBody extends Writable implements ResponseSink {
 
   #sendHead(): void {
     const { socket } = this.#response.connection;
-    if (this.#head !== null && !socket.destroyed) socket.write(this.#takeHead(), 'latin1');
+    if (this.#head !== null && !this.#endsSoon && !socket.destroyed) socket.write(this.#takeHead(), 'latin1');
   }
 
   #takeHead(): string {
@@ -294,6 +296,7 @@ class ResponseBody extends Writable implements ResponseSink {
   endWith(bytes: Uint8Array): void {
     const isShort = bytes.length <= ONE_PIECE;
     if (!isShort && !this.#response.sends(bytes)) return;
+    this.#endsSoon = true;
     // Later code in this turn may reuse the memory behind `bytes`: a short body is copied now.
     const text = isShort ? latin1(bytes) : '';
     atEndOfTick(() => {
