@@ -56,6 +56,31 @@ describe('transfer codings', () => {
   });
 });
 
+describe('fields that llhttp misreads', () => {
+  it.each(['close\t', 'close\t, x', 'keep-alive, close\t', 'Upgrade\t'])('refuses Connection: %j', (value) => {
+    for (const name of ['Connection', 'Proxy-Connection']) {
+      const refused = { messages: [], failure: 'HPE_INVALID_HEADER_TOKEN' };
+      expect(read(`GET / HTTP/1.1\r\n${name}: ${value}\r\n\r\n`)).toEqual(refused);
+      expect(readResponse(`HTTP/1.1 200 OK\r\n${name}: ${value}\r\n\r\n`)).toEqual(refused);
+    }
+  });
+
+  it('takes a tab before the value of Connection', () => {
+    const { messages, failure } = read('GET / HTTP/1.1\r\nConnection:\tclose\r\n\r\n');
+    expect({ messages, failure }).toMatchObject({ messages: [{ keepAlive: false }], failure: null });
+  });
+
+  it.each(['Transfer-Encoding:', 'Transfer-Encoding: chunked', 'Content-Length: 5', 'Connection: close\t'])(
+    'refuses %j behind chunks',
+    (field) => {
+      const body = `5\r\nhello\r\n0\r\nX-A: 1\r\n${field}\r\n\r\n`;
+      const { messages, failure } = read(`POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n${body}`);
+      expect(messages).toMatchObject([{ body: 'hello', end: -1 }]);
+      expect(failure).not.toBeNull();
+    },
+  );
+});
+
 describe('limits', () => {
   const lines = 'GET /abc HTTP/1.1\r\nX-A: 1\r\n';
   /** A head of so many bytes. */

@@ -80,6 +80,8 @@ const PAUSED_UPGRADE = 22;
 const NO_BODY = 1;
 /** The only value of Transfer-Encoding that is read. llhttp does not take a tab for white space there. */
 const CHUNKED = /^chunked *$/i;
+/** llhttp reads both. */
+const CONNECTION = /^(proxy-)?connection$/i;
 /** Has llhttp stop with an error of ours. */
 const REFUSED = -1;
 const CR = 13;
@@ -272,11 +274,23 @@ export class MessageParser {
     if (result !== OK) read = llhttp.llhttp_get_error_pos(parser) - input;
     if (result === PAUSED) llhttp.llhttp_resume(parser);
     current = null;
-    const failure =
-      this.#overflow(headEnd || read, read) ?? (result === OK || result === PAUSED ? null : this.#failureOf(result));
-    this.#deliver(this.#takeSpans());
+    const isRefused = result !== OK && result !== PAUSED;
+    let failure = this.#overflow(headEnd || read, read) ?? (isRefused ? this.#failureOf(result) : null);
+    const data = this.#takeSpans();
+    failure ??= this.#trailerFault();
+    this.#deliver(data);
     if (failure !== null) throw failure;
     return read;
+  }
+
+  /** llhttp takes an empty Transfer-Encoding behind chunks, too, and overlooks what stands before a tab. */
+  #trailerFault(): ParseError | null {
+    if (!this.#ended || this.#trailers.length === 0) return null;
+    const { coding, hasTabInConnection } = framingOf(this.#trailers);
+    const hasEmptyCoding = coding?.split(',').some((each) => each.trim() === '') ?? false;
+    if (!hasEmptyCoding && !hasTabInConnection) return null;
+    this.#ended = false;
+    return new ParseError('malformed', 'HPE_INVALID_HEADER_TOKEN', 'a trailer field is invalid');
   }
 
   #failureOf(result: number): ParseError {
@@ -380,8 +394,9 @@ export class MessageParser {
     this.#headers = [];
     this.#target = '';
     this.#lastKind = DATA;
-    const { length, coding } = framingOf(headers);
+    const { length, coding, hasTabInConnection } = framingOf(headers);
     trim(headers);
+    if (hasTabInConnection) return this.#refuse('HPE_INVALID_HEADER_TOKEN', 'a tab stands in Connection');
     const isChunked = coding !== undefined;
     // Such a code has no meaning (RFC 9110, section 15); llhttp takes it.
     if (this.#isResponse && status < 100) return this.#refuse('HPE_INVALID_STATUS', 'the status is below 100');
@@ -472,17 +487,22 @@ interface Framing {
   readonly length: number | undefined;
   /** Transfer-Encoding, with white space behind it; undefined if the head has none. */
   readonly coding: string | undefined;
+  /** Here llhttp does not take a tab for white space, and overlooks what stands before it, such as close. */
+  readonly hasTabInConnection: boolean;
 }
 
 function framingOf(headers: readonly string[]): Framing {
   let length: number | undefined;
   let coding: string | undefined;
+  let hasTabInConnection = false;
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i] as string;
     if (name.length === 14 && name.toLowerCase() === 'content-length') length = Number(headers[i + 1]);
     else if (name.length === 17 && name.toLowerCase() === 'transfer-encoding') {
       coding = coding === undefined ? headers[i + 1] : `${coding}, ${headers[i + 1]}`;
+    } else if ((name.length === 10 || name.length === 16) && CONNECTION.test(name)) {
+      hasTabInConnection ||= (headers[i + 1] as string).includes('\t');
     }
   }
-  return { length, coding };
+  return { length, coding, hasTabInConnection };
 }
