@@ -203,3 +203,54 @@ describe('messages without a body', () => {
     expect(messages).toMatchObject([{ upgrade: true, body: '', end: head.length }, { method: 'GET' }]);
   });
 });
+
+describe('a parser that is freed', () => {
+  const text = 'POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n';
+
+  it.each(['head', 'data', 'end'] as const)('passes on nothing behind %s', (part) => {
+    const seen: string[] = [];
+    const note = (name: string) => {
+      seen.push(name);
+      if (name === part) parser.free();
+    };
+    const parser: MessageParser = new MessageParser(
+      'request',
+      { head: () => note('head'), data: () => note('data'), end: () => note('end') },
+      MOST_HEAD_BYTES,
+    );
+    // Behind the message stands what would be refused.
+    const bytes = Buffer.from(`${text}\0`);
+    let at = 0;
+    while (at < bytes.length) at += parser.read(bytes.subarray(at));
+    parser.finish();
+    parser.free();
+    expect(seen).toEqual(['head', 'data', 'end'].slice(0, ['head', 'data', 'end'].indexOf(part) + 1));
+  });
+
+  it('throws nothing for bytes behind the part in which it was freed', () => {
+    const parser: MessageParser = new MessageParser(
+      'request',
+      { ...IGNORES, head: () => parser.free() },
+      MOST_HEAD_BYTES,
+    );
+    const bytes = Buffer.from(text.replace('5\r\n', 'x\r\n'));
+    expect(() => parser.read(bytes)).not.toThrow();
+    expect(parser.read(bytes)).toBe(bytes.length);
+  });
+
+  it('passes on no more of a body of known length, or up to the end', () => {
+    for (const head of ['HTTP/1.1 200 OK\r\n\r\n', 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n']) {
+      const seen: string[] = [];
+      const parser = new MessageParser(
+        'response',
+        { ...IGNORES, data: (chunk) => seen.push(chunk.toString()), end: () => seen.push('end') },
+        MOST_HEAD_BYTES,
+      );
+      parser.read(Buffer.from(`${head}one`));
+      parser.free();
+      parser.read(Buffer.from('two'));
+      parser.finish();
+      expect(seen).toEqual(['one']);
+    }
+  });
+});

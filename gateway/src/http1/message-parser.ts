@@ -85,6 +85,8 @@ const CONNECTION = /^(proxy-)?connection$/i;
 /** Has llhttp stop with an error of ours. */
 const REFUSED = -1;
 const CR = 13;
+/** Keeps no memory of a connection while it waits. */
+const NO_BYTES = Buffer.alloc(0);
 
 /** Bytes that are parsed at once. */
 const INPUT_BYTES = 64 << 10;
@@ -191,7 +193,8 @@ export class MessageParser {
   #endsWithCr = false;
   /** Why a head is refused that llhttp takes. */
   #refusal: ParseError | null = null;
-  #bytes: Buffer = Buffer.alloc(0);
+  /** What is being parsed. */
+  #bytes: Buffer = NO_BYTES;
 
   /** `mostHeadBytes`: a longer head, or part behind the chunks, is refused. */
   constructor(kind: keyof typeof TYPES, receiver: MessageReceiver, mostHeadBytes: number) {
@@ -219,9 +222,10 @@ export class MessageParser {
   /**
    * Reads up to the end of a message; returns how many bytes that were. The next call begins the next message, before
    * which empty lines may stand. Throws ParseError, after which no more can be read; parts before the fault were
-   * received.
+   * received. Once the parser is freed, bytes are dropped.
    */
   read(bytes: Buffer): number {
+    if (this.#parser === 0) return bytes.length;
     let at = 0;
     do {
       at += this.#left > 0 ? this.#pass(bytes.subarray(at)) : this.#parse(bytes.subarray(at, at + INPUT_BYTES));
@@ -231,11 +235,12 @@ export class MessageParser {
 
   /** The connection has ended. Throws ParseError if a message is not whole then. */
   finish(): void {
+    if (this.#parser === 0) return;
     if (this.#left === Number.POSITIVE_INFINITY) this.#end();
     else if (this.#begun) throw new ParseError('ended-early', 'HPE_INVALID_EOF_STATE', 'the message is not whole');
   }
 
-  /** Releases the memory. Nothing is read any more. */
+  /** Releases the memory. Nothing is read any more. May be called by the receiver, and more than once. */
   free(): void {
     if (this.#parser !== 0 && current !== this) llhttp.llhttp_free(this.#parser);
     this.#parser = 0;
@@ -278,8 +283,9 @@ export class MessageParser {
     let failure = this.#overflow(headEnd || read, read) ?? (isRefused ? this.#failureOf(result) : null);
     const data = this.#takeSpans();
     failure ??= this.#trailerFault();
+    this.#bytes = NO_BYTES;
     this.#deliver(data);
-    if (failure !== null) throw failure;
+    if (failure !== null && this.#parser !== 0) throw failure;
     return read;
   }
 
