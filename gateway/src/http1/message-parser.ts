@@ -151,6 +151,11 @@ function chunkOverflow(): ParseError {
   return new ParseError('malformed', 'HPE_CHUNK_EXTENSIONS_OVERFLOW', 'too much stands between pieces of data');
 }
 
+/** Bytes of memory that all parsers share. They never shrink. */
+export function llhttpMemoryBytes(): number {
+  return llhttp.memory.buffer.byteLength;
+}
+
 function textAt(pointer: number): string {
   const bytes = heap();
   return Buffer.from(bytes.subarray(pointer, bytes.indexOf(0, pointer))).toString('latin1');
