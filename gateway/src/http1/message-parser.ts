@@ -198,7 +198,7 @@ export class MessageParser {
   #endsWithCr = false;
   /** Why a head is refused that llhttp takes. */
   #refusal: ParseError | null = null;
-  /** What is being parsed. */
+  /** The bytes under way. */
   #bytes: Buffer = NO_BYTES;
 
   /** `mostHeadBytes`: a longer head, or part behind the chunks, is refused. */
