@@ -43,7 +43,7 @@ const NO_BYTES = Buffer.alloc(0);
 const FREE_LENGTH = 256;
 
 /** Stands in until the instance has its own. */
-const NO_MEMORY = new GuestMemory(new WebAssembly.Memory({ initial: 0 }), () => {});
+const NO_MEMORY = new GuestMemory(new WebAssembly.Memory({ initial: 0 }), () => {}, 0);
 const NO_FUEL = new WebAssembly.Global({ value: 'i32', mutable: true }, 0);
 
 export class Call {
@@ -86,8 +86,13 @@ export class Call {
   }
 
   /** Imports are made before the instance, and the memory comes with it. */
-  attach(memory: WebAssembly.Memory, fuel: WebAssembly.Global, states: readonly { end(): void }[]): void {
-    this.memory = new GuestMemory(memory, (length) => this.charge(length));
+  attach(
+    memory: WebAssembly.Memory,
+    fuel: WebAssembly.Global,
+    states: readonly { end(): void }[],
+    blockBits: number,
+  ): void {
+    this.memory = new GuestMemory(memory, (length) => this.charge(length), blockBits);
     this.#fuel = fuel;
     this.#states = states;
   }
