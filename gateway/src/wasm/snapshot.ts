@@ -1,5 +1,6 @@
 /** The state of an instance that every call begins with: its memory and its mutable globals. */
 import { STORE_REACH, WRITTEN_BITS } from './binary/written.ts';
+import { ConstantTexts } from './call/constant-texts.ts';
 import type { GuestMemory } from './call/guest-memory.ts';
 
 const { fill } = Uint8Array.prototype;
@@ -13,6 +14,7 @@ export class Snapshot {
   readonly size: number;
   /** Arguments of `gw:enter`: the fuel, then the globals. */
   readonly #state: (number | bigint)[];
+  readonly #constants: ConstantTexts;
 
   constructor(memory: GuestMemory, globals: readonly WebAssembly.Global[]) {
     const { bytes } = memory;
@@ -21,6 +23,7 @@ export class Snapshot {
     while (end > 0 && bytes[end - 1] === 0) end--;
     this.#bytes = Buffer.from(bytes.subarray(0, end));
     this.size = bytes.length;
+    this.#constants = new ConstantTexts(this.#bytes);
     this.#state = [0, ...globals.map(({ value }) => value)];
   }
 
@@ -33,6 +36,7 @@ export class Snapshot {
   /** Puts an instance's memory of the same size to this state. */
   restore(memory: GuestMemory): void {
     this.#restoreRange(memory.bytes, 0, this.size);
+    memory.constants = this.#constants;
   }
 
   /**

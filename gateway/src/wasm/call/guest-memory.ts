@@ -3,6 +3,7 @@
  * are restored after the call; references are not kept.
  */
 import { WRITTEN_BITS } from '../binary/written.ts';
+import { type ConstantTexts, NO_TEXTS } from './constant-texts.ts';
 import { HostCallError } from './host-call-error.ts';
 
 /** Up to here a loop beats a call into the runtime's encoders. */
@@ -20,6 +21,8 @@ export class GuestMemory {
   /** Bits of blocks 0 to 31, and 32 to 63, that the host has written to (`binary/written.ts`). */
   writtenLow = 0;
   writtenHigh = 0;
+  /** Texts of the state that the call began with. */
+  constants: ConstantTexts = NO_TEXTS;
 
   /**
    * `charge` is called with the number of bytes that are read as text. `blockBits`: binary logarithm of the size of the
@@ -81,7 +84,8 @@ export class GuestMemory {
   /** UTF-8 text. */
   text(pointer: number, length: number): string {
     const start = this.#startOfText(pointer, length);
-    return this.bytes.toString('utf8', start, start + (length >>> 0));
+    const { bytes } = this;
+    return this.constants.at(bytes, start, length >>> 0) ?? bytes.utf8Slice(start, start + (length >>> 0));
   }
 
   /** A JSON pointer (RFC 6901). */
@@ -95,7 +99,8 @@ export class GuestMemory {
   /** One character a byte, as HTTP's own elements are. */
   latin1(pointer: number, length: number): string {
     const start = this.#startOfText(pointer, length);
-    return this.bytes.toString('latin1', start, start + (length >>> 0));
+    const { bytes } = this;
+    return this.constants.at(bytes, start, length >>> 0) ?? bytes.latin1Slice(start, start + (length >>> 0));
   }
 
   /** Reports whether the bytes spell `name`, which is in lower case, in any case. Makes no string. */
