@@ -41,6 +41,8 @@ export interface Holder {
 const NO_BYTES = Buffer.alloc(0);
 /** Work below this length is included in the charge of every host call. */
 const FREE_LENGTH = 256;
+/** Units of work, some microseconds, that are charged together. */
+const MOST_OWED = 4_096;
 
 /** Stands in until the instance has its own. */
 const NO_MEMORY = new GuestMemory(new WebAssembly.Memory({ initial: 0 }), () => {}, 0);
@@ -50,6 +52,8 @@ export class Call {
   memory = NO_MEMORY;
   readonly clock = new CpuClock();
   #fuel = NO_FUEL;
+  /** Units of host work that the fuel still lacks: reaching it takes longer than little work does. */
+  #owed = 0;
   binding: Binding;
   hook: Hook = 'init';
   exchange: Exchange | null = null;
@@ -111,6 +115,7 @@ export class Call {
     this.written = null;
     this.writtenBytes = 0;
     this.changes = null;
+    this.#owed = 0;
   }
 
   /** Drops the request, so that an idle instance holds nothing of it. */
@@ -165,7 +170,10 @@ export class Call {
   }
 
   #take(units: number): void {
-    const fuel = Number(this.#fuel.value) - units;
+    this.#owed += units;
+    if (this.#owed >= 0 && this.#owed < MOST_OWED) return;
+    const fuel = Number(this.#fuel.value) - this.#owed;
+    this.#owed = 0;
     this.#fuel.value = Math.max(fuel, -(2 ** 30));
   }
 

@@ -19,7 +19,7 @@ export class ConstantTexts {
     this.#state = state;
   }
 
-  /** Returns the text at this place of `memory`, which has so many bytes; null if it is none of those that are kept. */
+  /** Returns the text at this place of `memory`, which has so many bytes; null if the place does not hold the state. */
   at(memory: Buffer, start: number, length: number): string | null {
     if (length > LONGEST || start + length > this.#state.length) return null;
     const known = this.#texts.get(start);
