@@ -490,13 +490,14 @@ export function joinedHeader(headers: HeaderList, name: string): string | undefi
 export function changeHeader(headers: HeaderList, op: HeaderOp, name: string, value: string): void {
   if (op !== 'add') {
     let kept = 0;
-    for (let i = 0; i < headers.length; i += 2) {
+    while (kept < headers.length && headers[kept] !== name) kept += 2;
+    for (let i = kept + 2; i < headers.length; i += 2) {
       if (headers[i] === name) continue;
       headers[kept] = headers[i] as string;
       headers[kept + 1] = headers[i + 1] as string;
       kept += 2;
     }
-    headers.length = kept;
+    if (kept < headers.length) headers.length = kept;
   }
   if (op !== 'remove') headers.push(name, value);
 }

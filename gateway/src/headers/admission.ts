@@ -3,6 +3,7 @@
  * and those that it, its security schemes and its plugins declare; all others are dropped before anything sees them.
  */
 import type { HeaderList } from '../exchange.ts';
+import { internalized } from '../text/internalized.ts';
 import { joinRepeated } from './repeated-lines.ts';
 
 /** Admitted for every operation. `*` at the end makes a prefix. */
@@ -69,7 +70,7 @@ export class Admission {
   #decide(spelling: string): AdmittedName | null {
     const known = this.#decided.get(spelling);
     if (known !== undefined) return known;
-    const name = spelling.toLowerCase();
+    const name = internalized(spelling.toLowerCase());
     const admitted =
       !name.startsWith(RESERVED_PREFIX) &&
       (this.#names.has(name) || this.#prefixes.some((prefix) => name.startsWith(prefix)));

@@ -4,11 +4,10 @@ import type { Span } from '../spans/span.ts';
 import { ANSWERED, type Outcome } from '../wasm/call/plugin.ts';
 import type { LoadedOperation, Step } from './generation.ts';
 
-/** Returns at once if the plugin does not wait. */
-export function runRequestHook(step: Step, exchange: Exchange): Outcome | Promise<Outcome> {
+/** Returns at once if the plugin does not wait. `from`: the present time, in monotonic milliseconds. */
+export function runRequestHook(step: Step, exchange: Exchange, from = performance.now()): Outcome | Promise<Outcome> {
   const { name } = step.plugin;
   const span = exchange.trace?.step(`middleware ${name} request`, { 'gw.plugin': name, 'gw.phase': 'request' });
-  const from = performance.now();
   const decided = step.plugin.onRequest(exchange);
   if (typeof decided !== 'number')
     return decided.then((outcome) => recordTime(exchange, step.requestTime, from, span, outcome));

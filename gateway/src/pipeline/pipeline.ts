@@ -138,8 +138,7 @@ class RequestRun implements BodyReading {
     for (const step of op.middlewares) {
       response.ran++;
       if (!step.plugin.hasRequestHook) continue;
-      loop.enters(exchange, 'plugin');
-      const decided = runRequestHook(step, exchange);
+      const decided = runRequestHook(step, exchange, loop.enters(exchange, 'plugin'));
       const outcome = typeof decided === 'number' ? decided : await decided;
       if (outcome === ANSWERED) return response.answer(exchange.answer);
       if (exchange.closed) return response.record(CLIENT_CLOSED, 0);
@@ -245,8 +244,7 @@ class RequestRun implements BodyReading {
     const response = this.#response;
     const { recorder, responseBudget, loop } = this.#options;
     const check = op.response && new ResponseCheck(op.response, { recorder, loop }, exchange, responseBudget);
-    loop.enters(exchange, 'dispatch');
-    const dispatchedAt = performance.now();
+    const dispatchedAt = loop.enters(exchange, 'dispatch');
     exchange.trace?.dispatches(op.dispatcher.name);
     if (exchange.parts !== null) for (const part of exchange.parts) part?.dispatched?.(exchange);
     const decided = op.dispatcher.dispatch(exchange);

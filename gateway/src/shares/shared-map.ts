@@ -86,6 +86,11 @@ export class SharedMap<V> {
     for (const key of [...this.#entries.keys()]) this.delete(key);
   }
 
+  /** The entry that was set or used longest ago; null if the map is empty. */
+  get oldest(): { readonly key: string; readonly value: V } | null {
+    return this.#order.oldest;
+  }
+
   /** Set or used longest ago first. */
   *[Symbol.iterator](): Generator<readonly [key: string, value: V]> {
     for (let kept = this.#order.oldest; kept !== null; ) {

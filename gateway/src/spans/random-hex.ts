@@ -2,15 +2,17 @@
 import { randomFillSync } from 'node:crypto';
 
 const pool = Buffer.allocUnsafeSlow(8192);
-let used = pool.length;
+/** The bytes of the pool as text, all at once: a part of a text costs less than bytes made into one. */
+let text = '';
+let used = 0;
 
 /** Random bytes as hexadecimal text, from a pool, for identifiers (not for secrets). */
 export function randomHex(bytes: number): string {
-  if (used + bytes > pool.length) {
-    randomFillSync(pool);
+  const length = bytes * 2;
+  if (used + length > text.length) {
+    text = randomFillSync(pool).toString('hex');
     used = 0;
   }
-  const text = pool.toString('hex', used, used + bytes);
-  used += bytes;
-  return text;
+  used += length;
+  return text.slice(used - length, used);
 }

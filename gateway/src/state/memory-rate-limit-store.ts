@@ -55,10 +55,10 @@ export class MemoryRateLimitStore implements RateLimitStore {
 
   /** Drops expired buckets, two a request, so that it keeps up with new ones. */
   #forget(now: number): void {
-    let looked = 0;
-    for (const [name, bucket] of this.#buckets) {
-      if (looked++ === 2 || bucket.emptyAt > now) return;
-      this.#buckets.delete(name);
+    for (let looked = 0; looked < 2; looked++) {
+      const { oldest } = this.#buckets;
+      if (oldest === null || oldest.value.emptyAt > now) return;
+      this.#buckets.delete(oldest.key);
     }
   }
 }

@@ -42,13 +42,14 @@ export class EventLoopWatch {
     this.#timer = setInterval(() => this.#look(), TICK_MS).unref();
   }
 
-  /** From here on, until the next call, the thread works on this. */
-  enters(exchange: Exchange, phase: Phase): void {
+  /** From here on, until the next call, the thread works on this. Returns the time, in monotonic milliseconds. */
+  enters(exchange: Exchange, phase: Phase): number {
     const now = performance.now();
     this.#ended(now);
     this.#exchange = exchange;
     this.#phase = phase;
     this.#since = now;
+    return now;
   }
 
   close(): void {

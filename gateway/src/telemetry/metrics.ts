@@ -67,7 +67,8 @@ export class Metrics {
   readonly #operations = new Map<string, OperationMetrics>();
   readonly #families = new Map<string, Map<string, { labels: Labels; cell: Cell }>>();
   readonly #failures = new Map<string, Sample>();
-  readonly #decisions = new Map<string, Sample>();
+  /** By plugin. */
+  readonly #decisions = new Map<string, Map<PluginDecision, Sample>>();
   readonly #toolCalls = new LabelledCounter(['tool', 'outcome']);
   /** Null if no traffic is served. */
   eventLoop: EventLoopWatch | null = null;
@@ -129,7 +130,9 @@ export class Metrics {
         { labels: { mcp_upstream: upstream, standing: 'held' }, value: held },
       ]),
     );
-    this.#register('gw_plugin_decisions_total', () => [...this.#decisions.values()]);
+    this.#register('gw_plugin_decisions_total', () =>
+      [...this.#decisions.values()].flatMap((decisions) => [...decisions.values()]),
+    );
     const instances = (pick: (figures: PluginFigures) => number) => () =>
       one([...this.runtimes].reduce((sum, { figures }) => sum + pick(figures), 0));
     this.#register(
@@ -187,10 +190,14 @@ export class Metrics {
   }
 
   decided(plugin: string, decision: PluginDecision): void {
-    const key = `${plugin}\0${decision}`;
-    const sample = this.#decisions.get(key) ?? { labels: { plugin, decision }, value: 0 };
-    sample.value++;
-    this.#decisions.set(key, sample);
+    let decisions = this.#decisions.get(plugin);
+    if (decisions === undefined) {
+      decisions = new Map();
+      this.#decisions.set(plugin, decisions);
+    }
+    const sample = decisions.get(decision);
+    if (sample === undefined) decisions.set(decision, { labels: { plugin, decision }, value: 1 });
+    else sample.value++;
   }
 
   /** A validation in a helper process has ended. */

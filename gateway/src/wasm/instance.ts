@@ -3,7 +3,7 @@ import { type Exchange, Interrupted } from '../exchange.ts';
 import { REFUEL } from './binary/injected.ts';
 import type { Hook } from './binary/module-shapes.ts';
 import { PluginLoadError } from './binary/plugin-load-error.ts';
-import { ENTER, FUEL, GLOBAL } from './binary/rewrite.ts';
+import { ENTER, FUEL, GLOBAL, WRITTEN } from './binary/rewrite.ts';
 import type { MutableGlobal } from './binary/types.ts';
 import { type Binding, Call, type Holder } from './call/call.ts';
 import { failed, logFailure, outcomeOf } from './call/outcome.ts';
@@ -20,6 +20,8 @@ export interface ModuleCode {
   /** Exported functions that the host may call. */
   readonly entries: readonly string[];
   readonly mutableGlobals: readonly MutableGlobal[];
+  /** Binary logarithm of the size of the blocks of memory that are noted when they are written to. */
+  readonly blockBits: number;
 }
 
 /** Receives an instance when its call is over. */
@@ -40,7 +42,12 @@ export class Instance {
   readonly #owner: InstanceOwner;
   readonly #entries: { readonly [name: string]: Entry | undefined };
   readonly #enter: (...state: (number | bigint)[]) => void;
+  /** Returns bits of the blocks of memory that the module has written to since it was entered. */
+  readonly #written: (half: number) => number;
+  readonly #blockBits: number;
   readonly #globals: readonly WebAssembly.Global[];
+  /** State that memory equals, except for blocks that were written to; null: unknown. */
+  #restored: Snapshot | null = null;
   /** Bytes of memory that the call began with. */
   #size = 0;
   #observe: Observer = ignore;
@@ -59,10 +66,12 @@ export class Instance {
     });
     const { memory } = exports;
     if (!(memory instanceof WebAssembly.Memory)) throw new PluginLoadError('the module exports no memory');
-    call.attach(memory, exportedGlobal(exports, FUEL), states);
+    call.attach(memory, exportedGlobal(exports, FUEL), states, code.blockBits);
     this.call = call;
     this.#owner = owner;
     this.#enter = exportedFunction(exports, ENTER);
+    this.#written = exportedFunction(exports, WRITTEN);
+    this.#blockBits = code.blockBits;
     this.#globals = code.mutableGlobals.map(({ index }) => exportedGlobal(exports, GLOBAL + index));
     this.#entries = Object.fromEntries(
       code.entries.map((name): [string, Entry] => {
@@ -96,8 +105,22 @@ export class Instance {
     const fuel = call.clock.start(binding.cpuMs);
     if (from && from.size > this.size) call.memory.grow((from.size - this.size) / PAGE);
     this.#size = from?.size ?? this.size;
-    if (from) from.restore(call.memory, this.#enter, fuel);
-    else call.burn(-fuel);
+    if (from) {
+      this.#restore(from);
+      from.enter(this.#enter, fuel);
+    } else call.burn(-fuel);
+  }
+
+  #restore(from: Snapshot): void {
+    const { memory } = this.call;
+    if (this.#restored === from) {
+      const low = this.#written(0) | memory.writtenLow;
+      from.restoreWritten(memory, low, this.#written(1) | memory.writtenHigh, this.#blockBits);
+    } else {
+      from.restore(memory);
+      this.#restored = from;
+    }
+    memory.forgetWritten();
   }
 
   #start(

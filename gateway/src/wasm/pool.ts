@@ -185,6 +185,7 @@ export class InstanceCap {
   /** Gives free instances to waiting calls, in their order. */
   serve(): void {
     const [first, others] = this.#queues;
+    if (first.length === 0 && others.length === 0) return;
     for (const queue of this.#queues) {
       for (let waiter = queue[0]; waiter !== undefined; waiter = queue[0]) {
         if (!waiter.done) {

@@ -63,7 +63,7 @@ class Runtime implements PluginRuntime {
     const services = this.#services;
     const functions = this.#functions;
     return named(plugin, async () => {
-      const { bytes, imports, exports, mutableGlobals } = rewriteModule(wasm, this.#limits.memoryBytes);
+      const { bytes, imports, exports, mutableGlobals, blockBits } = rewriteModule(wasm, this.#limits.memoryBytes);
       checkImports(plugin, imports, functions.table);
       const hooks = checkExports(plugin, exports);
       const initialiser = exports.some(({ name }) => name === INITIALIZE);
@@ -73,6 +73,7 @@ class Runtime implements PluginRuntime {
         imports: imports.map(({ name }) => name),
         entries: [...hooks, ...(initialiser ? [INITIALIZE] : [])],
         mutableGlobals,
+        blockBits,
       };
       const config = new ConfigView(plugin, {});
       const binding = initBinding(plugin, services, { config, bound: functions.bind(config), upstreams: new Map() });

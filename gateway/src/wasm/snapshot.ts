@@ -1,4 +1,6 @@
 /** The state of an instance that every call begins with: its memory and its mutable globals. */
+import { STORE_REACH, WRITTEN_BITS } from './binary/written.ts';
+import { ConstantTexts } from './call/constant-texts.ts';
 import type { GuestMemory } from './call/guest-memory.ts';
 
 const { fill } = Uint8Array.prototype;
@@ -12,6 +14,7 @@ export class Snapshot {
   readonly size: number;
   /** Arguments of `gw:enter`: the fuel, then the globals. */
   readonly #state: (number | bigint)[];
+  readonly #constants: ConstantTexts;
 
   constructor(memory: GuestMemory, globals: readonly WebAssembly.Global[]) {
     const { bytes } = memory;
@@ -20,16 +23,53 @@ export class Snapshot {
     while (end > 0 && bytes[end - 1] === 0) end--;
     this.#bytes = Buffer.from(bytes.subarray(0, end));
     this.size = bytes.length;
+    this.#constants = new ConstantTexts(this.#bytes);
     this.#state = [0, ...globals.map(({ value }) => value)];
   }
 
-  /** Puts an instance's memory of the same size, and through `enter` its fuel and globals, to this state. */
-  restore(memory: GuestMemory, enter: (...state: (number | bigint)[]) => void, fuel: number): void {
-    const { bytes } = memory;
-    bytes.set(this.#bytes);
-    // The language's own fill: Buffer's does much more before it comes to that.
-    fill.call(bytes, 0, this.#bytes.length);
+  /** Puts an instance's fuel and globals to this state through `enter`. */
+  enter(enter: (...state: (number | bigint)[]) => void, fuel: number): void {
     this.#state[0] = fuel;
     enter.apply(undefined, this.#state);
+  }
+
+  /** Puts an instance's memory of the same size to this state. */
+  restore(memory: GuestMemory): void {
+    this.#restoreRange(memory.bytes, 0, this.size);
+    memory.constants = this.#constants;
+  }
+
+  /**
+   * Like `restore`, for memory that differs from this state only in blocks that were written to. `low`, `high`: their
+   * bits; `blockBits`: the binary logarithm of their size.
+   */
+  restoreWritten(memory: GuestMemory, low: number, high: number, blockBits: number): void {
+    if ((low | high) === 0) return;
+    const { bytes } = memory;
+    let start = -1;
+    for (let block = 0; block <= WRITTEN_BITS; block++) {
+      const isWritten = block < WRITTEN_BITS && (((block < 32 ? low : high) >>> (block & 31)) & 1) === 1;
+      if (isWritten === start >= 0) continue;
+      if (isWritten) start = block;
+      else {
+        this.#restoreBlocks(bytes, start << blockBits, ((block - start) << blockBits) + STORE_REACH, blockBits);
+        start = -1;
+      }
+    }
+  }
+
+  /** Restores a range, and those that share its bits. */
+  #restoreBlocks(bytes: Buffer, start: number, length: number, blockBits: number): void {
+    const step = WRITTEN_BITS << blockBits;
+    for (let from = start; from < this.size; from += step) {
+      this.#restoreRange(bytes, from, Math.min(from + length, this.size));
+    }
+  }
+
+  #restoreRange(bytes: Buffer, start: number, end: number): void {
+    const known = this.#bytes;
+    if (start < known.length) bytes.set(known.subarray(start, end), start);
+    // The language's own fill: Buffer's does much more before it comes to that.
+    if (end > known.length) fill.call(bytes, 0, Math.max(start, known.length), end);
   }
 }

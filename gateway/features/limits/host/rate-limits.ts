@@ -19,8 +19,6 @@ const UNAVAILABLE = -1;
 /** Counters that live elsewhere must answer within this. */
 const DEADLINE_MS = 5_000;
 
-type Take = RateLimitStore['take'];
-
 export const rateLimits = capability({
   open: ({ state }) => state,
   /** Tells its policy from others, whatever names its buckets have. */
@@ -35,7 +33,7 @@ export const rateLimits = capability({
       declared: true,
       make: (call, { loaded, bound }) => {
         const { rateLimits: store } = loaded;
-        return taking('host_rate_limit_take', call, bound, (...take) => store.take(...take));
+        return taking('host_rate_limit_take', call, bound, store);
       },
     },
     host_rate_limit_take_local: {
@@ -46,33 +44,31 @@ export const rateLimits = capability({
       declared: true,
       make: (call, { loaded, bound }) => {
         const { localRateLimits: store } = loaded;
-        return taking('host_rate_limit_take_local', call, bound, (...take) => store?.take(...take) ?? null);
+        return taking('host_rate_limit_take_local', call, bound, store ?? null);
       },
     },
   },
 });
 
-function taking(
-  name: string,
-  call: Call,
-  policy: () => string,
-  take: (...request: Parameters<Take>) => ReturnType<Take> | null,
-) {
+function taking(name: string, call: Call, policy: () => string, store: RateLimitStore | null) {
+  const write = (result: RateLimitResult | null, quota: number, out: number): number => {
+    if (result === null) return UNAVAILABLE;
+    const { allowed, remaining, resetAt, retryAfter } = result;
+    call.memory.writeDoubles([remaining, resetAt, retryAfter, quota], out);
+    return allowed ? ALLOWED : REFUSED;
+  };
   return (bucket: number, length: number, quota: number, window: number, out: number) => {
     if (quota < 1 || window < 1) throw new HostCallError(`${name}: quota and window must be 1 or more`);
     const exchange = call.request();
     call.charge(length);
-    const write = (result: RateLimitResult | null): number => {
-      if (result === null) return UNAVAILABLE;
-      const { allowed, remaining, resetAt, retryAfter } = result;
-      call.memory.writeDoubles([remaining, resetAt, retryAfter, quota], out);
-      return allowed ? ALLOWED : REFUSED;
-    };
+    if (store === null) return UNAVAILABLE;
     const { name: plugin } = call.binding;
-    const owner = [`${plugin} ${policy()}`, ...networkOf(exchange)];
     // No plugin takes from the buckets of another one.
-    const result = take(`${plugin}:${call.memory.text(bucket, length)}`, quota, window, owner);
-    return result instanceof Promise ? call.wait(result.catch(nullWhereAway), DEADLINE_MS, write) : write(result);
+    const key = `${plugin}:${call.memory.text(bucket, length)}`;
+    const owner = [`${plugin} ${policy()}`, ...networkOf(exchange)];
+    const result = store.take(key, quota, window, owner);
+    if (!(result instanceof Promise)) return write(result, quota, out);
+    return call.wait(result.catch(nullWhereAway), DEADLINE_MS, (taken) => write(taken, quota, out));
   };
 }
 

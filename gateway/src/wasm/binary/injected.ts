@@ -1,10 +1,11 @@
 /** Additions to a module: instructions that take fuel, and the functions that they call. */
 import { ByteWriter } from './bytes.ts';
 import { GROW_COST } from './costs.ts';
-import type { MutableGlobal } from './types.ts';
+import { type MutableGlobal, valueByte } from './types.ts';
+import { clearWritten, noteRange, type WrittenLayout, writtenHalf } from './written.ts';
 
 /** Places of the injected parts in the rewritten module. */
-export interface MeterLayout {
+export interface MeterLayout extends WrittenLayout {
   /** Imported functions of the original; every index from here on moves up by `addedImports`. */
   readonly importedFunctions: number;
   readonly addedImports: number;
@@ -36,17 +37,16 @@ const REFUEL_TYPE = 0; // () -> i32
 const REFILL_TYPE = 1; // () -> ()
 const BULK_TYPE = 2; // (i32, i32, i32) -> ()
 const GROW_TYPE = 3; // (i32) -> i32
+const WRITTEN_TYPE = 3; // (i32) -> i32
 const ENTER_TYPE = 4; // (the fuel, and every mutable global) -> ()
 export const INJECTED_TYPES = 5;
 
-/** Offsets of the injected functions, before those of `initialised`; the last is `enter`. */
+/** Offsets of the injected functions, before those of `initialised`; the last two are `written` and `enter`. */
 const REFILL = 0;
 const FILL = 1;
 const COPY = 2;
 const GROW = 3;
 const INIT = 4;
-
-const valueByte: Readonly<Record<MutableGlobal['type'], number>> = { i32: 0x7f, i64: 0x7e, f32: 0x7d, f64: 0x7c };
 
 export function writeInjectedTypes(out: ByteWriter, mutable: readonly MutableGlobal[]): void {
   out.u8(0x60).u8(0).u8(1).u8(0x7f);
@@ -73,12 +73,25 @@ export function writeInjectedImports(out: ByteWriter, { types }: MeterLayout): v
 
 /** Types of the injected functions, in their order. */
 export function injectedFunctions({ initialised }: Pick<MeterLayout, 'initialised'>): readonly number[] {
-  return [REFILL_TYPE, BULK_TYPE, BULK_TYPE, GROW_TYPE, ...Array.from(initialised, () => BULK_TYPE), ENTER_TYPE];
+  return [
+    REFILL_TYPE,
+    BULK_TYPE,
+    BULK_TYPE,
+    GROW_TYPE,
+    ...Array.from(initialised, () => BULK_TYPE),
+    WRITTEN_TYPE,
+    ENTER_TYPE,
+  ];
 }
 
-/** Index of the function that sets the fuel and every mutable global. */
-export function enterIndex({ functions, initialised }: MeterLayout): number {
+/** Index of the function that returns half of the bits of the blocks that were written to. */
+export function writtenIndex({ functions, initialised }: MeterLayout): number {
   return functions + INIT + initialised.size;
+}
+
+/** Index of the function that sets the fuel and every mutable global, and notes that no block is written to. */
+export function enterIndex(layout: MeterLayout): number {
+  return writtenIndex(layout) + 1;
 }
 
 export function writeInjectedCode(out: ByteWriter, layout: MeterLayout, mutable: readonly MutableGlobal[]): void {
@@ -89,7 +102,9 @@ export function writeInjectedCode(out: ByteWriter, layout: MeterLayout, mutable:
   for (const segment of layout.initialised.keys()) {
     out.block(forwards(layout, (body) => initCode(body.u8(0x20).u32(1).u8(0x20).u32(3), segment), true));
   }
+  out.block(writtenHalf(new ByteWriter(16), layout));
   const enter = new ByteWriter().u32(0).u8(0x20).u32(0).u8(0x24).u32(layout.fuel);
+  clearWritten(enter, layout);
   for (const [at, { index }] of mutable.entries()) {
     enter
       .u8(0x20)
@@ -114,15 +129,14 @@ export function refillIfEmpty(out: ByteWriter, { fuel, functions }: MeterLayout)
     .u8(0x0b);
 }
 
-/** Replaces the instruction: it goes on in pieces if its length, on top of the stack, is more than one. */
-export function chargeBulk(out: ByteWriter, what: Bulk, scratch: number, layout: MeterLayout): void {
-  const own = new ByteWriter(4).raw(new Uint8Array(what === 'memory.fill' ? fillCode : copyCode));
-  inPieces(out, own, what === 'memory.fill' ? FILL : COPY, scratch, layout);
+/** Takes the place of an instruction that works on memory by length: a function does it in pieces. */
+export function bulkInPieces(out: ByteWriter, what: Bulk, { functions }: MeterLayout): void {
+  out.u8(0x10).u32(functions + (what === 'memory.fill' ? FILL : COPY));
 }
 
-export function chargeInit(out: ByteWriter, segment: number, scratch: number, layout: MeterLayout): void {
-  const own = initCode(new ByteWriter(8), segment);
-  inPieces(out, own, INIT + (layout.initialised.get(segment) ?? 0), scratch, layout);
+/** Takes the place of `memory.init`. */
+export function initInPieces(out: ByteWriter, segment: number, { functions, initialised }: MeterLayout): void {
+  out.u8(0x10).u32(functions + INIT + (initialised.get(segment) ?? 0));
 }
 
 /** Takes the place of `memory.grow`. */
@@ -132,19 +146,6 @@ export function growInPieces(out: ByteWriter, { functions }: MeterLayout): void 
 
 function initCode(out: ByteWriter, segment: number): ByteWriter {
   return out.u8(0xfc).u32(8).u32(segment).u8(0);
-}
-
-function inPieces(out: ByteWriter, own: ByteWriter, inFunction: number, scratch: number, layout: MeterLayout): void {
-  out.u8(0x22).u32(scratch).u8(0x20).u32(scratch).u8(0x41).s32(PIECE).u8(0x4b);
-  out
-    .u8(0x04)
-    .s32(layout.types + BULK_TYPE)
-    .u8(0x10)
-    .u32(layout.functions + inFunction);
-  out.u8(0x05).raw(own.take());
-  takeByLength(out, scratch, layout);
-  out.u8(0x0b);
-  refillIfEmpty(out, layout);
 }
 
 /** fuel -= length >>> BULK_SHIFT */
@@ -165,7 +166,8 @@ function refillBody({ fuel, importedFunctions }: MeterLayout): ByteWriter {
   return body.u8(0x0b).u8(0x0b);
 }
 
-// Parameters of the functions below: 0 destination, 1 source or value, 2 length. Local 3 is the length of a piece.
+// Parameters of the functions below: 0 destination, 1 source or value, 2 length. Local 3 is the length of a piece, 4 the
+// number of blocks that it reaches into behind its first.
 
 /** local 3 = min(length, PIECE), and its charge. */
 function nextPiece(body: ByteWriter, layout: MeterLayout): ByteWriter {
@@ -175,6 +177,12 @@ function nextPiece(body: ByteWriter, layout: MeterLayout): ByteWriter {
   return body.u8(0x20).u32(2).u8(0x20).u32(3).u8(0x6b).u8(0x21).u32(2); // length -= piece
 }
 
+/** Notes the blocks of the piece that begins at `start`; all of them for a piece without bytes at a block's start. */
+function notePiece(body: ByteWriter, start: (out: ByteWriter) => ByteWriter, layout: MeterLayout): void {
+  const last = (out: ByteWriter) => start(out).u8(0x20).u32(3).u8(0x6a).u8(0x41).s32(1).u8(0x6b);
+  noteRange(body, start, last, 4, layout);
+}
+
 /** local += piece */
 function advance(body: ByteWriter, local: number): ByteWriter {
   return body.u8(0x20).u32(local).u8(0x20).u32(3).u8(0x6a).u8(0x21).u32(local);
@@ -182,7 +190,7 @@ function advance(body: ByteWriter, local: number): ByteWriter {
 
 /** A loop from the first piece to the last; the destination is on the stack at the start of `piece`. */
 function forwards(layout: MeterLayout, piece: (body: ByteWriter) => unknown, movesSource: boolean): ByteWriter {
-  const body = new ByteWriter(128).u32(1).u32(1).u8(0x7f);
+  const body = new ByteWriter(192).u32(1).u32(2).u8(0x7f);
   forwardLoop(body, layout, piece, movesSource);
   return body.u8(0x0b);
 }
@@ -195,8 +203,9 @@ function forwardLoop(
 ): void {
   body.u8(0x03).u8(0x40);
   nextPiece(body, layout);
-  body.u8(0x20).u32(0);
-  piece(body);
+  const start = (out: ByteWriter) => out.u8(0x20).u32(0);
+  notePiece(body, start, layout);
+  piece(start(body));
   advance(body, 0);
   if (movesSource) advance(body, 1);
   body.u8(0x20).u32(2).u8(0x0d).u32(0).u8(0x0b);
@@ -204,14 +213,16 @@ function forwardLoop(
 
 /** Copies from the end if the destination lies behind the source: the two may overlap. */
 function copyBody(layout: MeterLayout): ByteWriter {
-  const body = new ByteWriter(256).u32(1).u32(1).u8(0x7f);
+  const body = new ByteWriter(384).u32(1).u32(2).u8(0x7f);
   const copy = new Uint8Array(copyCode);
   body.u8(0x20).u32(0).u8(0x20).u32(1).u8(0x4d).u8(0x04).u8(0x40);
   forwardLoop(body, layout, (to) => to.u8(0x20).u32(1).u8(0x20).u32(3).raw(copy), true);
   body.u8(0x05).u8(0x03).u8(0x40);
   nextPiece(body, layout);
-  for (const local of [0, 1]) body.u8(0x20).u32(local).u8(0x20).u32(2).u8(0x6a);
-  body.u8(0x20).u32(3).raw(copy);
+  // The length is now that of what lies before the piece.
+  const from = (local: number) => (out: ByteWriter) => out.u8(0x20).u32(local).u8(0x20).u32(2).u8(0x6a);
+  notePiece(body, from(0), layout);
+  from(1)(from(0)(body)).u8(0x20).u32(3).raw(copy);
   body.u8(0x20).u32(2).u8(0x0d).u32(0).u8(0x0b);
   return body.u8(0x0b).u8(0x0b);
 }

@@ -23,6 +23,7 @@ type InstructionKind =
   | 'memory.init'
   | 'memory.copy'
   | 'memory.fill'
+  | 'store'
   | 'grow';
 
 /** Reused for every instruction of a module, so that reading megabytes of code needs no allocation. */
@@ -36,14 +37,18 @@ export interface Instruction {
   index: number;
   /** The block's type (`open`, `if`, `loop`), the targets of `br_table`, or the opcode behind the prefixes 0xfc and 0xfd. */
   immediate: number;
+  /** Of a `store`: what it adds to the address. */
+  offset: number;
 }
+
+const FIRST_STORE = 0x36;
 
 /** Block types that are not the index of a type. */
 const NO_RESULT = -1;
 export const ONE_RESULT = -2;
 
 export function blankInstruction(): Instruction {
-  return { kind: 'plain', opcode: 0, index: 0, immediate: 0 };
+  return { kind: 'plain', opcode: 0, index: 0, immediate: 0, offset: 0 };
 }
 
 /**
@@ -54,7 +59,10 @@ export function readInstruction(code: ByteReader, into: Instruction): void {
   into.opcode = opcode;
   into.kind = 'plain';
   if (opcode >= 0x45 && opcode <= 0xc4) return;
-  if (opcode >= 0x28 && opcode <= 0x3e) return memoryArgument(code);
+  if (opcode >= 0x28 && opcode <= 0x3e) {
+    if (opcode < FIRST_STORE) return memoryArgument(code);
+    return storeArgument(code, into);
+  }
   switch (opcode) {
     case 0x00: // unreachable
     case 0x0f: // return
@@ -171,8 +179,18 @@ function blockType(code: ByteReader, into: Instruction): void {
 }
 
 function memoryArgument(code: ByteReader): void {
-  if (code.u32() >= 0x40) throw new PluginLoadError('the module has more than one memory: compile it with one');
+  onlyAlignment(code);
   code.skipLeb();
+}
+
+function storeArgument(code: ByteReader, into: Instruction): void {
+  into.kind = 'store';
+  onlyAlignment(code);
+  into.offset = code.u32();
+}
+
+function onlyAlignment(code: ByteReader): void {
+  if (code.u32() >= 0x40) throw new PluginLoadError('the module has more than one memory: compile it with one');
 }
 
 function onlyMemory(code: ByteReader): void {
@@ -219,11 +237,13 @@ function vector(code: ByteReader, into: Instruction): void {
   const sub = code.u32();
   into.immediate = sub;
   if (sub > 0xff) throw new PluginLoadError('the module uses relaxed SIMD: compile it with plain SIMD');
-  if (sub <= 11 || sub === 92 || sub === 93) return memoryArgument(code);
+  if (sub === 11) return storeArgument(code, into);
+  if (sub <= 10 || sub === 92 || sub === 93) return memoryArgument(code);
   if (sub === 12 || sub === 13) return code.skip(16);
   if (sub >= 21 && sub <= 34) return code.skip(1);
   if (sub >= 84 && sub <= 91) {
-    memoryArgument(code);
+    if (sub >= 88) storeArgument(code, into);
+    else memoryArgument(code);
     return code.skip(1);
   }
 }

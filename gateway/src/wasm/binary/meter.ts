@@ -10,8 +10,10 @@
 import { type ByteReader, ByteWriter } from './bytes.ts';
 import { CALL, costOf, HOST_CALL } from './costs.ts';
 import { entryCost, readLocals } from './function-facts.ts';
-import { charge, chargeBulk, chargeInit, growInPieces, type MeterLayout, refillIfEmpty } from './injected.ts';
+import { bulkInPieces, charge, growInPieces, initInPieces, type MeterLayout, refillIfEmpty } from './injected.ts';
 import { blankInstruction, type Instruction, readInstruction } from './instructions.ts';
+import { valueByte } from './types.ts';
+import { noteStore, type StoredType, storedType } from './written.ts';
 
 /** Units that are taken ahead at once; one instruction may cost more. */
 const STRETCH = 16_384;
@@ -31,9 +33,13 @@ interface Insertion {
   readonly at: number;
   /** Position at which the original goes on. */
   readonly resume: number;
-  /** `charge`: takes `value`; `look`: looks at the fuel; `index`: `value` is the function's new index. */
-  readonly kind: 'charge' | 'look' | 'index' | 'grow' | 'memory.init' | 'memory.copy' | 'memory.fill';
+  /**
+   * `charge`: takes `value`; `look`: looks at the fuel; `index`: `value` is the function's new index; `store`: notes
+   * where a value of type `stored` is stored, at `value` bytes behind the address.
+   */
+  readonly kind: 'charge' | 'look' | 'index' | 'grow' | 'store' | 'memory.init' | 'memory.copy' | 'memory.fill';
   value: number;
+  readonly stored?: StoredType;
 }
 
 /** A block, `if` or loop that is open. */
@@ -49,15 +55,14 @@ export function meterFunction(body: ByteReader, plan: MeterPlan, layout: MeterLa
   const locals = readLocals(body);
   const codeStart = body.at;
   const insertions = new Scan(body, plan, layout, locals.count).insertions;
-  const bulk = insertions.some(({ kind }) => kind.startsWith('memory.'));
+  const scratch = new ScratchTypes(insertions, plan.params + locals.count);
 
-  const out = new ByteWriter(body.end - locals.at + 32 * insertions.length + 16);
-  out.u32(locals.groups + (bulk ? 1 : 0)).raw(body.bytes.subarray(locals.at, codeStart));
-  if (bulk) out.u32(1).u8(0x7f);
-  const scratch = plan.params + locals.count;
+  const out = new ByteWriter(body.end - locals.at + 32 * insertions.length + 32);
+  out.u32(locals.groups + scratch.types.length).raw(body.bytes.subarray(locals.at, codeStart));
+  for (const type of scratch.types) out.u32(1).u8(valueByte[type]);
 
   let copied = codeStart;
-  for (const { at, kind, value, resume } of insertions) {
+  for (const { at, kind, value, resume, stored } of insertions) {
     out.raw(body.bytes.subarray(copied, at));
     copied = resume;
     switch (kind) {
@@ -73,14 +78,35 @@ export function meterFunction(body: ByteReader, plan: MeterPlan, layout: MeterLa
       case 'grow':
         growInPieces(out, layout);
         break;
+      case 'store':
+        noteStore(out, value, { address: scratch.first, value: scratch.of(stored ?? 'i32') }, layout);
+        break;
       case 'memory.init':
-        chargeInit(out, value, scratch, layout);
+        initInPieces(out, value, layout);
         break;
       default:
-        chargeBulk(out, kind, scratch, layout);
+        bulkInPieces(out, kind, layout);
     }
   }
   return out.raw(body.bytes.subarray(copied, body.end));
+}
+
+/** Locals that a function gets for operands of its stores: one for addresses, and one for each type of values. */
+class ScratchTypes {
+  readonly types: readonly StoredType[];
+  /** Index of the local for addresses. */
+  readonly first: number;
+
+  constructor(insertions: readonly Insertion[], first: number) {
+    const stored = new Set(insertions.flatMap(({ stored }) => stored ?? []));
+    this.types = stored.size === 0 ? [] : ['i32', ...stored];
+    this.first = first;
+  }
+
+  /** Index of the local for values of a type that the function stores. */
+  of(type: StoredType): number {
+    return this.first + this.types.lastIndexOf(type);
+  }
 }
 
 class Scan {
@@ -132,7 +158,8 @@ class Scan {
     return own < 0 ? HOST_CALL - CALL : this.#plan.costOfCalling(own);
   }
 
-  #pass({ kind, index }: Instruction, start: number, end: number): void {
+  #pass(instruction: Instruction, start: number, end: number): void {
+    const { kind, index } = instruction;
     switch (kind) {
       case 'open':
       case 'if':
@@ -164,6 +191,11 @@ class Scan {
       case 'grow':
         this.insertions.push({ at: start, kind, value: 0, resume: end });
         break;
+      case 'store': {
+        const { offset } = instruction;
+        this.insertions.push({ at: start, kind, value: offset, resume: start, stored: storedType(instruction) });
+        break;
+      }
       case 'memory.init':
       case 'memory.copy':
       case 'memory.fill':

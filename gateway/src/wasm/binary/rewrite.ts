@@ -16,6 +16,7 @@ import {
   writeInjectedCode,
   writeInjectedImports,
   writeInjectedTypes,
+  writtenIndex,
 } from './injected.ts';
 import { blankInstruction, readInstruction } from './instructions.ts';
 import { limit, MODULE_LIMITS } from './limits.ts';
@@ -32,11 +33,14 @@ import {
   type Sections,
 } from './sections.ts';
 import type { FunctionImport, MeteredModule, ModuleExport, MutableGlobal, Signature } from './types.ts';
+import { blockBitsOf } from './written.ts';
 
 /** Prefix of injected names; a module may not export names with it. */
 const RESERVED = 'gw:';
-/** The injected export: sets the fuel and every mutable global. */
+/** The injected export: sets the fuel and every mutable global, and notes that no block of memory is written to. */
 export const ENTER = 'gw:enter';
+/** The injected export: returns which blocks of memory were written to, 32 bits of them. */
+export const WRITTEN = 'gw:written';
 /** The injected export of the fuel, which host functions charge by the length of their work. */
 export const FUEL = 'gw:fuel';
 /** The injected exports of the mutable globals: this and their index. */
@@ -90,10 +94,13 @@ export function rewriteModule(wasm: Uint8Array, memoryBytes: number): MeteredMod
   const facts = readCode(sections[10], imports.length, refer, (segment) => {
     if (!initialised.has(segment)) initialised.set(segment, initialised.size);
   });
+  const memory = cappedMemory(sections[5], memoryBytes);
   const layout: MeterLayout = {
     importedFunctions: imports.length,
     addedImports,
     fuel: globals.count,
+    written: globals.count + 1,
+    blockBits: blockBitsOf(memory.pages),
     types: types.length,
     functions: imports.length + addedImports + defined.length,
     initialised,
@@ -119,7 +126,7 @@ export function rewriteModule(wasm: Uint8Array, memoryBytes: number): MeteredMod
   );
   const tables = sections[4];
   if (tables) section(4, checkedTables(tables));
-  section(5, cappedMemory(sections[5], memoryBytes));
+  section(5, memory.limits);
   section(6, writeGlobals(sections[6], globals, refer));
   section(7, writeExports(sections[7], globals.mutable, shift, layout));
   const elements = sections[9];
@@ -135,7 +142,7 @@ export function rewriteModule(wasm: Uint8Array, memoryBytes: number): MeteredMod
   const bytes = new Uint8Array(out.take());
   if (!WebAssembly.validate(bytes))
     throw new PluginLoadError('the module cannot be metered: please report this module');
-  return { bytes, imports, exports, mutableGlobals: globals.mutable };
+  return { bytes, imports, exports, mutableGlobals: globals.mutable, blockBits: layout.blockBits };
 }
 
 function copyOf(section: ByteReader): ByteWriter {
@@ -221,7 +228,14 @@ function checkedData(section: ByteReader): ByteWriter {
   return copyOf(section);
 }
 
-function cappedMemory(section: ByteReader | undefined, memoryBytes: number): ByteWriter {
+interface CappedMemory {
+  /** Pages that it begins with. */
+  readonly pages: number;
+  /** The content of the section. */
+  readonly limits: ByteWriter;
+}
+
+function cappedMemory(section: ByteReader | undefined, memoryBytes: number): CappedMemory {
   const reader = again(section);
   if (reader?.u32() !== 1) throw new PluginLoadError('the module must define exactly one memory');
   const flags = reader.u8();
@@ -234,7 +248,7 @@ function cappedMemory(section: ByteReader | undefined, memoryBytes: number): Byt
     throw new PluginLoadError(`the module begins with ${first * PAGE} bytes of memory, of at most ${cap * PAGE}`);
   }
   const most = flags === 1 ? Math.min(reader.u32(), cap) : cap;
-  return new ByteWriter().u32(1).u8(1).u32(first).u32(most);
+  return { pages: first, limits: new ByteWriter().u32(1).u8(1).u32(first).u32(most) };
 }
 
 /** Copies a constant expression, its function indices moved. */
@@ -250,14 +264,15 @@ function copyExpression(from: ByteReader, to: ByteWriter, shift: (index: number)
 }
 
 function writeGlobals(section: ByteReader | undefined, { count }: Globals, shift: (i: number) => number): ByteWriter {
-  const out = new ByteWriter().u32(count + 1);
+  const out = new ByteWriter().u32(count + 2);
   const reader = again(section);
   reader?.u32();
   for (let left = count; reader && left > 0; left--) {
     out.u8(reader.u8()).u8(reader.u8());
     copyExpression(reader, out, shift);
   }
-  return out.u8(0x7f).u8(1).u8(0x41).u8(0).u8(0x0b); // the fuel: a mutable i32, 0
+  out.u8(0x7f).u8(1).u8(0x41).u8(0).u8(0x0b); // the fuel: a mutable i32, 0
+  return out.u8(0x7e).u8(1).u8(0x42).u8(0).u8(0x0b); // the blocks that were written to: a mutable i64, 0
 }
 
 function writeExports(
@@ -268,7 +283,7 @@ function writeExports(
 ): ByteWriter {
   const reader = again(section);
   const count = reader?.u32() ?? 0;
-  const out = new ByteWriter().u32(count + mutable.length + 2);
+  const out = new ByteWriter().u32(count + mutable.length + 3);
   for (let left = count; reader && left > 0; left--) {
     out.name(reader.name());
     const kind = reader.u8();
@@ -276,7 +291,8 @@ function writeExports(
     out.u8(kind).u32(kind === 0 ? shift(index) : index);
   }
   for (const { index } of mutable) out.name(`${GLOBAL}${index}`).u8(3).u32(index);
-  return out.name(FUEL).u8(3).u32(layout.fuel).name(ENTER).u8(0).u32(enterIndex(layout));
+  out.name(FUEL).u8(3).u32(layout.fuel).name(ENTER).u8(0).u32(enterIndex(layout));
+  return out.name(WRITTEN).u8(0).u32(writtenIndex(layout));
 }
 
 /** Element segments in their eight forms (core specification 5.5.12). */

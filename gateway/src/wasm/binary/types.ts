@@ -12,6 +12,9 @@ const names = new Map<number, ValueType>([
   [0x6f, 'externref'],
 ]);
 
+/** Bytes of the types of numbers. */
+export const valueByte = { i32: 0x7f, i64: 0x7e, f32: 0x7d, f64: 0x7c, v128: 0x7b } as const;
+
 /** Returns the value type of a byte; undefined for those of unsupported proposals. */
 export function valueType(byte: number): ValueType | undefined {
   return names.get(byte);
@@ -47,6 +50,8 @@ export interface MeteredModule {
   readonly exports: readonly ModuleExport[];
   /** In the order of the parameters of `gw:enter` after the fuel. */
   readonly mutableGlobals: readonly MutableGlobal[];
+  /** Binary logarithm of the size of the blocks of memory that are noted when they are written to (`written.ts`). */
+  readonly blockBits: number;
 }
 
 export function describeSignature({ params, results }: Signature): string {

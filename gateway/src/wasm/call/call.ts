@@ -41,15 +41,19 @@ export interface Holder {
 const NO_BYTES = Buffer.alloc(0);
 /** Work below this length is included in the charge of every host call. */
 const FREE_LENGTH = 256;
+/** Units of work, some microseconds, that are charged together. */
+const MOST_OWED = 4_096;
 
 /** Stands in until the instance has its own. */
-const NO_MEMORY = new GuestMemory(new WebAssembly.Memory({ initial: 0 }), () => {});
+const NO_MEMORY = new GuestMemory(new WebAssembly.Memory({ initial: 0 }), () => {}, 0);
 const NO_FUEL = new WebAssembly.Global({ value: 'i32', mutable: true }, 0);
 
 export class Call {
   memory = NO_MEMORY;
   readonly clock = new CpuClock();
   #fuel = NO_FUEL;
+  /** Units of host work that the fuel still lacks: reaching it takes longer than little work does. */
+  #owed = 0;
   binding: Binding;
   hook: Hook = 'init';
   exchange: Exchange | null = null;
@@ -86,8 +90,13 @@ export class Call {
   }
 
   /** Imports are made before the instance, and the memory comes with it. */
-  attach(memory: WebAssembly.Memory, fuel: WebAssembly.Global, states: readonly { end(): void }[]): void {
-    this.memory = new GuestMemory(memory, (length) => this.charge(length));
+  attach(
+    memory: WebAssembly.Memory,
+    fuel: WebAssembly.Global,
+    states: readonly { end(): void }[],
+    blockBits: number,
+  ): void {
+    this.memory = new GuestMemory(memory, (length) => this.charge(length), blockBits);
     this.#fuel = fuel;
     this.#states = states;
   }
@@ -106,6 +115,7 @@ export class Call {
     this.written = null;
     this.writtenBytes = 0;
     this.changes = null;
+    this.#owed = 0;
   }
 
   /** Drops the request, so that an idle instance holds nothing of it. */
@@ -160,7 +170,10 @@ export class Call {
   }
 
   #take(units: number): void {
-    const fuel = Number(this.#fuel.value) - units;
+    this.#owed += units;
+    if (this.#owed >= 0 && this.#owed < MOST_OWED) return;
+    const fuel = Number(this.#fuel.value) - this.#owed;
+    this.#owed = 0;
     this.#fuel.value = Math.max(fuel, -(2 ** 30));
   }
 

@@ -1,4 +1,9 @@
-/** A plugin's memory for host functions. Every access is checked; references are not kept. */
+/**
+ * A plugin's memory for host functions. Every access is checked, and places that are written to are noted, so that they
+ * are restored after the call; references are not kept.
+ */
+import { WRITTEN_BITS } from '../binary/written.ts';
+import { type ConstantTexts, NO_TEXTS } from './constant-texts.ts';
 import { HostCallError } from './host-call-error.ts';
 
 /** Up to here a loop beats a call into the runtime's encoders. */
@@ -11,16 +16,26 @@ const MOST_POINTER = 4096;
 export class GuestMemory {
   readonly #memory: WebAssembly.Memory;
   readonly #charge: (length: number) => void;
+  readonly #blockBits: number;
   #bytes: Buffer;
+  /** Bits of blocks 0 to 31, and 32 to 63, that the host has written to (`binary/written.ts`). */
+  writtenLow = 0;
+  writtenHigh = 0;
+  /** Texts of the state that the call began with. */
+  constants: ConstantTexts = NO_TEXTS;
 
-  /** `charge` is called with the number of bytes that are read as text. */
-  constructor(memory: WebAssembly.Memory, charge: (length: number) => void) {
+  /**
+   * `charge` is called with the number of bytes that are read as text. `blockBits`: binary logarithm of the size of the
+   * blocks that are noted.
+   */
+  constructor(memory: WebAssembly.Memory, charge: (length: number) => void, blockBits: number) {
+    this.#blockBits = blockBits;
     this.#memory = memory;
     this.#charge = charge;
     this.#bytes = Buffer.from(memory.buffer);
   }
 
-  /** The whole memory. Growing detaches the buffer, which shows as a length of 0. */
+  /** The whole memory, to be read: writing to it would not be noted. Growing detaches the buffer, which shows as a length of 0. */
   get bytes(): Buffer {
     if (this.#bytes.length === 0) this.#bytes = Buffer.from(this.#memory.buffer);
     return this.#bytes;
@@ -28,6 +43,21 @@ export class GuestMemory {
 
   grow(pages: number): void {
     this.#memory.grow(pages);
+  }
+
+  forgetWritten(): void {
+    this.writtenLow = 0;
+    this.writtenHigh = 0;
+  }
+
+  #note(start: number, length: number): void {
+    if (length === 0) return;
+    const first = start >>> this.#blockBits;
+    const last = Math.min((start + length - 1) >>> this.#blockBits, first + WRITTEN_BITS - 1);
+    for (let block = first; block <= last; block++) {
+      if ((block & 32) === 0) this.writtenLow |= 1 << (block & 31);
+      else this.writtenHigh |= 1 << (block & 31);
+    }
   }
 
   /** Returns the first byte's index; throws if the range is not all inside. */
@@ -54,7 +84,8 @@ export class GuestMemory {
   /** UTF-8 text. */
   text(pointer: number, length: number): string {
     const start = this.#startOfText(pointer, length);
-    return this.bytes.toString('utf8', start, start + (length >>> 0));
+    const { bytes } = this;
+    return this.constants.at(bytes, start, length >>> 0) ?? bytes.utf8Slice(start, start + (length >>> 0));
   }
 
   /** A JSON pointer (RFC 6901). */
@@ -68,7 +99,8 @@ export class GuestMemory {
   /** One character a byte, as HTTP's own elements are. */
   latin1(pointer: number, length: number): string {
     const start = this.#startOfText(pointer, length);
-    return this.bytes.toString('latin1', start, start + (length >>> 0));
+    const { bytes } = this;
+    return this.constants.at(bytes, start, length >>> 0) ?? bytes.latin1Slice(start, start + (length >>> 0));
   }
 
   /** Reports whether the bytes spell `name`, which is in lower case, in any case. Makes no string. */
@@ -106,6 +138,7 @@ export class GuestMemory {
     const bytes = this.bytes;
     const length = text.length;
     if (length <= SHORT && length <= capacity >>> 0) {
+      this.#note(start, length);
       let i = 0;
       for (; i < length; i++) {
         const code = text.charCodeAt(i);
@@ -115,7 +148,10 @@ export class GuestMemory {
       if (i === length) return length;
     }
     const encoded = Buffer.byteLength(text);
-    if (encoded <= capacity >>> 0) bytes.write(text, start, encoded, encoded === length ? 'latin1' : 'utf8');
+    if (encoded <= capacity >>> 0) {
+      this.#note(start, encoded);
+      bytes.write(text, start, encoded, encoded === length ? 'latin1' : 'utf8');
+    }
     return encoded;
   }
 
@@ -124,6 +160,7 @@ export class GuestMemory {
     const start = this.#start(pointer, capacity);
     const from = Math.min(offset >>> 0, source.length);
     const count = Math.min(source.length - from, capacity >>> 0);
+    this.#note(start, count);
     this.bytes.set(source.subarray(from, from + count), start);
     return count;
   }
@@ -132,13 +169,17 @@ export class GuestMemory {
   writeWhole(source: Uint8Array | undefined, pointer: number, capacity: number): number {
     const start = this.#start(pointer, capacity);
     if (source === undefined) return -1;
-    if (source.length <= capacity >>> 0) this.bytes.set(source, start);
+    if (source.length <= capacity >>> 0) {
+      this.#note(start, source.length);
+      this.bytes.set(source, start);
+    }
     return source.length;
   }
 
   /** Doubles in a row, little-endian. */
   writeDoubles(values: readonly number[], pointer: number): void {
     let at = this.#start(pointer, values.length * 8);
+    this.#note(at, values.length * 8);
     for (const value of values) at = this.bytes.writeDoubleLE(value, at);
   }
 }

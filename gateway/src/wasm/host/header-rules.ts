@@ -1,5 +1,6 @@
 /** The header changes that plugins may make, and their form on the wire. */
 import type { HeaderOp } from '../../exchange.ts';
+import { internalized } from '../../text/internalized.ts';
 import type { Call } from '../call/call.ts';
 import { HostCallError } from '../call/host-call-error.ts';
 
@@ -60,8 +61,10 @@ export function headerName(call: Call, pointer: number, length: number): string 
   if (transportHeaders.has(name)) {
     throw new HostCallError(`the header ${name} is the gateway's: a plugin cannot change it`);
   }
-  if (known.size < MAX_KNOWN) known.set(spelt, name);
-  return name;
+  if (known.size >= MAX_KNOWN) return name;
+  const only = internalized(name);
+  known.set(spelt, only);
+  return only;
 }
 
 /** Returns the value; throws if it has a line break or another control character, or is too long. */
