@@ -20,6 +20,8 @@ import {
   type WebSocketUpstream,
 } from './web-sockets.ts';
 
+const PLAIN = 'GET /http HTTP/1.1\r\nHost: a\r\n\r\n';
+
 describe('a handshake', () => {
   let echo: WebSocketUpstream;
   let http: Upstream;
@@ -84,11 +86,16 @@ describe('a handshake', () => {
     ['a body', `${handshake('/echo', 'Content-Length: 5', 'Connection: close')}hello`],
     ['a body in chunks', `${handshake('/echo', 'Transfer-Encoding: chunked')}5\r\nhello\r\n0\r\n\r\n`],
     ['HTTP/1.0', handshake('/echo').replace('HTTP/1.1', 'HTTP/1.0')],
-    ['another protocol', handshake('/echo').replace('websocket', 'h2c')],
   ])('with %s is 426, and nothing behind it is served', async (_, request) => {
     const answer = await answerTo(`${request}GET /http HTTP/1.1\r\nHost: a\r\n\r\n`);
     expect(answer).toMatch(/^HTTP\/1\.1 426 /);
     expect(answer).not.toContain('served');
+  });
+
+  it('with another protocol is 426, and the request behind it is served', async () => {
+    const request = handshake('/echo').replace('websocket', 'h2c');
+    const answer = await answerTo(`${request}GET /http HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+    expect(answer).toMatch(/^HTTP\/1\.1 426 [\s\S]*HTTP\/1\.1 200 [\s\S]*served$/);
   });
 
   it('is answered by a middleware that refuses it', async () => {
@@ -109,13 +116,20 @@ describe('a handshake', () => {
     expect([status, body.length]).toEqual([200, 8 << 20]);
   });
 
-  it('behind another request is taken when that is answered, and is none before', async () => {
-    const behind = `GET /http HTTP/1.1\r\nHost: a\r\n\r\n${handshake('/echo')}`;
-    expect(await answerTo(behind)).toMatch(/^HTTP\/1\.1 200 [\s\S]*HTTP\/1\.1 426 /);
-    const client = new RawClient(gw.url, 'GET /http HTTP/1.1\r\nHost: a\r\n\r\n');
-    await client.until(({ text }) => text.endsWith('served'));
-    client.socket.write(handshake('/echo'));
-    await client.until(({ text }) => text.includes(' 101 '));
+  it.each([
+    ['together', (client: RawClient) => client.socket.write(`${PLAIN}${handshake('/echo')}`)],
+    [
+      'one after the other',
+      async (client: RawClient) => {
+        client.socket.write(PLAIN);
+        await client.until(({ text }) => text.endsWith('served'));
+        client.socket.write(handshake('/echo'));
+      },
+    ],
+  ])('behind another request is taken when that is answered: %s', async (_, send) => {
+    const client = new RawClient(gw.url, '');
+    await send(client);
+    await client.until(({ text }) => /^HTTP\/1\.1 200 [\s\S]*served[\s\S]* 101 /.test(text));
     client.socket.write(frame('hi'));
     await client.until(({ text }) => text.endsWith('hi'));
     client.socket.destroy();

@@ -217,7 +217,7 @@ export class Http1Response implements Responder, BodyOwner, SlowlyRead, HeaderHo
     const isUnread = body && !body.readableEnded;
     if (settings.state.drain.ends(openedAt) || isUnread || exchange?.fault) this.keepAlive = false;
     let hasDate = false;
-    let namesConnection = false;
+    let connectionAt = -1;
     let framing: Framing = this.#minor > 0 ? 'chunked' : 'closing';
     for (let i = 0; i < headers.length; i += 2) {
       switch (headers[i]) {
@@ -229,18 +229,19 @@ export class Http1Response implements Responder, BodyOwner, SlowlyRead, HeaderHo
           hasDate = true;
           break;
         case 'connection':
-          namesConnection = true;
-          // `Connection: Upgrade` does not imply it.
-          if (!this.keepAlive) headers[i + 1] += ', close';
+          connectionAt = i + 1;
           break;
       }
     }
     if (status === 204 || status === 304 || exchange?.method === 'HEAD') framing = 'none';
+    if (framing === 'closing') this.keepAlive = false;
+    // `Connection: Upgrade` does not imply it.
+    if (connectionAt >= 0 && !this.keepAlive) headers[connectionAt] += ', close';
     let text = addHeaders(statusLine(status), headers);
     this.#framing = framing;
     this.headSent = true;
     if (!hasDate) text += dateLine();
-    if (!namesConnection) text += this.keepAlive ? settings.keepAliveLines : 'Connection: close\r\n';
+    if (connectionAt < 0) text += this.keepAlive ? settings.keepAliveLines : 'Connection: close\r\n';
     return framing === 'chunked' ? `${text}Transfer-Encoding: chunked\r\n\r\n` : `${text}\r\n`;
   }
 }
