@@ -1,0 +1,402 @@
+/**
+ * Reads messages of HTTP/1.1 with llhttp, strict as it comes: the WebAssembly build that undici carries. llhttp sees
+ * heads and chunks; bodies of known length, and those that end with the connection, pass by it. Node.js limits what
+ * llhttp does not: bytes of a head, and of what stands around chunks (docs/decisions.md#own-http1).
+ */
+import { createRequire } from 'node:module';
+
+/** The first part of a message. */
+export interface MessageHead {
+  /** Of a request; empty for a response. */
+  readonly method: string;
+  /** Of a request, as it came; empty for a response. */
+  readonly target: string;
+  /** Of a response; 0 for a request. */
+  readonly status: number;
+  readonly major: number;
+  readonly minor: number;
+  /** Names and values in turn, as they came; values without white space around them. */
+  readonly headers: string[];
+  /** Another message may follow on the connection. */
+  readonly keepAlive: boolean;
+  /** Asks for another protocol, or switches to it. */
+  readonly upgrade: boolean;
+  /** Bytes of the body; -1 if they come in chunks, or until the connection ends. */
+  readonly length: number;
+  /** The body ends with the connection. */
+  readonly endsByClosing: boolean;
+}
+
+/** Receives the parts of messages in their order, after the bytes of a call have been parsed. May use other parsers. */
+export interface MessageReceiver {
+  head(head: MessageHead): void;
+  /** Shares its memory with the bytes that were passed to `read`. */
+  data(chunk: Buffer): void;
+  /** The message is whole. `trailers`: names and values in turn. */
+  end(trailers: readonly string[]): void;
+}
+
+/** Why bytes are no message. */
+export type ParseFailure = 'malformed' | 'head-too-large' | 'ended-early';
+
+export class ParseError extends Error {
+  readonly failure: ParseFailure;
+  /** Name of llhttp's error, such as HPE_INVALID_METHOD; one of Node.js where llhttp has no such limit. */
+  readonly code: string;
+  /** A head that is too large has not come to the end of its target. */
+  readonly inTarget: boolean;
+
+  constructor(failure: ParseFailure, code: string, reason: string, inTarget = false) {
+    super(reason);
+    this.failure = failure;
+    this.code = code;
+    this.inTarget = inTarget;
+  }
+}
+
+interface Llhttp {
+  readonly memory: WebAssembly.Memory;
+  malloc(bytes: number): number;
+  llhttp_alloc(type: number): number;
+  llhttp_free(parser: number): void;
+  llhttp_execute(parser: number, at: number, length: number): number;
+  llhttp_finish(parser: number): number;
+  llhttp_resume(parser: number): void;
+  llhttp_resume_after_upgrade(parser: number): void;
+  llhttp_get_error_pos(parser: number): number;
+  llhttp_get_error_reason(parser: number): number;
+  llhttp_get_method(parser: number): number;
+  llhttp_get_http_major(parser: number): number;
+  llhttp_get_http_minor(parser: number): number;
+  llhttp_method_name(method: number): number;
+  llhttp_errno_name(error: number): number;
+}
+
+const TYPES = { request: 1, response: 2 };
+const OK = 0;
+const PAUSED = 21;
+const PAUSED_UPGRADE = 22;
+/** Has llhttp go on to the next message: the body is not its concern. */
+const NO_BODY = 1;
+/** Has llhttp stop with an error of ours. */
+const REFUSED = -1;
+
+/** Bytes that are parsed at once. */
+const INPUT_BYTES = 64 << 10;
+/**
+ * Bytes between two pieces of data in chunks, such as extensions: as Node.js has it, which is llhttp's user like us
+ * (CVE-2024-22019).
+ */
+const MOST_BETWEEN_DATA = 16 << 10;
+/** A longer head is not kept whole for one of its headers. */
+const SHARED_HEAD = 1024;
+
+/** Kinds of spans. */
+const TARGET = 0;
+const NAME = 1;
+const VALUE = 2;
+const DATA = 3;
+
+/** Parts of the bytes under way: kind, and places of the first byte and behind the last one. */
+const spans: number[] = [];
+/** The parser under way; callbacks of llhttp belong to it. */
+let current: MessageParser | null = null;
+
+function note(kind: number, at: number, length: number): number {
+  spans.push(kind, at - input, at - input + length);
+  return OK;
+}
+
+const wasm: Uint8Array<ArrayBuffer> = createRequire(import.meta.url)('undici/lib/llhttp/llhttp_simd-wasm.js');
+const llhttp = new WebAssembly.Instance(new WebAssembly.Module(wasm), {
+  env: {
+    wasm_on_message_begin: () => {
+      (current as MessageParser).messageBegins();
+      return OK;
+    },
+    wasm_on_url: (_: number, at: number, length: number) => note(TARGET, at, length),
+    wasm_on_status: () => OK,
+    wasm_on_header_field: (_: number, at: number, length: number) => note(NAME, at, length),
+    wasm_on_header_value: (_: number, at: number, length: number) => note(VALUE, at, length),
+    wasm_on_headers_complete: (_: number, status: number, upgrade: number, keepAlive: number) =>
+      (current as MessageParser).headComes(status, upgrade !== 0, keepAlive !== 0),
+    wasm_on_body: (_: number, at: number, length: number) => note(DATA, at, length),
+    wasm_on_message_complete: () => {
+      (current as MessageParser).messageEnds();
+      return PAUSED;
+    },
+  },
+}).exports as unknown as Llhttp;
+const input = llhttp.malloc(INPUT_BYTES);
+let memory = new Uint8Array(llhttp.memory.buffer);
+
+/** The same bytes, if the memory has grown. */
+function heap(): Uint8Array {
+  if (memory.buffer !== llhttp.memory.buffer) memory = new Uint8Array(llhttp.memory.buffer);
+  return memory;
+}
+
+function textAt(pointer: number): string {
+  const bytes = heap();
+  return Buffer.from(bytes.subarray(pointer, bytes.indexOf(0, pointer))).toString('latin1');
+}
+
+const methods: string[] = [];
+
+function methodOf(parser: number): string {
+  const number = llhttp.llhttp_get_method(parser);
+  methods[number] ??= textAt(llhttp.llhttp_method_name(number));
+  return methods[number];
+}
+
+export class MessageParser {
+  /** The next response has no body, whatever its head says: it answers HEAD. */
+  answersHead = false;
+  #parser: number;
+  readonly #isResponse: boolean;
+  readonly #receiver: MessageReceiver;
+  readonly #mostHeadBytes: number;
+  #target = '';
+  #headers: string[] = [];
+  #trailers: string[] = [];
+  #lastKind = DATA;
+  /** Set once the head of the message is parsed. */
+  #head: MessageHead | null = null;
+  #headIsNew = false;
+  /** A message has begun, and is not whole. */
+  #begun = false;
+  #ended = false;
+  /** Bytes of the body that pass by llhttp: Infinity up to the end of the connection. */
+  #left = 0;
+  /** Bytes of the head, or since the last data of a chunk. */
+  #overhead = 0;
+  #bytes: Buffer = Buffer.alloc(0);
+
+  /** `mostHeadBytes`: a longer head, or part behind the chunks, is refused. */
+  constructor(kind: keyof typeof TYPES, receiver: MessageReceiver, mostHeadBytes: number) {
+    this.#parser = llhttp.llhttp_alloc(TYPES[kind]);
+    this.#isResponse = kind === 'response';
+    this.#receiver = receiver;
+    this.#mostHeadBytes = mostHeadBytes;
+  }
+
+  /** A message has begun, and its head is not whole. */
+  get inHead(): boolean {
+    return this.#begun && this.#head === null;
+  }
+
+  /** Bytes that belong to the body of the message, whatever they are. */
+  get knownLeft(): number {
+    return this.#left;
+  }
+
+  /** A message has begun, and is not whole. */
+  get inMessage(): boolean {
+    return this.#begun;
+  }
+
+  /**
+   * Reads up to the end of a message; returns how many bytes that were. The next call begins the next message, before
+   * which empty lines may stand. Throws ParseError, after which no more can be read; parts before the fault were
+   * received.
+   */
+  read(bytes: Buffer): number {
+    let at = 0;
+    do {
+      at += this.#left > 0 ? this.#pass(bytes.subarray(at)) : this.#parse(bytes.subarray(at, at + INPUT_BYTES));
+    } while (at < bytes.length && this.#begun && this.#parser !== 0);
+    return at;
+  }
+
+  /** The connection has ended. Throws ParseError if a message is not whole then. */
+  finish(): void {
+    if (this.#left === Number.POSITIVE_INFINITY) this.#end();
+    else if (this.#begun) throw new ParseError('ended-early', 'HPE_INVALID_EOF_STATE', 'the message is not whole');
+  }
+
+  /** Releases the memory. Nothing is read any more. */
+  free(): void {
+    if (this.#parser !== 0 && current !== this) llhttp.llhttp_free(this.#parser);
+    this.#parser = 0;
+  }
+
+  #pass(bytes: Buffer): number {
+    const data = bytes.length <= this.#left ? bytes : bytes.subarray(0, this.#left);
+    this.#left -= data.length;
+    this.#receiver.data(data);
+    if (this.#left === 0 && this.#parser !== 0) this.#end();
+    return data.length;
+  }
+
+  #parse(bytes: Buffer): number {
+    const parser = this.#parser;
+    spans.length = 0;
+    current = this;
+    this.#bytes = bytes;
+    heap().set(bytes, input);
+    let at = 0;
+    let result = llhttp.llhttp_execute(parser, input, bytes.length);
+    // A message that asks for another protocol: those who receive it decide about that.
+    if (result === PAUSED_UPGRADE) {
+      at = llhttp.llhttp_get_error_pos(parser) - input;
+      llhttp.llhttp_resume_after_upgrade(parser);
+      result = llhttp.llhttp_execute(parser, input + at, bytes.length - at);
+    }
+    let read = bytes.length;
+    if (result === PAUSED) {
+      read = llhttp.llhttp_get_error_pos(parser) - input;
+      llhttp.llhttp_resume(parser);
+    }
+    current = null;
+    const wasHead = this.#head === null || this.#headIsNew;
+    const data = this.#takeSpans();
+    this.#overhead = data.length > 0 || this.#headIsNew ? 0 : this.#overhead + read;
+    const failure = result === OK || result === PAUSED ? this.#tooLong(wasHead) : this.#failureOf(result);
+    this.#deliver(data);
+    if (failure !== null) throw failure;
+    return read;
+  }
+
+  #failureOf(result: number): ParseError {
+    const code = textAt(llhttp.llhttp_errno_name(result));
+    return new ParseError('malformed', code, textAt(llhttp.llhttp_get_error_reason(this.#parser)));
+  }
+
+  #tooLong(inHead: boolean): ParseError | null {
+    if (this.#ended) return null;
+    if (inHead || this.#trailers.length > 0) {
+      if (this.#overhead <= this.#mostHeadBytes) return null;
+      const inTarget = inHead && this.#lastKind === TARGET && this.#headers.length === 0;
+      return new ParseError('head-too-large', 'HPE_HEADER_OVERFLOW', 'the head is too large', inTarget);
+    }
+    if (this.#overhead <= MOST_BETWEEN_DATA) return null;
+    return new ParseError('malformed', 'HPE_CHUNK_EXTENSIONS_OVERFLOW', 'too much stands between pieces of data');
+  }
+
+  #deliver(data: readonly Buffer[]): void {
+    const receiver = this.#receiver;
+    if (this.#headIsNew && this.#head !== null) {
+      this.#headIsNew = false;
+      receiver.head(this.#head);
+    }
+    for (const chunk of data) {
+      if (this.#parser === 0) return;
+      receiver.data(chunk);
+    }
+    if (this.#ended && this.#parser !== 0) this.#end();
+  }
+
+  #end(): void {
+    const trailers = this.#trailers;
+    this.#ended = false;
+    this.#begun = false;
+    this.#left = 0;
+    this.#overhead = 0;
+    this.#head = null;
+    this.#trailers = [];
+    this.#lastKind = DATA;
+    trim(trailers);
+    this.#receiver.end(trailers);
+  }
+
+  /** For llhttp: all headers have come. */
+  headComes(status: number, upgrade: boolean, keepAlive: boolean): number {
+    this.#takeSpans();
+    const headers = this.#headers;
+    const target = this.#target;
+    this.#headers = [];
+    this.#target = '';
+    this.#lastKind = DATA;
+    trim(headers);
+    const { length, coding } = framingOf(headers);
+    const isChunked = coding !== undefined;
+    const bodiless = this.#isResponse && (this.answersHead || status < 200 || status === 204 || status === 304);
+    const endsByClosing = this.#isResponse && !bodiless && !isChunked && length === undefined;
+    this.#left = endsByClosing ? Number.POSITIVE_INFINITY : bodiless || isChunked ? 0 : (length ?? 0);
+    this.#headIsNew = true;
+    this.#head = {
+      method: this.#isResponse ? '' : methodOf(this.#parser),
+      target,
+      status,
+      major: llhttp.llhttp_get_http_major(this.#parser),
+      minor: llhttp.llhttp_get_http_minor(this.#parser),
+      headers,
+      keepAlive: keepAlive && !endsByClosing,
+      upgrade,
+      length: isChunked || endsByClosing ? -1 : this.#left,
+      endsByClosing,
+    };
+    // llhttp would read up to the end of the connection.
+    if (this.#isResponse && isChunked && coding.toLowerCase() !== 'chunked') return REFUSED;
+    return isChunked && !bodiless ? OK : NO_BODY;
+  }
+
+  /** For llhttp: the first byte of a message has come. */
+  messageBegins(): void {
+    this.#begun = true;
+  }
+
+  /** For llhttp: it has come to the end of a message, or of its head. */
+  messageEnds(): void {
+    this.#ended = this.#left === 0;
+  }
+
+  /** Moves spans into the message; returns those of its body. */
+  #takeSpans(): Buffer[] {
+    const data: Buffer[] = [];
+    if (spans.length === 0) return data;
+    const bytes = this.#bytes;
+    const first = spans[1] as number;
+    const length = (spans.at(-1) as number) - first;
+    const isShared = length <= SHARED_HEAD && spans[0] !== DATA;
+    const text = isShared ? bytes.toString('latin1', first, first + length) : '';
+    for (let i = 0; i < spans.length; i += 3) {
+      const kind = spans[i] as number;
+      const at = spans[i + 1] as number;
+      const end = spans[i + 2] as number;
+      if (kind === DATA) data.push(bytes.subarray(at, end));
+      else this.#add(kind, isShared ? text.slice(at - first, end - first) : bytes.toString('latin1', at, end));
+    }
+    spans.length = 0;
+    return data;
+  }
+
+  /** A name or value that came in parts comes as several spans of one kind. */
+  #add(kind: number, text: string): void {
+    const fields = this.#head === null ? this.#headers : this.#trailers;
+    if (kind === TARGET) this.#target += text;
+    else if (kind === this.#lastKind) fields[fields.length - 1] += text;
+    else fields.push(text);
+    this.#lastKind = kind;
+  }
+}
+
+/** Removes white space behind values, which llhttp leaves. */
+function trim(fields: string[]): void {
+  for (let i = 1; i < fields.length; i += 2) {
+    const value = fields[i] as string;
+    let end = value.length;
+    while (end > 0 && (value.charCodeAt(end - 1) === 32 || value.charCodeAt(end - 1) === 9)) end--;
+    if (end < value.length) fields[i] = value.slice(0, end);
+  }
+}
+
+interface Framing {
+  /** Undefined if the head has no Content-Length; llhttp has seen to it that it is one number. */
+  readonly length: number | undefined;
+  /** Transfer-Encoding; undefined if the head has none. */
+  readonly coding: string | undefined;
+}
+
+function framingOf(headers: readonly string[]): Framing {
+  let length: number | undefined;
+  let coding: string | undefined;
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i] as string;
+    if (name.length === 14 && name.toLowerCase() === 'content-length') length = Number(headers[i + 1]);
+    else if (name.length === 17 && name.toLowerCase() === 'transfer-encoding') {
+      coding = coding === undefined ? headers[i + 1] : `${coding}, ${headers[i + 1]}`;
+    }
+  }
+  return { length, coding };
+}
