@@ -4,7 +4,6 @@
  */
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type SecureContext } from 'node:tls';
-import type { buildConnector } from 'undici';
 import type { EgressGuard } from './guard.ts';
 import { LookupsCrowded, systemAddresses } from './name-lookups.ts';
 
@@ -30,7 +29,21 @@ export interface ConnectorOptions {
   readonly resolve?: (host: string, signal: AbortSignal) => Promise<readonly string[]>;
 }
 
-export function createConnector(options: ConnectorOptions): buildConnector.connector {
+/** A part of a URL. */
+export interface ConnectTarget {
+  readonly protocol: string;
+  readonly hostname: string;
+  /** Empty: that of the protocol. */
+  readonly port: string;
+}
+
+/** Connects, with TLS for `https:`. */
+export type Connector = (
+  target: ConnectTarget,
+  callback: (...outcome: [error: null, socket: Socket] | [error: Error, socket: null]) => void,
+) => void;
+
+export function createConnector(options: ConnectorOptions): Connector {
   return (target, callback) => {
     open(target, options).then(
       (socket) => callback(null, socket),
@@ -39,7 +52,7 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
   };
 }
 
-async function open(target: buildConnector.Options, options: ConnectorOptions): Promise<Socket> {
+async function open(target: ConnectTarget, options: ConnectorOptions): Promise<Socket> {
   const host = target.hostname.replace(/^\[|\]$/g, '');
   const deadline = AbortSignal.timeout(options.timeoutMs);
   const secure = target.protocol === 'https:';
