@@ -78,8 +78,11 @@ const PAUSED = 21;
 const PAUSED_UPGRADE = 22;
 /** Has llhttp go on to the next message: the body is not its concern. */
 const NO_BODY = 1;
+/** The only value of Transfer-Encoding that is read. llhttp does not take a tab for white space there. */
+const CHUNKED = /^chunked *$/i;
 /** Has llhttp stop with an error of ours. */
 const REFUSED = -1;
+const CR = 13;
 
 /** Bytes that are parsed at once. */
 const INPUT_BYTES = 64 << 10;
@@ -136,6 +139,14 @@ function heap(): Uint8Array {
   return memory;
 }
 
+function doubleCr(): ParseError {
+  return new ParseError('malformed', 'HPE_STRICT', 'LF expected behind the status line');
+}
+
+function chunkOverflow(): ParseError {
+  return new ParseError('malformed', 'HPE_CHUNK_EXTENSIONS_OVERFLOW', 'too much stands between pieces of data');
+}
+
 function textAt(pointer: number): string {
   const bytes = heap();
   return Buffer.from(bytes.subarray(pointer, bytes.indexOf(0, pointer))).toString('latin1');
@@ -166,10 +177,18 @@ export class MessageParser {
   /** A message has begun, and is not whole. */
   #begun = false;
   #ended = false;
+  /** llhttp has stopped behind a message, or behind its head if its body passes by. */
+  #stopped = false;
   /** Bytes of the body that pass by llhttp: Infinity up to the end of the connection. */
   #left = 0;
-  /** Bytes of the head, or since the last data of a chunk. */
+  /** Bytes of the head, of the part behind the chunks, or since the last data of a chunk. */
   #overhead = 0;
+  /** Bytes of the head up to the end of its target. */
+  #targetEnd = 0;
+  /** The last byte of the head so far is CR. */
+  #endsWithCr = false;
+  /** Why a head is refused that llhttp takes. */
+  #refusal: ParseError | null = null;
   #bytes: Buffer = Buffer.alloc(0);
 
   /** `mostHeadBytes`: a longer head, or part behind the chunks, is refused. */
@@ -234,43 +253,97 @@ export class MessageParser {
     current = this;
     this.#bytes = bytes;
     heap().set(bytes, input);
+    this.#stopped = false;
     let at = 0;
+    let headEnd = 0;
     let result = llhttp.llhttp_execute(parser, input, bytes.length);
-    // A message that asks for another protocol: those who receive it decide about that.
-    if (result === PAUSED_UPGRADE) {
+    while (result === PAUSED_UPGRADE || (result === PAUSED && !this.#stopped)) {
       at = llhttp.llhttp_get_error_pos(parser) - input;
-      llhttp.llhttp_resume_after_upgrade(parser);
+      if (result === PAUSED) {
+        headEnd = at;
+        llhttp.llhttp_resume(parser);
+      } else {
+        // A message asked for another protocol: those who received it have decided about that.
+        llhttp.llhttp_resume_after_upgrade(parser);
+      }
       result = llhttp.llhttp_execute(parser, input + at, bytes.length - at);
     }
     let read = bytes.length;
-    if (result === PAUSED) {
-      read = llhttp.llhttp_get_error_pos(parser) - input;
-      llhttp.llhttp_resume(parser);
-    }
+    if (result !== OK) read = llhttp.llhttp_get_error_pos(parser) - input;
+    if (result === PAUSED) llhttp.llhttp_resume(parser);
     current = null;
-    const wasHead = this.#head === null || this.#headIsNew;
-    const data = this.#takeSpans();
-    this.#overhead = data.length > 0 || this.#headIsNew ? 0 : this.#overhead + read;
-    const failure = result === OK || result === PAUSED ? this.#tooLong(wasHead) : this.#failureOf(result);
-    this.#deliver(data);
+    const failure =
+      this.#overflow(headEnd || read, read) ?? (result === OK || result === PAUSED ? null : this.#failureOf(result));
+    this.#deliver(this.#takeSpans());
     if (failure !== null) throw failure;
     return read;
   }
 
   #failureOf(result: number): ParseError {
+    if (this.#refusal !== null) return this.#refusal;
     const code = textAt(llhttp.llhttp_errno_name(result));
     return new ParseError('malformed', code, textAt(llhttp.llhttp_get_error_reason(this.#parser)));
   }
 
-  #tooLong(inHead: boolean): ParseError | null {
-    if (this.#ended) return null;
-    if (inHead || this.#trailers.length > 0) {
-      if (this.#overhead <= this.#mostHeadBytes) return null;
-      const inTarget = inHead && this.#lastKind === TARGET && this.#headers.length === 0;
-      return new ParseError('head-too-large', 'HPE_HEADER_OVERFLOW', 'the head is too large', inTarget);
+  /**
+   * Counts up to what was read, and drops what came behind a limit. `headEnd`: where the head ends, if it ends in these
+   * bytes.
+   */
+  #overflow(headEnd: number, read: number): ParseError | null {
+    if (this.#head === null || this.#headIsNew) {
+      if (this.#isResponse && this.#doublesCr(this.#headIsNew ? headEnd : read)) return this.#dropHead(doubleCr());
+      const bytes = this.#overhead + (this.#headIsNew ? headEnd : read);
+      if (bytes > this.#mostHeadBytes) return this.#dropHead(this.#headOverflow());
+      this.#overhead = this.#headIsNew ? 0 : bytes;
+      if (!this.#headIsNew) return null;
+    } else headEnd = 0;
+    const failure = this.#overflowBehindHead(headEnd, read);
+    if (failure !== null) this.#ended = false;
+    return failure;
+  }
+
+  #headOverflow(): ParseError {
+    this.#takeSpans();
+    const length = (this.#head?.target ?? this.#target).length;
+    const inTarget = this.#targetEnd > this.#mostHeadBytes && this.#targetEnd - length <= this.#mostHeadBytes;
+    return new ParseError('head-too-large', 'HPE_HEADER_OVERFLOW', 'the head is too large', inTarget);
+  }
+
+  #dropHead(failure: ParseError): ParseError {
+    spans.length = 0;
+    this.#head = null;
+    this.#headIsNew = false;
+    this.#ended = false;
+    return failure;
+  }
+
+  /** llhttp takes CR for the LF behind a status line, which nothing else does; elsewhere in a head it refuses that. */
+  #doublesCr(end: number): boolean {
+    const bytes = this.#bytes.subarray(0, Math.min(end, this.#mostHeadBytes - this.#overhead));
+    const isDoubled = (this.#endsWithCr && bytes[0] === CR) || bytes.includes('\r\r', 0, 'latin1');
+    this.#endsWithCr = bytes.at(-1) === CR;
+    return isDoubled;
+  }
+
+  /** Counts between pieces of data, and behind the last of them. */
+  #overflowBehindHead(from: number, read: number): ParseError | null {
+    let overhead = this.#overhead - from;
+    let inTrailers = this.#trailers.length > 0;
+    for (let i = 0; i < spans.length; i += 3) {
+      const isData = spans[i] === DATA;
+      if (inTrailers && !isData) continue;
+      const at = spans[i + 1] as number;
+      if (overhead + at > MOST_BETWEEN_DATA) {
+        spans.length = i;
+        return chunkOverflow();
+      }
+      overhead = isData ? -(spans[i + 2] as number) : -at;
+      inTrailers = !isData;
     }
-    if (this.#overhead <= MOST_BETWEEN_DATA) return null;
-    return new ParseError('malformed', 'HPE_CHUNK_EXTENSIONS_OVERFLOW', 'too much stands between pieces of data');
+    this.#overhead = overhead + read;
+    if (!inTrailers) return this.#overhead > MOST_BETWEEN_DATA ? chunkOverflow() : null;
+    if (this.#overhead <= this.#mostHeadBytes) return null;
+    return new ParseError('head-too-large', 'HPE_HEADER_OVERFLOW', 'the part behind the chunks is too large');
   }
 
   #deliver(data: readonly Buffer[]): void {
@@ -307,15 +380,23 @@ export class MessageParser {
     this.#headers = [];
     this.#target = '';
     this.#lastKind = DATA;
-    trim(headers);
     const { length, coding } = framingOf(headers);
+    trim(headers);
     const isChunked = coding !== undefined;
-    const bodiless = this.#isResponse && (this.answersHead || status < 200 || status === 204 || status === 304);
+    // Such a code has no meaning (RFC 9110, section 15); llhttp takes it.
+    if (this.#isResponse && status < 100) return this.#refuse('HPE_INVALID_STATUS', 'the status is below 100');
+    // llhttp takes an empty coding for none, and reads up to the end of the connection where a response has another.
+    if (isChunked && !CHUNKED.test(coding))
+      return this.#refuse('HPE_INVALID_TRANSFER_ENCODING', 'the transfer coding is not chunked');
+    const method = this.#isResponse ? '' : methodOf(this.#parser);
+    const bodiless = this.#isResponse
+      ? this.answersHead || status < 200 || status === 204 || status === 304
+      : method === 'CONNECT';
     const endsByClosing = this.#isResponse && !bodiless && !isChunked && length === undefined;
     this.#left = endsByClosing ? Number.POSITIVE_INFINITY : bodiless || isChunked ? 0 : (length ?? 0);
     this.#headIsNew = true;
     this.#head = {
-      method: this.#isResponse ? '' : methodOf(this.#parser),
+      method,
       target,
       status,
       major: llhttp.llhttp_get_http_major(this.#parser),
@@ -326,9 +407,12 @@ export class MessageParser {
       length: isChunked || endsByClosing ? -1 : this.#left,
       endsByClosing,
     };
-    // llhttp would read up to the end of the connection.
-    if (this.#isResponse && isChunked && coding.toLowerCase() !== 'chunked') return REFUSED;
-    return isChunked && !bodiless ? OK : NO_BODY;
+    return isChunked && !bodiless ? PAUSED : NO_BODY;
+  }
+
+  #refuse(code: string, reason: string): number {
+    this.#refusal = new ParseError('malformed', code, reason);
+    return REFUSED;
   }
 
   /** For llhttp: the first byte of a message has come. */
@@ -338,6 +422,7 @@ export class MessageParser {
 
   /** For llhttp: it has come to the end of a message, or of its head. */
   messageEnds(): void {
+    this.#stopped = true;
     this.#ended = this.#left === 0;
   }
 
@@ -354,6 +439,7 @@ export class MessageParser {
       const kind = spans[i] as number;
       const at = spans[i + 1] as number;
       const end = spans[i + 2] as number;
+      if (kind === TARGET) this.#targetEnd = this.#overhead + end;
       if (kind === DATA) data.push(bytes.subarray(at, end));
       else this.#add(kind, isShared ? text.slice(at - first, end - first) : bytes.toString('latin1', at, end));
     }
@@ -384,7 +470,7 @@ function trim(fields: string[]): void {
 interface Framing {
   /** Undefined if the head has no Content-Length; llhttp has seen to it that it is one number. */
   readonly length: number | undefined;
-  /** Transfer-Encoding; undefined if the head has none. */
+  /** Transfer-Encoding, with white space behind it; undefined if the head has none. */
   readonly coding: string | undefined;
 }
 
