@@ -50,7 +50,7 @@ const REFUSED: readonly (readonly [string, string, RegExp])[] = [
   ['TLS', '\x15\x03\x03\0\x02\x02\x46', /not valid/],
   ['a request', 'GET / HTTP/1.1\r\nHost: a\r\n\r\n', /not valid/],
   ['no status', 'HTTP/1.1 OK\r\n\r\n', /not valid/],
-  ['a status below 100', 'HTTP/1.1 099 Odd\r\nContent-Length: 0\r\n\r\n', /not valid: its status is 99/],
+  ['a status below 100', 'HTTP/1.1 099 Odd\r\nContent-Length: 0\r\n\r\n', /not valid: the status is below 100/],
   ['100 without a request that waits', `HTTP/1.1 100 Continue\r\n\r\n${OK}`, /not valid.*\(100\)/],
   [
     'a protocol that nobody asked for',

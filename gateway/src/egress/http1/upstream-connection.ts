@@ -310,7 +310,6 @@ export class UpstreamConnection implements MessageReceiver {
   }
 
   #informed(active: ActiveRequest, { status, upgrade }: MessageHead, headers: HeaderList): void {
-    if (status < 100) throw new InvalidAnswer(`its status is ${status}`);
     if (status === 100) throw new InvalidAnswer('it continues a request that does not wait for it (100)');
     active.isInformational = true;
     if (status !== SWITCHING) return active.handler.informational(status, headers);
