@@ -3,6 +3,7 @@
  * (docs/decisions.md#own-http1-upstream). It is destroyed as soon as it is in doubt where an answer ends.
  */
 import type { Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import type { HeaderList } from '../../exchange.ts';
 import { type MessageHead, MessageParser, type MessageReceiver, ParseError } from '../../http1/message-parser.ts';
 import { BodySender } from './body-sender.ts';
@@ -87,7 +88,9 @@ class ActiveRequest implements RequestController {
   fail(error: Error): void {
     if (this.over) return;
     this.over = true;
-    this.sender?.abandon();
+    const { body } = this.request;
+    if (this.sender !== null) this.sender.abandon();
+    else if (body instanceof Readable) body.destroy();
     this.handler.error(error);
   }
 }
