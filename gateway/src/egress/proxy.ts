@@ -169,11 +169,9 @@ class ProxyCall implements ResponseHandler, UpstreamCall {
     this.#body = body;
     const { method } = this.#exchange;
     const upgrade = this.#request.upgrade?.protocol ?? null;
+    // Others that are kept may be as stale as the one that failed.
     const newConnection = this.#retried;
-    this.#upstream.dispatch(
-      { method, path, headers, body, upgrade, newConnection, ...(origin === undefined ? {} : { origin }) },
-      this,
-    );
+    this.#upstream.dispatch({ method, path, headers, body, origin, upgrade, newConnection }, this);
   }
 
   start(controller: RequestController): void {

@@ -1,10 +1,17 @@
 /** The head of a request for an upstream: checked, so that no value can end it or frame the body, and written as text. */
 import type { Readable } from 'node:stream';
 import type { HeaderList } from '../../exchange.ts';
-import type { UpstreamRequest } from '../../hand-off.ts';
 
-export interface Http1Request extends UpstreamRequest {
+export interface Http1Request {
   readonly method: string;
+  /** Path and query. */
+  readonly path: string;
+  /** Lower-case name and value in turn. Those of the connection are set here, the others that frame the body checked. */
+  readonly headers: HeaderList;
+  /** One that streams has the length that Content-Length says, or goes in chunks. */
+  readonly body: Uint8Array | Readable | null;
+  /** Scheme and authority to connect to. Default: those of the upstream. */
+  readonly origin?: string | undefined;
   /** Protocol in which the connection shall go on; null: none. */
   readonly upgrade: string | null;
   /** Takes a new connection. Default: one that was kept, if there is one. */
