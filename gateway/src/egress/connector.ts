@@ -5,6 +5,7 @@
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type SecureContext } from 'node:tls';
 import type { EgressGuard } from './guard.ts';
+import type { Connector, ConnectTarget } from './http1/connection-pool.ts';
 import { LookupsCrowded, systemAddresses } from './name-lookups.ts';
 
 /** The guard said no; becomes 502 and one line in the log. */
@@ -28,20 +29,6 @@ export interface ConnectorOptions {
    */
   readonly resolve?: (host: string, signal: AbortSignal) => Promise<readonly string[]>;
 }
-
-/** A part of a URL. */
-export interface ConnectTarget {
-  readonly protocol: string;
-  readonly hostname: string;
-  /** Empty: that of the protocol. */
-  readonly port: string;
-}
-
-/** Connects, with TLS for `https:`. */
-export type Connector = (
-  target: ConnectTarget,
-  callback: (...outcome: [error: null, socket: Socket] | [error: Error, socket: null]) => void,
-) => void;
 
 export function createConnector(options: ConnectorOptions): Connector {
   return (target, callback) => {

@@ -2,12 +2,26 @@
  * Connections to one origin. A request takes the one that was used last, or a new one: their number has no limit, that
  * of calls has (docs/decisions.md#own-http1-upstream).
  */
+import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { atEndOfTick } from '../../scheduling/end-of-tick.ts';
-import type { Connector } from '../connector.ts';
 import { type Http1Request, type PreparedRequest, prepare } from './request-head.ts';
 import { type ResponseHandler, UpstreamClosed } from './response-handler.ts';
 import { type ConnectionOwner, UpstreamConnection } from './upstream-connection.ts';
+
+/** A part of a URL. */
+export interface ConnectTarget {
+  readonly protocol: string;
+  readonly hostname: string;
+  /** Empty: that of the protocol. */
+  readonly port: string;
+}
+
+/** Connects, with TLS for `https:`. */
+export type Connector = (
+  target: ConnectTarget,
+  callback: (...outcome: [error: null, socket: Socket] | [error: Error, socket: null]) => void,
+) => void;
 
 export interface PoolOptions {
   readonly connect: Connector;

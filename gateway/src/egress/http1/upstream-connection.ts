@@ -291,7 +291,7 @@ export class UpstreamConnection implements MessageReceiver {
     const socket = this.#socket;
     socket.off('data', this.#onData).off('end', this.#onEnd).off('drain', this.#onDrain);
     socket.off('error', this.#onError).off('close', this.#onClose);
-    // As node:http leaves it: whoever takes the connection decides when it flows.
+    // As node:http leaves it: the handler decides when it flows.
     socket.readableFlowing = null;
     if (active.unread !== null) socket.unshift(active.unread);
     socket.ref();
@@ -322,7 +322,7 @@ export class UpstreamConnection implements MessageReceiver {
     active.switching = headers;
   }
 
-  /** Takes the upstream at its word where it says how long it keeps the connection. */
+  /** Reads how long the upstream keeps the connection. */
   #keepFor(active: ActiveRequest, headers: HeaderList): void {
     for (let i = 0; i < headers.length; i += 2) {
       if (headers[i] !== 'keep-alive') continue;
