@@ -277,6 +277,22 @@ describe('an answer', () => {
     await isEmpty(rig);
   });
 
+  it.each(['hint', 'head', 'data'] as const)(
+    'leaves a connection that is read after a pause at its %s',
+    async (moment) => {
+      rig = await UpstreamRig.start(answering(`HTTP/1.1 103 Early Hints\r\n\r\n${OK}`));
+      const paused = rig.send({}, new RecordedAnswer(moment));
+      await eventually(() => expect(paused.hints).toEqual([103]));
+      paused.controller?.resume();
+      expect((await paused.whole).body).toBe('ok');
+      await becomesIdle(rig);
+      expect((await rig.get()).body).toBe('ok');
+      await becomesIdle(rig);
+      for (const socket of rig.peer.sockets) socket.end();
+      await isEmpty(rig);
+    },
+  );
+
   it('of megabytes is read no faster than the handler takes it', async () => {
     const bytes = 64 << 20;
     rig = await UpstreamRig.start((socket) =>

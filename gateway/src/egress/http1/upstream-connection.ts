@@ -159,8 +159,9 @@ export class UpstreamConnection implements MessageReceiver {
 
   resume(active: ActiveRequest): void {
     active.paused = false;
+    // An idle connection is read, too.
+    this.#socket.resume();
     this.#proceed(active);
-    if (this.#active === active && !active.paused) this.#socket.resume();
   }
 
   /** Ends the connection, and the request that is under way on it. */
