@@ -131,6 +131,23 @@ describe('a body that streams', () => {
     await isEmpty(rig);
   });
 
+  it('that has not begun gets no answer: one that comes is none to this request', async () => {
+    rig = await UpstreamRig.start((socket) =>
+      socket.write('HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n'),
+    );
+    const body = new PassThrough();
+    await expect(rig.get({ method: 'POST', body })).rejects.toThrow('it comes before the request');
+    expect(body.destroyed).toBe(true);
+    await isEmpty(rig);
+  });
+
+  it('that was paused is sent', async () => {
+    const { rig, seen } = await answeringAfter('0\r\n\r\n');
+    const body = Readable.from([Buffer.from('first')]).pause();
+    await rig.get({ method: 'POST', body });
+    expect(seen.text).toMatch(/\r\nfirst\r\n0\r\n\r\n$/);
+  });
+
   it('goes on while the answer has begun', async () => {
     rig = await UpstreamRig.start((socket) => {
       const all = received(socket);

@@ -22,7 +22,15 @@ export class BodySender {
     if (body.errored !== null) process.nextTick(() => this.#fail(body.errored ?? brokeOff()));
     else if (body.readableEnded) process.nextTick(() => this.#end());
     else if (body.destroyed) process.nextTick(() => this.#fail(brokeOff()));
-    else body.on('data', this.#send).on('end', this.#end).on('error', this.#fail).on('close', this.#close);
+    else {
+      body.on('data', this.#send).on('end', this.#end).on('error', this.#fail).on('close', this.#close);
+      body.resume();
+    }
+  }
+
+  /** The head is written. */
+  get begun(): boolean {
+    return this.#done || this.#bytes > 0;
   }
 
   /** All of it is written. */

@@ -35,7 +35,7 @@ export interface PreparedRequest {
 }
 
 /** The request cannot be written: a part of it would be read as something else. */
-export class InvalidRequest extends Error {
+class InvalidRequest extends Error {
   readonly code = 'GW_INVALID_REQUEST';
 }
 

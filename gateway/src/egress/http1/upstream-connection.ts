@@ -190,6 +190,9 @@ export class UpstreamConnection implements MessageReceiver {
     // A response that nobody asked for must not become the answer to the next request.
     if (active === null) return this.destroy();
     active.answered = true;
+    if (active.sender !== null && !active.sender.begun) {
+      return this.fail(active, new InvalidAnswer('it comes before the request'));
+    }
     active.unread = active.unread === null ? bytes : Buffer.concat([active.unread, bytes]);
     this.#proceed(active);
   };
