@@ -3,18 +3,13 @@
  * (docs/decisions.md#own-http1-upstream). It is destroyed as soon as it is in doubt where an answer ends.
  */
 import type { Socket } from 'node:net';
-import { Readable } from 'node:stream';
 import type { HeaderList } from '../../exchange.ts';
 import { type MessageHead, MessageParser, type MessageReceiver, ParseError } from '../../http1/message-parser.ts';
+import { ActiveRequest } from './active-request.ts';
 import { BodySender } from './body-sender.ts';
+import { keptMs } from './keep-alive.ts';
 import type { PreparedRequest } from './request-head.ts';
-import {
-  AnswerBrokeOff,
-  InvalidAnswer,
-  type RequestController,
-  type ResponseHandler,
-  UpstreamClosed,
-} from './response-handler.ts';
+import { AnswerBrokeOff, InvalidAnswer, type ResponseHandler, UpstreamClosed } from './response-handler.ts';
 
 export interface ConnectionOwner {
   /** Milliseconds for which a connection is kept, if the upstream does not say otherwise. */
@@ -30,70 +25,8 @@ export interface ConnectionOwner {
 const MOST_HEAD_BYTES = 64 << 10;
 /** Larger bodies are not copied behind the head. */
 const MOST_COPIED_BYTES = 16 << 10;
-/** A request is not sent in the last moments in which the upstream says that it waits for one, as undici has it. */
-const KEEP_ALIVE_MARGIN_MS = 2000;
-const MOST_KEEP_ALIVE_MS = 600_000;
-const TIMEOUT = /(?:^|,)[\t ]*timeout=(\d+)/i;
 
 const SWITCHING = 101;
-const NO_CONTENT = 204;
-const NOT_MODIFIED = 304;
-
-/** A request under way, and the parts of its answer that its handler does not take yet. */
-class ActiveRequest implements RequestController {
-  readonly request: PreparedRequest;
-  readonly handler: ResponseHandler;
-  readonly #connection: UpstreamConnection;
-  sender: BodySender | null = null;
-  paused = false;
-  /** A byte of the answer has come. */
-  answered = false;
-  /** The connection may serve another request after this one. */
-  keepsConnection: boolean;
-  /** Milliseconds for which the connection is kept. */
-  idleMs: number;
-  /** Pieces of the body that came while the handler was paused. */
-  pieces: Buffer[] | null = null;
-  /** Bytes behind them, which are not parsed yet. */
-  unread: Buffer | null = null;
-  /** The answer is whole. */
-  trailers: HeaderList | null = null;
-  /** The message under way is not the answer. */
-  isInformational = false;
-  /** Headers of an answer that switches protocols. */
-  switching: HeaderList | null = null;
-  /** Set by `end`, `upgrade` or `error`. */
-  over = false;
-
-  constructor(connection: UpstreamConnection, request: PreparedRequest, handler: ResponseHandler, idleMs: number) {
-    this.#connection = connection;
-    this.request = request;
-    this.handler = handler;
-    this.keepsConnection = request.keepsConnection;
-    this.idleMs = idleMs;
-  }
-
-  pause(): void {
-    if (!this.over && !this.paused) this.#connection.pause(this);
-  }
-
-  resume(): void {
-    if (!this.over && this.paused) this.#connection.resume(this);
-  }
-
-  abort(error: Error): void {
-    if (!this.over) this.#connection.fail(this, error);
-  }
-
-  fail(error: Error): void {
-    if (this.over) return;
-    this.over = true;
-    const { body } = this.request;
-    if (this.sender !== null) this.sender.abandon();
-    else if (body instanceof Readable) body.destroy();
-    this.handler.error(error);
-  }
-}
 
 export class UpstreamConnection implements MessageReceiver {
   /** When the upstream may close it, on the monotonic clock in milliseconds. */
@@ -300,7 +233,12 @@ export class UpstreamConnection implements MessageReceiver {
     if (active.unread !== null) socket.unshift(active.unread);
     socket.ref();
     this.#leave();
-    active.handler.upgrade(headers, socket);
+    try {
+      active.handler.upgrade(headers, socket);
+    } catch (error) {
+      socket.destroy();
+      active.handler.error(errorOf(error));
+    }
   }
 
   head(head: MessageHead): void {
@@ -310,9 +248,10 @@ export class UpstreamConnection implements MessageReceiver {
     const headers = head.headers;
     lowerCaseNames(headers);
     if (status < 200) return this.#informed(active, head, headers);
-    const keepsConnection = active.keepsConnection && head.keepAlive;
-    active.keepsConnection = keepsConnection && !(isBodiless(status) && announcesBody(headers));
-    if (active.keepsConnection) this.#keepFor(active, headers);
+    if (active.keepsConnection) {
+      active.idleMs = keptMs(head, active.idleMs);
+      active.keepsConnection = active.idleMs > 0;
+    }
     active.handler.head({ status, headers, length: head.length, endsByClosing: head.endsByClosing });
   }
 
@@ -324,17 +263,6 @@ export class UpstreamConnection implements MessageReceiver {
       throw new InvalidAnswer('it switches to no protocol that was asked for');
     }
     active.switching = headers;
-  }
-
-  /** Reads how long the upstream keeps the connection. */
-  #keepFor(active: ActiveRequest, headers: HeaderList): void {
-    for (let i = 0; i < headers.length; i += 2) {
-      if (headers[i] !== 'keep-alive') continue;
-      const seconds = TIMEOUT.exec(headers[i + 1] as string)?.[1];
-      if (seconds === undefined) continue;
-      active.idleMs = Math.min(Number(seconds) * 1000 - KEEP_ALIVE_MARGIN_MS, MOST_KEEP_ALIVE_MS);
-      if (active.idleMs <= 0) active.keepsConnection = false;
-    }
   }
 
   data(chunk: Buffer): void {
@@ -351,19 +279,6 @@ export class UpstreamConnection implements MessageReceiver {
     if (active.isInformational) active.isInformational = false;
     else active.trailers = trailers.map((text, i) => (i % 2 === 0 ? text.toLowerCase() : text));
   }
-}
-
-function isBodiless(status: number): boolean {
-  return status === NO_CONTENT || status === NOT_MODIFIED;
-}
-
-/** A body may follow although there must not be one. */
-function announcesBody(headers: HeaderList): boolean {
-  for (let i = 0; i < headers.length; i += 2) {
-    if (headers[i] === 'transfer-encoding') return true;
-    if (headers[i] === 'content-length' && Number(headers[i + 1]) > 0) return true;
-  }
-  return false;
 }
 
 function lowerCaseNames(headers: HeaderList): void {
