@@ -230,6 +230,35 @@ describe('an answer', () => {
     expect([body, length, trailers]).toEqual(['ok', -1, ['x-sum', '1']]);
   });
 
+  it.each([
+    ['a known length', answer('X: y\r\n')],
+    [
+      'chunks and trailers',
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;a=b\r\no\r\n1\r\nk\r\n0\r\nX-Sum: 1\r\n\r\n',
+    ],
+    ['informational responses', `HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n${OK}`],
+    ['no body', 'HTTP/1.1 204 No Content\r\nX: y\r\n\r\n'],
+  ])('is the same wherever it is cut: %s', async (_, bytes) => {
+    let cut = 0;
+    rig = await UpstreamRig.start((socket) => {
+      socket.setNoDelay(true).on('data', () => {
+        socket.write(bytes.slice(0, cut));
+        setImmediate(() => setImmediate(() => socket.write(bytes.slice(cut))));
+      });
+    });
+    const whole = await rig.get();
+    for (cut = 1; cut < bytes.length; cut++) {
+      const { status, headers, body, hints, trailers } = await rig.get();
+      expect({ status, headers, body, hints, trailers }).toEqual({
+        status: whole.status,
+        headers: whole.headers,
+        body: whole.body,
+        hints: whole.hints,
+        trailers: whole.trailers,
+      });
+    }
+  });
+
   it('comes behind informational responses', async () => {
     const hint = 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n';
     rig = await UpstreamRig.start(answering(`${hint}HTTP/1.1 102 Processing\r\n\r\n${hint}${OK}`));
