@@ -162,7 +162,7 @@ describe.skipIf(OTLP === undefined || OTLP_GRPC === undefined)('traces by OTLP',
     const spans = await traceOf(response.headers.get('x-trace-id') ?? '');
     expect(tree(spans)).toEqual([['GET /flaky', [['dispatch http-upstream', ['GET', 'GET']]]]]);
     const [first, second] = spans.filter(({ kind }) => kind === 3).sort((a, b) => Number(a.start - b.start));
-    expect(first).toMatchObject({ status: 2, attributes: { 'error.type': 'UND_ERR_SOCKET' } });
+    expect(first).toMatchObject({ status: 2, attributes: { 'error.type': 'GW_UPSTREAM_CLOSED' } });
     expect(second).toMatchObject({
       status: 0,
       attributes: { 'http.request.resend_count': 1, 'http.response.status_code': 200 },
@@ -178,7 +178,7 @@ describe.skipIf(OTLP === undefined || OTLP_GRPC === undefined)('traces by OTLP',
     await expect(call('/broken', { traceparent: broken.header }).then((each) => each.text())).rejects.toThrow();
     expect(named(await traceOf(broken.traceId), 'GET')).toMatchObject({
       status: 2,
-      attributes: { 'http.response.status_code': 200, 'error.type': 'UND_ERR_SOCKET' },
+      attributes: { 'http.response.status_code': 200, 'error.type': 'GW_UPSTREAM_BROKE_OFF' },
     });
 
     const silent = await call('/silent');

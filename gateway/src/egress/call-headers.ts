@@ -26,7 +26,10 @@ export function without(headers: HeaderList, isDropped: (name: string) => boolea
   return headers.filter((_, i) => !isDropped(headers[i - (i % 2)] ?? ''));
 }
 
-export function headerList(parsed: Record<string, string | string[] | undefined>): HeaderList {
+/** As undici parses them. */
+export type ParsedHeaders = Record<string, string | string[] | undefined>;
+
+export function headerList(parsed: ParsedHeaders): HeaderList {
   return Object.entries(parsed).flatMap(([name, value]) =>
     (Array.isArray(value) ? value : value === undefined ? [] : [value]).flatMap((each) => [name, each]),
   );

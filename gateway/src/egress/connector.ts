@@ -4,8 +4,8 @@
  */
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type SecureContext } from 'node:tls';
-import type { buildConnector } from 'undici';
 import type { EgressGuard } from './guard.ts';
+import type { Connector, ConnectTarget } from './http1/connection-pool.ts';
 import { LookupsCrowded, systemAddresses } from './name-lookups.ts';
 
 /** The guard said no; becomes 502 and one line in the log. */
@@ -30,7 +30,7 @@ export interface ConnectorOptions {
   readonly resolve?: (host: string, signal: AbortSignal) => Promise<readonly string[]>;
 }
 
-export function createConnector(options: ConnectorOptions): buildConnector.connector {
+export function createConnector(options: ConnectorOptions): Connector {
   return (target, callback) => {
     open(target, options).then(
       (socket) => callback(null, socket),
@@ -39,7 +39,7 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
   };
 }
 
-async function open(target: buildConnector.Options, options: ConnectorOptions): Promise<Socket> {
+async function open(target: ConnectTarget, options: ConnectorOptions): Promise<Socket> {
   const host = target.hostname.replace(/^\[|\]$/g, '');
   const deadline = AbortSignal.timeout(options.timeoutMs);
   const secure = target.protocol === 'https:';

@@ -3,8 +3,8 @@
  * exchange may take (docs/decisions.md#informational-bounded).
  */
 import type { Dispatcher } from 'undici';
+import type { ParsedHeaders } from './call-headers.ts';
 import { HttpCallError } from './http-call-error.ts';
-import type { ParsedHeaders } from './proxy-headers.ts';
 
 /** Servers that work for an hour say so (102) now and then. */
 const MOST_RESPONSES = 100;

@@ -1,16 +1,14 @@
 /** Headers on their way through the proxy, in both directions (docs/reference/gateway.md#proxying). */
 import type { Readable } from 'node:stream';
-import type { Exchange, HeaderList } from '../exchange.ts';
+import { type Exchange, type HeaderList, joinedHeader } from '../exchange.ts';
 import type { HandOff } from '../hand-off.ts';
 import { HOPS } from '../headers/hops.ts';
 import { STANDARD_NAMES } from '../headers/standard.ts';
 import type { Span } from '../spans/span.ts';
 import { traceparentOf } from '../telemetry/trace-context.ts';
+import { without } from './call-headers.ts';
 import { addForwarded, HOP_BY_HOP } from './forwarded-headers.ts';
 import type { HttpUpstream } from './upstream.ts';
-
-/** As undici parses them. */
-export type ParsedHeaders = Record<string, string | string[] | undefined>;
 
 /** Asks the upstream to go on in another protocol (RFC 9110, section 7.8); any other answer is a response as always. */
 export interface UpstreamUpgrade {
@@ -60,23 +58,21 @@ export function requestHeaders(
 }
 
 /** Returns an upstream's headers for the client. */
-export function responseHeaders(parsed: ParsedHeaders): HeaderList {
+export function responseHeaders(received: HeaderList): HeaderList {
+  const connection = joinedHeader(received, 'connection');
+  const hops = connection !== undefined && connection !== 'keep-alive' ? tokens(connection) : null;
   const headers: string[] = [];
-  const connection = parsed['connection'];
-  const hops = typeof connection === 'string' && connection !== 'keep-alive' ? tokens(connection) : undefined;
-  for (const name in parsed) {
+  for (let i = 0; i < received.length; i += 2) {
+    const name = received[i] as string;
     if (NOT_TO_CLIENT.has(name) || hops?.has(name)) continue;
-    const value = parsed[name];
-    if (typeof value === 'string') headers.push(name, value);
-    else if (value) for (const each of value) headers.push(name, each);
+    headers.push(name, received[i + 1] as string);
   }
   return headers;
 }
 
 /** Without fields that frame, route or authenticate a message (RFC 9110, section 6.5.1). */
-export function trailerFields(parsed: ParsedHeaders): HeaderList {
-  const kept = Object.entries(parsed).filter(([name]) => !NOT_IN_TRAILERS.has(name));
-  return responseHeaders(Object.fromEntries(kept));
+export function trailerFields(received: HeaderList): HeaderList {
+  return responseHeaders(without(received, (name) => NOT_IN_TRAILERS.has(name)));
 }
 
 function tokens(list: string): Set<string> {

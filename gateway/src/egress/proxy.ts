@@ -1,25 +1,20 @@
 /**
- * Carries a handed-off request to its upstream and the answer back, both bodies streaming, on undici's `dispatch`.
- * Tells the pipeline when the response's head is there, or which problem stands in its place.
+ * Carries a handed-off request to its upstream and the answer back, both bodies streaming, over HTTP/1.1. Tells the
+ * pipeline when the response's head is there, or which problem stands in its place.
  */
 import { type Duplex, Readable } from 'node:stream';
-import type { Dispatcher } from 'undici';
-import type { Exchange, HeaderList, ResponseSink } from '../exchange.ts';
+import { type Exchange, type HeaderList, headerOf, type ResponseSink } from '../exchange.ts';
 import { type HandOff, NotSendable, type UpstreamRequest } from '../hand-off.ts';
 import { streamed } from '../memory/collect-chunks.ts';
 import { type Problem, problem } from '../problems.ts';
 import { atEndOfTick } from '../scheduling/end-of-tick.ts';
 import type { Span } from '../spans/span.ts';
 import { ByteCollector, SMALL_PIECE } from '../streams/byte-collector.ts';
+import { without } from './call-headers.ts';
 import { ConnectTimeout, EgressRefused } from './connector.ts';
+import type { RequestController, ResponseHandler, ResponseHead } from './http1/response-handler.ts';
 import { LookupsCrowded } from './name-lookups.ts';
-import {
-  type ParsedHeaders,
-  type ProxyRequest,
-  requestHeaders,
-  responseHeaders,
-  trailerFields,
-} from './proxy-headers.ts';
+import { type ProxyRequest, requestHeaders, responseHeaders, trailerFields } from './proxy-headers.ts';
 import { StallTimer, UpstreamStalled } from './stall-timer.ts';
 import type { HttpUpstream } from './upstream.ts';
 import { type UpstreamCall, UpstreamCallsCrowded } from './upstream-calls.ts';
@@ -60,24 +55,18 @@ export function proxy(request: ProxyRequest, events: ProxyEvents): void {
   atEndOfTick(() => call.begin());
 }
 
-class ProxyCall implements Dispatcher.DispatchHandler, UpstreamCall {
+class ProxyCall implements ResponseHandler, UpstreamCall {
   /** Runs until the head of the answer is there, then from one piece of its body to the next. */
   readonly #timer: StallTimer;
   readonly #request: ProxyRequest;
   readonly #events: ProxyEvents;
   readonly #exchange: Exchange;
   readonly #upstream: HttpUpstream;
-  #controller: Dispatcher.DispatchController | null = null;
+  #controller: RequestController | null = null;
   #sink: ResponseSink | null = null;
-  /** Content-Length of the answer, or -1. */
+  /** Bytes of the answer's body; -1: only its end tells. */
   #expected = -1;
-  /** The answer has no body, by its status or length. */
-  #bodiless = false;
-  /** Response hooks run, and the sink for the body is not known yet. */
-  #waits = false;
   #paused = false;
-  /** Trailers of an answer that ended meanwhile, since it has no body. */
-  #endedEarly: ParsedHeaders | null = null;
   /** The body came in one chunk, and the sink was ended with it. */
   #whole = false;
   #headSent = false;
@@ -118,7 +107,7 @@ class ProxyCall implements Dispatcher.DispatchHandler, UpstreamCall {
     const controller = this.#controller;
     // No fallback takes its place.
     this.#discards = false;
-    this.onResponseError(controller, error);
+    this.error(error);
     controller?.abort(error);
     this.#upgraded?.destroy();
   }
@@ -126,13 +115,13 @@ class ProxyCall implements Dispatcher.DispatchHandler, UpstreamCall {
   /** Never throws: failures before there is a connection become answers, too. */
   begin(): void {
     try {
-      this.start();
+      this.#begin();
     } catch (error) {
-      this.onResponseError(null, errorOf(error));
+      this.error(errorOf(error));
     }
   }
 
-  start(): void {
+  #begin(): void {
     if (this.#finished) return;
     if (this.#exchange.closed) return this.#clientLeft();
     this.#controller = null;
@@ -142,7 +131,7 @@ class ProxyCall implements Dispatcher.DispatchHandler, UpstreamCall {
     this.#composes = true;
     compose(planned).then(
       (request) => this.#afterCompose(() => this.#send(request)),
-      (error: unknown) => this.#afterCompose(() => this.onResponseError(null, errorOf(error))),
+      (error: unknown) => this.#afterCompose(() => this.error(errorOf(error))),
     );
   }
 
@@ -155,7 +144,7 @@ class ProxyCall implements Dispatcher.DispatchHandler, UpstreamCall {
     try {
       next();
     } catch (error) {
-      this.onResponseError(null, errorOf(error));
+      this.error(errorOf(error));
     }
   }
 
@@ -178,23 +167,14 @@ class ProxyCall implements Dispatcher.DispatchHandler, UpstreamCall {
 
   #send({ path, headers, body, origin }: UpstreamRequest): void {
     this.#body = body;
-    this.#upstream.dispatch(
-      {
-        method: this.#exchange.method as Dispatcher.HttpMethod,
-        path,
-        headers,
-        body: body as Uint8Array | Readable | null,
-        upgrade: this.#request.upgrade?.protocol ?? null,
-        // undici's timers tick twice a second: the gateway's replace them (docs/decisions.md#timeouts-exact).
-        headersTimeout: 0,
-        bodyTimeout: 0,
-        ...(origin === undefined ? {} : { origin }),
-      },
-      this,
-    );
+    const { method } = this.#exchange;
+    const upgrade = this.#request.upgrade?.protocol ?? null;
+    // Others that are kept may be as stale as the one that failed.
+    const newConnection = this.#retried;
+    this.#upstream.dispatch({ method, path, headers, body, origin, upgrade, newConnection }, this);
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
+  start(controller: RequestController): void {
     // The time was up before there was a connection.
     if (this.#finished) return void controller.abort(new Error('given up'));
     this.#controller = controller;
@@ -214,7 +194,7 @@ class ProxyCall implements Dispatcher.DispatchHandler, UpstreamCall {
     if (this.#paused || this.#composes || (this.#sendsBody && this.#exchange.bodyStream?.waitsForClient)) return;
     const error = new UpstreamStalled(`nothing came for ${timeoutMs} ms`);
     const controller = this.#controller;
-    this.onResponseError(controller, error);
+    this.error(error);
     controller?.abort(error);
   }
 
@@ -223,33 +203,33 @@ class ProxyCall implements Dispatcher.DispatchHandler, UpstreamCall {
     return this.#body instanceof Readable && !this.#body.readableEnded;
   }
 
-  onRequestUpgrade(
-    _controller: Dispatcher.DispatchController,
-    status: number,
-    parsed: ParsedHeaders,
-    connection: Duplex,
-  ): void {
-    // Other listeners are gone.
+  upgrade(received: HeaderList, connection: Duplex): void {
     connection.on('error', () => {});
-    const headers = responseHeaders(parsed);
-    const fault = this.#request.upgrade?.faultOf(status, headers, String(parsed['upgrade'])) ?? null;
+    const headers = responseHeaders(received);
+    const protocol = headerOf(received, 'upgrade') ?? '';
+    const fault = this.#request.upgrade?.faultOf(SWITCHES, headers, protocol) ?? null;
     if (fault !== null || this.#finished) {
       connection.destroy();
-      return this.onResponseError(null, new Error(`its answer is not valid: ${fault}`));
+      return this.error(new Error(`its answer is not valid: ${fault}`));
     }
     this.#upstream.breaker.succeeded();
-    this.#span?.received(status);
+    this.#span?.received(SWITCHES);
     this.#upgraded = connection;
     this.#finish();
     connection.once('close', () => this.#upstream.calls.end(this));
     this.#events.upgraded(this.#exchange, headers, connection);
   }
 
-  onResponseStart(controller: Dispatcher.DispatchController, status: number, parsed: ParsedHeaders): void {
-    if (status === 101) return controller.abort(new Error('its answer switches to no protocol that was asked for'));
-    // These statuses have no body, and clients wait for one that a length announces (RFC 9110, section 8.6).
-    if (status < 200 || status === 204) delete parsed['content-length'];
-    if (status < 200) return this.#inform(controller, status, responseHeaders(parsed));
+  informational(status: number, received: HeaderList): void {
+    if (this.#finished) return;
+    const outcome = this.#events.informational(this.#exchange, status, headersOf(status, received));
+    if (outcome === 'passed') return;
+    const error = new Error('it sends informational responses without end');
+    if (outcome !== 'excess') this.#refuse(new NotSendable(outcome));
+    this.#controller?.abort(error);
+  }
+
+  head({ status, headers, length, endsByClosing }: ResponseHead): void {
     this.#timer.progressed();
     this.#upstream.breaker.succeeded();
     this.#span?.received(status);
@@ -257,50 +237,35 @@ class ProxyCall implements Dispatcher.DispatchHandler, UpstreamCall {
       this.#discards = true;
       return;
     }
-    const length = parsed['content-length'];
-    this.#expected = typeof length === 'string' && this.#exchange.method !== 'HEAD' ? Number(length) : -1;
-    this.#bodiless = status === 204 || status === 304 || this.#exchange.method === 'HEAD' || length === '0';
-    this.#exchange.response.endsByClosing =
-      !this.#bodiless && length === undefined && parsed['transfer-encoding'] === undefined;
-    const sink = this.#events.head(this.#exchange, status, responseHeaders(parsed));
-    if ('then' in sink) {
-      this.#waits = true;
-      this.#pause(controller);
-      sink.then(
-        (ready) => this.#ready(ready, controller),
-        (error: unknown) => controller.abort(errorOf(error)),
-      );
-    } else this.#ready(sink, null);
+    this.#expected = length;
+    this.#exchange.response.endsByClosing = endsByClosing;
+    const sink = this.#events.head(this.#exchange, status, headersOf(status, headers));
+    if (!('then' in sink)) return this.#ready(sink);
+    // Response hooks run, and the sink for the body is not known yet.
+    this.#pause();
+    const controller = this.#controller;
+    sink.then(
+      (ready) => this.#ready(ready),
+      (error: unknown) => controller?.abort(errorOf(error)),
+    );
   }
 
-  #inform(controller: Dispatcher.DispatchController, status: number, headers: HeaderList): void {
-    if (this.#finished) return;
-    const outcome = this.#events.informational(this.#exchange, status, headers);
-    if (outcome === 'passed') return;
-    const error = new Error('it sends informational responses without end');
-    if (outcome === 'excess') this.onResponseError(controller, error);
-    else this.#refuse(new NotSendable(outcome));
-    controller.abort(error);
-  }
-
-  #ready(sink: ResponseSink | null, paused: Dispatcher.DispatchController | null): void {
-    this.#waits = false;
+  #ready(sink: ResponseSink | null): void {
     if (sink === null) {
       // A response hook answered instead: the upstream's body is dropped.
       this.#finish();
-      if (this.#bodiless) paused?.resume();
+      if (this.#expected === 0) this.#controller?.resume();
       else this.#controller?.abort(new Error('replaced by a response hook'));
       return;
     }
     this.#headSent = true;
     this.#sink = sink;
-    sink.on('drain', () => this.#resume(this.#controller));
-    if (paused !== null) this.#resume(paused);
-    if (this.#endedEarly !== null && paused !== null) this.onResponseEnd(paused, this.#endedEarly);
+    sink.on('drain', () => this.#resume());
+    if (this.#paused) this.#resume();
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
-    if (this.#discards) return this.#discard(chunk, controller);
+  data(chunk: Uint8Array): void {
+    if (this.#discards) return this.#discard(chunk);
     this.#bytes += chunk.length;
     streamed(chunk.length);
     const sink = this.#sink;
@@ -312,7 +277,7 @@ class ProxyCall implements Dispatcher.DispatchHandler, UpstreamCall {
     } else if (chunk.length < SMALL_PIECE) this.#join(chunk);
     else {
       this.#flush();
-      if (!sink.write(chunk)) this.#pause(controller);
+      if (!sink.write(chunk)) this.#pause();
     }
   }
 
@@ -326,13 +291,13 @@ class ProxyCall implements Dispatcher.DispatchHandler, UpstreamCall {
   #flush(): void {
     if (this.#small === null || this.#small.length === 0 || this.#sink === null) return;
     const joined = this.#small.takeWhole();
-    if (!this.#sink.destroyed && !this.#sink.write(joined) && this.#controller !== null) this.#pause(this.#controller);
+    if (!this.#sink.destroyed && !this.#sink.write(joined)) this.#pause();
   }
 
   /** A short one is read, so that its connection is kept. */
-  #discard(chunk: Uint8Array, controller: Dispatcher.DispatchController): void {
+  #discard(chunk: Uint8Array): void {
     this.#discarded += chunk.length;
-    if (this.#discarded > MOST_DISCARDED) controller.abort(new Error('the answer is not wanted'));
+    if (this.#discarded > MOST_DISCARDED) this.#controller?.abort(new Error('the answer is not wanted'));
   }
 
   /** The answer that is not the response has ended, one way or another. */
@@ -346,32 +311,28 @@ class ProxyCall implements Dispatcher.DispatchHandler, UpstreamCall {
   }
 
   /** Pauses the upstream until the reader of the body wants more. */
-  #pause(controller: Dispatcher.DispatchController): void {
+  #pause(): void {
     this.#paused = true;
-    controller.pause();
+    this.#controller?.pause();
   }
 
-  #resume(controller: Dispatcher.DispatchController | null): void {
+  #resume(): void {
     this.#paused = false;
     if (!this.#finished) this.#timer.progressed();
-    controller?.resume();
+    this.#controller?.resume();
   }
 
-  onResponseEnd(_controller: Dispatcher.DispatchController, trailers: ParsedHeaders): void {
+  end(trailers: HeaderList): void {
     if (this.#finished) return;
     if (this.#discards) return this.#fallBack();
-    if (this.#waits) {
-      this.#endedEarly = trailers;
-      return;
-    }
     this.#finish();
     this.#flush();
-    if (!this.#whole && Object.keys(trailers).length > 0) this.#exchange.responder.trailers?.(trailerFields(trailers));
+    if (!this.#whole && trailers.length > 0) this.#exchange.responder.trailers?.(trailerFields(trailers));
     if (!this.#whole) this.#sink?.end();
     this.#events.done(this.#exchange, this.#bytes);
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
+  error(error: Error): void {
     if (this.#finished) return;
     if (this.#discards && !this.#exchange.closed && !(error instanceof UpstreamStalled)) return this.#fallBack();
     if (error instanceof NotSendable) return this.#refuse(error);
@@ -379,7 +340,7 @@ class ProxyCall implements Dispatcher.DispatchHandler, UpstreamCall {
     if (this.#mayRetry(error)) {
       this.#retried = true;
       this.#span?.end();
-      return this.start();
+      return this.begin();
     }
     this.#finish();
     if (this.#exchange.closed) return this.#upstream.breaker.abandoned(this.#exchange.clientIp);
@@ -411,7 +372,7 @@ class ProxyCall implements Dispatcher.DispatchHandler, UpstreamCall {
     if (this.#retried || this.#headSent || this.#exchange.closed) return false;
     if (this.#body !== null || !IDEMPOTENT.has(method)) return false;
     const code = codeOf(error);
-    return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE';
+    return code === 'GW_UPSTREAM_CLOSED' || code === 'ECONNRESET' || code === 'EPIPE';
   }
 
   #clientLeft(): void {
@@ -434,7 +395,16 @@ class ProxyCall implements Dispatcher.DispatchHandler, UpstreamCall {
 
 /** Bytes of an answer that is not wanted; past it its connection is closed. */
 const MOST_DISCARDED = 65_536;
+const SWITCHES = 101;
+const NO_CONTENT = 204;
 const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'TRACE']);
+
+function headersOf(status: number, received: HeaderList): HeaderList {
+  const headers = responseHeaders(received);
+  if (status >= 200 && status !== NO_CONTENT) return headers;
+  // These statuses have no body, and clients wait for one that a length announces (RFC 9110, section 8.6).
+  return without(headers, (name) => name === 'content-length');
+}
 
 function errorOf(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));

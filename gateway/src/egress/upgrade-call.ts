@@ -3,8 +3,9 @@ import type { Duplex } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type { HeaderList } from '../exchange.ts';
 import type { Holding } from '../memory/buffer-budget.ts';
+import { headerList, type ParsedHeaders } from './call-headers.ts';
 import { HttpCallError } from './http-call-error.ts';
-import { type ParsedHeaders, responseHeaders, type UpstreamUpgrade } from './proxy-headers.ts';
+import { responseHeaders, type UpstreamUpgrade } from './proxy-headers.ts';
 
 /** A handshake with its headers already in the request. */
 export type UpgradeHandshake = Pick<UpstreamUpgrade, 'protocol' | 'faultOf'>;
@@ -62,7 +63,7 @@ export class UpgradeCall implements Dispatcher.DispatchHandler {
   ): void {
     // Other listeners are gone.
     connection.on('error', () => {});
-    const headers = responseHeaders(parsed);
+    const headers = responseHeaders(headerList(parsed));
     const fault = this.#handshake.faultOf(status, headers, String(parsed['upgrade']));
     if (fault === null && !this.#signal.aborted) {
       return this.#answered.resolve({ status: SWITCHES, headers, connection });
@@ -77,7 +78,7 @@ export class UpgradeCall implements Dispatcher.DispatchHandler {
     }
     if (status < 200) return;
     this.#status = status;
-    this.#headers = responseHeaders(parsed);
+    this.#headers = responseHeaders(headerList(parsed));
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Dispatcher } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type RawRequest, RecordedAnswer } from '../../../test/upstream-rig.ts';
 import { EgressGuard } from './guard.ts';
 import { HttpUpstream } from './upstream.ts';
 import { UpstreamCalls } from './upstream-calls.ts';
@@ -31,26 +31,15 @@ beforeAll(async () => {
   other = await serve('other');
 });
 afterAll(async () => {
-  await upstream.close();
+  upstream.close();
   for (const server of servers) server.close();
 });
 
-function ask(request: Partial<Dispatcher.DispatchOptions>): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let body = '';
-    upstream.dispatch(
-      { method: 'GET', path: '/', headers: ['host', 'bucket.store.example'], ...request },
-      {
-        onRequestStart: () => {},
-        onResponseStart: () => {},
-        onResponseData: (_, chunk) => {
-          body += chunk;
-        },
-        onResponseEnd: () => resolve(body),
-        onResponseError: (_, error) => reject(error),
-      },
-    );
-  });
+async function ask(request: RawRequest): Promise<string> {
+  const answer = new RecordedAnswer();
+  const headers = ['host', 'bucket.store.example'];
+  upstream.dispatch({ method: 'GET', path: '/', headers, body: null, upgrade: null, ...request }, answer);
+  return (await answer.whole).body;
 }
 
 describe('an upstream', () => {

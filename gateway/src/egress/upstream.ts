@@ -1,6 +1,5 @@
 /** An upstream: base URL, pooled connections through the guard, mutual TLS, circuit breaker. Made at load. */
 import { createSecureContext, rootCertificates } from 'node:tls';
-import { Agent, type Dispatcher, Pool } from 'undici';
 import { APP_UPSTREAM } from '../artifact/app-upstream.ts';
 import type { JsonObject } from '../artifact/format.ts';
 import type { Upstream } from '../hand-off.ts';
@@ -8,6 +7,9 @@ import { isObject, type Obj } from '../spec/json.ts';
 import { CircuitBreaker } from './breaker.ts';
 import { createConnector } from './connector.ts';
 import { EgressGuard } from './guard.ts';
+import { ConnectionPool, type PoolOptions } from './http1/connection-pool.ts';
+import type { Http1Request } from './http1/request-head.ts';
+import type { ResponseHandler } from './http1/response-handler.ts';
 import type { UpstreamCalls } from './upstream-calls.ts';
 
 /** The config of an upstream is not usable; stops the load (exit 1). */
@@ -28,6 +30,7 @@ export interface UpstreamOptions {
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
+const IDLE_MS = 60_000;
 /** Idle time of connections to hosts that clients may name: each has its own. */
 const OTHERS_IDLE_MS = 5_000;
 const LOOPBACK = '127.0.0.1';
@@ -41,10 +44,10 @@ export class HttpUpstream implements Upstream {
   readonly basePath: string;
   readonly breaker = new CircuitBreaker();
   readonly calls: UpstreamCalls;
-  readonly #pool: Pool;
-  /** Agents for other hosts of the same service; each origin's is dropped when its last connection has closed. */
-  #others: Agent | null = null;
-  readonly #poolOptions: Pool.Options;
+  readonly #pool: ConnectionPool;
+  /** Pools of other hosts of the same service, by origin; each is dropped when its last connection has closed. */
+  readonly #others = new Map<string, ConnectionPool>();
+  readonly #poolOptions: PoolOptions;
 
   /** `connectTimeoutMs`: for a connection, with TLS. */
   constructor(url: URL, tls: Obj | undefined, connectTimeoutMs: number, options: UpstreamOptions) {
@@ -60,28 +63,30 @@ export class HttpUpstream implements Upstream {
         timeoutMs: connectTimeoutMs,
         ...(secureContext ? { secureContext } : {}),
       }),
-      allowH2: false,
-      pipelining: 1,
-      keepAliveTimeout: 60_000,
-      maxHeaderSize: 64 << 10,
+      idleMs: IDLE_MS,
     };
     // A WebSocket begins as a request of HTTP.
-    this.#pool = new Pool(url.origin.replace(/^ws/, 'http'), this.#poolOptions);
+    this.#pool = new ConnectionPool(new URL(url.href.replace(/^ws/, 'http')), this.#poolOptions);
   }
 
-  /** Sends a request, to another host of the same service if it names an origin. */
-  dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
-    if (request.origin === undefined) {
-      this.#pool.dispatch(request, handler);
-      return;
-    }
-    this.#others ??= new Agent({ ...this.#poolOptions, keepAliveTimeout: OTHERS_IDLE_MS });
-    this.#others.dispatch(request, handler);
+  /** Sends a request, to another host of the same service if it names an origin. Throws InvalidRequest. */
+  dispatch(request: Http1Request, handler: ResponseHandler): void {
+    const { origin } = request;
+    if (origin === undefined) return this.#pool.dispatch(request, handler);
+    const pool = this.#others.get(origin) ?? this.#poolOf(origin);
+    pool.dispatch(request, handler);
+    if (!pool.isEmpty) this.#others.set(origin, pool);
+  }
+
+  #poolOf(origin: string): ConnectionPool {
+    const emptied = () => void this.#others.delete(origin);
+    return new ConnectionPool(new URL(origin), { ...this.#poolOptions, idleMs: OTHERS_IDLE_MS, emptied });
   }
 
   /** Closes idle connections; those in use end with their requests. */
-  async close(): Promise<void> {
-    await Promise.allSettled([this.#pool.close(), this.#others?.close()]);
+  close(): void {
+    this.#pool.close();
+    for (const pool of this.#others.values()) pool.close();
   }
 }
 
@@ -125,8 +130,8 @@ export class Upstreams {
   }
 
   /** Closes idle connections; those in use end with their requests. */
-  async close(): Promise<void> {
-    await Promise.allSettled([...this.#open.values()].map((upstream) => upstream.close()));
+  close(): void {
+    for (const upstream of this.#open.values()) upstream.close();
   }
 }
 

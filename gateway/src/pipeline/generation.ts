@@ -189,12 +189,12 @@ export async function loadGeneration(artifact: Artifact, deps: GenerationDeps): 
       deps.metrics.runtimes.delete(runtime);
       runtime.close();
       capabilities.close();
-      void upstreams.close();
+      upstreams.close();
     });
   } catch (error) {
     runtime.close();
     capabilities.close();
-    await upstreams.close();
+    upstreams.close();
     throw error;
   }
 }

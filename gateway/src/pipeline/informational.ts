@@ -1,6 +1,6 @@
 /**
- * Informational responses (1xx) of an upstream on their way to the client. undici keeps reading them, so those that the
- * client has not received yet are bounded by number and bytes (docs/decisions.md#informational-bounded).
+ * Informational responses (1xx) of an upstream on their way to the client, bounded by number and bytes
+ * (docs/decisions.md#informational-bounded).
  */
 
 import { InformationalLimit } from '../egress/informational-limit.ts';
