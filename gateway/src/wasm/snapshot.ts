@@ -44,17 +44,20 @@ export class Snapshot {
    * bits; `blockBits`: the binary logarithm of their size.
    */
   restoreWritten(memory: GuestMemory, low: number, high: number, blockBits: number): void {
-    if ((low | high) === 0) return;
     const { bytes } = memory;
-    let start = -1;
-    for (let block = 0; block <= WRITTEN_BITS; block++) {
-      const isWritten = block < WRITTEN_BITS && (((block < 32 ? low : high) >>> (block & 31)) & 1) === 1;
-      if (isWritten === start >= 0) continue;
-      if (isWritten) start = block;
-      else {
-        this.#restoreBlocks(bytes, start << blockBits, ((block - start) << blockBits) + STORE_REACH, blockBits);
-        start = -1;
-      }
+    this.#restoreRuns(bytes, low, 0, blockBits);
+    this.#restoreRuns(bytes, high, 32, blockBits);
+  }
+
+  /** Restores the blocks of 32 bits, neighbours together; `first`: block of the lowest bit. */
+  #restoreRuns(bytes: Buffer, bits: number, first: number, blockBits: number): void {
+    for (let left = bits; left !== 0; ) {
+      const from = 31 - Math.clz32(left & -left);
+      const others = ~(left >>> from);
+      const count = others === 0 ? 32 : 31 - Math.clz32(others & -others);
+      this.#restoreBlocks(bytes, (first + from) << blockBits, (count << blockBits) + STORE_REACH, blockBits);
+      if (from + count >= 32) return;
+      left &= -1 << (from + count);
     }
   }
 
