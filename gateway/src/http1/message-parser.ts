@@ -430,7 +430,7 @@ export class MessageParser {
       headers,
       keepAlive: keepAlive && !endsByClosing,
       upgrade,
-      length: isChunked || endsByClosing ? -1 : this.#left,
+      length: (isChunked && !bodiless) || endsByClosing ? -1 : this.#left,
       endsByClosing,
     };
     return isChunked && !bodiless ? PAUSED : NO_BODY;
