@@ -10,7 +10,7 @@ import { type BodyLimits, type BodySource, IncomingBody } from './body.ts';
 import { clientCertificateOf } from './client-certificate.ts';
 import { contained } from './contained.ts';
 import type { ArrivingHead } from './header-memory.ts';
-import { Http1Response } from './http1-response.ts';
+import { Http1Response, type ResponseConnection } from './http1-response.ts';
 import { inspect } from './inspect.ts';
 import type { ConnectionUse } from './open-connections.ts';
 import { LINGER_MS, noHeaderRoom, type Refusal, refusalOf, type Unreadable, unreadable, verdictOf } from './refuse.ts';
@@ -65,7 +65,7 @@ interface Unserved {
   readonly response: Http1Response;
 }
 
-export class Http1Connection implements MessageReceiver, ConnectionUse, WatchedClient {
+export class Http1Connection implements MessageReceiver, ConnectionUse, WatchedClient, ResponseConnection {
   readonly socket: Socket;
   /** Monotonic milliseconds. */
   readonly openedAt = performance.now();
@@ -312,7 +312,6 @@ export class Http1Connection implements MessageReceiver, ConnectionUse, WatchedC
     response.refuse(refusal);
   }
 
-  /** For the response: all of it has left. The connection goes on with its next request, or ends. */
   responded(keepAlive: boolean): void {
     this.#response = null;
     if (!keepAlive || this.#phase !== 'open') return this.#finish();
@@ -340,14 +339,13 @@ export class Http1Connection implements MessageReceiver, ConnectionUse, WatchedC
     socket.once('close', () => clearTimeout(cut));
   }
 
-  /** Gives the socket up for another protocol; returns what has been read behind the request. */
   leave(): Buffer | null {
     const rest = this.#rest;
     this.#phase = 'left';
     this.#rest = null;
     this.#parser.free();
     this.socket.off('data', this.#read).off('end', this.#ended);
-    // Whoever listens next begins to read, also if the connection is paused.
+    // A paused connection goes on when the next listener is there.
     Reflect.set(this.socket, 'readableFlowing', null);
     return rest;
   }

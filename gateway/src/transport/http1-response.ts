@@ -1,5 +1,6 @@
 /** Writes the pipeline's answer to one HTTP/1.1 request. */
 import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
 import { type Duplex, Writable } from 'node:stream';
 import { CLIENT_CLOSED, type Exchange, type HeaderList, type Responder, type ResponseSink } from '../exchange.ts';
 import { addHeaders, dateLine } from '../http1/head.ts';
@@ -8,11 +9,24 @@ import { atEndOfTick } from '../scheduling/end-of-tick.ts';
 import type { BodyOwner } from './body.ts';
 import { contained } from './contained.ts';
 import type { HeaderHolder } from './header-memory.ts';
-import type { Http1Connection } from './http1-connection.ts';
 import { endInPieces } from './pieces.ts';
 import { gaveWay, noResponseRoom, type Refusal, tooSlow, unreadable } from './refuse.ts';
 import { takesTrailers } from './takes-trailers.ts';
+import type { TransportState } from './transport-state.ts';
 import { longBody, ONE_PIECE, type SlowlyRead, type UnreadResponse, watchWrites } from './unread-responses.ts';
+
+/** The connection that the response goes out on. */
+export interface ResponseConnection {
+  readonly socket: Socket;
+  readonly isSecure: boolean;
+  /** Monotonic milliseconds. */
+  readonly openedAt: number;
+  readonly settings: { readonly state: TransportState; readonly keepAliveLines: string };
+  /** All of the response has left. The connection goes on with its next request, or ends. */
+  responded(keepAlive: boolean): void;
+  /** Gives the socket up for another protocol; returns what has been read behind the request. */
+  leave(): Buffer | null;
+}
 
 /** How the end of a body is told. */
 type Framing = 'none' | 'length' | 'chunked' | 'closing';
@@ -28,7 +42,7 @@ export class Http1Response implements Responder, BodyOwner, SlowlyRead, HeaderHo
   /** Another request may follow on the connection. */
   keepAlive = false;
   headSent = false;
-  readonly connection: Http1Connection;
+  readonly connection: ResponseConnection;
   readonly #minor: number;
   #framing: Framing = 'none';
   /** Content-Length of a body that streams. */
@@ -42,7 +56,7 @@ export class Http1Response implements Responder, BodyOwner, SlowlyRead, HeaderHo
   #released = false;
 
   /** `minor`: the client speaks HTTP/1.`minor`. */
-  constructor(connection: Http1Connection, minor: number) {
+  constructor(connection: ResponseConnection, minor: number) {
     this.connection = connection;
     this.#minor = minor;
   }
