@@ -3,7 +3,7 @@
  * heads and chunks; bodies of known length, and those that end with the connection, pass by it. Node.js limits what
  * llhttp does not: bytes of a head, and of what stands around chunks (docs/decisions.md#own-http1).
  */
-import { createRequire } from 'node:module';
+import wasm from 'undici/lib/llhttp/llhttp_simd-wasm.js';
 
 /** The first part of a message. */
 export interface MessageHead {
@@ -114,7 +114,6 @@ function note(kind: number, at: number, length: number): number {
   return OK;
 }
 
-const wasm: Uint8Array<ArrayBuffer> = createRequire(import.meta.url)('undici/lib/llhttp/llhttp_simd-wasm.js');
 const llhttp = new WebAssembly.Instance(new WebAssembly.Module(wasm), {
   env: {
     wasm_on_message_begin: () => {
