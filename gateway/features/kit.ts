@@ -60,6 +60,7 @@ export {
   type WebSocketLimits,
 } from '../src/hand-off.ts';
 export { holdsCredential } from '../src/headers/credential-names.ts';
+export { isFieldValue } from '../src/headers/field-syntax.ts';
 export { HOPS } from '../src/headers/hops.ts';
 export { parseHttpDate } from '../src/headers/http-date.ts';
 export { isUtf8, mediaTypeOf } from '../src/headers/media-type.ts';
@@ -121,7 +122,6 @@ export { HostCallError } from '../src/wasm/call/host-call-error.ts';
 export type { LogLevel } from '../src/wasm/call/plugin.ts';
 export {
   AUTH_PREFIX,
-  isFieldValue,
   isToken,
   MAX_HEADERS,
   MAX_VALUE,

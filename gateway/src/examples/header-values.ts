@@ -1,9 +1,10 @@
 /** Headers of a described response, with examples or values made from their schemas. */
 import type { DescribedValue, Json } from '../artifact/format.ts';
 import type { HeaderList } from '../exchange.ts';
+import { isFieldValue } from '../headers/field-syntax.ts';
 import { STANDARD_NAMES } from '../headers/standard.ts';
 import { isObject } from '../spec/json.ts';
-import { isFieldValue, isToken, transportHeaders } from '../wasm/host/header-rules.ts';
+import { isToken, transportHeaders } from '../wasm/host/header-rules.ts';
 import type { ValueMaker } from './valid-value.ts';
 
 /** Returns headers that the gateway does not set itself. */

@@ -1,13 +1,10 @@
 /** Writes the heads of HTTP/1.1 messages. */
-import { validateHeaderName } from 'node:http';
 import type { HeaderList } from '../exchange.ts';
+import { isFieldValue, isHttpToken } from '../headers/field-syntax.ts';
 
 /** Names that were valid once; most heads have the same. */
 const known = new Set<string>();
 const MOST_KNOWN = 1000;
-
-/** Bytes that a value must not hold (RFC 9110, section 5.5): an end of a line would begin another header. */
-const NOT_IN_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
 
 /** Returns the text with a line for each header. Throws TypeError if a name or value is not valid. */
 export function addHeaders(text: string, headers: HeaderList): string {
@@ -16,7 +13,7 @@ export function addHeaders(text: string, headers: HeaderList): string {
     const name = headers[i] as string;
     const value = headers[i + 1] as string;
     if (!known.has(name)) checkName(name);
-    if (NOT_IN_VALUE.test(value))
+    if (!isFieldValue(value))
       throw new TypeError(`the value of the header ${name} holds a byte that must not be there`);
     all += `${name}: ${value}\r\n`;
   }
@@ -24,7 +21,7 @@ export function addHeaders(text: string, headers: HeaderList): string {
 }
 
 function checkName(name: string): void {
-  validateHeaderName(name);
+  if (!isHttpToken(name)) throw new TypeError(`"${name}" is not the name of a header`);
   if (known.size < MOST_KNOWN) known.add(name);
 }
 

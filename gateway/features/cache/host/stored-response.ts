@@ -1,6 +1,6 @@
 /** The value stored under a key: a response, or a note that there are several, by request headers. */
 import { randomUUID } from 'node:crypto';
-import { get, type HeaderList, isObject } from '../../kit.ts';
+import { get, type HeaderList, isFieldValue, isObject } from '../../kit.ts';
 import type { Freshness } from './freshness.ts';
 
 export interface StoredResponse extends Freshness {
@@ -100,9 +100,8 @@ function isTexts(value: unknown): value is string[] {
 }
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
-const NOT_FIELD_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
 
 function areHeaders(list: HeaderList): boolean {
   if (list.length % 2 !== 0) return false;
-  return list.every((text, i) => (i % 2 === 0 ? TOKEN.test(text) : !NOT_FIELD_VALUE.test(text)));
+  return list.every((text, i) => (i % 2 === 0 ? TOKEN.test(text) : isFieldValue(text)));
 }

@@ -5,9 +5,10 @@
 import { sortedMembers } from '../../artifact/canonical-json.ts';
 import type { JsonObject, Operation } from '../../artifact/format.ts';
 import type { McpUpstream } from '../../artifact/tools.ts';
+import { isFieldValue } from '../../headers/field-syntax.ts';
 import type { Diagnostics } from '../../spec/diagnostic.ts';
 import { isObject, kindOf, type Obj } from '../../spec/json.ts';
-import { isFieldValue, isToken, transportHeaders } from '../../wasm/host/header-rules.ts';
+import { isToken, transportHeaders } from '../../wasm/host/header-rules.ts';
 import { type ConfigValidator, configValidator, isReference } from '../plugins/config-schema.ts';
 import { manifestPlace } from '../project/manifest-place.ts';
 import {

@@ -1,6 +1,7 @@
 /** The head of a request for an upstream: checked, so that no value can end it or frame the body, and written as text. */
 import type { Readable } from 'node:stream';
 import type { HeaderList } from '../../exchange.ts';
+import { isFieldValue, isHttpToken } from '../../headers/field-syntax.ts';
 
 export interface Http1Request {
   readonly method: string;
@@ -63,22 +64,20 @@ const ROLES: ReadonlyMap<string, number> = new Map([
 const knownNames = new Map(ROLES);
 const MOST_KNOWN_NAMES = 1000;
 
-const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const DIGITS = /^\d{1,15}$/;
-/** 1 for characters of field values (RFC 9110, section 5.5). */
-const VALUE_CHARACTERS = new Uint8Array(256).fill(1, 0x20).fill(1, 0x09, 0x0a).fill(0, 0x7f, 0x80);
 /** 1 for characters of targets: what is visible, and bytes above ASCII. */
 const PATH_CHARACTERS = new Uint8Array(256).fill(1, 0x21).fill(0, 0x7f, 0x80);
 
-function consistsOf(text: string, characters: Uint8Array): boolean {
-  for (let i = 0; i < text.length; i++) if (characters[text.charCodeAt(i)] !== 1) return false;
+function isPath(path: string): boolean {
+  if (path[0] !== '/') return false;
+  for (let i = 0; i < path.length; i++) if (PATH_CHARACTERS[path.charCodeAt(i)] !== 1) return false;
   return true;
 }
 
 function roleOf(name: string): number {
   const known = knownNames.get(name);
   if (known !== undefined) return known;
-  const role = TOKEN.test(name) ? (ROLES.get(name.toLowerCase()) ?? PLAIN) : INVALID;
+  const role = isHttpToken(name) ? (ROLES.get(name.toLowerCase()) ?? PLAIN) : INVALID;
   if (knownNames.size < MOST_KNOWN_NAMES) knownNames.set(name, role);
   return role;
 }
@@ -87,11 +86,10 @@ function roleOf(name: string): number {
 export function prepare(request: Http1Request, authority: string): PreparedRequest {
   const { method, path, upgrade } = request;
   const body = request.body instanceof Uint8Array && request.body.length === 0 ? null : request.body;
-  if (!TOKEN.test(method) || method === 'CONNECT') throw new InvalidRequest('the method cannot be sent to an upstream');
-  if (path[0] !== '/' || !consistsOf(path, PATH_CHARACTERS)) {
-    throw new InvalidRequest('the path cannot be sent to an upstream');
-  }
-  if (upgrade !== null && !TOKEN.test(upgrade)) throw new InvalidRequest('the protocol to upgrade to is not valid');
+  if (!isHttpToken(method) || method === 'CONNECT')
+    throw new InvalidRequest('the method cannot be sent to an upstream');
+  if (!isPath(path)) throw new InvalidRequest('the path cannot be sent to an upstream');
+  if (upgrade !== null && !isHttpToken(upgrade)) throw new InvalidRequest('the protocol to upgrade to is not valid');
   const expectsBody = WITH_BODY.has(method);
   // Servers that do not expect a body might take it for the next request, or send one with an answer to HEAD.
   const keepsConnection = upgrade === null && method !== 'HEAD' && (body === null || expectsBody);
@@ -122,8 +120,7 @@ class Fields {
     for (let i = 0; i < headers.length; i += 2) {
       const name = headers[i] as string;
       const value = headers[i + 1] as string;
-      if (!consistsOf(value, VALUE_CHARACTERS))
-        throw new InvalidRequest(`the value of the header ${name} is not valid`);
+      if (!isFieldValue(value)) throw new InvalidRequest(`the value of the header ${name} is not valid`);
       const role = roleOf(name);
       if (role === PLAIN) this.text += `${name}: ${value}\r\n`;
       else this.#take(role, name, value);

@@ -3,8 +3,8 @@ import type { JsonObject } from '../../artifact/format.ts';
 import type { McpUpstream } from '../../artifact/tools.ts';
 import { UpstreamError } from '../../egress/upstream.ts';
 import type { HeaderList } from '../../exchange.ts';
+import { isFieldValue } from '../../headers/field-syntax.ts';
 import type { Secrets } from '../../secrets/secrets.ts';
-import { isFieldValue } from '../../wasm/host/header-rules.ts';
 
 export interface UpstreamSettings extends Omit<McpUpstream, 'headers'> {
   /** Headers of each request. */

@@ -1,5 +1,6 @@
 /** The header changes that plugins may make, and their form on the wire. */
 import type { HeaderOp } from '../../exchange.ts';
+import { isFieldValue } from '../../headers/field-syntax.ts';
 import { internalized } from '../../text/internalized.ts';
 import type { Call } from '../call/call.ts';
 import { HostCallError } from '../call/host-call-error.ts';
@@ -20,16 +21,10 @@ export const transportHeaders: ReadonlySet<string> = new Set([
 ]);
 
 const token = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
-const notFieldValue = /[^\t\x20-\x7e\x80-\xff]/;
 
 /** Reports whether it is a header name in lower case. */
 export function isToken(name: string): boolean {
   return name.length <= MAX_NAME && token.test(name);
-}
-
-/** Reports whether it is a header's value, of any length. */
-export function isFieldValue(value: string): boolean {
-  return !notFieldValue.test(value);
 }
 
 /** Bytes of the longest header name. */
@@ -72,7 +67,7 @@ export function headerValue(call: Call, name: string, pointer: number, length: n
   if (length >>> 0 > MAX_VALUE) throw new HostCallError(`a value of ${length >>> 0} bytes for the header ${name}`);
   call.charge(length);
   const value = call.memory.text(pointer, length);
-  if (notFieldValue.test(value)) throw new HostCallError(`the value of the header ${name} holds a forbidden character`);
+  if (!isFieldValue(value)) throw new HostCallError(`the value of the header ${name} holds a forbidden character`);
   return value;
 }
 
