@@ -16,11 +16,8 @@ import { randomModule } from './binary/random-module.test-support.ts';
 import { createPluginRuntime, PluginLoadError } from './index.ts';
 
 const CPU_MS = 5;
-/**
- * A call is stopped when it looks at the clock past its limit. The slice that it is in counts two milliseconds at most,
- * and the host's work within that slice two more on a machine that is busy.
- */
-const MOST_SECONDS = (CPU_MS + 4) / 1000;
+/** A call is stopped when it looks at the clock past its limit; the slice that it is in counts two milliseconds at most. */
+const MOST_SECONDS = (CPU_MS + 2) / 1000;
 
 /** Seconds of CPU time that each call of the module took, by its own clock. */
 async function callsOf(wasm: Uint8Array, count: number): Promise<number[]> {

@@ -58,8 +58,7 @@ export class CpuClock {
     return Math.min(performance.now() - this.#since, MOST_OF_SLICE_MS + this.#hostMs);
   }
 
-  #endSlice(): void {
-    const used = this.#used();
+  #endSlice(used = this.#used()): void {
     this.spentMs += used;
     spend(used);
   }
@@ -82,7 +81,7 @@ export class CpuClock {
   }
 
   /**
-   * Returns more fuel, or 0 if the call has to wait for its next turn: a slice is used up, by it or by other calls in
+   * Returns more fuel, or 0 if the slice has ended and the call has to wait for its next turn: a slice is used up, by it or by other calls in
    * this turn of the event loop. `check` throws if the result is no longer wanted. Throws CpuExceeded past the limit.
    */
   refuel(check: () => void, suspends: boolean): number {
@@ -94,15 +93,17 @@ export class CpuClock {
     if (!isSpent(used)) return QUANTUM;
     // A slice spent by other calls says nothing about this one.
     if (used >= SLICE_MS) this.usedUpSlice = true;
-    if (suspends) return 0;
+    if (suspends) {
+      this.#endSlice(used);
+      return 0;
+    }
     this.spentMs += used;
     this.#begin();
     return QUANTUM;
   }
 
-  /** Waits for the call's next turn; resolves with its fuel. */
+  /** Waits for the call's next turn, after `refuel` has ended its slice; resolves with its fuel. */
   async wait(check: () => void): Promise<number> {
-    this.#endSlice();
     await nextTurn();
     check();
     this.resume();
