@@ -5,8 +5,7 @@
 import type { Socket } from 'node:net';
 import { Exchange, type UpgradeOffer } from '../exchange.ts';
 import { type MessageHead, MessageParser, type MessageReceiver, ParseError } from '../http1/message-parser.ts';
-import { ByteCollector } from '../streams/byte-collector.ts';
-import { type BodyLimits, type BodySource, IncomingBody } from './body.ts';
+import { type BodyLimits, IncomingBody } from './body.ts';
 import { clientCertificateOf } from './client-certificate.ts';
 import { contained } from './contained.ts';
 import type { ArrivingHead } from './header-memory.ts';
@@ -14,6 +13,7 @@ import { Http1Response, type ResponseConnection } from './http1-response.ts';
 import { inspect } from './inspect.ts';
 import type { ConnectionUse } from './open-connections.ts';
 import { LINGER_MS, noHeaderRoom, type Refusal, refusalOf, type Unreadable, unreadable, verdictOf } from './refuse.ts';
+import { RequestBody } from './request-body.ts';
 import type { WatchedClient } from './stall-detector.ts';
 import type { TransportState } from './transport-state.ts';
 
@@ -41,8 +41,6 @@ const TURN_MS = 2;
 const MOST_EMPTY_BYTES = 8;
 /** Bytes of a head that are not counted before it is whole. */
 const SHORT_HEAD = 8 << 10;
-/** Bytes of a body that are read before somebody wants it: the client's leaving shows only while its bytes are read. */
-const EARLY_BYTES = 64 << 10;
 /** Milliseconds that a connection stays open past its announced idle time: a request may be on its way. */
 const IDLE_GRACE_MS = 1000;
 
@@ -141,20 +139,9 @@ export class Http1Connection implements MessageReceiver, ConnectionUse, WatchedC
 
   // --- reading
 
-  readonly #read = (chunk: Buffer): void => {
-    try {
-      this.#take(chunk);
-    } catch (error) {
-      this.#crashed(error);
-    }
-  };
+  readonly #read = (chunk: Buffer): void => this.#guarded(() => this.#take(chunk));
 
   /** A defect ends this connection, and no other. */
-  #crashed(error: unknown): void {
-    this.settings.state.events.crashed(error);
-    this.socket.destroy();
-  }
-
   #guarded(step: () => void): void {
     contained(step, () => this.socket.destroy(), this.settings.state.events.crashed);
   }
@@ -371,61 +358,6 @@ export class Http1Connection implements MessageReceiver, ConnectionUse, WatchedC
     this.#guarded(() => response?.release());
     this.#parser.free();
   };
-}
-
-/** The bytes of a request's body, as they come out of its connection. */
-class RequestBody implements BodySource {
-  readonly #goOn: () => void;
-  readonly #socket: Socket;
-  #into: IncomingBody | null = null;
-  readonly #early = new ByteCollector();
-  #isWhole = false;
-  #isPaused = false;
-
-  constructor(goOn: () => void, socket: Socket) {
-    this.#goOn = goOn;
-    this.#socket = socket;
-  }
-
-  /** No more of it may be read at present. */
-  get isHeld(): boolean {
-    return this.#isPaused || this.#early.length >= EARLY_BYTES;
-  }
-
-  get isPaused(): boolean {
-    return this.#isPaused || this.#isWhole;
-  }
-
-  begin(body: IncomingBody): void {
-    this.#into = body;
-    if (this.#early.length > 0) body.arrived(this.#early.takeWhole());
-    if (this.#isWhole) body.ended();
-    else if (!this.#isPaused) this.#goOn();
-  }
-
-  pause(): void {
-    this.#isPaused = true;
-    if (!this.#isWhole) this.#socket.pause();
-  }
-
-  resume(): void {
-    this.#isPaused = false;
-    if (!this.#isWhole) this.#goOn();
-  }
-
-  arrived(chunk: Buffer): void {
-    if (this.#into !== null) return this.#into.arrived(chunk);
-    this.#early.add(chunk);
-  }
-
-  ended(): void {
-    this.#isWhole = true;
-    this.#into?.ended();
-  }
-
-  brokeOff(): void {
-    this.#into?.brokeOff();
-  }
 }
 
 function ignore(): void {}
