@@ -2,7 +2,7 @@
  * Bytes of connections, in Latin-1: mostly messages that are right or nearly so, one after another, and then changes of
  * a few bytes. What decides where a message ends comes often.
  */
-import type { Random } from './random.ts';
+import type { SeededRandom } from './random.ts';
 import type { Kind } from './reading.ts';
 
 const METHODS = ['GET', 'GET', 'GET', 'POST', 'POST', 'PUT', 'HEAD', 'DELETE', 'OPTIONS', 'PATCH'];
@@ -192,30 +192,30 @@ const LINE_ENDS = ['\n', '\r', '\r\r\n', '\n\r', '', '\r\n\r\n', ' \r\n', '\r\n 
 /** Bytes that a parser treats in their own way somewhere. */
 const NOTABLE = '\r\n\t \0:;,=/?#@"\\()-_.+*%019aAfFgGzZ\x01\x0b\x0c\x7f\x80\xa0\xc3\xff';
 
-export function randomConnection(random: Random, kind: Kind): string {
+export function randomConnection(random: SeededRandom, kind: Kind): string {
   let text = random.once(12) ? random.pick(['\r\n', '\n', '\r', '\r\n\r\n', ' ', '\0', '\n\n']) : '';
-  const count = random.once(3) ? 1 + random.number(4) : 1;
+  const count = random.once(3) ? 1 + random.below(4) : 1;
   for (let i = 0; i < count; i++) text += randomMessage(random, kind);
   if (random.once(10)) text += random.pick(['\r\n', 'x', ' ', '\0', 'GET', 'HTTP/1.1 ', '\r', '0\r\n\r\n']);
   if (random.once(2)) return text;
-  for (let i = 1 + random.number(3); i > 0; i--) text = changed(random, text);
+  for (let i = 1 + random.below(3); i > 0; i--) text = changed(random, text);
   return text;
 }
 
-function randomMessage(random: Random, kind: Kind): string {
+function randomMessage(random: SeededRandom, kind: Kind): string {
   const lines = [kind === 'request' ? requestLine(random) : statusLine(random)];
-  const fields = random.number(random.once(20) ? 60 : 5);
+  const fields = random.below(random.once(20) ? 60 : 5);
   for (let i = 0; i < fields; i++) lines.push(random.once(6) ? random.pick(RARE_FIELDS) : random.pick(FIELDS));
-  if (random.once(150)) lines.push(`X-Long: ${'v'.repeat(random.number(20_000))}`);
+  if (random.once(150)) lines.push(`X-Long: ${'v'.repeat(random.below(20_000))}`);
   const body = randomBody(random, kind);
-  for (const field of body.fields) lines.splice(1 + random.number(lines.length), 0, field);
+  for (const field of body.fields) lines.splice(1 + random.below(lines.length), 0, field);
   lines.push('');
   let head = '';
   for (const line of lines) head += line + lineEnd(random);
   return head + body.text;
 }
 
-function requestLine(random: Random): string {
+function requestLine(random: SeededRandom): string {
   const method = random.once(12) ? random.pick(RARE_METHODS) : random.pick(METHODS);
   const target = random.once(8) ? random.pick(RARE_TARGETS) : random.pick(TARGETS);
   const version = random.once(10) ? random.pick(RARE_VERSIONS) : 'HTTP/1.1';
@@ -223,13 +223,13 @@ function requestLine(random: Random): string {
   return method + gap() + target + gap() + version;
 }
 
-function statusLine(random: Random): string {
+function statusLine(random: SeededRandom): string {
   const status = random.once(4) ? random.pick(RARE_STATUSES) : random.pick(STATUSES);
   const version = random.once(12) ? random.pick(RARE_VERSIONS) : 'HTTP/1.1';
   return version + (random.once(60) ? random.pick(['  ', '\t', '', '\r\n']) : ' ') + status;
 }
 
-function lineEnd(random: Random): string {
+function lineEnd(random: SeededRandom): string {
   return random.once(80) ? random.pick(LINE_ENDS) : '\r\n';
 }
 
@@ -238,9 +238,9 @@ interface Body {
   readonly text: string;
 }
 
-function randomBody(random: Random, kind: Kind): Body {
+function randomBody(random: SeededRandom, kind: Kind): Body {
   const content = randomContent(random);
-  switch (random.number(10)) {
+  switch (random.below(10)) {
     case 0:
     case 1:
     case 2:
@@ -265,7 +265,7 @@ function randomBody(random: Random, kind: Kind): Body {
 }
 
 /** Two fields that say where the body ends. */
-function conflictingBody(random: Random, content: string): Body {
+function conflictingBody(random: SeededRandom, content: string): Body {
   const text = random.once(2) ? content : chunked(random, content);
   const field = () =>
     random.once(2)
@@ -274,16 +274,16 @@ function conflictingBody(random: Random, content: string): Body {
   return { fields: [field(), field()], text };
 }
 
-function randomContent(random: Random): string {
+function randomContent(random: SeededRandom): string {
   if (random.once(5))
     return random.pick(['', 'GET /smuggled HTTP/1.1\r\n\r\n', 'HTTP/1.1 200 OK\r\n\r\n', '\r\n', '0\r\n\r\n']);
-  return 'abcdefghijklmnopqrstuvwxyz0123456789'.repeat(random.once(30) ? 60 : 1).slice(0, 1 + random.number(36));
+  return 'abcdefghijklmnopqrstuvwxyz0123456789'.repeat(random.once(30) ? 60 : 1).slice(0, 1 + random.below(36));
 }
 
-function chunked(random: Random, content: string): string {
+function chunked(random: SeededRandom, content: string): string {
   let text = '';
   for (let at = 0; at < content.length; ) {
-    const length = Math.min(1 + random.number(20), content.length - at);
+    const length = Math.min(1 + random.below(20), content.length - at);
     text += chunkHead(random, length) + content.slice(at, at + length) + lineEnd(random);
     at += length;
   }
@@ -292,30 +292,30 @@ function chunked(random: Random, content: string): string {
   return text + lineEnd(random);
 }
 
-function chunkHead(random: Random, length: number): string {
+function chunkHead(random: SeededRandom, length: number): string {
   const size = random.once(40) ? random.pick(SIZES) : length.toString(16);
   const extension = random.once(12) ? random.pick(EXTENSIONS) : '';
-  const filler = random.once(600) ? `;${'e'.repeat(random.number(40_000))}` : '';
+  const filler = random.once(600) ? `;${'e'.repeat(random.below(40_000))}` : '';
   return (random.once(20) ? '000' : '') + size + extension + filler + lineEnd(random);
 }
 
 /** The text with a few bytes more, less, or others. */
-function changed(random: Random, text: string): string {
-  const at = random.number(text.length + 1);
-  const notable = () => NOTABLE[random.number(NOTABLE.length)] as string;
-  switch (random.number(8)) {
+function changed(random: SeededRandom, text: string): string {
+  const at = random.below(text.length + 1);
+  const notable = () => NOTABLE[random.below(NOTABLE.length)] as string;
+  switch (random.below(8)) {
     case 0:
     case 1:
       return text.slice(0, at) + notable() + text.slice(at + 1);
     case 2:
       return text.slice(0, at) + notable() + text.slice(at);
     case 3:
-      return text.slice(0, at) + text.slice(at + 1 + random.number(3));
+      return text.slice(0, at) + text.slice(at + 1 + random.below(3));
     case 4:
-      return text.slice(0, at) + String.fromCharCode(random.number(256)) + text.slice(at + 1);
+      return text.slice(0, at) + String.fromCharCode(random.below(256)) + text.slice(at + 1);
     case 5: {
-      const piece = text.slice(at, at + random.number(30));
-      const to = random.number(text.length + 1);
+      const piece = text.slice(at, at + random.below(30));
+      const to = random.below(text.length + 1);
       return text.slice(0, to) + piece + text.slice(to);
     }
     case 6:

@@ -1,25 +1,18 @@
-/** A fast generator of the same numbers for the same seed (mulberry32). */
-export class Random {
-  #state: number;
+import { Random } from '../../gateway/src/examples/random.ts';
 
+/** The same choices for the same seed. */
+export class SeededRandom extends Random {
   constructor(seed: number) {
-    this.#state = seed;
-  }
-
-  /** From 0 to less than `below`. */
-  number(below: number): number {
-    this.#state = (this.#state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
+    super(String(seed));
   }
 
   /** True once in so many times. */
   once(times: number): boolean {
-    return this.number(times) === 0;
+    return this.below(times) === 0;
   }
 
-  pick<T>(from: readonly T[]): T {
-    return from[this.number(from.length)] as T;
+  /** `from`: at least one. */
+  override pick<T>(from: readonly T[]): T {
+    return super.pick(from) as T;
   }
 }

@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { differenceOf, STRICTER } from '../../../test/http1/compare.ts';
-import { Random } from '../../../test/http1/random.ts';
+import { SeededRandom } from '../../../test/http1/random.ts';
 import { randomConnection } from '../../../test/http1/random-messages.ts';
 import type { Kind, ReadOptions } from '../../../test/http1/reading.ts';
 import { RESPONSES } from '../../../test/http1/responses.ts';
@@ -17,9 +17,9 @@ const NODE_HEAD_BYTES = 16 << 10;
 const MOST_LONG_CASES = 1_000_000;
 
 function comparison(seed: number, kind: Kind) {
-  const random = new Random(seed);
+  const random = new SeededRandom(seed);
   const text = randomConnection(random, kind);
-  const places = Array.from({ length: random.number(6) }, () => random.number(text.length + 1));
+  const places = Array.from({ length: random.below(6) }, () => random.below(text.length + 1));
   const options: ReadOptions = {
     kind,
     mostHeadBytes: random.once(10) ? 200 : NODE_HEAD_BYTES,
