@@ -1,7 +1,11 @@
-/** Heads, bodies and limits as llhttp and Node.js have them, whatever pieces the bytes come in. */
+/**
+ * Heads, bodies and limits as llhttp and Node.js have them, whatever pieces the bytes come in. The file is long since it
+ * has all that one parser is to do, so that a reader sees what is missing.
+ */
 import { describe, expect, it } from 'vitest';
 import { cutAt, cutEverywhere, type Kind, type Reading, readPieces } from '../../../test/http1/reading.ts';
-import { llhttpMemoryBytes, type MessageHead, MessageParser, type MessageReceiver } from './message-parser.ts';
+import { llhttpMemoryBytes } from './llhttp.ts';
+import { type MessageHead, MessageParser, type MessageReceiver } from './message-parser.ts';
 
 const MOST_HEAD_BYTES = 1000;
 const IGNORES: MessageReceiver = { head: () => {}, data: () => {}, end: () => {} };

@@ -3,7 +3,24 @@
  * heads and chunks; bodies of known length, and those that end with the connection, pass by it. Node.js limits what
  * llhttp does not: bytes of a head, and of what stands around chunks (docs/decisions.md#own-http1).
  */
-import wasm from 'undici/lib/llhttp/llhttp_simd-wasm.js';
+import { framingOf, trim } from './framing.ts';
+import {
+  DATA,
+  errorName,
+  errorReason,
+  execute,
+  INPUT_BYTES,
+  type LlhttpEvents,
+  llhttp,
+  methodOf,
+  OK,
+  PAUSED,
+  PAUSED_UPGRADE,
+  setInput,
+  spans,
+  stoppedAt,
+  TARGET,
+} from './llhttp.ts';
 
 /** The first part of a message. */
 export interface MessageHead {
@@ -54,42 +71,17 @@ export class ParseError extends Error {
   }
 }
 
-interface Llhttp {
-  readonly memory: WebAssembly.Memory;
-  malloc(bytes: number): number;
-  llhttp_alloc(type: number): number;
-  llhttp_free(parser: number): void;
-  llhttp_execute(parser: number, at: number, length: number): number;
-  llhttp_finish(parser: number): number;
-  llhttp_resume(parser: number): void;
-  llhttp_resume_after_upgrade(parser: number): void;
-  llhttp_get_error_pos(parser: number): number;
-  llhttp_get_error_reason(parser: number): number;
-  llhttp_get_method(parser: number): number;
-  llhttp_get_http_major(parser: number): number;
-  llhttp_get_http_minor(parser: number): number;
-  llhttp_method_name(method: number): number;
-  llhttp_errno_name(error: number): number;
-}
-
 const TYPES = { request: 1, response: 2 };
-const OK = 0;
-const PAUSED = 21;
-const PAUSED_UPGRADE = 22;
 /** Has llhttp go on to the next message: the body is not its concern. */
 const NO_BODY = 1;
 /** The only value of Transfer-Encoding that is read. llhttp does not take a tab for white space there. */
 const CHUNKED = /^chunked *$/i;
-/** llhttp reads both. */
-const CONNECTION = /^(proxy-)?connection$/i;
 /** Has llhttp stop with an error of ours. */
 const REFUSED = -1;
 const CR = 13;
 /** Keeps no memory of a connection while it waits. */
 const NO_BYTES = Buffer.alloc(0);
 
-/** Bytes that are parsed at once. */
-const INPUT_BYTES = 64 << 10;
 /**
  * Bytes between two pieces of data in chunks, such as extensions: as Node.js has it, which is llhttp's user like us
  * (CVE-2024-22019).
@@ -97,50 +89,6 @@ const INPUT_BYTES = 64 << 10;
 const MOST_BETWEEN_DATA = 16 << 10;
 /** A longer head is not kept whole for one of its headers. */
 const SHARED_HEAD = 1024;
-
-/** Kinds of spans. */
-const TARGET = 0;
-const NAME = 1;
-const VALUE = 2;
-const DATA = 3;
-
-/** Parts of the bytes under way: kind, and places of the first byte and behind the last one. */
-const spans: number[] = [];
-/** The parser under way; callbacks of llhttp belong to it. */
-let current: MessageParser | null = null;
-
-function note(kind: number, at: number, length: number): number {
-  spans.push(kind, at - input, at - input + length);
-  return OK;
-}
-
-const llhttp = new WebAssembly.Instance(new WebAssembly.Module(wasm), {
-  env: {
-    wasm_on_message_begin: () => {
-      (current as MessageParser).messageBegins();
-      return OK;
-    },
-    wasm_on_url: (_: number, at: number, length: number) => note(TARGET, at, length),
-    wasm_on_status: () => OK,
-    wasm_on_header_field: (_: number, at: number, length: number) => note(NAME, at, length),
-    wasm_on_header_value: (_: number, at: number, length: number) => note(VALUE, at, length),
-    wasm_on_headers_complete: (_: number, status: number, upgrade: number, keepAlive: number) =>
-      (current as MessageParser).headComes(status, upgrade !== 0, keepAlive !== 0),
-    wasm_on_body: (_: number, at: number, length: number) => note(DATA, at, length),
-    wasm_on_message_complete: () => {
-      (current as MessageParser).messageEnds();
-      return PAUSED;
-    },
-  },
-}).exports as unknown as Llhttp;
-const input = llhttp.malloc(INPUT_BYTES);
-let memory = new Uint8Array(llhttp.memory.buffer);
-
-/** The same bytes, if the memory has grown. */
-function heap(): Uint8Array {
-  if (memory.buffer !== llhttp.memory.buffer) memory = new Uint8Array(llhttp.memory.buffer);
-  return memory;
-}
 
 function doubleCr(): ParseError {
   return new ParseError('malformed', 'HPE_STRICT', 'LF expected behind the status line');
@@ -150,25 +98,7 @@ function chunkOverflow(): ParseError {
   return new ParseError('malformed', 'HPE_CHUNK_EXTENSIONS_OVERFLOW', 'too much stands between pieces of data');
 }
 
-/** Bytes of memory that all parsers share. They never shrink. */
-export function llhttpMemoryBytes(): number {
-  return llhttp.memory.buffer.byteLength;
-}
-
-function textAt(pointer: number): string {
-  const bytes = heap();
-  return Buffer.from(bytes.subarray(pointer, bytes.indexOf(0, pointer))).toString('latin1');
-}
-
-const methods: string[] = [];
-
-function methodOf(parser: number): string {
-  const number = llhttp.llhttp_get_method(parser);
-  methods[number] ??= textAt(llhttp.llhttp_method_name(number));
-  return methods[number];
-}
-
-export class MessageParser {
+export class MessageParser implements LlhttpEvents {
   /** The next response has no body, whatever its head says: it answers HEAD. */
   answersHead = false;
   #parser: number;
@@ -246,7 +176,7 @@ export class MessageParser {
 
   /** Releases the memory. Nothing is read any more. May be called by the receiver, and more than once. */
   free(): void {
-    if (this.#parser !== 0 && current !== this) llhttp.llhttp_free(this.#parser);
+    if (this.#parser !== 0) llhttp.llhttp_free(this.#parser);
     this.#parser = 0;
   }
 
@@ -260,16 +190,14 @@ export class MessageParser {
 
   #parse(bytes: Buffer): number {
     const parser = this.#parser;
-    spans.length = 0;
-    current = this;
     this.#bytes = bytes;
-    heap().set(bytes, input);
+    setInput(bytes);
     this.#stopped = false;
     let at = 0;
     let headEnd = 0;
-    let result = llhttp.llhttp_execute(parser, input, bytes.length);
+    let result = execute(parser, this, 0, bytes.length);
     while (result === PAUSED_UPGRADE || (result === PAUSED && !this.#stopped)) {
-      at = llhttp.llhttp_get_error_pos(parser) - input;
+      at = stoppedAt(parser);
       if (result === PAUSED) {
         headEnd = at;
         llhttp.llhttp_resume(parser);
@@ -277,12 +205,11 @@ export class MessageParser {
         // A message asked for another protocol: those who received it have decided about that.
         llhttp.llhttp_resume_after_upgrade(parser);
       }
-      result = llhttp.llhttp_execute(parser, input + at, bytes.length - at);
+      result = execute(parser, this, at, bytes.length);
     }
     let read = bytes.length;
-    if (result !== OK) read = llhttp.llhttp_get_error_pos(parser) - input;
+    if (result !== OK) read = stoppedAt(parser);
     if (result === PAUSED) llhttp.llhttp_resume(parser);
-    current = null;
     const isRefused = result !== OK && result !== PAUSED;
     let failure = this.#overflow(headEnd || read, read) ?? (isRefused ? this.#failureOf(result) : null);
     const data = this.#takeSpans();
@@ -305,8 +232,7 @@ export class MessageParser {
 
   #failureOf(result: number): ParseError {
     if (this.#refusal !== null) return this.#refusal;
-    const code = textAt(llhttp.llhttp_errno_name(result));
-    return new ParseError('malformed', code, textAt(llhttp.llhttp_get_error_reason(this.#parser)));
+    return new ParseError('malformed', errorName(result), errorReason(this.#parser));
   }
 
   /**
@@ -396,7 +322,7 @@ export class MessageParser {
     this.#receiver.end(trailers);
   }
 
-  /** For llhttp: all headers have come. */
+  /** All headers have come. */
   headComes(status: number, upgrade: boolean, keepAlive: boolean): number {
     this.#takeSpans();
     const headers = this.#headers;
@@ -440,12 +366,12 @@ export class MessageParser {
     return REFUSED;
   }
 
-  /** For llhttp: the first byte of a message has come. */
+  /** The first byte of a message has come. */
   messageBegins(): void {
     this.#begun = true;
   }
 
-  /** For llhttp: it has come to the end of a message, or of its head. */
+  /** llhttp has come to the end of a message, or of its head. */
   messageEnds(): void {
     this.#stopped = true;
     this.#ended = this.#left === 0;
@@ -480,39 +406,4 @@ export class MessageParser {
     else fields.push(text);
     this.#lastKind = kind;
   }
-}
-
-/** Removes white space behind values, which llhttp leaves. */
-function trim(fields: string[]): void {
-  for (let i = 1; i < fields.length; i += 2) {
-    const value = fields[i] as string;
-    let end = value.length;
-    while (end > 0 && (value.charCodeAt(end - 1) === 32 || value.charCodeAt(end - 1) === 9)) end--;
-    if (end < value.length) fields[i] = value.slice(0, end);
-  }
-}
-
-interface Framing {
-  /** Undefined if the head has no Content-Length; llhttp has seen to it that it is one number. */
-  readonly length: number | undefined;
-  /** Transfer-Encoding, with white space behind it; undefined if the head has none. */
-  readonly coding: string | undefined;
-  /** Here llhttp does not take a tab for white space, and overlooks what stands before it, such as close. */
-  readonly hasTabInConnection: boolean;
-}
-
-function framingOf(headers: readonly string[]): Framing {
-  let length: number | undefined;
-  let coding: string | undefined;
-  let hasTabInConnection = false;
-  for (let i = 0; i < headers.length; i += 2) {
-    const name = headers[i] as string;
-    if (name.length === 14 && name.toLowerCase() === 'content-length') length = Number(headers[i + 1]);
-    else if (name.length === 17 && name.toLowerCase() === 'transfer-encoding') {
-      coding = coding === undefined ? headers[i + 1] : `${coding}, ${headers[i + 1]}`;
-    } else if ((name.length === 10 || name.length === 16) && CONNECTION.test(name)) {
-      hasTabInConnection ||= (headers[i + 1] as string).includes('\t');
-    }
-  }
-  return { length, coding, hasTabInConnection };
 }

@@ -131,7 +131,7 @@ describe('a body that streams', () => {
     await isEmpty(rig);
   });
 
-  it('that has not begun gets no answer: one that comes is none to this request', async () => {
+  it('that has not begun gets no answer: an early answer belongs to another request', async () => {
     rig = await UpstreamRig.start((socket) =>
       socket.write('HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n'),
     );
