@@ -1,5 +1,6 @@
 /** Messages that a parser read out of the bytes of one connection, in a form that two parsers can be compared by. */
-import { type MessageHead, MessageParser, ParseError } from '../../gateway/src/http1/message-parser.ts';
+import { type MessageHead, MessageParser } from '../../gateway/src/http1/message-parser.ts';
+import { ParseError } from '../../gateway/src/http1/parse-error.ts';
 
 export type Kind = 'request' | 'response';
 

@@ -35,8 +35,8 @@ export const INPUT_BYTES = 64 << 10;
 
 /** Kinds of spans. */
 export const TARGET = 0;
-export const NAME = 1;
-export const VALUE = 2;
+const NAME = 1;
+const VALUE = 2;
 export const DATA = 3;
 
 /** Parts of the bytes under way: kind, and places of the first byte and behind the last one. */

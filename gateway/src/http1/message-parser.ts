@@ -21,6 +21,7 @@ import {
   stoppedAt,
   TARGET,
 } from './llhttp.ts';
+import { ParseError } from './parse-error.ts';
 
 /** The first part of a message. */
 export interface MessageHead {
@@ -51,24 +52,6 @@ export interface MessageReceiver {
   data(chunk: Buffer): void;
   /** The message is whole. `trailers`: names and values in turn. */
   end(trailers: readonly string[]): void;
-}
-
-/** Why bytes are no message. */
-export type ParseFailure = 'malformed' | 'head-too-large' | 'ended-early';
-
-export class ParseError extends Error {
-  readonly failure: ParseFailure;
-  /** Name of llhttp's error, such as HPE_INVALID_METHOD; one of Node.js where llhttp has no such limit. */
-  readonly code: string;
-  /** A head that is too large has not come to the end of its target. */
-  readonly inTarget: boolean;
-
-  constructor(failure: ParseFailure, code: string, reason: string, inTarget = false) {
-    super(reason);
-    this.failure = failure;
-    this.code = code;
-    this.inTarget = inTarget;
-  }
 }
 
 const TYPES = { request: 1, response: 2 };

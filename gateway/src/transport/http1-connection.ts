@@ -4,7 +4,8 @@
  */
 import type { Socket } from 'node:net';
 import { Exchange, type UpgradeOffer } from '../exchange.ts';
-import { type MessageHead, MessageParser, type MessageReceiver, ParseError } from '../http1/message-parser.ts';
+import { type MessageHead, MessageParser, type MessageReceiver } from '../http1/message-parser.ts';
+import { ParseError } from '../http1/parse-error.ts';
 import { type BodyLimits, IncomingBody } from './body.ts';
 import { clientCertificateOf } from './client-certificate.ts';
 import { contained } from './contained.ts';

@@ -4,7 +4,7 @@
  */
 import type { Exchange, HeaderList } from '../exchange.ts';
 import { addStandardHeaders, identify } from '../headers/standard.ts';
-import type { ParseFailure } from '../http1/message-parser.ts';
+import type { ParseFailure } from '../http1/parse-error.ts';
 import { GAVE_WAY, noRoomForResponse, type Problem, problem, renderProblem } from '../problems.ts';
 import type { ValidationReason } from '../telemetry/metric-table.ts';
 

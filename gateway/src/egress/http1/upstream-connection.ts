@@ -4,7 +4,8 @@
  */
 import type { Socket } from 'node:net';
 import type { HeaderList } from '../../exchange.ts';
-import { type MessageHead, MessageParser, type MessageReceiver, ParseError } from '../../http1/message-parser.ts';
+import { type MessageHead, MessageParser, type MessageReceiver } from '../../http1/message-parser.ts';
+import { ParseError } from '../../http1/parse-error.ts';
 import { ActiveRequest } from './active-request.ts';
 import { BodySender } from './body-sender.ts';
 import { keptMs } from './keep-alive.ts';
