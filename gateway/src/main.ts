@@ -4,7 +4,9 @@ import { earlySignals } from './cli/command-line/early-signals.ts';
 
 const { onSignal } = earlySignals((code) => process.exit(code));
 const { enlargeThreadPool } = await import('./process/thread-pool.ts');
+const { keepRequestsYoung } = await import('./process/young-generation.ts');
 enlargeThreadPool(process.env);
+keepRequestsYoung();
 
 const { CommanderError } = await import('commander');
 const { gwCommand } = await import('./cli/gw.ts');

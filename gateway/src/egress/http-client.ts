@@ -5,6 +5,7 @@ import { type BodyStream, type Exchange, type HeaderList, headerOf } from '../ex
 import { holdsCredential } from '../headers/credential-names.ts';
 import type { BufferBudget, Holding } from '../memory/buffer-budget.ts';
 import { holdFor } from '../memory/request-holding.ts';
+import { NO_SLOT } from '../memory/slots.ts';
 import type { Span } from '../spans/span.ts';
 import { ByteCollector } from '../streams/byte-collector.ts';
 import { headerList, without, withTrace } from './call-headers.ts';
@@ -14,7 +15,7 @@ import type { EgressGuard } from './guard.ts';
 import { failureOf, HttpCallError } from './http-call-error.ts';
 import { limitInformational } from './informational-limit.ts';
 import { type UpgradeAnswer, UpgradeCall, type UpgradeHandshake } from './upgrade-call.ts';
-import { type UpstreamCalls, UpstreamCallsCrowded } from './upstream-calls.ts';
+import { type UpstreamCall, type UpstreamCalls, UpstreamCallsCrowded } from './upstream-calls.ts';
 
 export interface HttpCall {
   readonly method: string;
@@ -229,7 +230,7 @@ export class HttpClient {
   #place({ exchange }: Pick<HttpCall, 'exchange'>, giveUp: (error: Error) => void): () => void {
     const { calls } = this.#options;
     if (calls === undefined || !exchange) return () => {};
-    const call = { clientIp: exchange.clientIp, giveUp };
+    const call: UpstreamCall = { clientIp: exchange.clientIp, slot: NO_SLOT, giveUp };
     if (calls.begin(call)) return () => calls.end(call);
     giveUp(new UpstreamCallsCrowded());
     return () => {};

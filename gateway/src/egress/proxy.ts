@@ -6,6 +6,7 @@ import { type Duplex, Readable } from 'node:stream';
 import { type Exchange, type HeaderList, headerOf, type ResponseSink } from '../exchange.ts';
 import { type HandOff, NotSendable, type UpstreamRequest } from '../hand-off.ts';
 import { streamed } from '../memory/collect-chunks.ts';
+import { NO_SLOT } from '../memory/slots.ts';
 import { type Problem, problem } from '../problems.ts';
 import { atEndOfTick } from '../scheduling/end-of-tick.ts';
 import type { Span } from '../spans/span.ts';
@@ -62,6 +63,7 @@ class ProxyCall implements ResponseHandler, UpstreamCall {
   readonly #events: ProxyEvents;
   readonly #exchange: Exchange;
   readonly #upstream: HttpUpstream;
+  slot = NO_SLOT;
   #controller: RequestController | null = null;
   #sink: ResponseSink | null = null;
   /** Bytes of the answer's body; -1: only its end tells. */

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { NO_SLOT } from '../memory/slots.ts';
 import { type UpstreamCall, UpstreamCalls } from './upstream-calls.ts';
 
 class Call implements UpstreamCall {
+  slot = NO_SLOT;
   readonly clientIp: string;
   givenUp = false;
 

@@ -2,12 +2,15 @@
  * Calls to upstreams that are under way for clients (`--max-upstream-calls`, docs/decisions.md#upstream-calls). Each
  * takes a connection and a file of its own, and a client of HTTP/2 asks for a hundred on one connection.
  */
+import { Slots } from '../memory/slots.ts';
 import { networkOf } from '../shares/owner.ts';
 import { type Entry, ShareTree } from '../shares/share-tree.ts';
 import type { LimitOutcome } from '../telemetry/metric-table.ts';
 
 export interface UpstreamCall {
   readonly clientIp: string;
+  /** Its slot in `UpstreamCalls`. */
+  slot: number;
   /** Ends the call, so that another client gets its place. Its client is answered with 503 if it has no answer yet. */
   giveUp(error: UpstreamCallsCrowded): void;
 }
@@ -26,10 +29,11 @@ const WATCHED_TO = 1 / 4;
 export class UpstreamCalls {
   readonly #most: number;
   readonly #yielded: (outcome: LimitOutcome, clientIp: string) => void;
-  readonly #open = new Set<UpstreamCall>();
+  readonly #open = new Slots<UpstreamCall>();
   /** Calls by client network; null while there is room for everybody, so that a call costs next to nothing. */
   #shares: ShareTree<UpstreamCall> | null = null;
-  readonly #entries = new Map<UpstreamCall, Entry<UpstreamCall>>();
+  /** By slot. */
+  #entries: (Entry<UpstreamCall> | null)[] = [];
 
   constructor(most: number, yielded: (outcome: LimitOutcome, clientIp: string) => void) {
     this.#most = most;
@@ -47,7 +51,7 @@ export class UpstreamCalls {
       this.#yielded('refused', call.clientIp);
       return false;
     }
-    this.#open.add(call);
+    call.slot = this.#open.add(call);
     if (this.#shares !== null) this.#share(this.#shares, call);
     else if (this.#open.size >= this.#most * WATCHED_FROM) this.#watch();
     return true;
@@ -55,13 +59,14 @@ export class UpstreamCalls {
 
   /** Releases the place. Ignores a call without one. */
   end(call: UpstreamCall): void {
-    if (!this.#open.delete(call) || this.#shares === null) return;
-    const entry = this.#entries.get(call);
-    this.#entries.delete(call);
-    if (entry !== undefined) this.#shares.remove(entry);
+    const { slot } = call;
+    if (!this.#open.remove(slot, call) || this.#shares === null) return;
+    const entry = this.#entries[slot] ?? null;
+    this.#entries[slot] = null;
+    if (entry !== null) this.#shares.remove(entry);
     if (this.#open.size <= this.#most * WATCHED_TO) {
       this.#shares = null;
-      this.#entries.clear();
+      this.#entries = [];
     }
   }
 
@@ -72,7 +77,7 @@ export class UpstreamCalls {
   }
 
   #share(shares: ShareTree<UpstreamCall>, call: UpstreamCall): void {
-    this.#entries.set(call, shares.add(networkOf(call), call));
+    this.#entries[call.slot] = shares.add(networkOf(call), call);
   }
 
   #makeRoom(call: UpstreamCall): boolean {

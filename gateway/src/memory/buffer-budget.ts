@@ -3,6 +3,7 @@
  * slowest item ends, and not the new one (docs/decisions.md#bodies-in-memory).
  */
 import { clientNetwork, siteOf } from '../client-network.ts';
+import { Slots } from './slots.ts';
 
 /** Something held that may be ended early: because its client is slow, or because it is large. */
 export interface Evictable {
@@ -18,7 +19,7 @@ interface Client {
   readonly key: string;
   readonly site: Site;
   bytes: number;
-  readonly holdings: Set<Holding>;
+  readonly holdings: Slots<Holding>;
 }
 
 /** Clients that count as one against others: networks of one IPv6 site. */
@@ -48,15 +49,13 @@ export class BufferBudget {
   hold(address: string): Holding {
     const key = clientNetwork(address);
     const client = this.#clients.get(key) ?? this.#newClient(key);
-    const holding = new Holding(this, client);
-    client.holdings.add(holding);
-    return holding;
+    return new Holding(this, client);
   }
 
   #newClient(key: string): Client {
     const name = siteOf(key);
     const site = this.#sites.get(name) ?? { key: name, bytes: 0, clients: new Set() };
-    const client = { key, site, bytes: 0, holdings: new Set<Holding>() };
+    const client = { key, site, bytes: 0, holdings: new Slots<Holding>() };
     site.clients.add(client);
     this.#sites.set(name, site);
     this.#clients.set(key, client);
@@ -77,12 +76,12 @@ export class BufferBudget {
   }
 
   /** For `Holding`. */
-  give(holding: Holding, client: Client, bytes: number): void {
+  give(holding: Holding, slot: number, client: Client, bytes: number): void {
     const { site } = client;
     this.#used -= bytes;
     client.bytes -= bytes;
     site.bytes -= bytes;
-    client.holdings.delete(holding);
+    client.holdings.remove(slot, holding);
     if (client.holdings.size > 0) return;
     this.#clients.delete(client.key);
     site.clients.delete(client);
@@ -144,6 +143,7 @@ function slowestOf({ holdings }: Client, wanting: Holding, now: number, isOwn: b
 export class Holding {
   readonly #budget: BufferBudget;
   readonly #client: Client;
+  readonly #slot: number;
   #released = false;
   bytes = 0;
   /** Null: it is not the client that delays its end. */
@@ -152,6 +152,7 @@ export class Holding {
   constructor(budget: BufferBudget, client: Client) {
     this.#budget = budget;
     this.#client = client;
+    this.#slot = client.holdings.add(this);
   }
 
   /** Returns false if there is no room. */
@@ -164,7 +165,7 @@ export class Holding {
   release(): void {
     if (this.#released) return;
     this.#released = true;
-    this.#budget.give(this, this.#client, this.bytes);
+    this.#budget.give(this, this.#slot, this.#client, this.bytes);
   }
 
   /** Ends the holding, for others. */

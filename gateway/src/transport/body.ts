@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream';
 import type { BodyCopy } from '../exchange.ts';
 import { streamed } from '../memory/collect-chunks.ts';
+import { NO_SLOT } from '../memory/slots.ts';
 import { atEndOfTick } from '../scheduling/end-of-tick.ts';
 import { ByteCollector, SMALL_PIECE } from '../streams/byte-collector.ts';
 import type { StallDetector, WatchedClient } from './stall-detector.ts';
@@ -74,6 +75,7 @@ export class IncomingBody extends Readable implements WatchedClient {
   received = 0;
   limit = Number.POSITIVE_INFINITY;
   progressAt = 0;
+  slot = NO_SLOT;
   #copies: BodyCopy[] | null = null;
   #started = false;
   /** Small pieces of this turn. */

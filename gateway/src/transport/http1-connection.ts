@@ -6,6 +6,7 @@ import type { Socket } from 'node:net';
 import { Exchange, type UpgradeOffer } from '../exchange.ts';
 import { type MessageHead, MessageParser, type MessageReceiver } from '../http1/message-parser.ts';
 import { ParseError } from '../http1/parse-error.ts';
+import { NO_SLOT, type Slots } from '../memory/slots.ts';
 import { type BodyLimits, IncomingBody } from './body.ts';
 import { clientCertificateOf } from './client-certificate.ts';
 import { contained } from './contained.ts';
@@ -28,7 +29,7 @@ export interface Http1Settings {
   readonly mostHeadBytes: number;
   /** Lines of a response behind which the connection goes on. */
   readonly keepAliveLines: string;
-  readonly open: Set<Http1Connection>;
+  readonly open: Slots<Http1Connection>;
 }
 
 /** Bytes that are parsed at once, if they may be chunks: one of a single byte costs a hundred times its length. */
@@ -69,6 +70,8 @@ export class Http1Connection implements MessageReceiver, ConnectionUse, WatchedC
   /** Monotonic milliseconds. */
   readonly openedAt = performance.now();
   progressAt = this.openedAt;
+  slot = NO_SLOT;
+  readonly #openSlot: number;
   readonly settings: Http1Settings;
   readonly peer: string;
   readonly #parser: MessageParser;
@@ -96,7 +99,7 @@ export class Http1Connection implements MessageReceiver, ConnectionUse, WatchedC
     this.settings = settings;
     this.peer = peerOf(socket);
     this.#parser = new MessageParser('request', this, settings.mostHeadBytes);
-    settings.open.add(this);
+    this.#openSlot = settings.open.add(this);
     settings.state.slowReaders.add(this);
     socket.on('data', this.#read).on('end', this.#ended);
     socket.on('error', ignore).on('close', this.#closed).on('drain', this.#drained);
@@ -348,7 +351,7 @@ export class Http1Connection implements MessageReceiver, ConnectionUse, WatchedC
   readonly #closed = (): void => {
     this.#phase = 'closed';
     this.#rest = null;
-    this.settings.open.delete(this);
+    this.settings.open.remove(this.#openSlot, this);
     this.settings.state.slowReaders.delete(this);
     this.#head?.release();
     const body = this.#body;

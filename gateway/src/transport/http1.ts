@@ -1,6 +1,7 @@
 /** The server that listens, on node:net or node:tls, and its connections that speak HTTP/1.1. */
 import { createServer, type Server as NetServer, type Socket } from 'node:net';
 import { createServer as createSecureServer, type Server as TlsServer } from 'node:tls';
+import { Slots } from '../memory/slots.ts';
 import { clientAuthOptions } from './client-certificate.ts';
 import { Http1Connection, type Http1Settings } from './http1-connection.ts';
 import type { TlsVersion } from './tls.ts';
@@ -29,7 +30,7 @@ export class Http1Server {
       bodyLimits: { maxBodySize: limits.maxBodySize, slowSenders },
       mostHeadBytes: parserLimit(limits),
       keepAliveLines: keepAliveLines(limits),
-      open: new Set(),
+      open: new Slots(),
     };
     const options = { allowHalfOpen: true, noDelay: true, highWaterMark: 64 << 10 };
     this.#secure = tls && createSecureServer({ ...options, ...secureOptions(tls, limits) });

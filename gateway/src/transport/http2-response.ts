@@ -3,6 +3,7 @@ import { validateHeaderValue } from 'node:http';
 import { constants, type ServerHttp2Stream } from 'node:http2';
 import { type Duplex, Writable } from 'node:stream';
 import { CLIENT_CLOSED, type Exchange, type HeaderList, type Responder, type ResponseSink } from '../exchange.ts';
+import { NO_SLOT } from '../memory/slots.ts';
 import type { BodyOwner } from './body.ts';
 import { endInPieces } from './pieces.ts';
 import { gaveWay, noResponseRoom, type Refusal, tooSlow } from './refuse.ts';
@@ -44,6 +45,7 @@ export class Http2Response implements Responder, BodyOwner, WatchedClient, Slowl
   exchange: Exchange | null = null;
   waitsForContinue = false;
   progressAt = performance.now();
+  slot = NO_SLOT;
   #trailers: HeaderList | null = null;
 
   /** Null as long as nothing of it has to wait for the client. */

@@ -4,6 +4,7 @@
 
 import type { BodyStream } from '../exchange.ts';
 import type { Evictable } from '../memory/buffer-budget.ts';
+import { NO_SLOT, Slots } from '../memory/slots.ts';
 import { type Problem, problem } from '../problems.ts';
 
 /** Seconds over which a body's rate is taken. */
@@ -28,7 +29,7 @@ export interface ArrivalLimits {
 
 export class ArrivingBodies {
   readonly #limits: ArrivalLimits;
-  readonly #bodies = new Set<ArrivingBody>();
+  readonly #bodies = new Slots<ArrivingBody>();
 
   constructor(limits: ArrivalLimits) {
     this.#limits = limits;
@@ -37,13 +38,13 @@ export class ArrivingBodies {
   /** `now`: as for `sweep`. */
   add(stream: BodyStream, now = performance.now()): ArrivingBody {
     const body = new ArrivingBody(stream, now);
-    this.#bodies.add(body);
+    body.slot = this.#bodies.add(body);
     return body;
   }
 
   /** The body has arrived, or has stopped. */
   delete(body: ArrivingBody): void {
-    this.#bodies.delete(body);
+    this.#bodies.remove(body.slot, body);
   }
 
   /** Call it every second at least; `now` is on the monotonic clock. */
@@ -51,13 +52,15 @@ export class ArrivingBodies {
     for (const body of this.#bodies) {
       const refusal = body.judge(now, this.#limits);
       if (refusal === null) continue;
-      this.#bodies.delete(body);
+      this.delete(body);
       body.refuse(refusal);
     }
   }
 }
 
 export class ArrivingBody implements Evictable {
+  /** Its slot among those that arrive. */
+  slot = NO_SLOT;
   readonly #stream: BodyStream;
   readonly #startedAt: number;
   /** Bytes that came in each of the last seconds in which the client was waited for, oldest first. */

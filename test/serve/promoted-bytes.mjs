@@ -1,0 +1,19 @@
+// Loaded into a gateway (NODE_OPTIONS=--import): adds up the bytes by which the old generation grows, and writes them to
+// the file that PROMOTED_FILE names when the process ends.
+import { writeFileSync } from 'node:fs';
+import { PerformanceObserver } from 'node:perf_hooks';
+import { getHeapSpaceStatistics } from 'node:v8';
+
+const used = () => getHeapSpaceStatistics().find(({ space_name: name }) => name === 'old_space')?.space_used_size ?? 0;
+let [before, grown] = [used(), 0];
+const look = () => {
+  const now = used();
+  grown += Math.max(0, now - before);
+  before = now;
+};
+new PerformanceObserver(look).observe({ entryTypes: ['gc'] });
+process.on('SIGUSR2', () => {
+  look();
+  writeFileSync(process.env.PROMOTED_FILE, String(grown));
+  grown = 0;
+});

@@ -1,0 +1,92 @@
+/** Requests leave nothing in the old generation of V8 (docs/decisions.md#requests-stay-young). */
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { Agent, createServer, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../eventually.ts';
+import { compileSpec, type Gateway, startGateway } from './gateway.ts';
+
+const CONNECTIONS = 32;
+const REQUESTS = 12_000;
+/** Bytes a request. Anything that keeps requests promotes them whole, which are thousands each. */
+const MOST_PROMOTED = 500;
+
+const upstream = createServer((incoming, response) => {
+  incoming.resume().on('end', () => response.end('{"answer":42}'));
+});
+const folder = mkdtempSync(join(tmpdir(), 'gw-promoted-'));
+const file = join(folder, 'promoted');
+let gateway: Gateway;
+
+beforeAll(async () => {
+  await new Promise<void>((listening) => upstream.listen(0, '127.0.0.1', listening));
+  const address = upstream.address();
+  const port = typeof address === 'object' ? address?.port : 0;
+  const proxied = { name: 'http-upstream', config: { url: `http://127.0.0.1:${port}` } };
+  const schema = { type: 'object', properties: { name: { type: 'string' } } };
+  const operation = {
+    responses: { 200: { description: 'OK' } },
+    'x-gw-dispatch': proxied,
+    'x-gw-middlewares': [{ name: 'rate-limit', config: { quota: 1_000_000, window: 60 } }],
+  };
+  const requestBody = { required: true, content: { 'application/json': { schema } } };
+  const paths = { '/things': { get: operation, post: { ...operation, requestBody } } };
+  const artifact = await compileSpec({ openapi: '3.1.0', info: { title: 'Things', version: '1' }, paths }, [
+    'http-upstream',
+    'rate-limit',
+  ]);
+  const preload = pathToFileURL(join(import.meta.dirname, 'promoted-bytes.mjs'));
+  gateway = await startGateway(artifact, {
+    args: ['--log-level', 'info'],
+    env: { NODE_OPTIONS: `--import ${preload}`, PROMOTED_FILE: file },
+  });
+});
+
+afterAll(async () => {
+  await gateway.stop();
+  await new Promise((closed) => upstream.close(closed));
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe('requests under load', () => {
+  it.each([
+    ['without a body', 'GET', undefined],
+    ['with a body that is validated', 'POST', '{"name":"Ada"}'],
+  ])('are collected young: %s', async (_, method, body) => {
+    // V8 learns and compiles meanwhile.
+    for (let round = 0; round < 2; round++) await load(method, body);
+    await promoted();
+    await load(method, body);
+    expect((await promoted()) / REQUESTS).toBeLessThan(MOST_PROMOTED);
+  });
+});
+
+/** Returns the bytes that the old generation has grown by since the last call. */
+async function promoted(): Promise<number> {
+  rmSync(file, { force: true });
+  gateway.signal('SIGUSR2');
+  await eventually(() => existsSync(file) && readFileSync(file, 'utf8') !== '');
+  return Number(readFileSync(file, 'utf8'));
+}
+
+/** Sends all requests, as many at once as there are connections. */
+async function load(method: string, body: string | undefined): Promise<void> {
+  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
+  let left = REQUESTS;
+  const one = () =>
+    new Promise<void>((done, failed) => {
+      const headers = body === undefined ? {} : { 'content-type': 'application/json' };
+      const sent = request(`${gateway.url}/things`, { method, agent, headers }, (response) => {
+        if (response.statusCode !== 200) failed(new Error(`status ${response.statusCode}`));
+        response.resume().on('end', done);
+      });
+      sent.on('error', failed).end(body);
+    });
+  const connection = async () => {
+    while (left-- > 0) await one();
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS }, connection));
+  agent.destroy();
+}
