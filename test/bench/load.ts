@@ -1,6 +1,7 @@
 /** Load by wrk or, over HTTP/2, by h2load, and the CPU time that a server spent on it. */
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
@@ -72,6 +73,33 @@ async function h2load({ url, seconds, headers = {} }: Load): Promise<Answered> {
   const others = /2xx, (\d+) 3xx, (\d+) 4xx, (\d+) 5xx/.exec(stdout)?.slice(1) ?? ['NaN'];
   const notOk = others.reduce((sum, each) => sum + Number(each), 0);
   return { requests, requestsPerSecond: Number(rate), p99Ms: Number.NaN, notOk };
+}
+
+/** Quantiles at a steady rate of requests a second, on 32 connections. */
+export async function latencyAt(
+  { url, seconds, headers = {} }: Load,
+  rate: number,
+  folder: string,
+): Promise<{ readonly p50Ms: number; readonly p99Ms: number }> {
+  const log = join(folder, 'latency.log');
+  const each = Math.max(1, Math.round(rate / 32));
+  await run('h2load', [
+    '--h1',
+    '-c32',
+    `--rps=${each}`,
+    `-D${seconds}`,
+    `--log-file=${log}`,
+    ...headerArguments(headers),
+    url,
+  ]);
+  const took = readFileSync(log, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => Number(line.split('\t')[2]) / 1000)
+    .sort((a, b) => a - b);
+  rmSync(log);
+  const at = (quantile: number) => took[Math.floor(took.length * quantile)] ?? Number.NaN;
+  return { p50Ms: at(0.5), p99Ms: at(0.99) };
 }
 
 function headerArguments(headers: Readonly<Record<string, string>>): string[] {

@@ -71,7 +71,10 @@ export function writeProject(dir: string, upstream: string, { otherRoutes = 0 }:
       '/mock-graphql': { post: operation(mock, [graphql], { requestBody: anyJson }) },
       '/mock-post': { post: operation(mock, [], { requestBody: anyJson }) },
       '/proxy': { get: operation(proxy, [], { operationId: 'proxied' }) },
+      '/key': { get: operation(proxy, [key]) },
       '/guarded': { get: operation(proxy, [key, rate, cors]) },
+      '/bytes/{name}': { get: operation(proxy, [], { parameters: [pathParameter('name')] }) },
+      '/bytes': { post: operation(proxy, [], { requestBody: { content: { 'application/octet-stream': {} } } }) },
       '/orders': { post: operation(proxy, [], { requestBody }) },
       ...Object.fromEntries(others),
     },
@@ -130,19 +133,21 @@ export interface NginxServer {
   readonly http?: string;
   readonly server?: string;
   readonly tls?: boolean;
+  /** Into a file. */
+  readonly accessLog?: boolean;
 }
 
 /** nginx as the upstream, and as the proxy that is the control; one worker each. */
 export function nginxConfig(
   dir: string,
-  { listen, location, http = '', server = '', tls = false }: NginxServer,
+  { listen, location, http = '', server = '', tls = false, accessLog = false }: NginxServer,
 ): string {
   return `daemon off; master_process off; worker_processes 1; pid ${dir}/nginx-${listen}.pid; error_log ${dir}/nginx-${listen}.log error;
 events { worker_connections 4096; }
 http {
-  access_log ${http === '' ? 'off' : `${dir}/access-${listen}.log`}; keepalive_requests 100000000; default_type application/json;
+  access_log ${accessLog ? `${dir}/access-${listen}.log` : 'off'}; keepalive_requests 100000000; default_type application/json;
   client_body_temp_path ${dir}/t; proxy_temp_path ${dir}/t; fastcgi_temp_path ${dir}/t; uwsgi_temp_path ${dir}/t; scgi_temp_path ${dir}/t;
-  client_max_body_size 2m; client_body_buffer_size 1m;
+  client_max_body_size 20m; client_body_buffer_size 1m;
   ${http}
   server { listen 127.0.0.1:${listen}${tls ? ' ssl http2' : ''}; ${server} location / { ${location} } }
 }
@@ -151,3 +156,17 @@ http {
 
 /** What the upstream answers with. */
 export const UPSTREAM_ANSWER = `return 200 '${BODY}';`;
+
+/** Bodies of downloads and uploads. */
+export const BODY_SIZES = [1_000, 100_000, 10_000_000] as const;
+
+/** nginx serves the files of `bytes/`, and answers an upload when it has read all of it. */
+export function bytesOf(dir: string, listen: number): string {
+  return `location /bytes/ { root ${dir}; sendfile on; open_file_cache max=10; }
+    location = /bytes { proxy_pass http://127.0.0.1:${listen}/; client_body_buffer_size 11m; }`;
+}
+
+/** A wrk script that uploads so many bytes. */
+export function uploadScript(bytes: number): string {
+  return `wrk.method = "POST"\nwrk.headers["Content-Type"] = "application/octet-stream"\nwrk.body = string.rep("x", ${bytes})\n`;
+}

@@ -1,12 +1,13 @@
 /** The processes that are measured: nginx as upstream and as control, a bare proxy, and gw in several forms. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Writable } from 'node:stream';
 import { freePort } from '../free-port.ts';
-import { envoyConfig } from './envoy.ts';
-import { nginxConfig, type Project, UPSTREAM_ANSWER, writeProject } from './project.ts';
+import { buildKeyFilter, type EnvoyForm, envoyConfig } from './envoy.ts';
+import { BODY_SIZES, bytesOf, nginxConfig, type Project, UPSTREAM_ANSWER, writeProject } from './project.ts';
 
 const GW = join(import.meta.dirname, '..', '..', 'dist', 'image', 'gw.js');
 
@@ -20,6 +21,12 @@ export interface GatewayServer extends Server {
   readonly artifact: string;
 }
 
+export interface GatewayOptions {
+  readonly args?: readonly string[];
+  readonly tls?: boolean;
+  readonly accessLog?: 'off' | 'file' | 'pipe';
+}
+
 export class Servers {
   readonly dir = mkdtempSync(join(tmpdir(), 'gw-bench-'));
   readonly #children: ChildProcess[] = [];
@@ -30,21 +37,24 @@ export class Servers {
   /** Everything else needs it. */
   async startUpstream(): Promise<void> {
     this.#certificate();
+    mkdirSync(join(this.dir, 'bytes'));
+    for (const bytes of BODY_SIZES) writeFileSync(join(this.dir, 'bytes', String(bytes)), 'x'.repeat(bytes));
     const { port } = await this.#nginx('upstream', (listen) =>
-      nginxConfig(this.dir, { listen, location: UPSTREAM_ANSWER }),
+      nginxConfig(this.dir, { listen, location: UPSTREAM_ANSWER, server: bytesOf(this.dir, listen) }),
     );
     this.#upstream = port;
   }
 
-  /** The control: one process, keep-alive to the upstream. */
-  control({ tls = false } = {}): Promise<Server> {
+  /** The control: one process, keep-alive to the upstream, bodies passed on as they come. */
+  control({ tls = false, accessLog = false } = {}): Promise<Server> {
     const pool = `upstream backend { server 127.0.0.1:${this.#upstream}; keepalive 64; keepalive_requests 100000000; }`;
-    const location = 'proxy_pass http://backend; proxy_http_version 1.1; proxy_set_header Connection "";';
+    const location = `proxy_pass http://backend; proxy_http_version 1.1; proxy_set_header Connection "";
+      proxy_buffering off; proxy_request_buffering off;`;
     const server = tls
       ? `ssl_certificate ${this.#cert}; ssl_certificate_key ${this.#key}; ssl_session_tickets off;`
       : '';
-    return this.#nginx(tls ? 'control-tls' : 'control', (listen) =>
-      nginxConfig(this.dir, { listen, location, http: pool, server, tls }),
+    return this.#nginx(tls ? 'control-tls' : `control-${accessLog}`, (listen) =>
+      nginxConfig(this.dir, { listen, location, http: pool, server, tls, accessLog }),
     );
   }
 
@@ -55,15 +65,19 @@ export class Servers {
     return this.#nginx('control-ws', (listen) => nginxConfig(this.dir, { listen, location }));
   }
 
-  barePair(): Promise<Server> {
-    return this.program('bare-pair.ts', [this.#upstreamUrl]);
+  /** Sockets with llhttp and nothing else: the floor for a proxy, and for a mock. */
+  bareSockets(role: 'proxy' | 'mock'): Promise<Server> {
+    return this.program('bare-sockets.ts', role === 'proxy' ? [String(this.#upstream)] : []);
   }
 
-  /** One worker, as of gw. */
-  async envoy(program: string, tool: string, path: string): Promise<Server> {
+  /** One worker, as of gw. Returns null for the form with a filter if cargo cannot build it. */
+  async envoy(program: string, form: EnvoyForm): Promise<Server | null> {
     const port = await freePort();
-    const file = join(this.dir, 'envoy.json');
-    writeFileSync(file, envoyConfig(port, this.#upstream, tool, path));
+    const file = join(this.dir, `envoy-${port}.json`);
+    const filter = form === 'wasm' ? buildKeyFilter(this.dir) : '';
+    if (filter === null) return null;
+    const [certificate, key] = [this.#cert, this.#key];
+    writeFileSync(file, envoyConfig({ form, listen: port, upstream: this.#upstream, certificate, key, filter }));
     const args = ['-c', file, '--concurrency', '1', '--use-dynamic-base-id', '-l', 'critical'];
     return this.#ready({ port, pid: this.#start(program, args) });
   }
@@ -83,7 +97,7 @@ export class Servers {
   /** Compiles a project of its own and serves it. */
   async gateway(
     project: Project,
-    { args = [], tls = false }: { args?: readonly string[]; tls?: boolean } = {},
+    { args = [], tls = false, accessLog = 'off' }: GatewayOptions = {},
   ): Promise<GatewayServer> {
     const port = await freePort();
     const folder = join(this.dir, String(port));
@@ -96,11 +110,13 @@ export class Servers {
         stdio: 'pipe',
       },
     );
-    const pid = this.#start(process.execPath, [
+    const serve = [
       ...[GW, 'serve', '--artifact', artifact, '--listen', `127.0.0.1:${port}`, '--admin-bind', 'off'],
       ...['--allow-plaintext-upstream', '--egress-allow', '127.0.0.1', ...args],
       ...(tls ? ['--tls-cert', this.#cert, '--tls-key', this.#key] : []),
-    ]);
+      ...(accessLog === 'off' ? ['--log-level', 'warn'] : []),
+    ];
+    const pid = this.#start(process.execPath, serve, {}, accessLog === 'pipe');
     return { ...(await this.#ready({ port, pid })), artifact };
   }
 
@@ -129,15 +145,22 @@ export class Servers {
     return this.#ready({ port, pid: this.#start('nginx', ['-c', file, '-p', this.dir]) });
   }
 
-  #start(file: string, args: string[], env = {}): number {
+  /** With `piped` a `cat` reads the output, as a collector of logs does. */
+  #start(file: string, args: string[], env = {}, piped = false): number {
     const log = openSync(join(this.dir, `${this.#children.length}.log`), 'w');
     const child = spawn(file, args, {
-      stdio: ['ignore', log, 'inherit'],
+      stdio: ['ignore', piped ? this.#pipe() : log, 'inherit'],
       env: { ...process.env, NODE_ENV: 'production', ...env },
     });
     this.#children.push(child);
     if (child.pid === undefined) throw new Error(`${file} did not start`);
     return child.pid;
+  }
+
+  #pipe(): Writable {
+    const reader = spawn('cat', { stdio: ['pipe', 'ignore', 'inherit'] });
+    this.#children.push(reader);
+    return reader.stdin;
   }
 
   async #ready(server: Server): Promise<Server> {
