@@ -117,7 +117,7 @@ export class IncomingBody extends Readable implements WatchedClient {
   }
 
   /** For its source: bytes have arrived. */
-  arrived(chunk: Buffer): void {
+  arrived(chunk: Uint8Array): void {
     if (this.destroyed) return;
     this.progressAt = performance.now();
     this.received += chunk.length;
@@ -151,7 +151,7 @@ export class IncomingBody extends Readable implements WatchedClient {
   }
 
   /** Keeps a small piece until the turn ends, or enough of them are there. */
-  #join(chunk: Buffer): void {
+  #join(chunk: Uint8Array): void {
     if (this.#small.length === 0) atEndOfTick(() => this.#flush());
     this.#small.add(chunk);
     if (this.#small.length >= JOINED) this.#flush();

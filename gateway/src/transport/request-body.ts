@@ -29,7 +29,7 @@ export class RequestBody implements BodySource {
 
   begin(body: IncomingBody): void {
     this.#into = body;
-    if (this.#early.length > 0) body.arrived(this.#early.takeWhole());
+    for (const piece of this.#early.take()) body.arrived(piece);
     if (this.#isWhole) body.ended();
     else if (!this.#isPaused) this.#goOn();
   }

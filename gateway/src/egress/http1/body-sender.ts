@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { PreparedRequest } from './request-head.ts';
+import { writeTogether } from './write-together.ts';
 
 export class BodySender {
   readonly #body: Readable;
@@ -62,11 +63,10 @@ export class BodySender {
     this.#bytes += chunk.length;
     if (length !== null && this.#bytes > length) return this.#fail(new Error('the body is longer than its length'));
     const socket = this.#socket;
-    socket.cork();
-    if (isFirst) socket.write(this.#begin(chunk.length), 'latin1');
-    else if (length === null) socket.write(`\r\n${chunk.length.toString(16)}\r\n`, 'latin1');
-    const takesMore = socket.write(chunk);
-    socket.uncork();
+    let before = '';
+    if (isFirst) before = this.#begin(chunk.length);
+    else if (length === null) before = `\r\n${chunk.length.toString(16)}\r\n`;
+    const takesMore = before === '' ? socket.write(chunk) : writeTogether(socket, before, chunk);
     if (!takesMore) this.#body.pause();
   };
 

@@ -11,6 +11,7 @@ import { BodySender } from './body-sender.ts';
 import { keptMs } from './keep-alive.ts';
 import type { PreparedRequest } from './request-head.ts';
 import { AnswerBrokeOff, InvalidAnswer, type ResponseHandler, UpstreamClosed } from './response-handler.ts';
+import { writeTogether } from './write-together.ts';
 
 export interface ConnectionOwner {
   /** Milliseconds for which a connection is kept, if the upstream does not say otherwise. */
@@ -24,9 +25,6 @@ export interface ConnectionOwner {
 }
 
 const MOST_HEAD_BYTES = 64 << 10;
-/** Larger bodies are not copied behind the head. */
-const MOST_COPIED_BYTES = 16 << 10;
-
 const SWITCHING = 101;
 
 export class UpstreamConnection implements MessageReceiver {
@@ -77,12 +75,7 @@ export class UpstreamConnection implements MessageReceiver {
     if (body === null) {
       socket.write(expectsBody ? `${head}content-length: 0\r\n\r\n` : `${head}\r\n`, 'latin1');
     } else if (body instanceof Uint8Array) {
-      const whole = `${head}content-length: ${body.length}\r\n\r\n`;
-      if (body.length <= MOST_COPIED_BYTES) return void socket.write(joined(whole, body));
-      socket.cork();
-      socket.write(whole, 'latin1');
-      socket.write(body);
-      socket.uncork();
+      writeTogether(socket, `${head}content-length: ${body.length}\r\n\r\n`, body);
     } else active.sender = new BodySender(body, request, socket, (error) => this.fail(active, error));
   }
 
@@ -284,13 +277,6 @@ export class UpstreamConnection implements MessageReceiver {
 
 function lowerCaseNames(headers: HeaderList): void {
   for (let i = 0; i < headers.length; i += 2) headers[i] = (headers[i] as string).toLowerCase();
-}
-
-function joined(head: string, body: Uint8Array): Buffer {
-  const bytes = Buffer.allocUnsafe(head.length + body.length);
-  bytes.write(head, 'latin1');
-  bytes.set(body, head.length);
-  return bytes;
 }
 
 function invalid(error: ParseError): InvalidAnswer {
