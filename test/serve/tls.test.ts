@@ -1,6 +1,8 @@
 /** TLS on the port of `gw serve`: protocols, versions, and certificates that change while it serves. */
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
+import { connect as connectPlain } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
@@ -54,11 +56,27 @@ describe.skipIf(!OPENSSL)('TLS (needs openssl)', () => {
     symlinkSync('..data/tls.crt', path('tls.crt'));
     symlinkSync('..data/tls.key', path('tls.key'));
     artifact = await compileSpec(document, ['mock']);
-    gw = await startGateway(artifact, { args: ['--tls-cert', path('tls.crt'), '--tls-key', path('tls.key')] });
+    gw = await startGateway(artifact, {
+      args: ['--tls-cert', path('tls.crt'), '--tls-key', path('tls.key'), '--headers-timeout', '600'],
+    });
   });
   afterAll(async () => {
     expect(await gw?.stop()).toBe(0);
     rmSync(dir, { recursive: true, force: true });
+  });
+
+  it('closes a connection that ends before its handshake, as a probe of the port makes it', async () => {
+    for (const sent of ['', '\x16\x03\x01']) {
+      const probe = connectPlain({ port: port(), host: '127.0.0.1', allowHalfOpen: true });
+      const closed = once(probe, 'close');
+      probe.resume().on('error', () => {});
+      await once(probe, 'connect');
+      probe.end(sent);
+      // The gateway ends its side long before --headers-timeout, which is the limit of a handshake.
+      await once(probe, 'end');
+      probe.destroy();
+      await closed;
+    }
   });
 
   it.skipIf(!CURL)('negotiates HTTP/2 or HTTP/1.1 by ALPN (needs curl with HTTP/2)', async () => {

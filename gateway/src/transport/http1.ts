@@ -35,6 +35,10 @@ export class Http1Server {
     const options = { allowHalfOpen: true, noDelay: true, highWaterMark: 64 << 10 };
     this.#secure = tls && createSecureServer({ ...options, ...secureOptions(tls, limits) });
     this.server = this.#secure ?? createServer(options);
+    // A client that leaves before its handshake, such as a probe of the port, leaves nothing behind.
+    this.#secure?.prependListener('connection', (socket) => {
+      socket.allowHalfOpen = false;
+    });
     // A failed handshake cannot be answered in HTTP.
     this.#secure?.on('tlsClientError', (_error, socket) => socket.destroy());
   }
@@ -45,6 +49,7 @@ export class Http1Server {
 
   /** Serves the requests of a connection. */
   begin(socket: Socket): Http1Connection {
+    socket.allowHalfOpen = true;
     return new Http1Connection(socket, this.#settings);
   }
 
