@@ -17,13 +17,13 @@ import { WebSocketResponse } from './web-socket-response.ts';
 const WANTS_WHOLE = 'A plugin of this operation needs whole response bodies, and a stream of events has no end.';
 
 export class EngineAnswer extends StreamedResponse implements EngineResponse {
-  whole(answer: Answer): Promise<void> {
+  async whole(answer: Answer): Promise<void> {
     const { exchange } = this;
     this.observeDispatch(null);
     exchange.answer = answer;
     exchange.decided(this.op.dispatcher.name);
     exchange.trace?.dispatched('answered', problemOf(answer));
-    return this.answerInMemory(null);
+    await this.answerInMemory(null);
   }
 
   /** The response ends with the client, or when the gateway stops. */

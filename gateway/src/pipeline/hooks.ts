@@ -1,25 +1,24 @@
 /** Runs the hooks of middlewares: each is timed for the metrics and, if the request is traced, has a span. */
 import { type Exchange, headerOf, problemOf } from '../exchange.ts';
+import { type Awaitable, after } from '../scheduling/awaitable.ts';
 import type { Span } from '../spans/span.ts';
 import { ANSWERED, type Outcome } from '../wasm/call/plugin.ts';
 import type { LoadedOperation, Step } from './generation.ts';
 
 /** Returns at once if the plugin does not wait. `from`: the present time, in monotonic milliseconds. */
-export function runRequestHook(step: Step, exchange: Exchange, from = performance.now()): Outcome | Promise<Outcome> {
+export function runRequestHook(step: Step, exchange: Exchange, from = performance.now()): Awaitable<Outcome> {
   const { name } = step.plugin;
   const span = exchange.trace?.step(`middleware ${name} request`, { 'gw.plugin': name, 'gw.phase': 'request' });
   const decided = step.plugin.onRequest(exchange);
-  if (typeof decided !== 'number')
-    return decided.then((outcome) => recordTime(exchange, step.requestTime, from, span, outcome));
-  return recordTime(exchange, step.requestTime, from, span, decided);
+  return after(decided, (outcome) => recordTime(exchange, step.requestTime, from, span, outcome));
 }
 
-/** `Exchange.answer` is set if the hook replaces the response. */
-export async function runResponseHook(step: Step, exchange: Exchange): Promise<Outcome> {
+/** `Exchange.answer` is set if the hook replaces the response. `from`: as for request hooks. */
+export function runResponseHook(step: Step, exchange: Exchange, from = performance.now()): Awaitable<Outcome> {
   const { name } = step.plugin;
   const span = exchange.trace?.step(`middleware ${name} response`, { 'gw.plugin': name, 'gw.phase': 'response' });
-  const from = performance.now();
-  return recordTime(exchange, step.responseTime, from, span, await step.plugin.onResponse(exchange));
+  const decided = step.plugin.onResponse(exchange);
+  return after(decided, (outcome) => recordTime(exchange, step.responseTime, from, span, outcome));
 }
 
 /**
@@ -29,19 +28,20 @@ export async function runResponseHook(step: Step, exchange: Exchange): Promise<O
 const READABLE_REFUSALS = new Set([400, 401, 403, 429]);
 
 /** Runs the `cors` of an operation for the headers that it stages, unless it is among the `ran` first middlewares. */
-export async function corsOnRefusal(
+export function corsOnRefusal(
   { preflight, middlewares }: LoadedOperation,
   exchange: Exchange,
   ran: number,
-): Promise<void> {
+): Awaitable<void> {
   if (preflight === null || !READABLE_REFUSALS.has(exchange.response.status)) return;
   if (middlewares.slice(0, ran).includes(preflight)) return;
   if (headerOf(exchange.headers, 'origin') === undefined) return;
   const { answer } = exchange;
   const { decidedBy, decision } = exchange.outcome;
-  await runRequestHook(preflight, exchange);
-  exchange.answer = answer;
-  exchange.decided(decidedBy, decision);
+  return after(runRequestHook(preflight, exchange), () => {
+    exchange.answer = answer;
+    exchange.decided(decidedBy, decision);
+  });
 }
 
 function recordTime(

@@ -2,6 +2,7 @@
 import type { Exchange, ResponseSink } from '../exchange.ts';
 import type { HandOff } from '../hand-off.ts';
 import type { Problem } from '../problems.ts';
+import { type Awaitable, after } from '../scheduling/awaitable.ts';
 import type { LoadedOperation } from './generation.ts';
 import type { ResponseCheck } from './response-check.ts';
 import type { ResponseRun } from './response-run.ts';
@@ -52,12 +53,13 @@ export class OperationResponse {
    * Sends the answer in memory that the dispatcher or an engine has made. `refused`: the problem to send in its place,
    * if there is one already.
    */
-  async answerInMemory(refused: Problem | null): Promise<void> {
+  answerInMemory(refused: Problem | null): Awaitable<void> {
     const { exchange } = this;
     const judged = refused ?? this.takeCheck()?.answer(exchange, exchange.answer) ?? null;
-    const instead = judged instanceof Promise ? await judged : judged;
-    if (instead) exchange.decided(null);
-    return this.run.answer(instead ? { problem: instead } : exchange.answer);
+    return after(judged, (instead) => {
+      if (instead) exchange.decided(null);
+      return this.run.answer(instead ? { problem: instead } : exchange.answer);
+    });
   }
 
   /** Validation runs once; the response does not keep it, since it belongs to the generation. */

@@ -14,6 +14,7 @@ import {
   joinedHeader,
   problemOf,
 } from '../exchange.ts';
+import type { HandOff } from '../hand-off.ts';
 import type { Admission, Admitted } from '../headers/admission.ts';
 import type { ClientAddress } from '../headers/client-ip.ts';
 import { hopsOf, MAX_HOPS } from '../headers/hops.ts';
@@ -26,6 +27,7 @@ import { type Problem, problem } from '../problems.ts';
 import { RESERVED_PREFIX, type ReservedOptions, reserved } from '../reserved/reserved.ts';
 import { readsAsAnother } from '../router/other-readings.ts';
 import { decodePath } from '../router/template.ts';
+import { type Awaitable, after, handled } from '../scheduling/awaitable.ts';
 import type { ToolOutcome, ValidationReason } from '../telemetry/metric-table.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import { notAcceptable } from '../validation/accept.ts';
@@ -40,10 +42,10 @@ import {
   tooLarge,
 } from '../validation/read-body.ts';
 import { otherPath, parameterRefusal } from '../validation/refusals.ts';
-import { ANSWERED, HANDED_OFF } from '../wasm/call/plugin.ts';
+import { ANSWERED, HANDED_OFF, type Outcome } from '../wasm/call/plugin.ts';
 import { UpstreamHandshake } from '../websocket/handshake.ts';
 import { EngineAnswer } from './engine-answer.ts';
-import { type Generation, isHttpUpstream, type LoadedOperation } from './generation.ts';
+import { type Generation, isHttpUpstream, type LoadedOperation, type Step } from './generation.ts';
 import { runRequestHook } from './hooks.ts';
 import { OperationResponse } from './operation-response.ts';
 import { ownStream } from './own-stream.ts';
@@ -69,7 +71,17 @@ const GOES_ROUND = 'The request has come through too many gateways: a plugin or 
 /** Serves one request with one generation; never throws. */
 export function serve(exchange: Exchange, gw: Generation, options: PipelineOptions): void {
   const request = new RequestRun(exchange, gw, options);
-  request.run().catch((error: unknown) => request.crashed(error));
+  handled(
+    () => request.run(),
+    (error) => request.crashed(error),
+  );
+}
+
+/** The end of a dispatcher's call, which began at `dispatchedAt`. */
+interface Dispatched {
+  readonly outcome: Outcome;
+  readonly check: ResponseCheck | null;
+  readonly dispatchedAt: number;
 }
 
 class RequestRun implements BodyReading {
@@ -88,7 +100,8 @@ class RequestRun implements BodyReading {
     return this.#response.generation;
   }
 
-  async run(): Promise<void> {
+  /** Each step goes on to the next at once, unless something has to be waited for. */
+  run(): Awaitable<void> {
     const exchange = this.#exchange;
     const response = this.#response;
     const { loop } = this.#options;
@@ -103,7 +116,7 @@ class RequestRun implements BodyReading {
     if (exchange.path.startsWith(RESERVED_PREFIX)) {
       const { toolbox } = this.#gw;
       if (toolbox !== null && exchange.path === MCP_PATH) return this.#mcp(toolbox);
-      return response.answer(await reserved(exchange, this.#gw, this.#options.reserved));
+      return this.#reserved();
     }
     if (!match || match.value === null) return this.#unrouted(match ? match.allow : []);
     const op = match.value;
@@ -121,32 +134,69 @@ class RequestRun implements BodyReading {
       const length = Number(headerOf(exchange.headers, 'content-length') ?? 0);
       if (length > maxBodySize) return response.refuse('body-size', tooLarge(length, maxBodySize));
     }
-    if (op.parameters !== null) {
-      loop.enters(exchange, 'parameters');
-      const span = exchange.trace?.child('validate parameters');
-      const checked = parameterRefusal(op.parameters, exchange, exchange.sentParams, this.#options.dev);
-      const refused = checked instanceof Promise ? await checked : checked;
+    if (op.parameters === null) return this.#withParameters(op);
+    loop.enters(exchange, 'parameters');
+    const span = exchange.trace?.child('validate parameters');
+    const checked = parameterRefusal(op.parameters, exchange, exchange.sentParams, this.#options.dev);
+    return after(checked, (refused) => {
       if (span) exchange.trace?.ended(span, refused ? 'refused' : 'valid');
       if (refused?.reason) return response.refuse(refused.reason, refused.problem);
       if (refused) return response.answer({ problem: refused.problem });
-    }
+      return this.#withParameters(op);
+    });
+  }
+
+  /** The parameters are valid. */
+  #withParameters(op: LoadedOperation): Awaitable<void> {
+    const exchange = this.#exchange;
     if (op.accept !== null && !op.accept.admits(joinedHeader(exchange.headers, 'accept'))) {
-      return response.refuse('header', notAcceptable(op.accept.produces));
+      return this.#response.refuse('header', notAcceptable(op.accept.produces));
     }
     if (exchange.bodyStream !== null || op.body?.required) exchange.readBody = bodyReader(exchange, this);
+    return this.#runMiddlewares(op, 0);
+  }
 
-    for (const step of op.middlewares) {
-      response.ran++;
+  /** Runs the request hooks from the `first` on, then the dispatcher. */
+  #runMiddlewares(op: LoadedOperation, first: number): Awaitable<void> {
+    const exchange = this.#exchange;
+    const { loop } = this.#options;
+    for (let i = first; i < op.middlewares.length; i++) {
+      const step = op.middlewares[i] as Step;
+      this.#response.ran++;
       if (!step.plugin.hasRequestHook) continue;
-      const decided = runRequestHook(step, exchange, loop.enters(exchange, 'plugin'));
-      const outcome = typeof decided === 'number' ? decided : await decided;
-      if (outcome === ANSWERED) return response.answer(exchange.answer);
-      if (exchange.closed) return response.record(CLIENT_CLOSED, 0);
-      if (step.plugin.plugin.authenticates) this.#authenticated = true;
+      const outcome = runRequestHook(step, exchange, loop.enters(exchange, 'plugin'));
+      if (outcome instanceof Promise) {
+        return outcome.then((late) => {
+          if (this.#goesOn(step, late)) return this.#runMiddlewares(op, i + 1);
+          return this.#stop(late);
+        });
+      }
+      if (!this.#goesOn(step, outcome)) return this.#stop(outcome);
     }
-    if (op.body !== null && exchange.body === null && !(await this.#bodyIsValid()))
-      return response.answer(exchange.answer);
-    return this.#dispatch(op);
+    if (op.body === null || exchange.body !== null) return this.#dispatch(op);
+    return this.#validateBody(op);
+  }
+
+  /** Reports whether the request goes on behind a hook. */
+  #goesOn({ plugin }: Step, outcome: Outcome): boolean {
+    if (outcome === ANSWERED || this.#exchange.closed) return false;
+    if (plugin.plugin.authenticates) this.#authenticated = true;
+    return true;
+  }
+
+  /** A hook has answered the request, or its client has gone. */
+  #stop(outcome: Outcome): Awaitable<void> {
+    if (outcome === ANSWERED) return this.#response.answer(this.#exchange.answer);
+    this.#response.record(CLIENT_CLOSED, 0);
+  }
+
+  async #validateBody(op: LoadedOperation): Promise<void> {
+    if (await this.#bodyIsValid()) return this.#dispatch(op);
+    return this.#response.answer(this.#exchange.answer);
+  }
+
+  async #reserved(): Promise<void> {
+    return this.#response.answer(await reserved(this.#exchange, this.#gw, this.#options.reserved));
   }
 
   crashed(error: unknown): void {
@@ -239,16 +289,19 @@ class RequestRun implements BodyReading {
     }
   }
 
-  async #dispatch(op: LoadedOperation): Promise<void> {
+  #dispatch(op: LoadedOperation): Awaitable<void> {
     const exchange = this.#exchange;
-    const response = this.#response;
     const { recorder, responseBudget, loop } = this.#options;
     const check = op.response && new ResponseCheck(op.response, { recorder, loop }, exchange, responseBudget);
     const dispatchedAt = loop.enters(exchange, 'dispatch');
     exchange.trace?.dispatches(op.dispatcher.name);
     if (exchange.parts !== null) for (const part of exchange.parts) part?.dispatched?.(exchange);
-    const decided = op.dispatcher.dispatch(exchange);
-    const outcome = typeof decided === 'number' ? decided : await decided;
+    return after(op.dispatcher.dispatch(exchange), (outcome) => this.#respond(op, { outcome, check, dispatchedAt }));
+  }
+
+  #respond(op: LoadedOperation, { outcome, check, dispatchedAt }: Dispatched): Awaitable<void> {
+    const exchange = this.#exchange;
+    const response = this.#response;
     const { handOff, engine } = exchange;
     if (outcome === HANDED_OFF && engine !== null)
       return engine.answer(exchange, new EngineAnswer(response, op, check, dispatchedAt));
@@ -256,12 +309,15 @@ class RequestRun implements BodyReading {
       const answered = new OperationResponse(response, op, check, dispatchedAt);
       answered.observeDispatch(null);
       exchange.trace?.dispatched('answered', problemOf(exchange.answer));
-      const unread =
-        exchange.bodyStream !== null && mustBeRead(exchange, exchange.bodyStream)
-          ? await readToLimit(exchange, exchange.bodyStream)
-          : null;
-      return answered.answerInMemory(unread);
+      const { bodyStream } = exchange;
+      const unread = bodyStream !== null && mustBeRead(exchange, bodyStream) ? readToLimit(exchange, bodyStream) : null;
+      return after(unread, (refused) => answered.answerInMemory(refused));
     }
+    this.#proxy(op, handOff, new UpstreamResponse(response, op, check, dispatchedAt));
+  }
+
+  #proxy(op: LoadedOperation, handOff: HandOff, response: UpstreamResponse): void {
+    const exchange = this.#exchange;
     const { upstream } = handOff;
     if (!isHttpUpstream(upstream)) throw new Error(`plugin ${op.dispatcher.name} handed off to an unknown upstream`);
     const hooked = op.requestChunks && exchange.bodyStream !== null;
@@ -270,10 +326,7 @@ class RequestRun implements BodyReading {
       body !== null && body === exchange.bodyStream ? headerOf(exchange.headers, 'content-length') : undefined;
     const trustedPeer = this.#options.client.trusts(exchange.peer);
     const upgrade = handOff.webSocket ? new UpstreamHandshake(exchange, op.messages !== null) : null;
-    proxy(
-      { exchange, handOff, upstream, trustedPeer, body, contentLength: known, upgrade },
-      new UpstreamResponse(response, op, check, dispatchedAt),
-    );
+    proxy({ exchange, handOff, upstream, trustedPeer, body, contentLength: known, upgrade }, response);
   }
 
   // --- BodyReading

@@ -8,11 +8,12 @@ import { type Answer, CLIENT_CLOSED, changeHeader, type Exchange, type ResponseS
 import { addStandardHeaders } from '../headers/standard.ts';
 import type { BufferBudget } from '../memory/buffer-budget.ts';
 import { type Problem, problem } from '../problems.ts';
+import { type Awaitable, after, handled } from '../scheduling/awaitable.ts';
 import type { EventLoopWatch } from '../telemetry/event-loop.ts';
 import type { ValidationReason } from '../telemetry/metric-table.ts';
 import type { OperationMetrics } from '../telemetry/metrics.ts';
 import type { Recorder } from '../telemetry/recorder.ts';
-import { ANSWERED } from '../wasm/call/plugin.ts';
+import { ANSWERED, type Outcome } from '../wasm/call/plugin.ts';
 import type { Generation, LoadedOperation } from './generation.ts';
 import { corsOnRefusal, runResponseHook } from './hooks.ts';
 import { applyStaged, setResponse } from './response.ts';
@@ -65,22 +66,33 @@ export class ResponseRun {
     return this.place;
   }
 
-  refuse(reason: ValidationReason, answer: Problem): Promise<void> {
+  refuse(reason: ValidationReason, answer: Problem): Awaitable<void> {
     this.options.recorder.validationFailed(this.metrics, reason);
     return this.answer({ problem: answer });
   }
 
   /** Sends an answer of a plugin or of the gateway. Ignored if the client has gone. */
-  async answer(answer: Answer | null): Promise<void> {
+  answer(answer: Answer | null): Awaitable<void> {
     const { exchange } = this;
     if (exchange.closed) return this.record(CLIENT_CLOSED, 0);
     if (answer === null) throw new Error('a plugin ended the request without an answer');
     setResponse(exchange, this.#inForm(answer), this.options.dev);
-    if (this.op !== null) await corsOnRefusal(this.op, exchange, this.ran);
-    applyStaged(exchange);
-    if (this.ran > 0 && this.op?.responseHooks) await this.runResponseHooks(this.op);
-    if (exchange.closed) return this.record(CLIENT_CLOSED, 0);
-    this.send();
+    return after(this.op === null ? undefined : corsOnRefusal(this.op, exchange, this.ran), () => {
+      applyStaged(exchange);
+      const hooks = this.ran > 0 && this.op?.responseHooks ? this.runResponseHooks(this.op) : false;
+      return after(hooks, () => {
+        if (exchange.closed) this.record(CLIENT_CLOSED, 0);
+        else this.send();
+      });
+    });
+  }
+
+  /** Sends an answer that comes later than the request's run, from outside of it. */
+  answerLate(answer: Answer): void {
+    handled(
+      () => this.answer(answer),
+      (error) => this.crashed(error),
+    );
   }
 
   /** Clients of some dispatchers read problems in a form of their own, also those of middlewares and of the gateway. */
@@ -92,20 +104,32 @@ export class ResponseRun {
   // --- the end of all answers
 
   /** Returns true if a hook put another answer in the response's place. */
-  async runResponseHooks(op: LoadedOperation): Promise<boolean> {
+  runResponseHooks(op: LoadedOperation): Awaitable<boolean> {
+    return this.#hooksFrom(op, this.ran - 1, false);
+  }
+
+  /** `replaced`: by a hook before them. */
+  #hooksFrom(op: LoadedOperation, last: number, replaced: boolean): Awaitable<boolean> {
     const { exchange } = this;
-    let replaced = false;
-    for (let i = this.ran - 1; i >= 0; i--) {
+    for (let i = last; i >= 0; i--) {
       const step = op.middlewares[i];
       if (!step?.plugin.hasResponseHook) continue;
       exchange.answer = null;
-      this.options.loop.enters(exchange, 'plugin');
-      const outcome = await runResponseHook(step, exchange);
-      if (outcome !== ANSWERED || exchange.answer === null) continue;
-      replaced = true;
-      setResponse(exchange, exchange.answer, this.options.dev);
+      const outcome = runResponseHook(step, exchange, this.options.loop.enters(exchange, 'plugin'));
+      if (outcome instanceof Promise) {
+        return outcome.then((late) => this.#hooksFrom(op, i - 1, this.#replaces(late) || replaced));
+      }
+      if (this.#replaces(outcome)) replaced = true;
     }
     return replaced;
+  }
+
+  /** Puts the answer of a hook in the response's place, if it has one. */
+  #replaces(outcome: Outcome): boolean {
+    const { answer } = this.exchange;
+    if (outcome !== ANSWERED || answer === null) return false;
+    setResponse(this.exchange, answer, this.options.dev);
+    return true;
   }
 
   send(): void {

@@ -5,6 +5,7 @@
 import type { Writable } from 'node:stream';
 import { CLIENT_CLOSED, changeHeader, type Exchange, type HeaderList, type ResponseSink } from '../exchange.ts';
 import { noRoomForResponse, type Problem, problem } from '../problems.ts';
+import { handled } from '../scheduling/awaitable.ts';
 import { BodyTooLarge } from '../transport/body.ts';
 import { pastLimit, tooLarge } from '../validation/read-body.ts';
 import { HeldResponseBytes, holdResponse } from './held-response.ts';
@@ -22,11 +23,16 @@ export class StreamedResponse extends OperationResponse implements JudgedRespons
   head(exchange: Exchange, status: number, headers: HeaderList): ResponseSink | Promise<ResponseSink | null> {
     this.observeDispatch(exchange.handOff?.upstream ?? null);
     if (wouldOpen(exchange, status)) {
-      return this.run.answer({ problem: problem('upstream-failed', NO_WEB_SOCKET) }).then(() => null);
+      return this.#answerInstead(problem('upstream-failed', NO_WEB_SOCKET));
     }
     this.#status = status;
     this.#headers = headers;
     return this.takeCheck()?.hold(exchange, status, headers, this) ?? this.open();
+  }
+
+  async #answerInstead(answer: Problem): Promise<null> {
+    await this.run.answer({ problem: answer });
+    return null;
   }
 
   done(exchange: Exchange, bytes: number): void {
@@ -38,11 +44,14 @@ export class StreamedResponse extends OperationResponse implements JudgedRespons
     const { run } = this;
     if (!(error instanceof BodyTooLarge)) return run.record(CLIENT_CLOSED, 0);
     const { received, limit } = error;
-    const refusing =
-      limit === null
-        ? run.refuse('body-size', tooLarge(received, run.options.limits.maxBodySize))
-        : run.answer({ problem: pastLimit(received, limit) });
-    refusing.catch((cause: unknown) => run.crashed(cause));
+    const { maxBodySize } = run.options.limits;
+    handled(
+      () =>
+        limit === null
+          ? run.refuse('body-size', tooLarge(received, maxBodySize))
+          : run.answer({ problem: pastLimit(received, limit) }),
+      (cause) => run.crashed(cause),
+    );
   }
 
   failed(exchange: Exchange, answer: Problem, cause: string): void {
@@ -50,7 +59,7 @@ export class StreamedResponse extends OperationResponse implements JudgedRespons
     if (exchange.closed) return run.record(CLIENT_CLOSED, 0);
     run.options.recorder.upstreamFailed(exchange, cause);
     exchange.trace?.dispatched('failed', answer);
-    run.answer({ problem: answer }).catch((error: unknown) => run.crashed(error));
+    run.answerLate({ problem: answer });
   }
 
   broken(exchange: Exchange, cause: string): void {
@@ -82,8 +91,8 @@ export class StreamedResponse extends OperationResponse implements JudgedRespons
     this.done(this.exchange, bytes);
   }
 
-  withheld(answer: Problem): Promise<void> {
-    return this.run.answer({ problem: answer });
+  async withheld(answer: Problem): Promise<void> {
+    await this.run.answer({ problem: answer });
   }
 
   crashed(error: unknown): void {
@@ -114,7 +123,7 @@ export class StreamedResponse extends OperationResponse implements JudgedRespons
         );
         return Promise.resolve(null);
       },
-      refused: () => run.answer({ problem: noRoomForResponse() }),
+      refused: async () => run.answer({ problem: noRoomForResponse() }),
       failed: (error) => run.crashed(error),
     });
   }

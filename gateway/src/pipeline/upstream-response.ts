@@ -16,7 +16,7 @@ export class UpstreamResponse extends StreamedResponse implements ProxyEvents {
   }
 
   refused(_exchange: Exchange, answer: Problem): void {
-    this.run.answer({ problem: answer }).catch((error: unknown) => this.run.crashed(error));
+    this.run.answerLate({ problem: answer });
   }
 
   upgraded(exchange: Exchange, headers: HeaderList, connection: Duplex): void {
