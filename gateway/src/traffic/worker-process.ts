@@ -4,8 +4,9 @@ import cluster, { type Worker } from 'node:cluster';
 import { createInterface } from 'node:readline';
 import { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import type { LeaseSettlement } from '../state/quota-lease.ts';
 import { Channel, linePort } from './channel.ts';
-import { type MetricsSnapshot, type SharedState, STATE_FD, type WorkerMethods } from './messages.ts';
+import { type LeaseRecalls, type MetricsSnapshot, type SharedState, STATE_FD, type WorkerMethods } from './messages.ts';
 
 /** In the source tree this file is TypeScript, in a bundle JavaScript; the worker's lies beside it in both cases. */
 const ENTRY = new URL(import.meta.url.endsWith('.ts') ? './serve-worker.ts' : './serve-worker.js', import.meta.url);
@@ -36,6 +37,7 @@ export class WorkerProcess {
   /** True once it has taken connections. */
   serving = false;
   readonly #worker: Worker;
+  readonly #state: Channel<LeaseRecalls, SharedState> | null;
 
   constructor({ line, stderr, state }: WorkerProcessDeps) {
     cluster.setupPrimary({ exec: fileURLToPath(ENTRY), args: [], serialization: 'advanced', stdio: STDIO });
@@ -54,13 +56,20 @@ export class WorkerProcess {
       {},
     );
     const stateStream = stdio[STATE_FD];
-    if (stateStream instanceof Duplex) new Channel<Record<never, never>, SharedState>(linePort(stateStream), state);
+    this.#state =
+      stateStream instanceof Duplex ? new Channel<LeaseRecalls, SharedState>(linePort(stateStream), state) : null;
     this.exited = new Promise((resolve) => {
       worker.once('exit', (code, signal) => {
         this.channel.close();
+        this.#state?.close();
         resolve({ code, signal });
       });
     });
+  }
+
+  /** Ends a lease of a quota; null if the worker has ended it. Rejects if the worker ends. */
+  async recallLease(id: number): Promise<LeaseSettlement | null> {
+    return this.#state === null ? null : this.#state.call('recallLease', id);
   }
 
   get pid(): number | undefined {
