@@ -179,7 +179,7 @@ export class Fleet implements Traffic {
       },
       ...stateMethods(this.#shared, quotas),
     };
-    const worker: WorkerProcess = new WorkerProcess({ line: (text) => log.line(text), stderr, state });
+    const worker: WorkerProcess = new WorkerProcess({ lines: (bytes) => log.lines(bytes), stderr, state });
     this.#workers.add(worker);
     this.#held.set(worker, held);
     void worker.exited.then((exit) => {
