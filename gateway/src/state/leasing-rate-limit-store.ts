@@ -33,10 +33,10 @@ export interface LeasingOptions {
 /** Quotas of which the worker remembers leases and refusals; past it the one asked for longest ago is forgotten. */
 const MOST_QUOTAS = 4_096;
 /** Milliseconds over which requests are counted, to know how many to expect. */
-const SLOT_MS = 10;
+const SLOT_MS = 25;
 /** Fewer requests in a slot are counted one by one. */
-const LEAST_EXPECTED = 4;
-const MOST_EXPECTED = 1_000;
+const LEAST_EXPECTED = 8;
+const MOST_EXPECTED = 2_000;
 /** Milliseconds between looks for leases that are no longer used. */
 const SWEEP_MS = 50;
 
