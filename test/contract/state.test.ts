@@ -3,11 +3,12 @@ import { duplexPair } from 'node:stream';
 import { Redis } from 'iovalkey';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MemoryState } from '../../gateway/src/state/memory-state.ts';
+import { QuotaLeases } from '../../gateway/src/state/quota-leases.ts';
 import { RedisState } from '../../gateway/src/state/redis-state.ts';
 import type { State } from '../../gateway/src/state/state.ts';
 import { Channel, linePort } from '../../gateway/src/traffic/channel.ts';
-import type { SharedState } from '../../gateway/src/traffic/messages.ts';
-import { channelState, stateMethods } from '../../gateway/src/traffic/shared-state.ts';
+import type { LeaseRecalls, SharedState } from '../../gateway/src/traffic/messages.ts';
+import { channelState, leasingStore, stateMethods } from '../../gateway/src/traffic/shared-state.ts';
 
 const { REDIS_URL } = process.env;
 
@@ -29,10 +30,16 @@ const stores: readonly (readonly [name: string, open: () => Promise<State>])[] =
 
 async function openBetweenWorkers(): Promise<State> {
   const [worker, parent] = duplexPair();
-  const shared = stateMethods(new MemoryState());
+  const memory = new MemoryState();
+  const quotas = new QuotaLeases({ store: memory.rateLimits, workers: 2 });
+  const shared = stateMethods(memory, quotas.of({ recallLease: (id) => ofParent.call('recallLease', id) }));
   const slots = { takeConnection: () => true, releaseConnections: () => {} };
-  new Channel<Record<never, never>, SharedState>(linePort(parent), { ...shared, ...slots });
-  return channelState(new Channel<SharedState, Record<never, never>>(linePort(worker), {}));
+  const ofParent = new Channel<LeaseRecalls, SharedState>(linePort(parent), { ...shared, ...slots });
+  const rateLimits = leasingStore(() => ofWorker, 2);
+  const ofWorker = new Channel<SharedState, LeaseRecalls>(linePort(worker), {
+    recallLease: (id) => rateLimits.recallLease(id),
+  });
+  return channelState(ofWorker, rateLimits);
 }
 
 for (const [name, open] of stores) {

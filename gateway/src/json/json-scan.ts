@@ -4,6 +4,7 @@
  * estimate.
  */
 import { randomInt } from 'node:crypto';
+import { MOST_NESTING } from './nesting.ts';
 import { endOfString } from './string-end.ts';
 
 export interface JsonScan {
@@ -19,12 +20,10 @@ export interface JsonScan {
 
 /** Bytes that are parsed on the event loop at most; functions of AWS answer with 6 MiB. */
 export const MOST_JSON_BYTES = 8 << 20;
-/** Most levels of nesting. */
-const MOST_DEPTH = 256;
 /** Nanoseconds, by the costs below: with the scan itself it stays under 50 ms. */
 const MOST_NS = 40_000_000;
 /** Bytes that are parsed in less than 10 ms, whatever they say. */
-const SHORT = 32 << 10;
+export const SHORT_JSON = 32 << 10;
 /** Bytes between looks at the cost. */
 const SLICE = 16 << 10;
 /** Bytes of a string from which on the host's search is faster. */
@@ -72,9 +71,12 @@ export function scanJson(bytes: Uint8Array, options: ScanOptions = {}): JsonScan
   return scan;
 }
 
-/** Reports whether parsing delays no other request; a short text is quick, whatever its content. */
+/**
+ * Reports whether parsing delays no other request; a short text is quick, whatever its content. A longer one is also
+ * nested at most `MOST_NESTING` levels deep.
+ */
 export function isQuickJson(bytes: Uint8Array, options: ScanOptions = {}): boolean {
-  return bytes.length <= SHORT || !scanJson(bytes, options).isTooCostly;
+  return bytes.length <= SHORT_JSON || !scanJson(bytes, options).isTooCostly;
 }
 
 class Scan implements JsonScan {
@@ -108,7 +110,7 @@ class Scan implements JsonScan {
   #depth = 0;
   #expectsName = false;
   /** For the object at each depth: the hash of its names so far; 0 for a list. */
-  readonly #shapes = new Int32Array(MOST_DEPTH + 1);
+  readonly #shapes = new Int32Array(MOST_NESTING + 1);
 
   /** Returns the position to go on at: behind the token that began before `end`. */
   #runTo(start: number, end: number): number {
@@ -137,7 +139,7 @@ class Scan implements JsonScan {
         containers++;
         expectsName = kind === OBJECT;
         depth++;
-        if (depth > MOST_DEPTH) {
+        if (depth > MOST_NESTING) {
           this.isTooCostly = true;
           return at;
         }

@@ -16,6 +16,9 @@ export function text(value: string): string {
 /** Set by plugins that identify the caller; clients cannot set it. */
 export const CONSUMER = 'x-auth-consumer';
 
+/** Numbers below 1000 with three digits. */
+const THREE_DIGITS = Array.from({ length: 1000 }, (_, i) => String(i).padStart(3, '0'));
+
 let second = 0;
 let prefix = '';
 
@@ -26,7 +29,7 @@ export function timestamp(now: number): string {
     second = whole;
     prefix = new Date(whole * 1000).toISOString().slice(0, 20);
   }
-  return `${prefix}${String(now % 1000).padStart(3, '0')}Z`;
+  return `${prefix}${THREE_DIGITS[now - whole * 1000]}Z`;
 }
 
 /** Returns members only if present: most requests have no logged state, and an answer of their upstream. */
@@ -51,15 +54,25 @@ function shortened({ in: part, field, reason }: ProblemError): ProblemError {
   return { in: part, field: field.slice(0, MOST_CHARACTERS), reason: reason.slice(0, MOST_CHARACTERS) };
 }
 
-export function accessLine({
-  exchange,
-  route,
-  api,
-  status,
-  seconds,
-  requestBytes,
-  responseBytes,
-}: EndedRequest): string {
+/** The members of a line that are the same for all requests of an operation. */
+export function operationMembers({ path, api }: { readonly path: string; readonly api: string }): string {
+  return `,"route":${text(path)},"api":${text(api)},"status":`;
+}
+
+/** Milliseconds with three decimals. */
+function milliseconds(seconds: number): string {
+  const micros = Math.round(seconds * 1e6);
+  const whole = Math.floor(micros / 1000);
+  return `${whole}.${THREE_DIGITS[micros - whole * 1000]}`;
+}
+
+/** `members`: those of its operation. */
+export function accessLine(
+  { exchange, method, status, seconds, requestBytes, responseBytes }: EndedRequest,
+  members: string,
+): string {
   const consumer = headerOf(exchange.headers, CONSUMER);
-  return `{"level":"info","time":"${timestamp(Date.now())}","msg":"request","request_id":${text(exchange.requestId)},"trace_id":"${exchange.traceId}","client_ip":"${exchange.clientIp}","method":${text(exchange.method)},"path":${text(exchange.path)},"route":${text(route)},"api":${text(api)},"status":${status},"duration_ms":${(seconds * 1000).toFixed(3)},"request_bytes":${requestBytes},"response_bytes":${responseBytes}${refusal(exchange)}${decisions(exchange)}${consumer === undefined ? '' : `,"consumer":${text(consumer)}`}}\n`;
+  // The method of an operation is a word.
+  const methodText = exchange.method === method ? `"${method}"` : text(exchange.method);
+  return `{"level":"info","time":"${timestamp(Date.now())}","msg":"request","request_id":${text(exchange.requestId)},"trace_id":"${exchange.traceId}","client_ip":"${exchange.clientIp}","method":${methodText},"path":${text(exchange.path)}${members}${status},"duration_ms":${milliseconds(seconds)},"request_bytes":${requestBytes},"response_bytes":${responseBytes}${refusal(exchange)}${decisions(exchange)}${consumer === undefined ? '' : `,"consumer":${text(consumer)}`}}\n`;
 }

@@ -23,6 +23,8 @@ export interface Log {
   setLevel(level: Level): void;
   /** Writes one finished line; the access log builds its own. */
   line(text: string): void;
+  /** Writes finished lines of another process. */
+  lines(bytes: Uint8Array): void;
   /** Resolves when everything so far is written. */
   flush(): Promise<void>;
 }
@@ -46,11 +48,19 @@ export function createLog(level: Level, format: LogFormat, fd: 1 | 2 = 1, colour
       },
     });
     const stream = pretty({ destination, colorize: coloured, singleLine: true });
-    const output = { line: (text: string) => void stream.write(text), flush: () => Promise.resolve() };
+    const output = {
+      line: (text: string) => void stream.write(text),
+      lines: (bytes: Uint8Array) => void stream.write(Buffer.from(bytes).toString()),
+      flush: () => Promise.resolve(),
+    };
     return new LeveledLog(pino(options, stream), level, output);
   }
   const writer = new LineWriter(fd);
-  const output = { line: (text: string) => writer.write(text), flush: () => writer.flush() };
+  const output = {
+    line: (text: string) => writer.write(text),
+    lines: (bytes: Uint8Array) => writer.writeBatch(bytes),
+    flush: () => writer.flush(),
+  };
   return new LeveledLog(pino(options, writer), level, output);
 }
 
@@ -74,16 +84,18 @@ class LeveledLog implements Log {
   readonly logger: pino.Logger;
   readonly configuredLevel: Level;
   readonly line: Log['line'];
+  readonly lines: Log['lines'];
   readonly flush: Log['flush'];
   level: Level;
   informs: boolean;
 
-  constructor(logger: pino.Logger, level: Level, output: Pick<Log, 'line' | 'flush'>) {
+  constructor(logger: pino.Logger, level: Level, output: Pick<Log, 'line' | 'lines' | 'flush'>) {
     this.logger = logger;
     this.configuredLevel = level;
     this.level = level;
     this.informs = logger.isLevelEnabled('info');
     this.line = output.line;
+    this.lines = output.lines;
     this.flush = output.flush;
   }
 

@@ -7,6 +7,7 @@ import { Registry } from 'prom-client';
 import type { PluginDecision } from '../exchange.ts';
 import { KNOWN_METHODS } from '../spans/request-trace.ts';
 import { type DirectionFigures, noFigures } from '../web-socket-figures.ts';
+import { operationMembers } from './access-log.ts';
 import { Cell, type Labels, type Sample } from './cell.ts';
 import type { EventLoopWatch } from './event-loop.ts';
 import type { McpUpstreamFigures, PluginFigures, StateFigures } from './figures.ts';
@@ -44,9 +45,12 @@ class RequestCell {
 /** The cells of one operation, made for each status when it first occurs. */
 export class OperationMetrics {
   readonly labels: { readonly method: string; readonly path: string; readonly api: string };
+  /** Members of its lines in the access log. */
+  readonly logged: string;
   readonly cells = new Map<number, RequestCell>();
   constructor(labels: { method: string; path: string; api: string }) {
     this.labels = labels;
+    this.logged = operationMembers(labels);
   }
 
   count(status: number, seconds: number, requestBytes: number, responseBytes: number): void {

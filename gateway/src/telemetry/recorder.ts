@@ -43,7 +43,7 @@ export class Recorder {
     if (!this.#log.informs || exchange.parts?.some((part) => part?.unlogged?.(ended)) === true) return;
     // Probes ask all the time, and success is not worth a line.
     if (exchange.path === HEALTH && status === 200 && !this.#log.logger.isLevelEnabled('debug')) return;
-    this.#log.line(accessLine(ended));
+    this.#log.line(accessLine(ended, place.logged));
   }
 
   /** Records an answer of the transport itself; such requests may lack a method. */

@@ -8,6 +8,7 @@ import type { LoadedArchive } from '../artifact/index.ts';
 import type { ServeOptions } from '../options/serve-options.ts';
 import { SecretError } from '../secrets/secrets.ts';
 import { MemoryState } from '../state/memory-state.ts';
+import { QuotaLeases } from '../state/quota-leases.ts';
 import type { Level, Log } from '../telemetry/log.ts';
 import { messageOf } from '../text/message-of.ts';
 import type { TraceReport } from '../trace/report.ts';
@@ -44,6 +45,7 @@ export class Fleet implements Traffic {
   readonly #options: ServeOptions;
   readonly #deps: FleetDeps;
   readonly #shared = new MemoryState();
+  readonly #quotas: QuotaLeases;
   readonly #metrics = new FleetMetrics();
   readonly #workers = new Set<WorkerProcess>();
   readonly #held = new Map<WorkerProcess, HeldConnections>();
@@ -63,6 +65,7 @@ export class Fleet implements Traffic {
     this.#options = options;
     this.#deps = deps;
     this.#keyPair = deps.keyPair;
+    this.#quotas = new QuotaLeases({ store: this.#shared.rateLimits, workers: options.workers });
     deps.slots.endOneOf = (eviction) => this.#endOneOf(eviction);
   }
 
@@ -161,6 +164,7 @@ export class Fleet implements Traffic {
   async #start(): Promise<WorkerProcess> {
     const { log, stderr, slots } = this.#deps;
     const held = new HeldConnections();
+    const quotas = this.#quotas.of({ recallLease: (id) => worker.recallLease(id) });
     const state: SharedState = {
       takeConnection: async (owner) => {
         const taken = await slots.take(owner);
@@ -173,13 +177,14 @@ export class Fleet implements Traffic {
       releaseConnections: (owners) => {
         for (const owner of owners) if (held.delete(owner)) slots.release(owner);
       },
-      ...stateMethods(this.#shared),
+      ...stateMethods(this.#shared, quotas),
     };
-    const worker = new WorkerProcess({ line: (text) => log.line(text), stderr, state });
+    const worker: WorkerProcess = new WorkerProcess({ lines: (bytes) => log.lines(bytes), stderr, state });
     this.#workers.add(worker);
     this.#held.set(worker, held);
     void worker.exited.then((exit) => {
       for (const owner of held.end()) slots.release(owner);
+      quotas.end();
       this.#held.delete(worker);
       this.#workers.delete(worker);
       this.#metrics.departed(worker);

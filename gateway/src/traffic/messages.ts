@@ -4,7 +4,7 @@ import type { ServeOptions } from '../options/serve-options.ts';
 import type { OwnerPath } from '../shares/owner-path.ts';
 import type { BudgetRenewal, BudgetReservation, BudgetResult, BudgetSettlement } from '../state/budget-store.ts';
 import type { NonceVerdict, SignedNonce } from '../state/nonce-store.ts';
-import type { RateLimitResult } from '../state/rate-limit-store.ts';
+import type { LeaseSettlement, QuotaAnswer, QuotaRequest } from '../state/quota-lease.ts';
 import type { RecordRequest, Reservation, ReservationRequest } from '../state/reservation-store.ts';
 import type { OpenedSession } from '../state/session-store.ts';
 import type { Level } from '../telemetry/log.ts';
@@ -49,19 +49,18 @@ export interface WorkerMethods {
   close(timeoutMs: number): Promise<void>;
 }
 
-interface TakeArguments {
-  readonly owner: OwnerPath;
-  readonly bucket: string;
-  readonly quota: number;
-  readonly windowSeconds: number;
-}
-
 interface CacheArguments {
   readonly owner: OwnerPath;
   readonly key: string;
   /** Base64. */
   readonly value: string;
   readonly ttlSeconds: number;
+}
+
+/** Calls of the parent to a worker on the stream for shared state. */
+export interface LeaseRecalls {
+  /** Ends a lease; null if it has ended. */
+  recallLease(id: number): LeaseSettlement | null | Promise<LeaseSettlement | null>;
 }
 
 /**
@@ -72,7 +71,8 @@ export interface SharedState {
   /** Takes a place by its owner: the network of the client, or null if that is a trusted proxy. */
   takeConnection(owner: string | null): boolean | Promise<boolean>;
   releaseConnections(owners: readonly (string | null)[]): void;
-  takeRateLimit(take: TakeArguments): RateLimitResult | Promise<RateLimitResult>;
+  takeRateLimit(request: QuotaRequest): QuotaAnswer | Promise<QuotaAnswer>;
+  settleLeases(settled: readonly LeaseSettlement[]): void;
   enterNonce(nonce: SignedNonce): NonceVerdict | Promise<NonceVerdict>;
   reserve(request: ReservationRequest): Reservation | Promise<Reservation>;
   recordReserved(request: RecordRequest): boolean | Promise<boolean>;

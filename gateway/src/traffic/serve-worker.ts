@@ -5,12 +5,13 @@ import { FEATURES } from '../../features/features.ts';
 import { readArtifact } from '../artifact/index.ts';
 import { enlargeThreadPool } from '../process/thread-pool.ts';
 import { atEndOfTick } from '../scheduling/end-of-tick.ts';
+import type { LeasingRateLimitStore } from '../state/leasing-rate-limit-store.ts';
 import { createLog, type Log } from '../telemetry/log.ts';
 import type { ConnectionSlots } from '../transport/connection-slots.ts';
 import { Channel, linePort } from './channel.ts';
-import { type SharedState, STATE_FD, type WorkerMethods, type WorkerSettings } from './messages.ts';
+import { type LeaseRecalls, type SharedState, STATE_FD, type WorkerMethods, type WorkerSettings } from './messages.ts';
 import { openState } from './open-state.ts';
-import { channelState } from './shared-state.ts';
+import { channelState, leasingStore } from './shared-state.ts';
 import { LocalTraffic, type PreparedLoad } from './traffic.ts';
 
 enlargeThreadPool(process.env);
@@ -26,7 +27,8 @@ class Worker implements WorkerMethods {
   async configure({ options, logLevel, keyPair }: WorkerSettings): Promise<void> {
     const log = createLog(logLevel, 'json');
     this.#log = log;
-    const state = options.state === undefined ? channelState(parent) : await openState(options, log);
+    rateLimits = leasingStore(() => parent, options.workers);
+    const state = options.state === undefined ? channelState(parent, rateLimits) : await openState(options, log);
     this.#traffic = new LocalTraffic(options, { features: FEATURES, log, keyPair, state, slots: sharedSlots });
   }
 
@@ -104,7 +106,10 @@ new Channel<Record<never, never>, WorkerMethods>(
   },
   new Worker(),
 );
-const parent = new Channel<SharedState, Record<never, never>>(linePort(new Socket({ fd: STATE_FD })), {});
+let rateLimits: LeasingRateLimitStore | null = null;
+const parent = new Channel<SharedState, LeaseRecalls>(linePort(new Socket({ fd: STATE_FD })), {
+  recallLease: (id) => rateLimits?.recallLease(id) ?? null,
+});
 
 let released: (string | null)[] = [];
 const sharedSlots: ConnectionSlots = {

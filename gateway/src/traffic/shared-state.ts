@@ -1,21 +1,20 @@
 /** The state that workers share: kept by their parent, asked for over the stream between them. */
 import { NOBODY } from '../shares/owner-path.ts';
+import { LeasingRateLimitStore } from '../state/leasing-rate-limit-store.ts';
 import type { MemoryState } from '../state/memory-state.ts';
+import type { WorkerLeases } from '../state/quota-leases.ts';
 import type { State } from '../state/state.ts';
 import type { Channel } from './channel.ts';
-import type { SharedState } from './messages.ts';
+import type { LeaseRecalls, SharedState } from './messages.ts';
 
-/** The parent's side of the shared state. */
-export function stateMethods({
-  rateLimits,
-  cache,
-  nonces,
-  reservations,
-  budgets,
-  sessions,
-}: MemoryState): Omit<SharedState, `${string}Connection${string}`> {
+/** The parent's side of the shared state, for one worker. */
+export function stateMethods(
+  { cache, nonces, reservations, budgets, sessions }: Omit<MemoryState, 'rateLimits'>,
+  quotas: WorkerLeases,
+): Omit<SharedState, `${string}Connection${string}`> {
   return {
-    takeRateLimit: ({ bucket, quota, windowSeconds, owner }) => rateLimits.take(bucket, quota, windowSeconds, owner),
+    takeRateLimit: (request) => quotas.take(request),
+    settleLeases: (settled) => quotas.settle(settled),
     enterNonce: (nonce) => nonces.enter(nonce),
     reserve: (request) => reservations.reserve(request),
     recordReserved: (request) => reservations.record(request),
@@ -36,12 +35,9 @@ export function stateMethods({
 }
 
 /** The same state, as a worker has it. */
-export function channelState(channel: Channel<SharedState, Record<never, never>>): State {
+export function channelState(channel: Channel<SharedState, LeaseRecalls>, rateLimits: LeasingRateLimitStore): State {
   return {
-    rateLimits: {
-      take: (bucket, quota, windowSeconds, owner = NOBODY) =>
-        channel.call('takeRateLimit', { bucket, quota, windowSeconds, owner }),
-    },
+    rateLimits,
     nonces: { enter: (nonce) => channel.call('enterNonce', nonce) },
     reservations: {
       reserve: (request) => channel.call('reserve', request),
@@ -67,6 +63,24 @@ export function channelState(channel: Channel<SharedState, Record<never, never>>
         channel.call('setCached', { key, value: Buffer.from(value).toString('base64'), ttlSeconds, owner }),
       delete: (key) => channel.call('deleteCached', key),
     },
-    close: async () => {},
+    close: async () => rateLimits.close(),
   };
+}
+
+/** Quotas of a worker, which asks its parent over the channel. */
+export function leasingStore(
+  channel: () => Channel<SharedState, LeaseRecalls>,
+  workers: number,
+): LeasingRateLimitStore {
+  return new LeasingRateLimitStore({
+    workers,
+    parent: {
+      takeRateLimit: (request) => channel().call('takeRateLimit', request),
+      // If the parent has gone, the count is pointless.
+      settleLeases: (settled) =>
+        void channel()
+          .call('settleLeases', settled)
+          .catch(() => {}),
+    },
+  });
 }

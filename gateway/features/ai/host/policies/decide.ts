@@ -11,6 +11,8 @@ import { isRealtime, unreadSession } from './unread-sessions.ts';
 
 /** Slow senders have limits of their own, and so has whatever else is waited for. */
 const DEADLINE_MS = 86_400_000;
+/** Bytes of a body from which on parsing may take more than some milliseconds. */
+const LONG = 128 << 10;
 const PASSES = 0;
 const ANSWERS = 1;
 
@@ -57,7 +59,8 @@ function decisionOf(call: Call, exchange: Exchange, rules: Rules): Decision | Pr
   if (request !== null) return apply(() => rules.files(exchange, request));
   const { session = ofUnread(call), body } = rules;
   if (isRealtime(exchange)) return apply(() => session(exchange));
-  return exchange.body === null ? read(call, exchange).then(() => ofBody(exchange, body)) : ofBody(exchange, body);
+  if (exchange.body === null) return read(call, exchange).then(() => ofBody(exchange, body));
+  return exchange.body.length > LONG ? inNextTurn(exchange, body) : ofBody(exchange, body);
 }
 
 function ofUnread({ binding }: Call): Rule {
@@ -68,6 +71,13 @@ async function read(call: Call, exchange: Exchange): Promise<void> {
   const body = await exchange.readBody();
   if (exchange.bodyStream !== null) exchange.body ??= body;
   call.charge(body.length);
+}
+
+/** Others have their turn between two policies that read the body. */
+async function inNextTurn(exchange: Exchange, rule: Rule): Promise<Decision> {
+  await new Promise((resolve) => setImmediate(resolve));
+  if (exchange.closed) throw new Interrupted('the client has gone');
+  return ofBody(exchange, rule);
 }
 
 function ofBody(exchange: Exchange, rule: Rule): Decision | Promise<Decision> {

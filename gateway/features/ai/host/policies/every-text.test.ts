@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RECORDED_ANSWERS, RECORDED_STREAMS } from '../../../../../test/ai/recorded-answers.ts';
 import { RECORDED_REQUESTS } from '../../../../../test/ai/recorded-requests.ts';
 import { propertyRuns } from '../../../../../test/property-runs.ts';
+import { recordedExchange } from '../../../../sdk/testing/recorder.ts';
 import { TokenEstimate } from '../proxy/token-estimate.ts';
 
 const plugins = join(import.meta.dirname, '..', '..', 'plugins');
@@ -247,15 +248,17 @@ describe('ai-response-guard', () => {
 });
 
 describe('an estimate of tokens', () => {
-  const tokens = (content: unknown) =>
-    new TokenEstimate('/v1/chat/completions', { messages: [{ role: 'user', content }] }).prompt;
+  const tokens = async (content: unknown) => {
+    const exchange = recordedExchange({ path: '/v1/chat/completions' });
+    return (await TokenEstimate.begin(exchange, { messages: [{ role: 'user', content }] })).prompt;
+  };
 
-  it('is that of a file for what is one, and that of a text for what only says so', () => {
+  it('is that of a file for what is one, and that of a text for what only says so', async () => {
     const picture = Buffer.alloc(300_000, 0xff).toString('base64');
     const url = (text: string) => [{ type: 'image_url', image_url: { url: `data:image/png;base64,${text}` } }];
-    expect(tokens(url(picture))).toBeLessThan(1_100);
-    expect(tokens(url('x '.repeat(150_000)))).toBeGreaterThan(75_000);
-    expect(tokens(`data:;base64, ${'x'.repeat(300_000)}`)).toBeGreaterThan(75_000);
-    expect(tokens([{ type: 'base64', text: 'x'.repeat(300_000) }])).toBeGreaterThan(75_000);
+    expect(await tokens(url(picture))).toBeLessThan(1_100);
+    expect(await tokens(url('x '.repeat(150_000)))).toBeGreaterThan(75_000);
+    expect(await tokens(`data:;base64, ${'x'.repeat(300_000)}`)).toBeGreaterThan(75_000);
+    expect(await tokens([{ type: 'base64', text: 'x'.repeat(300_000) }])).toBeGreaterThan(75_000);
   });
 });

@@ -92,7 +92,7 @@ export class AiProxy implements Engine {
     const { target, resolution, alias } = resolved;
     metrics.countResolution(resolution);
     if (name === 'counting' && target.provider !== 'provider_messages')
-      return response.whole(estimateCount(sent.parsed));
+      return response.whole(await estimateCount(sent.parsed));
     const common = { exchange, response, settings, services, model };
     const why = alias === null ? resolution : `${model} is ${resolved.model}, ${resolution}`;
     const first = { ...common, request: requestFor(sent, resolved.model), why };

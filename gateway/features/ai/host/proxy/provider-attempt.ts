@@ -4,12 +4,12 @@ import {
   type HeaderList,
   type HttpAnswer,
   headerOf,
+  isNestedWithin,
   isQuickJson,
   type JsonScan,
   jsonText,
   MOST_NESTING,
   messageOf,
-  nestsTooDeeply,
   parseAsWritten,
   scanJson,
 } from '../../../kit.ts';
@@ -136,7 +136,8 @@ function jsonOf({ body }: HttpAnswer): unknown {
   } catch (error) {
     throw new ProviderFailure(`its answer is not valid: ${messageOf(error)}`);
   }
-  if (nestsTooDeeply(value)) throw new ProviderFailure(`its answer is nested more than ${MOST_NESTING} levels deep`);
+  if (!isNestedWithin(body, MOST_NESTING))
+    throw new ProviderFailure(`its answer is nested more than ${MOST_NESTING} levels deep`);
   return value;
 }
 

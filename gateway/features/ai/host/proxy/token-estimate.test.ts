@@ -11,6 +11,6 @@ it.each([
   ['/v1/messages', { max_output_tokens: 1 }, null],
   ['/v1/responses', { max_output_tokens: 100 }, 100],
   ['/v1/responses', { max_tokens: 1 }, null],
-])('a request to %s with %j is limited as its surface has it', (path, request, limit) => {
-  expect(TokenEstimate.begin(recordedExchange({ path }), request).limit).toBe(limit);
+])('a request to %s with %j is limited as its surface has it', async (path, request, limit) => {
+  expect((await TokenEstimate.begin(recordedExchange({ path }), request)).limit).toBe(limit);
 });

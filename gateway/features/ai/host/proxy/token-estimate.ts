@@ -7,12 +7,14 @@ import {
   type Answer,
   type Exchange,
   get,
+  inTurns,
   isObject,
   isWrittenNumber,
   type Obj,
   plainNumber,
   type RequestPart,
   RequestSlot,
+  type Steps,
 } from '../../../kit.ts';
 import { visitMember } from './request/json-texts.ts';
 import { PROTOCOL_NAMES } from './request/known-words.ts';
@@ -52,8 +54,8 @@ export class TokenEstimate implements RequestPart {
   readonly limit: number | null;
   #bytes = 0;
 
-  constructor(path: string, request: Obj) {
-    this.prompt = promptTokens(request);
+  private constructor(path: string, request: Obj, prompt: number) {
+    this.prompt = prompt;
     const surface = surfaceOf(path);
     this.limit = HAS_NO_COMPLETION.has(surface) ? 0 : limitOf(request, LIMITS[surface]);
   }
@@ -62,10 +64,14 @@ export class TokenEstimate implements RequestPart {
     return slot.of(exchange);
   }
 
-  static begin(exchange: Exchange, request: Obj): TokenEstimate {
-    const known = slot.of(exchange) ?? new TokenEstimate(exchange.path, request);
-    slot.set(exchange, known);
-    return known;
+  /** Takes turns with other requests. Rejects if the client has gone meanwhile. */
+  static async begin(exchange: Exchange, request: Obj): Promise<TokenEstimate> {
+    const known = slot.of(exchange);
+    if (known !== null) return known;
+    const prompt = await inTurns(promptTokens(request), () => !exchange.closed);
+    const made = new TokenEstimate(exchange.path, request, prompt);
+    slot.set(exchange, made);
+    return made;
   }
 
   /** Tokens of the answer so far. */
@@ -88,8 +94,14 @@ export class TokenEstimate implements RequestPart {
 
 const HAS_NO_COMPLETION: ReadonlySet<SurfaceName> = new Set(['embeddings', 'counting']);
 
-/** Without recursion; text, names of members, and numbers, each of which is a token in the input of embeddings. */
-function promptTokens(request: Obj): number {
+/** Values between two pauses. */
+const SLICE = 1_024;
+
+/**
+ * Counts text, names of members, and numbers, each of which is a token in the input of embeddings. Without recursion;
+ * yields if it can pause.
+ */
+export function* promptTokens(request: Obj): Steps<number> {
   const asked = Object.keys(request).filter((name) => ASKED.has(name) || !PROTOCOL_NAMES.has(name));
   const values: unknown[] = asked.map((name) => get(request, name));
   let [bytes, tokens] = [0, 0];
@@ -97,7 +109,8 @@ function promptTokens(request: Obj): number {
     const list = get(request, name);
     if (Array.isArray(list)) tokens += MESSAGE * list.filter(isObject).length;
   }
-  while (values.length > 0) {
+  for (let counted = 1; values.length > 0; counted++) {
+    if (counted % SLICE === 0) yield;
     const value = values.pop();
     if (typeof value === 'string') bytes += Buffer.byteLength(value);
     else if (typeof value === 'number' || isWrittenNumber(value)) tokens++;
@@ -113,17 +126,18 @@ function promptTokens(request: Obj): number {
     tokens += FILE;
     bytes -= value.length;
   };
-  for (const name of asked) visitMember(request, name, { text: () => {}, file });
+  for (const name of asked) yield* visitMember(request, name, { text: () => {}, file });
   return tokens + Math.ceil(bytes / TOKEN);
 }
 
-/** The answer to a request for a count, if the provider of its model cannot count. */
-export function estimateCount(request: Obj): Answer {
+/** The answer to a request for a count, in turns with other requests, if the provider of its model cannot count. */
+export async function estimateCount(request: Obj): Promise<Answer> {
+  const tokens = await inTurns(promptTokens(request), () => true);
   const warning = '299 gw "the tokens were estimated by the length of texts"';
   return {
     status: 200,
     headers: ['content-type', 'application/json', 'warning', warning],
-    body: JSON.stringify({ input_tokens: promptTokens(request) }),
+    body: JSON.stringify({ input_tokens: tokens }),
   };
 }
 

@@ -56,6 +56,8 @@ export class RemoteKeys implements KeySource {
   }
 
   async newerThan(known: KeyTable, owner: OwnerPath): Promise<KeyTable | null> {
+    // A signature takes long to check on a busy machine: the keys may have been fetched meanwhile, for other tokens.
+    if (this.#current !== null && this.#current !== known) return this.#current;
     const keys = await this.#lookUntil((found) => found !== known, known, owner);
     return keys === known ? null : keys;
   }

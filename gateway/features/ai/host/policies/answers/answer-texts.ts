@@ -19,9 +19,10 @@ export function* rewriteTexts(value: unknown, rewrite: Rewrite): Steps<boolean> 
   let isChanged = dropLogprobs(value);
   const places: TextPlace[] = [];
   const text = (place: TextPlace) => places.push(place);
-  visitTexts(value, { text, input: text });
+  yield* visitTexts(value, { text, input: text });
   for (const place of places) {
     const rewritten = yield* rewrite(place.text, place.isJson);
+    yield;
     if (rewritten === place.text) continue;
     place.replace(rewritten);
     isChanged = true;

@@ -3,9 +3,10 @@
 import {
   type Exchange,
   headerOf,
+  isNestedWithin,
   isQuickJson,
   isWrittenNumber,
-  nestsTooDeeply,
+  MOST_NESTING,
   parseAsWritten,
   type ResponseSink,
   repeatsName,
@@ -77,7 +78,8 @@ function* rewrite(text: string, guarding: Guarding): Steps<string> {
     return yield* guarding.whole(text, false);
   }
   if (typeof value !== 'object' || value === null || isWrittenNumber(value)) return yield* guarding.whole(text, true);
-  if (nestsTooDeeply(value)) throw new AnswerBlocked('it is nested too deep to be checked');
-  const repeats = repeatsName(Buffer.from(json));
+  const bytes = Buffer.from(json);
+  if (!isNestedWithin(bytes, MOST_NESTING)) throw new AnswerBlocked('it is nested too deep to be checked');
+  const repeats = repeatsName(bytes);
   return (yield* rewriteTexts(value, guarding.whole)) || repeats ? JSON.stringify(value) : json;
 }

@@ -58,7 +58,7 @@ export class PromptGuard {
   *check(exchange: Exchange, owner: object | null): Generator<undefined, AiRefusal | null> {
     const profile = this.#profiles.of(exchange);
     const request = parsedRequest(exchange);
-    const prompt = promptOf(request);
+    const prompt = yield* promptOf(request);
     const refusal =
       this.#unreadable(exchange, profile, prompt) ??
       this.#tooLong(exchange, profile, prompt) ??
@@ -128,11 +128,10 @@ export class PromptGuard {
   ): Generator<undefined, AiRefusal | null> {
     const { blocked } = profile.settings;
     if (blocked.isEmpty) return null;
-    for (const text of new Set([
-      ...prompt.spoken.flatMap(readingsOf),
-      ...prompt.rows.flatMap(joinSaid),
-      ...prompt.labels,
-    ])) {
+    const seen = new Set<string>();
+    for (const text of readingsOfPrompt(prompt)) {
+      if (seen.has(text)) continue;
+      seen.add(text);
       const found = yield* blocked.find(text);
       if (found === 'steps') {
         const detail = 'The prompt takes too long to check. Make it shorter.';
@@ -190,6 +189,13 @@ interface Block {
   readonly where?: string;
 }
 
+/** All texts that patterns are matched with; a text can come more than once. */
+function* readingsOfPrompt({ spoken, rows, labels }: Prompt): Iterable<string> {
+  for (const places of spoken) yield* readingsOf(places);
+  for (const row of rows) yield* joinSaid(row);
+  yield* labels;
+}
+
 /** Returns the texts, and the parts joined, since models read them so: all of them, and those around pictures. */
 function readingsOf(places: readonly TextPlace[]): readonly string[] {
   const texts = places.map(({ text }) => text);
@@ -218,6 +224,7 @@ function* replacePii(
       place.replace(text);
       isChanged = true;
     }
+    yield;
   }
   return { isChanged, blocked };
 }

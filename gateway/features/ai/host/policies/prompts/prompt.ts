@@ -1,11 +1,13 @@
 /** The texts that a request has for a model, on every surface (docs/reference/plugins.md#ai-prompt-guard). */
 
-import { get, isObject, isWrittenNumber, type Obj } from '../../../../kit.ts';
+import { get, isObject, isWrittenNumber, type Obj, type Steps } from '../../../../kit.ts';
 import { type TextPlace, visitMember, visitName } from '../../proxy/request/json-texts.ts';
 import { MESSAGE_LISTS } from '../../proxy/request/prompt-members.ts';
 
 /** Its items are objects: a number in it is not text, however a provider reads it. */
 const MESSAGES = 'messages';
+/** Messages between two pauses. */
+const SLICE = 256;
 
 export interface Prompt {
   /** Messages of a conversation; items of the input of a response. */
@@ -20,8 +22,8 @@ export interface Prompt {
   readonly hasTokenIds: boolean;
 }
 
-/** Collects all members of the request: local servers read others than providers do. */
-export function promptOf(request: Obj): Prompt {
+/** Collects all members of the request: local servers read others than providers do. Yields if it can pause. */
+export function* promptOf(request: Obj): Steps<Prompt> {
   let [messages, hasTokenIds] = [0, false];
   const spoken: TextPlace[][] = [];
   const rows: TextPlace[][] = [];
@@ -39,11 +41,14 @@ export function promptOf(request: Obj): Prompt {
     if (isSaid && name !== MESSAGES && Array.isArray(list)) hasTokenIds ||= list.some(isTokenIds);
     if (isSaid) messages += Array.isArray(list) ? list.length : typeof list === 'string' ? 1 : 0;
     // The model's own name selects the target; the model does not read it.
-    if (!isSaid || !Array.isArray(list)) visitMember(request, name, visitor(name !== 'model'));
+    if (!isSaid || !Array.isArray(list)) yield* visitMember(request, name, visitor(name !== 'model'));
     else {
       const first = spoken.length;
-      for (let i = 0; i < list.length; i++) visitMember(list, i, visitor());
-      rows.push(...rowsOf(list, spoken.slice(first)));
+      for (let i = 0; i < list.length; i++) {
+        yield* visitMember(list, i, visitor());
+        if (i % SLICE === SLICE - 1) yield;
+      }
+      for (const row of rowsOf(list, spoken.slice(first))) rows.push(row);
     }
   }
   for (const name of names) visitName(request, name, visitor());

@@ -78,7 +78,7 @@ export class CostTracker {
   }
 
   async #admit(exchange: Exchange, request: Obj): Promise<AiRefusal | null> {
-    const { prompt, limit } = TokenEstimate.begin(exchange, request);
+    const { prompt, limit } = await TokenEstimate.begin(exchange, request);
     const model = String(get(request, 'model'));
     return this.#counted(
       await this.#reserved(exchange, ({ reserve }) => this.#prices.highest(model, prompt, limit ?? reserve)),

@@ -68,7 +68,7 @@ export class TokenLimit {
   }
 
   async #admit(exchange: Exchange): Promise<AiRefusal | null> {
-    const { prompt, limit } = TokenEstimate.begin(exchange, parsedRequest(exchange));
+    const { prompt, limit } = await TokenEstimate.begin(exchange, parsedRequest(exchange));
     return this.#counted(
       await this.#reserved(exchange, ({ counted, reserve }) => counted({ prompt, completion: limit ?? reserve })),
     );

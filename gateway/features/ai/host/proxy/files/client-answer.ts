@@ -1,6 +1,6 @@
 /** Answers of a provider about files and batches, with ids as the client sees them. */
 
-import { get, isObject, jsonText, MOST_NESTING, nestsTooDeeply, type Obj, parseAsWritten } from '../../../../kit.ts';
+import { get, isNestedWithin, isObject, jsonText, MOST_NESTING, type Obj, parseAsWritten } from '../../../../kit.ts';
 import { ProviderFailure } from '../conversation/provider-failure.ts';
 import type { FilesSurface, OwnedIds } from '../targets/bound-ids.ts';
 
@@ -21,7 +21,8 @@ export function objectOf(body: Uint8Array): Obj {
     // Refused below.
   }
   if (!isObject(value) || typeof get(value, 'id') !== 'string') throw new ProviderFailure('its answer has no id');
-  if (nestsTooDeeply(value)) throw new ProviderFailure(`its answer is nested more than ${MOST_NESTING} levels deep`);
+  if (!isNestedWithin(body, MOST_NESTING))
+    throw new ProviderFailure(`its answer is nested more than ${MOST_NESTING} levels deep`);
   return value;
 }
 

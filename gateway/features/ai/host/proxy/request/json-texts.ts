@@ -1,10 +1,10 @@
 /**
  * Every string of a request to a model, or of its answer, on every surface, including member names. All are texts
  * except words of the protocol, names of things at the places for them, and binary files: places are exact, and the
- * value is checked as well.
+ * value is checked as well. Visits pause: a megabyte can hold half a million values.
  */
 
-import { get, isObject, isWrittenNumber, type Obj, parseAsWritten } from '../../../../kit.ts';
+import { get, isObject, isWrittenNumber, type Obj, parseAsWritten, type Steps } from '../../../../kit.ts';
 import { type FileText, fileText } from './file-text.ts';
 import { FREE_NAMES, LABELS, PROTOCOL_NAMES, WORDS } from './known-words.ts';
 
@@ -44,14 +44,17 @@ const SAID_MEMBERS: ReadonlySet<string> = new Set(['text', 'content', 'input', '
 const LABEL = /^[\w.:-]{1,256}$/;
 const MODEL = /^[\w.:/@+-]{1,256}$/;
 
-/** Visits all texts in an object, and in its names. */
-export function visitTexts(value: Container, visitor: TextVisitor): void {
-  visitWithin(value, visitor, ROOT);
+/** Values between two pauses: a fraction of a millisecond. */
+const SLICE = 1_024;
+
+/** Visits all texts in an object, and in its names. Yields if it can pause. */
+export function visitTexts(value: Container, visitor: TextVisitor): Steps<void> {
+  return new TextWalk(visitor).within(value, ROOT);
 }
 
-/** Visits the texts of a member, or of an element, and of everything below it. */
-export function visitMember(container: Container, key: string | number, visitor: TextVisitor): void {
-  visitAt(container, key, visitor, ROOT);
+/** Visits the texts of a member, or of an element, and of everything below it. Yields if it can pause. */
+export function visitMember(container: Container, key: string | number, visitor: TextVisitor): Steps<void> {
+  return new TextWalk(visitor).at(container, key);
 }
 
 /** The name of a member of the request or the answer itself. */
@@ -59,28 +62,84 @@ export function visitName(container: Obj, name: string, visitor: TextVisitor): v
   if (!isProtocolName(name, ROOT)) visitor.text(namePlace(container, name));
 }
 
-function visitWithin(value: Container, visitor: TextVisitor, around: Around): void {
-  if (Array.isArray(value)) {
-    for (let i = 0; i < value.length; i++) visitAt(value, i, visitor, around);
-    return;
-  }
-  const names = Object.keys(value);
-  for (const name of names) visitAt(value, name, visitor, around);
-  // Names come last: places of their values have the names as they were.
-  for (const name of names) if (!isProtocolName(name, around)) visitor.text(namePlace(value, name));
+/** A container on the way to the current value. */
+interface Level {
+  readonly container: Container;
+  readonly around: Around;
+  /** Empty for a list. */
+  readonly names: readonly string[];
+  /** The next element; in an object the next member, and behind the last one the first name. */
+  next: number;
 }
 
-function visitAt(container: Container, key: string | number, visitor: TextVisitor, around: Around): unknown {
-  const value: unknown = Array.isArray(container) ? container[Number(key)] : get(container, String(key));
-  if (typeof value === 'string') {
-    if (value !== '') visitText(container, key, value, visitor, around);
-  } else if (Array.isArray(value)) {
-    visitWithin(value, visitor, Array.isArray(container) ? around : inside(container, String(key), around, value));
-  } else if (isObject(value) && !isWrittenNumber(value)) {
-    if (key === 'input' && visitor.input && !around.isFree) return visitor.input(inputPlace(container, key, value));
-    visitWithin(value, visitor, Array.isArray(container) ? around : inside(container, String(key), around, value));
+const NO_NAMES: readonly string[] = [];
+
+/** Goes through containers without recursion, so that it can pause anywhere at no cost. */
+class TextWalk {
+  readonly #visitor: TextVisitor;
+  readonly #levels: Level[] = [];
+
+  constructor(visitor: TextVisitor) {
+    this.#visitor = visitor;
   }
-  return null;
+
+  *at(container: Container, key: string | number): Steps<void> {
+    this.#visit(container, key, ROOT);
+    if (this.#levels.length > 0) yield* this.#run();
+  }
+
+  *within(container: Container, around: Around): Steps<void> {
+    this.#enter(container, around);
+    yield* this.#run();
+  }
+
+  *#run(): Steps<void> {
+    const levels = this.#levels;
+    for (let visited = 1; ; visited++) {
+      const level = levels.at(-1);
+      if (level === undefined) return;
+      if (!this.#step(level)) levels.pop();
+      if (visited % SLICE === 0) yield;
+    }
+  }
+
+  /** Visits the next value or name; returns false if there is none. */
+  #step(level: Level): boolean {
+    const { container, around, names } = level;
+    const index = level.next++;
+    if (Array.isArray(container)) {
+      if (index >= container.length) return false;
+      this.#visit(container, index, around);
+      return true;
+    }
+    const isValue = index < names.length;
+    // Names come last: places of their values have the names as they were.
+    const name = names[isValue ? index : index - names.length];
+    if (name === undefined) return false;
+    if (isValue) this.#visit(container, name, around);
+    else if (!isProtocolName(name, around)) this.#visitor.text(namePlace(container, name));
+    return true;
+  }
+
+  #enter(container: Container, around: Around): void {
+    const names = Array.isArray(container) ? NO_NAMES : Object.keys(container);
+    this.#levels.push({ container, around, names, next: 0 });
+  }
+
+  #visit(container: Container, key: string | number, around: Around): void {
+    const value: unknown = Array.isArray(container) ? container[Number(key)] : get(container, String(key));
+    if (typeof value === 'string') {
+      if (value !== '') visitText(container, key, value, this.#visitor, around);
+      return;
+    }
+    const isList = Array.isArray(value);
+    if (!isList && (!isObject(value) || isWrittenNumber(value))) return;
+    if (!isList && key === 'input' && this.#visitor.input && !around.isFree) {
+      this.#visitor.input(inputPlace(container, key, value));
+      return;
+    }
+    this.#enter(value, Array.isArray(container) ? around : inside(container, String(key), around, value));
+  }
 }
 
 function inside(outer: Obj, name: string, around: Around, value: unknown): Around {

@@ -3,17 +3,18 @@
 import {
   type Exchange,
   get,
+  isNestedWithin,
   isObject,
   isQuickJson,
   isWrittenNumber,
   MOST_NESTING,
-  nestsTooDeeply,
   type Obj,
   parseAsWritten,
   parsedSize,
   plainNumber,
   type RequestPart,
   RequestSlot,
+  SHORT_JSON,
 } from '../../../../kit.ts';
 import { AiRefusal, aiProblem, invalid, refusal } from '../conversation/refusal.ts';
 import { surfaceOf } from '../surfaces/surface-of.ts';
@@ -83,6 +84,9 @@ function foldCase(name: string): string {
 
 function parse(body: Uint8Array): Obj {
   if (!isQuickJson(body)) throw badBody('The body has more values than the gateway reads.');
+  if (body.length <= SHORT_JSON && !isNestedWithin(body, MOST_NESTING)) {
+    throw badBody(`The body must be nested at most ${MOST_NESTING} levels deep.`);
+  }
   let value: unknown;
   try {
     value = parseAsWritten(utf8.decode(body));
@@ -92,7 +96,6 @@ function parse(body: Uint8Array): Obj {
   if (!isObject(value) || isWrittenNumber(value)) throw badBody('The body must be a JSON object.');
   const other = Object.keys(value).find((name) => !KNOWN.has(name) && KNOWN.has(foldCase(name)));
   if (other !== undefined) throw badBody(`The body has ${JSON.stringify(other)}: names are written in lower case.`);
-  if (nestsTooDeeply(value)) throw badBody(`The body must be nested at most ${MOST_NESTING} levels deep.`);
   const odd = COUNTS.find((name) => !isCountOrNone(get(value, name)));
   if (odd !== undefined) throw invalid(odd, 'a whole number');
   return value;
