@@ -14,14 +14,17 @@ const { endOnBrokenPipe, exitFlushed, readStandardInput } = await import('./cli/
 
 endOnBrokenPipe([process.stdout, process.stderr], (code) => process.exit(code));
 
-const gw = gwCommand({
-  env: process.env,
-  stdin: (most) => readStandardInput(process.stdin, most),
-  stdout: (text) => void process.stdout.write(text),
-  stderr: (text) => void process.stderr.write(text),
-  exit: exitFlushed([process.stdout, process.stderr], (code) => process.exit(code)),
-  onSignal,
-});
+const gw = await gwCommand(
+  {
+    env: process.env,
+    stdin: (most) => readStandardInput(process.stdin, most),
+    stdout: (text) => void process.stdout.write(text),
+    stderr: (text) => void process.stderr.write(text),
+    exit: exitFlushed([process.stdout, process.stderr], (code) => process.exit(code)),
+    onSignal,
+  },
+  process.argv.slice(2),
+);
 
 try {
   await gw.parseAsync();

@@ -24,7 +24,7 @@ class Worker implements WorkerMethods {
   #prepared: PreparedLoad | null = null;
 
   async configure({ options, logLevel, keyPair }: WorkerSettings): Promise<void> {
-    const log = createLog(logLevel, 'json');
+    const log = await createLog(logLevel, 'json');
     this.#log = log;
     const state = options.state === undefined ? channelState(parent) : await openState(options, log);
     this.#traffic = new LocalTraffic(options, { features: FEATURES, log, keyPair, state, slots: sharedSlots });
@@ -64,7 +64,7 @@ class Worker implements WorkerMethods {
   }
 
   metrics() {
-    return this.#running.registry.getMetricsAsJSON();
+    return this.#running.metricsAsJson();
   }
 
   trace({ request, peer }: Parameters<WorkerMethods['trace']>[0]) {
