@@ -8,16 +8,20 @@ import { existsSync } from 'node:fs';
 import { cp, glob, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, join, relative, resolve } from 'node:path';
-import { build, type Plugin } from 'esbuild';
+import { type BuildOptions, type BuildResult, build, type Plugin } from 'esbuild';
 import { builtinPluginFolder, builtinPlugins } from '../gateway/src/plugins/builtin.ts';
 import { VERSION } from '../gateway/src/version.ts';
 import { INSPECTOR_FOLDER } from './build-inspector.ts';
 import { REFERENCE_FOLDER } from './build-reference.ts';
 import { CONSOLE_FOLDER } from './build-ui.ts';
+import { writeCodeCache } from './image/code-cache.ts';
+import { SCRIPT_PARAMETERS, scriptOf } from './image/program-script.ts';
 
 const root = join(import.meta.dirname, '..');
 /** Where the programs lie. */
 export const PROGRAMS_FOLDER = join(root, 'dist', 'image');
+/** Sources of the image's launcher and of its code cache. */
+const IMAGE = join(import.meta.dirname, 'image');
 const STAMP = join(root, 'node_modules', '.cache', 'gw-programs.json');
 const SDK = join(root, 'gateway', 'sdk');
 /** PGlite looks for its files beside the worker that it is bundled into. */
@@ -31,6 +35,9 @@ interface Stamp {
   readonly digest: string;
 }
 
+/** Starts the script of `gw`. */
+const GW_LAUNCHER = 'scripts/image/gw.ts';
+
 /** Bundles where a source, a library or a plugin has changed. */
 export async function buildPrograms({ force = false } = {}): Promise<void> {
   if (!force && (await isCurrent())) return;
@@ -38,11 +45,15 @@ export async function buildPrograms({ force = false } = {}): Promise<void> {
   // Another process may build the same: each writes a folder of its own.
   const temporary = `${PROGRAMS_FOLDER}.${process.pid}`;
   try {
-    const sources = await bundle(temporary, { ...PROGRAMS, ...(await workers()) });
+    const { gw, ...others } = PROGRAMS;
+    const sources = await bundle(temporary, { gw: GW_LAUNCHER, ...others, ...APART, ...(await workers()) });
+    sources.push(...(await bundleScript(temporary, 'gw', gw)));
     const copied = await copyFiles(temporary);
+    await writeCodeCache(temporary);
     await rm(PROGRAMS_FOLDER, { recursive: true, force: true });
     await rename(temporary, PROGRAMS_FOLDER);
-    const files = [...sources, ...copied, import.meta.filename].sort();
+    const own = [import.meta.filename, ...['code-cache.ts', 'warm-up.ts'].map((name) => join(IMAGE, name))];
+    const files = [...new Set([...sources, ...copied, ...own])].sort();
     const stamp: Stamp = { files, digest: (await digestOf(files)) ?? '' };
     await mkdir(join(STAMP, '..'), { recursive: true });
     await writeFile(STAMP, JSON.stringify(stamp));
@@ -104,32 +115,75 @@ const llhttpAsBytes: Plugin = {
   },
 };
 
-/** Returns the files that went into it. */
+const COMMON = {
+  absWorkingDir: root,
+  plugins: [llhttpAsBytes],
+  bundle: true,
+  metafile: true,
+  platform: 'node',
+  target: 'node26',
+  minifySyntax: true,
+  // One character of a comment that is not Latin-1 makes two bytes of each in memory. Lines stay short for stack traces.
+  minifyWhitespace: true,
+  lineLimit: 120,
+  charset: 'ascii',
+  legalComments: 'none',
+  logLevel: 'warning',
+  // As an ES module it asks for gRPC by a `require` of its own making, which no bundler sees.
+  alias: { [GRPC_EXPORTER]: join(root, 'node_modules', GRPC_EXPORTER, 'dist', 'index.cjs') },
+} satisfies BuildOptions;
+
+/** Bundles ES modules. Returns the files that went into them. */
 export async function bundle(outdir: string, entryPoints: Readonly<Record<string, string>>): Promise<string[]> {
-  const { metafile, warnings } = await build({
-    absWorkingDir: root,
-    entryPoints: { ...entryPoints },
-    outdir,
-    plugins: [llhttpAsBytes],
-    bundle: true,
-    splitting: true,
-    metafile: true,
-    platform: 'node',
-    target: 'node26',
-    format: 'esm',
-    minifySyntax: true,
-    // One character of a comment that is not Latin-1 makes two bytes of each in memory. Lines stay short for stack traces.
-    minifyWhitespace: true,
-    lineLimit: 120,
-    legalComments: 'none',
-    logLevel: 'warning',
-    // As an ES module it asks for gRPC by a `require` of its own making, which no bundler sees.
-    alias: { [GRPC_EXPORTER]: join(root, 'node_modules', GRPC_EXPORTER, 'dist', 'index.cjs') },
-    // Packages in CommonJS ask for `require`, which an ES module does not have by itself.
-    banner: {
-      js: "import { createRequire as gwRequire } from 'node:module'; const require = gwRequire(import.meta.url);",
-    },
-  });
+  return sourcesOf(
+    await build({
+      ...COMMON,
+      entryPoints: { ...entryPoints },
+      outdir,
+      splitting: true,
+      format: 'esm',
+      // Packages in CommonJS ask for `require`, which an ES module does not have by itself.
+      banner: {
+        js: "import { createRequire as gwRequire } from 'node:module'; const require = gwRequire(import.meta.url);",
+      },
+    }),
+  );
+}
+
+/**
+ * Modules that the script imports as files of their own, by name: they have no state that it shares, and most gateways
+ * never need these megabytes.
+ */
+const APART = { otlp: 'gateway/src/telemetry/otlp.ts', undici: 'gateway/src/egress/undici.ts' };
+const leavesApart: Plugin = {
+  name: 'leaves-apart',
+  setup({ onResolve }) {
+    const names = new Map(Object.entries(APART).map(([name, file]) => [join(root, file), name]));
+    onResolve({ filter: /^\.{1,2}\// }, ({ path, resolveDir }) => {
+      const name = names.get(resolve(resolveDir, path));
+      return name === undefined ? undefined : { path: `./${name}.js`, external: true };
+    });
+  },
+};
+
+/** Bundles a program as one script (image/program-script.ts). Returns the files that went into it. */
+async function bundleScript(outdir: string, program: string, entry: string): Promise<string[]> {
+  const [, url, file, folder] = SCRIPT_PARAMETERS;
+  return sourcesOf(
+    await build({
+      ...COMMON,
+      plugins: [llhttpAsBytes, leavesApart],
+      entryPoints: [entry],
+      outfile: join(outdir, scriptOf(program)),
+      format: 'cjs',
+      define: { 'import.meta.url': url, 'import.meta.filename': file, 'import.meta.dirname': folder },
+      banner: { js: `(function(${SCRIPT_PARAMETERS.join(', ')}) { 'use strict'; const module = { exports: {} };` },
+      footer: { js: '})' },
+    }),
+  );
+}
+
+function sourcesOf({ metafile, warnings }: BuildResult<typeof COMMON>): string[] {
   if (warnings.length > 0) throw new Error('the programs are not bundled as they should be: see the warnings above');
   return Object.keys(metafile.inputs).map((file) => resolve(root, file.replace(/^bytes:/, '')));
 }

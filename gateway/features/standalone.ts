@@ -9,7 +9,7 @@ import { MemoryState } from '../src/state/memory-state.ts';
 import type { State } from '../src/state/state.ts';
 import { LabelledCounter } from '../src/telemetry/labelled-counter.ts';
 import { LabelledHistogram } from '../src/telemetry/labelled-histogram.ts';
-import { CAPABILITIES } from './capabilities.ts';
+import { allCapabilities } from './features.ts';
 
 export interface StandaloneOptions {
   /** Default: in this process. */
@@ -27,12 +27,12 @@ export interface Standalone {
   close(): void;
 }
 
-export function standaloneCapabilities({
+export async function standaloneCapabilities({
   state = new MemoryState(),
   log = () => {},
   http,
   closed,
-}: StandaloneOptions = {}): Standalone {
+}: StandaloneOptions = {}): Promise<Standalone> {
   const guard = new EgressGuard({ allowInternal: true, allow: [], ...(closed === undefined ? {} : { closed }) });
   const client = new HttpClient({
     guard,
@@ -44,7 +44,7 @@ export function standaloneCapabilities({
   const histogram: ProcessServices['histogram'] = (_, { labels, buckets }) =>
     new LabelledHistogram(Object.keys(labels), buckets);
   const loaded = openAll(
-    CAPABILITIES,
+    [...(await allCapabilities()).values()],
     { state, http: http ?? client, guard, counter, histogram, sampled: () => {}, log },
     { readPem: (path) => readFileSync(path, 'utf8'), log: (level, _plugin, message) => log(level, message) },
   );
