@@ -35,9 +35,6 @@ interface Stamp {
   readonly digest: string;
 }
 
-/** Starts the script of `gw`. */
-const GW_LAUNCHER = 'scripts/image/gw.ts';
-
 /** Bundles where a source, a library or a plugin has changed. */
 export async function buildPrograms({ force = false } = {}): Promise<void> {
   if (!force && (await isCurrent())) return;
@@ -46,7 +43,7 @@ export async function buildPrograms({ force = false } = {}): Promise<void> {
   const temporary = `${PROGRAMS_FOLDER}.${process.pid}`;
   try {
     const { gw, ...others } = PROGRAMS;
-    const sources = await bundle(temporary, { gw: GW_LAUNCHER, ...others, ...APART, ...(await workers()) });
+    const sources = await bundle(temporary, { ...others, ...APART, ...(await workers()) });
     sources.push(...(await bundleScript(temporary, 'gw', gw)));
     const copied = await copyFiles(temporary);
     await writeCodeCache(temporary);
@@ -166,21 +163,25 @@ const leavesApart: Plugin = {
   },
 };
 
-/** Bundles a program as one script (image/program-script.ts). Returns the files that went into it. */
+/** Bundles a program as one script, and what starts it (`image/<program>.ts`). Returns the files that went into them. */
 async function bundleScript(outdir: string, program: string, entry: string): Promise<string[]> {
   const [, url, file, folder] = SCRIPT_PARAMETERS;
-  return sourcesOf(
-    await build({
-      ...COMMON,
-      plugins: [llhttpAsBytes, leavesApart],
-      entryPoints: [entry],
-      outfile: join(outdir, scriptOf(program)),
-      format: 'cjs',
-      define: { 'import.meta.url': url, 'import.meta.filename': file, 'import.meta.dirname': folder },
-      banner: { js: `(function(${SCRIPT_PARAMETERS.join(', ')}) { 'use strict'; const module = { exports: {} };` },
-      footer: { js: '})' },
-    }),
-  );
+  const launcher = { entryPoints: [join(IMAGE, `${program}.ts`)], outfile: join(outdir, `${program}.js`) };
+  return [
+    ...sourcesOf(await build({ ...COMMON, ...launcher, format: 'esm' })),
+    ...sourcesOf(
+      await build({
+        ...COMMON,
+        plugins: [llhttpAsBytes, leavesApart],
+        entryPoints: [entry],
+        outfile: join(outdir, scriptOf(program)),
+        format: 'cjs',
+        define: { 'import.meta.url': url, 'import.meta.filename': file, 'import.meta.dirname': folder },
+        banner: { js: `(function(${SCRIPT_PARAMETERS.join(', ')}) { 'use strict'; const module = { exports: {} };` },
+        footer: { js: '})' },
+      }),
+    ),
+  ];
 }
 
 function sourcesOf({ metafile, warnings }: BuildResult<typeof COMMON>): string[] {

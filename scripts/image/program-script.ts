@@ -8,7 +8,10 @@ import type { Script } from 'node:vm';
 export const SCRIPT_PARAMETERS = ['require', 'programUrl', 'programFile', 'programFolder'] as const;
 
 export const scriptOf = (program: string) => `${program}-script.js`;
-export const cacheOf = (program: string) => `${program}-script.cache`;
+export const codeOf = (program: string) => `${program}-script.code`;
+
+/** Bytes before the code: CRC-32 of the source and of the code. V8 looks at neither, and ends the process over bad code. */
+const SUMS = 8;
 
 export interface ProgramScript {
   readonly script: Script;
@@ -16,19 +19,20 @@ export interface ProgramScript {
 }
 
 /**
- * Reads a program out of the folder of this module. V8 refuses code of another version of Node.js, of other flags or of
- * another source, or that is damaged: the script is then compiled as any other.
+ * Reads a program out of a folder. Code of another version of Node.js, of other flags or of another source, or that is
+ * damaged, is not used: the script is then compiled as any other.
  */
 export function programScript(program: string, folder: string, url: string): ProgramScript {
   // Imports of these two would copy all that they export, and load streams and an HTTP client with it.
-  const { existsSync, readFileSync } = process.getBuiltinModule('node:fs');
+  const { readFileSync } = process.getBuiltinModule('node:fs');
   const { constants, Script } = process.getBuiltinModule('node:vm');
   const file = `${folder}/${scriptOf(program)}`;
-  const cache = `${folder}/${cacheOf(program)}`;
+  const source = readFileSync(file);
+  const cachedData = keptCode(`${folder}/${codeOf(program)}`, source);
   // Its characters are all ASCII (build-programs.ts): one byte each in memory.
-  const script = new Script(readFileSync(file, 'latin1'), {
+  const script = new Script(source.toString('latin1'), {
     filename: file,
-    ...(existsSync(cache) ? { cachedData: readFileSync(cache) } : {}),
+    ...(cachedData ? { cachedData } : {}),
     importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   });
   return {
@@ -44,4 +48,26 @@ export function programScript(program: string, folder: string, url: string): Pro
       script.runInThisContext()(load, url, file, folder);
     },
   };
+}
+
+/** Returns null if there is none, or none of this source. */
+function keptCode(file: string, source: Uint8Array): Buffer | null {
+  const { existsSync, readFileSync } = process.getBuiltinModule('node:fs');
+  if (!existsSync(file)) return null;
+  const bytes = readFileSync(file);
+  const code = bytes.subarray(SUMS);
+  return code.length > 0 && bytes.subarray(0, SUMS).equals(sumsOf(source, code)) ? code : null;
+}
+
+/** Returns the file of compiled code of a source. */
+export function codeFile(source: Uint8Array, code: Uint8Array): Buffer {
+  return Buffer.concat([sumsOf(source, code), code]);
+}
+
+function sumsOf(source: Uint8Array, code: Uint8Array): Buffer {
+  const { crc32 } = process.getBuiltinModule('node:zlib');
+  const sums = Buffer.alloc(SUMS);
+  sums.writeUInt32LE(crc32(source), 0);
+  sums.writeUInt32LE(crc32(code), 4);
+  return sums;
 }
