@@ -11,6 +11,8 @@ import { basename, join, relative, resolve } from 'node:path';
 import { type BuildOptions, type BuildResult, build, type Plugin } from 'esbuild';
 import { builtinPluginFolder, builtinPlugins } from '../gateway/src/plugins/builtin.ts';
 import { VERSION } from '../gateway/src/version.ts';
+import { DEFAULT_LIMITS } from '../gateway/src/wasm/call/plugin.ts';
+import { METERED_FOLDER, meteredFile } from '../gateway/src/wasm/metered-modules.ts';
 import { INSPECTOR_FOLDER } from './build-inspector.ts';
 import { REFERENCE_FOLDER } from './build-reference.ts';
 import { CONSOLE_FOLDER } from './build-ui.ts';
@@ -189,6 +191,16 @@ function sourcesOf({ metafile, warnings }: BuildResult<typeof COMMON>): string[]
   return Object.keys(metafile.inputs).map((file) => resolve(root, file.replace(/^bytes:/, '')));
 }
 
+/** Writes the modules of built-in plugins as a gateway would meter them. */
+async function writeMetered(outdir: string): Promise<void> {
+  await mkdir(join(outdir, METERED_FOLDER));
+  for (const name of builtinPlugins()) {
+    const wasm = await readFile(join(builtinPluginFolder(name), `${name}.wasm`));
+    const file = meteredFile(wasm, DEFAULT_LIMITS.memoryBytes);
+    await writeFile(join(outdir, METERED_FOLDER, file.name), file.bytes);
+  }
+}
+
 /** What lies beside the programs; the files that were copied. */
 async function copyFiles(outdir: string): Promise<string[]> {
   await writeFile(
@@ -205,6 +217,7 @@ async function copyFiles(outdir: string): Promise<string[]> {
       await copy(join(builtinPluginFolder(name), file), 'plugins', name, file);
     }
   }
+  await writeMetered(outdir);
   // What `gw plugin` starts from and builds with.
   for await (const file of glob('{assembly,templates}/**/*', { cwd: SDK, withFileTypes: true })) {
     if (!file.isFile()) continue;
