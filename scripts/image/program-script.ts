@@ -45,8 +45,17 @@ export function programScript(program: string, folder: string, url: string): Pro
         require ??= process.getBuiltinModule('node:module').createRequire(url);
         return require(id);
       };
+      withoutWarningOfLoader();
       script.runInThisContext()(load, url, file, folder);
     },
+  };
+}
+
+/** Node.js would warn, at the first import of a file, that scripts may import files: users can do nothing about it. */
+function withoutWarningOfLoader(): void {
+  const emit: (...args: unknown[]) => void = process.emitWarning.bind(process);
+  process.emitWarning = (warning: unknown, ...rest: unknown[]) => {
+    if (!String(warning).startsWith('vm.USE_MAIN_CONTEXT_DEFAULT_LOADER')) emit(warning, ...rest);
   };
 }
 
