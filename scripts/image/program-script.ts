@@ -3,6 +3,7 @@
  * (docs/decisions.md#code-cache): parsing and compiling modules is half of what starting costs.
  */
 import type { Script } from 'node:vm';
+import { keepRequestsYoung } from '../../gateway/src/process/young-generation.ts';
 
 /** Parameters of the function that the script is; `import.meta` of its modules is made of the last three. */
 export const SCRIPT_PARAMETERS = ['require', 'programUrl', 'programFile', 'programFolder'] as const;
@@ -26,6 +27,8 @@ export function programScript(program: string, folder: string, url: string): Pro
   // Imports of these two would copy all that they export, and load streams and an HTTP client with it.
   const { readFileSync } = process.getBuiltinModule('node:fs');
   const { constants, Script } = process.getBuiltinModule('node:vm');
+  // The program's settings of V8, which takes code that was compiled under the same only.
+  keepRequestsYoung();
   const file = `${folder}/${scriptOf(program)}`;
   const source = readFileSync(file);
   const cachedData = keptCode(`${folder}/${codeOf(program)}`, source);
