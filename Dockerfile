@@ -1,7 +1,8 @@
 # The one image of gw: gateway (`node /app/gw.js`), control plane (`node /app/gw-control.js`), operator
 # (`node /app/gw-operator.js`) and the plugins.
 # `npm run build` makes dist/image first; nothing is built or downloaded in here, and no shell is needed.
-FROM node:26-bookworm-slim
+# The version that `npm run build` runs: V8 takes no code that another one has compiled (gw-script.code).
+FROM node:26.10.0-bookworm-slim
 COPY dist/image /app
 ENV NODE_ENV=production
 WORKDIR /app

@@ -6,17 +6,24 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { cp, glob, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { basename, join, relative } from 'node:path';
-import { build } from 'esbuild';
+import { createRequire } from 'node:module';
+import { basename, join, relative, resolve } from 'node:path';
+import { type BuildOptions, type BuildResult, build, type Plugin } from 'esbuild';
 import { builtinPluginFolder, builtinPlugins } from '../gateway/src/plugins/builtin.ts';
 import { VERSION } from '../gateway/src/version.ts';
+import { DEFAULT_LIMITS } from '../gateway/src/wasm/call/plugin.ts';
+import { METERED_FOLDER, meteredFile } from '../gateway/src/wasm/metered-modules.ts';
 import { INSPECTOR_FOLDER } from './build-inspector.ts';
 import { REFERENCE_FOLDER } from './build-reference.ts';
 import { CONSOLE_FOLDER } from './build-ui.ts';
+import { writeCodeCache } from './image/code-cache.ts';
+import { SCRIPT_PARAMETERS, scriptOf } from './image/program-script.ts';
 
 const root = join(import.meta.dirname, '..');
 /** Where the programs lie. */
 export const PROGRAMS_FOLDER = join(root, 'dist', 'image');
+/** Sources of the image's launcher and of its code cache. */
+const IMAGE = join(import.meta.dirname, 'image');
 const STAMP = join(root, 'node_modules', '.cache', 'gw-programs.json');
 const SDK = join(root, 'gateway', 'sdk');
 /** PGlite looks for its files beside the worker that it is bundled into. */
@@ -37,11 +44,15 @@ export async function buildPrograms({ force = false } = {}): Promise<void> {
   // Another process may build the same: each writes a folder of its own.
   const temporary = `${PROGRAMS_FOLDER}.${process.pid}`;
   try {
-    const sources = await bundle(temporary, { ...PROGRAMS, ...(await workers()) });
+    const { gw, ...others } = PROGRAMS;
+    const sources = await bundle(temporary, { ...others, ...APART, ...(await workers()) });
+    sources.push(...(await bundleScript(temporary, 'gw', gw)));
     const copied = await copyFiles(temporary);
+    await writeCodeCache(temporary);
     await rm(PROGRAMS_FOLDER, { recursive: true, force: true });
     await rename(temporary, PROGRAMS_FOLDER);
-    const files = [...sources, ...copied, import.meta.filename].sort();
+    const own = [import.meta.filename, ...['code-cache.ts', 'warm-up.ts'].map((name) => join(IMAGE, name))];
+    const files = [...new Set([...sources, ...copied, ...own])].sort();
     const stamp: Stamp = { files, digest: (await digestOf(files)) ?? '' };
     await mkdir(join(STAMP, '..'), { recursive: true });
     await writeFile(STAMP, JSON.stringify(stamp));
@@ -83,33 +94,111 @@ export const PROGRAMS = {
   'gw-operator': 'operator/src/main.ts',
 } as const;
 
-/** Returns the files that went into it. */
+const require = createRequire(import.meta.url);
+/**
+ * Takes llhttp's bytes as bytes where our modules import them: of a CommonJS module that exports a Buffer, the bundle
+ * would copy each byte as a property when it starts (50 ms). undici requires the module as it is.
+ */
+const llhttpAsBytes: Plugin = {
+  name: 'llhttp-as-bytes',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^undici\/lib\/llhttp\// }, ({ path }) => ({
+      path: require.resolve(path),
+      namespace: 'bytes',
+    }));
+    onLoad({ filter: /./, namespace: 'bytes' }, ({ path }) => ({
+      contents: require(path),
+      loader: 'binary',
+      watchFiles: [path],
+    }));
+  },
+};
+
+const COMMON = {
+  absWorkingDir: root,
+  plugins: [llhttpAsBytes],
+  bundle: true,
+  metafile: true,
+  platform: 'node',
+  target: 'node26',
+  minifySyntax: true,
+  // One character of a comment that is not Latin-1 makes two bytes of each in memory. Lines stay short for stack traces.
+  minifyWhitespace: true,
+  lineLimit: 120,
+  charset: 'ascii',
+  legalComments: 'none',
+  logLevel: 'warning',
+  // As an ES module it asks for gRPC by a `require` of its own making, which no bundler sees.
+  alias: { [GRPC_EXPORTER]: join(root, 'node_modules', GRPC_EXPORTER, 'dist', 'index.cjs') },
+} satisfies BuildOptions;
+
+/** Bundles ES modules. Returns the files that went into them. */
 export async function bundle(outdir: string, entryPoints: Readonly<Record<string, string>>): Promise<string[]> {
-  const { metafile, warnings } = await build({
-    absWorkingDir: root,
-    entryPoints: { ...entryPoints },
-    outdir,
-    bundle: true,
-    splitting: true,
-    metafile: true,
-    platform: 'node',
-    target: 'node26',
-    format: 'esm',
-    minifySyntax: true,
-    // One character of a comment that is not Latin-1 makes two bytes of each in memory. Lines stay short for stack traces.
-    minifyWhitespace: true,
-    lineLimit: 120,
-    legalComments: 'none',
-    logLevel: 'warning',
-    // As an ES module it asks for gRPC by a `require` of its own making, which no bundler sees.
-    alias: { [GRPC_EXPORTER]: join(root, 'node_modules', GRPC_EXPORTER, 'dist', 'index.cjs') },
-    // Packages in CommonJS ask for `require`, which an ES module does not have by itself.
-    banner: {
-      js: "import { createRequire as gwRequire } from 'node:module'; const require = gwRequire(import.meta.url);",
-    },
-  });
+  return sourcesOf(
+    await build({
+      ...COMMON,
+      entryPoints: { ...entryPoints },
+      outdir,
+      splitting: true,
+      format: 'esm',
+      // Packages in CommonJS ask for `require`, which an ES module does not have by itself.
+      banner: {
+        js: "import { createRequire as gwRequire } from 'node:module'; const require = gwRequire(import.meta.url);",
+      },
+    }),
+  );
+}
+
+/**
+ * Modules that the script imports as files of their own, by name: they have no state that it shares, and most gateways
+ * never need these megabytes.
+ */
+const APART = { otlp: 'gateway/src/telemetry/otlp.ts', undici: 'gateway/src/egress/undici.ts' };
+const leavesApart: Plugin = {
+  name: 'leaves-apart',
+  setup({ onResolve }) {
+    const names = new Map(Object.entries(APART).map(([name, file]) => [join(root, file), name]));
+    onResolve({ filter: /^\.{1,2}\// }, ({ path, resolveDir }) => {
+      const name = names.get(resolve(resolveDir, path));
+      return name === undefined ? undefined : { path: `./${name}.js`, external: true };
+    });
+  },
+};
+
+/** Bundles a program as one script, and what starts it (`image/<program>.ts`). Returns the files that went into them. */
+async function bundleScript(outdir: string, program: string, entry: string): Promise<string[]> {
+  const [, url, file, folder] = SCRIPT_PARAMETERS;
+  const launcher = { entryPoints: [join(IMAGE, `${program}.ts`)], outfile: join(outdir, `${program}.js`) };
+  return [
+    ...sourcesOf(await build({ ...COMMON, ...launcher, format: 'esm' })),
+    ...sourcesOf(
+      await build({
+        ...COMMON,
+        plugins: [llhttpAsBytes, leavesApart],
+        entryPoints: [entry],
+        outfile: join(outdir, scriptOf(program)),
+        format: 'cjs',
+        define: { 'import.meta.url': url, 'import.meta.filename': file, 'import.meta.dirname': folder },
+        banner: { js: `(function(${SCRIPT_PARAMETERS.join(', ')}) { 'use strict'; const module = { exports: {} };` },
+        footer: { js: '})' },
+      }),
+    ),
+  ];
+}
+
+function sourcesOf({ metafile, warnings }: BuildResult<typeof COMMON>): string[] {
   if (warnings.length > 0) throw new Error('the programs are not bundled as they should be: see the warnings above');
-  return Object.keys(metafile.inputs).map((file) => join(root, file));
+  return Object.keys(metafile.inputs).map((file) => resolve(root, file.replace(/^bytes:/, '')));
+}
+
+/** Writes the modules of built-in plugins as a gateway would meter them. */
+async function writeMetered(outdir: string): Promise<void> {
+  await mkdir(join(outdir, METERED_FOLDER));
+  for (const name of builtinPlugins()) {
+    const wasm = await readFile(join(builtinPluginFolder(name), `${name}.wasm`));
+    const file = meteredFile(wasm, DEFAULT_LIMITS.memoryBytes);
+    await writeFile(join(outdir, METERED_FOLDER, file.name), file.bytes);
+  }
 }
 
 /** What lies beside the programs; the files that were copied. */
@@ -128,6 +217,7 @@ async function copyFiles(outdir: string): Promise<string[]> {
       await copy(join(builtinPluginFolder(name), file), 'plugins', name, file);
     }
   }
+  await writeMetered(outdir);
   // What `gw plugin` starts from and builds with.
   for await (const file of glob('{assembly,templates}/**/*', { cwd: SDK, withFileTypes: true })) {
     if (!file.isFile()) continue;

@@ -6,6 +6,7 @@ import { renderPaths } from '../control/src/client/paths-gen.ts';
 import { renderControlMetrics } from '../control/src/telemetry/metrics-doc.ts';
 import { renderAbiRows, renderSdkImports } from '../gateway/features/abi-page.ts';
 import { renderKnownModels } from '../gateway/features/ai/host/proxy/models/known-models-doc.ts';
+import { renderCapabilityTable } from '../gateway/features/capability-table-gen.ts';
 import { renderHostFunctions } from '../gateway/features/host-functions-doc.ts';
 import { renderMetrics } from '../gateway/features/metrics-doc.ts';
 import { PLUGIN_GROUPS } from '../gateway/features/plugin-list.ts';
@@ -36,8 +37,8 @@ interface GeneratedFile {
 }
 
 /** One line a source. */
-const steps: readonly (() => readonly GeneratedFile[])[] = [
-  () => [{ path: 'docs/cli.md', content: renderCli() }],
+const steps: readonly (() => readonly GeneratedFile[] | Promise<readonly GeneratedFile[]>)[] = [
+  async () => [{ path: 'docs/cli.md', content: await renderCli() }],
   () => [{ path: 'docs/serve-options.md', content: renderServeOptions() }],
   () => [{ path: 'docs/production.md', content: withLimits(readFileSync(join(root, 'docs/production.md'), 'utf8')) }],
   () => [{ path: 'docs/pods.md', content: withPodFields(readFileSync(join(root, 'docs/pods.md'), 'utf8')) }],
@@ -49,6 +50,7 @@ const steps: readonly (() => readonly GeneratedFile[])[] = [
   () => [{ path: 'docs/control-metrics.md', content: renderControlMetrics() }],
   () => [{ path: 'docs/ai-models.md', content: renderKnownModels() }],
   () => [{ path: 'docs/metrics.md', content: renderMetrics() }],
+  () => [{ path: 'gateway/features/capability-table.gen.ts', content: renderCapabilityTable() }],
   () => [{ path: 'docs/data-plane-protocol.md', content: renderProtocol() }],
   () => [{ path: 'docs/problems.md', content: renderProblems() }],
   () => [{ path: 'docs/shared-limits.md', content: renderSharedLimits() }],
@@ -111,7 +113,9 @@ function withPodFields(page: string): string {
   return between(page, first, '<!-- end of pod fields -->', table);
 }
 
-for (const { path, content } of steps.flatMap((step) => step())) {
-  mkdirSync(dirname(join(root, path)), { recursive: true });
-  writeFileSync(join(root, path), content);
+for (const step of steps) {
+  for (const { path, content } of await step()) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), content);
+  }
 }

@@ -2,7 +2,7 @@
 
 import type { CapabilityFunctionInfo } from '../src/capability/capability.ts';
 import { ABI_MODULE } from '../src/wasm/host/host-functions.ts';
-import { CAPABILITIES } from './features.ts';
+import { CAPABILITIES } from './capabilities.ts';
 
 const FUNCTIONS = CAPABILITIES.flatMap(({ functions }) => Object.entries(functions));
 

@@ -2,73 +2,55 @@
 
 import type { Capability } from '../src/capability/capability.ts';
 import type { Features } from '../src/capability/features.ts';
-import { aiAnswers } from './ai/host/policies/answers/capability.ts';
-import { aiCaching } from './ai/host/policies/caching/capability.ts';
-import { aiPrompts } from './ai/host/policies/prompts/capability.ts';
-import { aiSpending } from './ai/host/policies/spending/capability.ts';
-import { aiTemplates } from './ai/host/policies/templates/capability.ts';
-import { ai } from './ai/host/proxy/capability.ts';
-import { clientCertificate } from './auth/host/client-certificate.ts';
-import { credentials, isKeyHash } from './auth/host/credentials/capability.ts';
-import { directory } from './auth/host/directory/capability.ts';
-import { hmac } from './auth/host/hmac.ts';
-import { nonces } from './auth/host/nonces.ts';
-import { passwords } from './auth/host/passwords/capability.ts';
+import { isKeyHash } from './auth/host/credentials/key-hash.ts';
 import { isPasswordHash } from './auth/host/passwords/password-hash.ts';
-import { signatures } from './auth/host/signatures/capability.ts';
-import { tokenExchange } from './auth/host/token-exchange/capability.ts';
-import { tokens } from './auth/host/tokens/capability.ts';
-import { kafka } from './brokers/host/kafka/capability.ts';
-import { nats } from './brokers/host/nats/capability.ts';
-import { cache } from './cache/host/capability.ts';
-import { cel } from './cel/host/capability.ts';
-import { graphql } from './graphql/host/capability.ts';
-import { examples } from './http/host/examples.ts';
-import { httpCall } from './http/host/http-call/capability.ts';
-import { httpStream } from './http/host/http-stream.ts';
-import { objectStore } from './http/host/object-store/capability.ts';
-import { rawRequest } from './http/host/raw-request.ts';
-import { webSocket } from './http/host/websocket.ts';
-import { rateLimits } from './limits/host/rate-limits.ts';
-import { deliveries } from './observe/host/deliveries/capability.ts';
-import { log } from './observe/host/log.ts';
-import { observations } from './observe/host/observations/capability.ts';
+import { CAPABILITY_TABLE } from './capability-table.gen.ts';
 
-export const CAPABILITIES: readonly Capability[] = [
-  rawRequest,
-  log,
-  nonces,
-  rateLimits,
-  cache,
-  credentials,
-  cel,
-  passwords,
-  directory,
-  hmac,
-  clientCertificate,
-  examples,
-  httpStream,
-  webSocket,
-  httpCall,
-  objectStore,
-  tokens,
-  tokenExchange,
-  signatures,
-  kafka,
-  nats,
-  graphql,
-  deliveries,
-  observations,
-  ai,
-  aiTemplates,
-  aiPrompts,
-  aiSpending,
-  aiAnswers,
-  aiCaching,
-];
+/** Imported when a plugin needs one: a gateway starts sooner, and is smaller, without the others. */
+const IMPORTS: Readonly<Record<string, () => Promise<Capability>>> = {
+  rawRequest: async () => (await import('./http/host/raw-request.ts')).rawRequest,
+  log: async () => (await import('./observe/host/log.ts')).log,
+  nonces: async () => (await import('./auth/host/nonces.ts')).nonces,
+  rateLimits: async () => (await import('./limits/host/rate-limits.ts')).rateLimits,
+  cache: async () => (await import('./cache/host/capability.ts')).cache,
+  credentials: async () => (await import('./auth/host/credentials/capability.ts')).credentials,
+  cel: async () => (await import('./cel/host/capability.ts')).cel,
+  passwords: async () => (await import('./auth/host/passwords/capability.ts')).passwords,
+  directory: async () => (await import('./auth/host/directory/capability.ts')).directory,
+  hmac: async () => (await import('./auth/host/hmac.ts')).hmac,
+  clientCertificate: async () => (await import('./auth/host/client-certificate.ts')).clientCertificate,
+  examples: async () => (await import('./http/host/examples.ts')).examples,
+  httpStream: async () => (await import('./http/host/http-stream.ts')).httpStream,
+  webSocket: async () => (await import('./http/host/websocket.ts')).webSocket,
+  httpCall: async () => (await import('./http/host/http-call/capability.ts')).httpCall,
+  objectStore: async () => (await import('./http/host/object-store/capability.ts')).objectStore,
+  tokens: async () => (await import('./auth/host/tokens/capability.ts')).tokens,
+  tokenExchange: async () => (await import('./auth/host/token-exchange/capability.ts')).tokenExchange,
+  signatures: async () => (await import('./auth/host/signatures/capability.ts')).signatures,
+  kafka: async () => (await import('./brokers/host/kafka/capability.ts')).kafka,
+  nats: async () => (await import('./brokers/host/nats/capability.ts')).nats,
+  graphql: async () => (await import('./graphql/host/capability.ts')).graphql,
+  deliveries: async () => (await import('./observe/host/deliveries/capability.ts')).deliveries,
+  observations: async () => (await import('./observe/host/observations/capability.ts')).observations,
+  ai: async () => (await import('./ai/host/proxy/capability.ts')).ai,
+  aiTemplates: async () => (await import('./ai/host/policies/templates/capability.ts')).aiTemplates,
+  aiPrompts: async () => (await import('./ai/host/policies/prompts/capability.ts')).aiPrompts,
+  aiSpending: async () => (await import('./ai/host/policies/spending/capability.ts')).aiSpending,
+  aiAnswers: async () => (await import('./ai/host/policies/answers/capability.ts')).aiAnswers,
+  aiCaching: async () => (await import('./ai/host/policies/caching/capability.ts')).aiCaching,
+};
+
+/** Imports every capability; returns them by their names. */
+export async function allCapabilities(): Promise<ReadonlyMap<string, Capability>> {
+  const loaded = Object.entries(IMPORTS).map(async ([name, load]) => [name, await load()] as const);
+  return new Map(await Promise.all(loaded));
+}
 
 export const FEATURES: Features = {
-  capabilities: CAPABILITIES,
+  capabilities: Object.entries(IMPORTS).map(([name, load]) => ({
+    ...(CAPABILITY_TABLE[name] ?? { functions: [], metrics: [] }),
+    load,
+  })),
   isHash: { key: isKeyHash, password: isPasswordHash },
   loadConditions: async () => (await import('./cel/host/expression.ts')).compileCondition,
 };

@@ -7,7 +7,7 @@ import {
   type MetricName,
   type SampledInfo,
 } from '../src/telemetry/metric-table.ts';
-import { CAPABILITIES } from './features.ts';
+import { CAPABILITIES } from './capabilities.ts';
 
 export const CAPABILITY_METRICS: Readonly<Record<string, CounterInfo | HistogramInfo | SampledInfo>> = Object.assign(
   {},

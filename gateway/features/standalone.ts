@@ -1,7 +1,7 @@
 /** The capabilities without a gateway: for tests and benchmarks, with open egress. */
 import { readFileSync } from 'node:fs';
 import type { LoadedCapability, ProcessServices } from '../src/capability/capability.ts';
-import { openCapabilities } from '../src/capability/open-capabilities.ts';
+import { openAll } from '../src/capability/open-capabilities.ts';
 import { EgressGuard } from '../src/egress/guard.ts';
 import { type HttpCaller, HttpClient } from '../src/egress/http-client.ts';
 import { BufferBudget } from '../src/memory/buffer-budget.ts';
@@ -9,7 +9,7 @@ import { MemoryState } from '../src/state/memory-state.ts';
 import type { State } from '../src/state/state.ts';
 import { LabelledCounter } from '../src/telemetry/labelled-counter.ts';
 import { LabelledHistogram } from '../src/telemetry/labelled-histogram.ts';
-import { CAPABILITIES } from './features.ts';
+import { allCapabilities } from './features.ts';
 
 export interface StandaloneOptions {
   /** Default: in this process. */
@@ -27,12 +27,12 @@ export interface Standalone {
   close(): void;
 }
 
-export function standaloneCapabilities({
+export async function standaloneCapabilities({
   state = new MemoryState(),
   log = () => {},
   http,
   closed,
-}: StandaloneOptions = {}): Standalone {
+}: StandaloneOptions = {}): Promise<Standalone> {
   const guard = new EgressGuard({ allowInternal: true, allow: [], ...(closed === undefined ? {} : { closed }) });
   const client = new HttpClient({
     guard,
@@ -43,18 +43,11 @@ export function standaloneCapabilities({
   const counter: ProcessServices['counter'] = (_, { labels }) => new LabelledCounter(Object.keys(labels));
   const histogram: ProcessServices['histogram'] = (_, { labels, buckets }) =>
     new LabelledHistogram(Object.keys(labels), buckets);
-  const loaded = openCapabilities(CAPABILITIES, {
-    state,
-    http: http ?? client,
-    guard,
-    counter,
-    histogram,
-    sampled: () => {},
-    log,
-  }).load({
-    readPem: (path) => readFileSync(path, 'utf8'),
-    log: (level, _plugin, message) => log(level, message),
-  });
+  const loaded = openAll(
+    [...(await allCapabilities()).values()],
+    { state, http: http ?? client, guard, counter, histogram, sampled: () => {}, log },
+    { readPem: (path) => readFileSync(path, 'utf8'), log: (level, _plugin, message) => log(level, message) },
+  );
   return {
     capabilities: loaded.list,
     close: () => {

@@ -16,7 +16,7 @@ const ONLY = process.argv[3] ?? '';
 const AT_ONCE = [1, 8, 64];
 
 const runtime = createPluginRuntime({
-  ...standaloneCapabilities(),
+  ...(await standaloneCapabilities()),
   openUpstream: (url) => ({ name: url }),
   log: () => {},
   observe: () => () => {},

@@ -49,8 +49,11 @@ export interface Project {
   readonly otherRoutes?: number;
 }
 
-/** Writes gw.yaml and the spec; the upstream answers at `upstream`. */
-export function writeProject(dir: string, upstream: string, { otherRoutes = 0 }: Project): void {
+/** Plugins of the document. */
+export const BENCH_PLUGINS = ['mock', 'http-upstream', 'apikey-auth', 'rate-limit', 'cors', 'graphql'];
+
+/** The document of the API; the upstream answers at `upstream`. */
+export function benchDocument(upstream: string, { otherRoutes = 0 }: Project = {}) {
   const proxy = { name: 'http-upstream', config: { url: upstream } };
   const requestBody = { required: true, content: { 'application/json': { schema: ORDER } } };
   const anyJson = { required: true, content: { 'application/json': { schema: { type: 'object' } } } };
@@ -58,7 +61,7 @@ export function writeProject(dir: string, upstream: string, { otherRoutes = 0 }:
     `/area-${i % 40}/{id}/things-${Math.floor(i / 40)}/{thing}`,
     { get: operation(mock, [], { parameters: [pathParameter('id'), pathParameter('thing')] }) },
   ]);
-  const spec = {
+  return {
     openapi: '3.1.0',
     info: { title: 'Bench', version: '1' },
     'x-gw-mcp': { enabled: true },
@@ -79,11 +82,13 @@ export function writeProject(dir: string, upstream: string, { otherRoutes = 0 }:
       ...Object.fromEntries(others),
     },
   };
+}
+
+/** Writes gw.yaml and the document. */
+export function writeProject(dir: string, upstream: string, project: Project): void {
   mkdirSync(join(dir, 'specs'), { recursive: true });
-  writeFileSync(join(dir, 'specs', 'bench.json'), JSON.stringify(spec));
-  const plugins = ['mock', 'http-upstream', 'apikey-auth', 'rate-limit', 'cors', 'graphql'].map(
-    (name) => `  ${name}: {}\n`,
-  );
+  writeFileSync(join(dir, 'specs', 'bench.json'), JSON.stringify(benchDocument(upstream, project)));
+  const plugins = BENCH_PLUGINS.map((name) => `  ${name}: {}\n`);
   writeFileSync(join(dir, 'gw.yaml'), `specs: specs\nplugins:\n${plugins.join('')}`);
 }
 

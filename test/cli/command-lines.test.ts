@@ -17,7 +17,7 @@ const operator = {
   ...{ stopped: never, gwEntry: '' },
 };
 const programs: readonly Command[] = [
-  gwCommand({
+  await gwCommand({
     ...{ env: {}, stdout: nothing, stderr: nothing, exit: nothing, onSignal: nothing },
     stdin: async () => new Uint8Array(0),
   }),

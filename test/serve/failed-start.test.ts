@@ -86,7 +86,7 @@ describe('a start that fails half way', () => {
         listen: { host: '127.0.0.1', port: ${port} },
         adminBind: { host: '127.0.0.1', port: 0 },
       };
-      const log = createLog('silent', 'json');
+      const log = await createLog('silent', 'json');
       ${failing('startGateway(serveOptions(flags, {}), { log, stderr: () => {} })')}`);
     expect(said).toContain(expected);
   });

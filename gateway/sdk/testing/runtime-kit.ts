@@ -31,7 +31,7 @@ export async function openKit(folder: string, options: KitOptions = {}): Promise
   const { plugin, wasm, complete } = await readPluginFolder(folder);
   const logs: LogLine[] = [];
   const stubs = options.network ? null : new StubbedHttp();
-  const standalone = standaloneCapabilities({
+  const standalone = await standaloneCapabilities({
     ...(stubs ? { http: stubs, closed: NO_NETWORK } : {}),
     state: options.state ?? new MemoryState(options.now ? { now: options.now } : {}),
     log: (level, message) => logs.push({ level, message }),

@@ -4,8 +4,9 @@
  * `AdminCallers.tryRefusal`.
  */
 import { pipeline } from 'node:stream/promises';
-import { Agent, type Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
 import { HOP_BY_HOP } from '../egress/forwarded-headers.ts';
+import { Agent } from '../egress/undici.ts';
 import type { Exchange, HeaderList } from '../exchange.ts';
 import { type Problem, problem } from '../problems.ts';
 import { ByteCollector } from '../streams/byte-collector.ts';

@@ -82,7 +82,7 @@ export interface LoadedCapability extends HostCapability {
   close(): void;
 }
 
-interface OpenedCapability {
+export interface OpenedCapability {
   load(artifact: ArtifactServices): LoadedCapability;
   /** Completes its remaining work, at the latest after that many milliseconds. */
   drain(withinMs: number): Promise<void>;

@@ -3,7 +3,7 @@
 import { renderCommands } from './command-line/render-commands.ts';
 import { gwCommand } from './gw.ts';
 
-export function renderCli(): string {
+export async function renderCli(): Promise<string> {
   const nobody = {
     env: {},
     stdin: async () => new Uint8Array(0),
@@ -12,7 +12,7 @@ export function renderCli(): string {
     exit: () => {},
     onSignal: () => {},
   };
-  const gw = gwCommand(nobody);
+  const gw = await gwCommand(nobody);
   return `# The command line
 
 Generated from the commands by \`npm run generate\`; \`gw <command> --help\` says the same. A value comes from the flag, else

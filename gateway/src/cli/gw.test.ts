@@ -16,7 +16,7 @@ const program: Program = {
   exit: () => {},
   onSignal: () => {},
 };
-const { commands } = gwCommand(program);
+const { commands } = await gwCommand(program);
 const docs = join(import.meta.dirname, '..', '..', '..', 'docs');
 
 describe.each(commands.map((command) => [command.name(), command] as const))('gw %s', (name, command) => {
@@ -25,14 +25,14 @@ describe.each(commands.map((command) => [command.name(), command] as const))('gw
     expect(without.map(({ flags }) => flags)).toEqual([]);
   });
 
-  it('has examples in its help, and says of every option what it is', () => {
-    expect(renderCli()).toMatch(new RegExp(`## gw ${name}\n[^#]*Examples:\n  \\$ `));
+  it('has examples in its help, and says of every option what it is', async () => {
+    expect(await renderCli()).toMatch(new RegExp(`## gw ${name}\n[^#]*Examples:\n  \\$ `));
     expect(command.options.filter(({ description }) => description === '')).toEqual([]);
   });
 });
 
 it('docs/cli.md is what the commands say', async () => {
-  expect(await readFile(join(docs, 'cli.md'), 'utf8')).toBe(renderCli());
+  expect(await readFile(join(docs, 'cli.md'), 'utf8')).toBe(await renderCli());
 });
 
 describe('variables', () => {

@@ -1,6 +1,6 @@
 /** Whole HTTP calls through the egress guard, for plugins and for the gateway's own requests. */
 import { type Duplex, Readable } from 'node:stream';
-import { Agent, type Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
 import { type BodyStream, type Exchange, type HeaderList, headerOf } from '../exchange.ts';
 import { holdsCredential } from '../headers/credential-names.ts';
 import type { BufferBudget, Holding } from '../memory/buffer-budget.ts';
@@ -10,10 +10,8 @@ import type { Span } from '../spans/span.ts';
 import { ByteCollector } from '../streams/byte-collector.ts';
 import { headerList, without, withTrace } from './call-headers.ts';
 import { CallUnderWay } from './call-under-way.ts';
-import { createConnector } from './connector.ts';
 import type { EgressGuard } from './guard.ts';
 import { failureOf, HttpCallError } from './http-call-error.ts';
-import { limitInformational } from './informational-limit.ts';
 import { type UpgradeAnswer, UpgradeCall, type UpgradeHandshake } from './upgrade-call.ts';
 import { type UpstreamCall, type UpstreamCalls, UpstreamCallsCrowded } from './upstream-calls.ts';
 
@@ -92,7 +90,6 @@ export interface HttpClientOptions {
 }
 
 const NO_BODY = Buffer.alloc(0);
-const CONNECT_TIMEOUT_MS = 10_000;
 const MOST_REDIRECTS = 10;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 /** Headers of a body that a redirect has dropped. */
@@ -103,18 +100,16 @@ export type HttpCaller = Pick<HttpClient, 'call' | 'open' | 'upgrade'>;
 
 export class HttpClient {
   readonly #options: HttpClientOptions;
-  readonly #agent: Dispatcher;
+  /** Null before the first call: many gateways make none, and undici takes 5 MB. */
+  #agent: Promise<Dispatcher> | null = null;
 
   constructor(options: HttpClientOptions) {
     this.#options = options;
-    this.#agent = new Agent({
-      // Connections are unlimited, as to upstreams: with a limit, calls would wait for those that hold them.
-      connect: createConnector({ guard: options.guard, timeoutMs: CONNECT_TIMEOUT_MS }),
-      allowH2: false,
-      pipelining: 1,
-      keepAliveTimeout: 30_000,
-      maxHeaderSize: 64 << 10,
-    }).compose(limitInformational);
+  }
+
+  #dispatcher(): Promise<Dispatcher> {
+    this.#agent ??= import('./agent.ts').then(({ createAgent }) => createAgent(this.#options.guard));
+    return this.#agent;
   }
 
   /** Rejects with HttpCallError, which names the server and never a path, query, header or body. */
@@ -171,11 +166,12 @@ export class HttpClient {
     const exchange = call.exchange ?? null;
     under.span = exchange?.trace?.call(call.method, url) ?? null;
     try {
+      const agent = await this.#dispatcher();
       const body = under.sent(call.body ?? null);
       const request = this.#requestOf({ ...call, body: null }, url, under.span, under.signal);
       const { contentLength: length } = call;
       const framing = body instanceof Readable && length !== undefined ? ['content-length', length] : [];
-      const response = await this.#agent.request({ ...request, headers: [...request.headers, ...framing], body });
+      const response = await agent.request({ ...request, headers: [...request.headers, ...framing], body });
       under.span?.received(response.statusCode);
       under.headed();
       return {
@@ -207,7 +203,7 @@ export class HttpClient {
     const holding = holdFor(this.#options.budget, exchange);
     try {
       const request = this.#requestOf({ ...call, body: null }, url, under.span, under.signal);
-      const answer = await new UpgradeCall(handshake, holding, under.signal).run(this.#agent, request);
+      const answer = await new UpgradeCall(handshake, holding, under.signal).run(await this.#dispatcher(), request);
       under.span?.received(answer.status);
       under.end();
       if ('connection' in answer) {
@@ -256,7 +252,7 @@ export class HttpClient {
 
   /** Closes idle connections now, and those in use when their calls have ended. */
   async close(): Promise<void> {
-    await this.#agent.close();
+    await (await this.#agent)?.close();
   }
 
   #urlOf(text: string, base?: URL): URL {
@@ -286,7 +282,8 @@ export class HttpClient {
     const exchange = call.exchange ?? null;
     const span = exchange?.trace?.call(call.method, url) ?? null;
     try {
-      const response = await this.#agent.request(this.#requestOf(call, url, span, signal));
+      const agent = await this.#dispatcher();
+      const response = await agent.request(this.#requestOf(call, url, span, signal));
       span?.received(response.statusCode);
       const most = Math.min(call.maxBytes ?? Number.POSITIVE_INFINITY, this.#options.maxResponseBytes);
       if (call.discards) {

@@ -2,7 +2,7 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { messageOf } from '../text/message-of.ts';
-import { MAX_API_KEY } from './messages.ts';
+import { isApiKey } from './api-key.ts';
 
 const MAX_FILE_BYTES = 1 << 20;
 
@@ -31,10 +31,6 @@ export async function readCredentials({ apiKey, apiKeyFile, ca }: CredentialSour
     );
   }
   return { apiKey: key, ...(ca === undefined ? {} : { ca: await readCa(ca) }) };
-}
-
-export function isApiKey(text: string): boolean {
-  return text.length <= MAX_API_KEY && /^[\x21-\x7e]+$/.test(text);
 }
 
 async function readCa(given: string): Promise<string> {

@@ -3,8 +3,9 @@
  */
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { Agent, type Dispatcher, request } from 'undici';
+import type { Dispatcher } from 'undici';
 import { MAX_ARCHIVE_BYTES } from '../artifact/source.ts';
+import { Agent, request } from '../egress/undici.ts';
 import { ByteCollector } from '../streams/byte-collector.ts';
 import { messageOf } from '../text/message-of.ts';
 import { VERSION } from '../version.ts';

@@ -3,10 +3,8 @@
  * their validators and the document's tables. Unknown members are ignored, so that either side may be newer.
  */
 import Type, { type Static, type TSchema } from 'typebox';
+import { MAX_API_KEY } from './api-key.ts';
 import { CLOSE_REASONS } from './close-codes.ts';
-
-/** Characters of an API key; tokens of service accounts have about a thousand. */
-export const MAX_API_KEY = 4096;
 
 /** WebSocket subprotocol: the protocol's version. */
 export const SUBPROTOCOL = 'gw.data-plane.v1';

@@ -31,7 +31,7 @@ import { ResponseValidator } from '../validation/response.ts';
 import { Schemas } from '../validation/schemas/schemas.ts';
 import { PluginLoadError } from '../wasm/binary/plugin-load-error.ts';
 import type { BoundPlugin, LoadedModule, LogLevel, PluginLimits, PluginRuntime } from '../wasm/call/plugin.ts';
-import { createPluginRuntime } from '../wasm/index.ts';
+import { createPluginRuntime, functionsOf } from '../wasm/index.ts';
 import { UnconfiguredPlugin } from './unconfigured-plugin.ts';
 
 export interface Step {
@@ -135,10 +135,13 @@ const MOST_NAMED = 10;
 /** Rejects with SecretError (exit 13), PluginLoadError, UpstreamError or TemplateError. */
 export async function loadGeneration(artifact: Artifact, deps: GenerationDeps): Promise<Generation> {
   const upstreams = new Upstreams(deps.upstreams);
-  const capabilities = deps.capabilities.load({
-    readPem: deps.upstreams.readPem,
-    log: (level, plugin, message) => deps.log(level, plugin, message, null),
-  });
+  const capabilities = await deps.capabilities.load(
+    {
+      readPem: deps.upstreams.readPem,
+      log: (level, plugin, message) => deps.log(level, plugin, message, null),
+    },
+    neededFunctions(artifact),
+  );
   const runtime = createPluginRuntime(
     {
       capabilities: capabilities.list,
@@ -217,13 +220,24 @@ function openMcpUpstreams(
   return mcpUpstreams.open(settings, new Set(tools?.tools.map(({ name }) => name)));
 }
 
+/** Returns the plugins with their modules. Throws PluginLoadError if the artifact lacks a module. */
+function pluginsOf({ manifest, plugins }: Artifact): (readonly [ArtifactPlugin, Uint8Array])[] {
+  return (manifest.plugins ?? []).map((plugin) => {
+    const wasm = plugins.get(plugin.name);
+    if (!wasm) throw new PluginLoadError(`the artifact lists plugin "${plugin.name}" but does not hold it`);
+    return [plugin, wasm];
+  });
+}
+
+function neededFunctions(artifact: Artifact): ReadonlySet<string> {
+  return functionsOf(
+    pluginsOf(artifact).map(([plugin, wasm]) => ({ wasm, declared: plugin.capabilities.host_functions })),
+  );
+}
+
 async function loadModules(artifact: Artifact, runtime: PluginRuntime): Promise<Map<string, LoadedModule>> {
   const modules = new Map<string, LoadedModule>();
-  for (const plugin of artifact.manifest.plugins ?? []) {
-    const wasm = artifact.plugins.get(plugin.name);
-    if (!wasm) throw new PluginLoadError(`the artifact lists plugin "${plugin.name}" but does not hold it`);
-    modules.set(plugin.name, await runtime.load(plugin, wasm));
-  }
+  for (const [plugin, wasm] of pluginsOf(artifact)) modules.set(plugin.name, await runtime.load(plugin, wasm));
   return modules;
 }
 

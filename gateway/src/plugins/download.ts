@@ -2,10 +2,11 @@
  * Fetches one file over HTTP for an interface of the compiler: through the egress guard, with limits
  * (docs/decisions.md#references-stay-inside).
  */
-import { Agent, type Dispatcher, request } from 'undici';
+import type { Dispatcher } from 'undici';
 import { createConnector } from '../egress/connector.ts';
 import type { EgressGuard } from '../egress/guard.ts';
 import { limitInformational } from '../egress/informational-limit.ts';
+import { Agent, request } from '../egress/undici.ts';
 import { ByteCollector } from '../streams/byte-collector.ts';
 import { messageOf } from '../text/message-of.ts';
 

@@ -12,7 +12,7 @@ import type { ServeOptions } from '../options/serve-options.ts';
 import { connectionsWithin, openFileLimit, upstreamCallsWithin } from '../process/open-files.ts';
 import { watchSecrets } from '../secrets/secrets.ts';
 import { LimitLog } from '../telemetry/limit-log.ts';
-import { linkRegistry } from '../telemetry/link-metrics.ts';
+import { linkMetrics } from '../telemetry/link-metrics.ts';
 import type { Level, Log } from '../telemetry/log.ts';
 import { messageOf } from '../text/message-of.ts';
 import { Fleet } from '../traffic/fleet.ts';
@@ -100,7 +100,7 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
     logger.warn('GW_TRUSTED_PUBKEY is not set: content hashes are verified, but signatures are not');
   }
 
-  const ofLink = linkRegistry(() => connected?.figures() ?? null);
+  const ofLink = linkMetrics(() => connected?.figures() ?? null);
   const boundName = options.adminBind ? [options.adminBind.host] : [];
   const isTryable = keyPair === null && options.adminBind !== null && isLoopback(options.adminBind.host);
   let tryOrigin: string | null = null;
@@ -119,7 +119,8 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
       trace: (request, peer) => traffic.trace(request, peer),
       metrics: async () => {
         const { type, text } = await traffic.metrics();
-        return { type, text: text + (await ofLink.metrics()) };
+        const { renderMetrics } = await import('../telemetry/rendered-metrics.ts');
+        return { type, text: text + (await renderMetrics(ofLink)).text };
       },
       inspector: options.dev || options.inspector,
       reference: options.dev ? { tryOrigin: () => (isTryable ? tryOrigin : null) } : null,

@@ -1,6 +1,6 @@
 /** Metrics of connected mode: those of the process with the link, besides those of the workers. */
-import { Registry } from 'prom-client';
 import { METRICS, type MetricName } from './metric-table.ts';
+import type { ScrapedMetric } from './scraped-metric.ts';
 
 const UPDATE_RESULTS = ['applied', 'refused'] as const;
 type UpdateResult = (typeof UPDATE_RESULTS)[number];
@@ -12,18 +12,19 @@ export interface LinkFigures {
 }
 
 /** `figures`: returns current figures; null without a control plane: the metrics then have no values. */
-export function linkRegistry(figures: () => LinkFigures | null): Registry {
-  const registry = new Registry();
+export function linkMetrics(figures: () => LinkFigures | null): readonly ScrapedMetric[] {
+  const metrics: ScrapedMetric[] = [];
   const register = (
     name: MetricName,
     values: (now: LinkFigures) => { labels: Record<string, string>; value: number }[],
   ) => {
     const { type, help } = METRICS[name];
+    const described = { name, help, type, aggregator: 'sum' };
     const get = async () => {
       const now = figures();
-      return { name, help, type, aggregator: 'sum', values: now === null ? [] : values(now) };
+      return { ...described, values: now === null ? [] : values(now) };
     };
-    registry.registerMetric({ name, help, type, get } as never);
+    metrics.push({ ...described, get });
   };
   const one = (value: boolean) => [{ labels: {}, value: Number(value) }];
   register('gw_control_plane_connected', ({ connected }) => one(connected));
@@ -31,5 +32,5 @@ export function linkRegistry(figures: () => LinkFigures | null): Registry {
   register('gw_artifact_updates_total', ({ updates }) =>
     UPDATE_RESULTS.map((result) => ({ labels: { result }, value: updates[result] })),
   );
-  return registry;
+  return metrics;
 }

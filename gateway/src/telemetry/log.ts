@@ -3,7 +3,6 @@ import { writeSync } from 'node:fs';
 import { Writable } from 'node:stream';
 import { isatty } from 'node:tty';
 import pino from 'pino';
-import pretty from 'pino-pretty';
 import { printableLines } from '../text/printable.ts';
 import { LineWriter } from './line-writer.ts';
 
@@ -33,7 +32,7 @@ export interface Log {
  * `fd`: 2 for commands whose standard output is their result. `coloured`: of pretty lines; by default those on a
  * terminal.
  */
-export function createLog(level: Level, format: LogFormat, fd: 1 | 2 = 1, coloured = isatty(fd)): Log {
+export async function createLog(level: Level, format: LogFormat, fd: 1 | 2 = 1, coloured = isatty(fd)): Promise<Log> {
   const options: pino.LoggerOptions = {
     level,
     base: null,
@@ -41,6 +40,7 @@ export function createLog(level: Level, format: LogFormat, fd: 1 | 2 = 1, colour
     formatters: { level: (label) => ({ level: label }) },
   };
   if (format === 'pretty') {
+    const { default: pretty } = await import('pino-pretty');
     const destination = new Writable({
       write(chunk, _encoding, done) {
         writeAll(fd, printableLines(String(chunk)));

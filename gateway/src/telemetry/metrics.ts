@@ -3,7 +3,6 @@
  * through prom-client costs a third of the throughput; prom-client renders them when they are scraped.
  */
 
-import { Registry } from 'prom-client';
 import type { PluginDecision } from '../exchange.ts';
 import { KNOWN_METHODS } from '../spans/request-trace.ts';
 import { type DirectionFigures, noFigures } from '../web-socket-figures.ts';
@@ -30,6 +29,7 @@ import {
   type ToolOutcome,
   type ValidationReason,
 } from './metric-table.ts';
+import type { DescribedMetric, MetricsText, ScrapedMetric } from './scraped-metric.ts';
 
 /** Most tools of one MCP upstream; more are counted together. */
 const MOST_UPSTREAM_TOOLS = 1_000;
@@ -67,7 +67,7 @@ export class OperationMetrics {
 }
 
 export class Metrics {
-  readonly registry = new Registry();
+  readonly #scraped = new Map<string, ScrapedMetric>();
   readonly #operations = new Map<string, OperationMetrics>();
   readonly #families = new Map<string, Map<string, { labels: Labels; cell: Cell }>>();
   readonly #failures = new Map<string, Sample>();
@@ -162,6 +162,18 @@ export class Metrics {
     this.#family('gw_wasm_execution_duration_seconds');
   }
 
+  /** All metrics in the text format of scrapers. */
+  async render(): Promise<MetricsText> {
+    const { renderMetrics } = await import('./rendered-metrics.ts');
+    return renderMetrics([...this.#scraped.values()]);
+  }
+
+  /** All metrics as JSON, for the process that adds those of several up. */
+  async asJson(): Promise<object[]> {
+    const { metricsAsJson } = await import('./rendered-metrics.ts');
+    return metricsAsJson([...this.#scraped.values()]);
+  }
+
   #byDirection(figure: keyof DirectionFigures): Sample[] {
     const { received, sent } = this.webSockets;
     return [
@@ -229,6 +241,11 @@ export class Metrics {
     this.#upstreamLists.count(upstream, succeeded ? 'succeeded' : 'failed');
   }
 
+  /** Lists a metric of a capability that is not open, without values. */
+  announce({ name, type, help }: DescribedMetric): void {
+    this.#registerAs(name, { type, help, labels: [] }, () => []);
+  }
+
   /** Registers a counter that is not in the table here: a capability's. */
   counter(name: string, { help, labels }: CounterInfo): LabelledCounter {
     const counter = new LabelledCounter(Object.keys(labels));
@@ -290,14 +307,8 @@ export class Metrics {
 
   #registerAs(name: string, info: MetricInfo, values: (name: string) => Sample[]): void {
     const { type, help, aggregator = 'sum' } = info;
-    const metric = {
-      name,
-      help,
-      type,
-      aggregator,
-      get: async () => ({ name, help, type, aggregator, values: values(name) }),
-    };
-    this.registry.registerMetric(metric as never);
+    const described = { name, help, type, aggregator };
+    this.#scraped.set(name, { ...described, get: async () => ({ ...described, values: values(name) }) });
   }
 }
 

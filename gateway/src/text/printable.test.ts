@@ -15,7 +15,7 @@ describe('text of clients in logs', () => {
 
   it.each(['json', 'pretty'])('reaches no terminal as it is, in the format %s', (format) => {
     const program = `import { createLog } from ${JSON.stringify(join(import.meta.dirname, '..', 'telemetry', 'log.ts'))};
-      const log = createLog('info', ${JSON.stringify(format)});
+      const log = await createLog('info', ${JSON.stringify(format)});
       log.logger.info({ agent: ${JSON.stringify(HOSTILE)} }, 'said');
       log.line('{"level":"info","msg":"request","path":' + JSON.stringify(${JSON.stringify(HOSTILE)}) + '}\\n');
       await log.flush();`;

@@ -1,5 +1,5 @@
 /** Metrics of all workers as one: counters and histograms never go back, also if a worker has died. */
-import { AggregatorRegistry } from 'prom-client';
+import type { MetricsText } from '../telemetry/scraped-metric.ts';
 import type { MetricsSnapshot } from './messages.ts';
 import type { WorkerProcess } from './worker-process.ts';
 
@@ -16,18 +16,19 @@ export class FleetMetrics {
     if (counts.length > 0) this.#departed.push(counts);
   }
 
-  async render(workers: readonly WorkerProcess[]): Promise<{ readonly type: string; readonly text: string }> {
+  async render(workers: readonly WorkerProcess[]): Promise<MetricsText> {
     await this.#compact();
     await Promise.all(workers.map(refresh));
-    const registry = AggregatorRegistry.aggregate([...this.#departed, ...workers.map((each) => each.snapshot)]);
-    return { type: registry.contentType, text: await registry.metrics() };
+    const { summedMetrics, textOf } = await import('../telemetry/rendered-metrics.ts');
+    return textOf(summedMetrics([...this.#departed, ...workers.map((each) => each.snapshot)]));
   }
 
   /** However many have gone, their sum is kept once. */
   async #compact(): Promise<void> {
     const count = this.#departed.length;
     if (count < 2) return;
-    const sum = await AggregatorRegistry.aggregate([...this.#departed]).getMetricsAsJSON();
+    const { summedMetrics } = await import('../telemetry/rendered-metrics.ts');
+    const sum = await summedMetrics(this.#departed).getMetricsAsJSON();
     this.#departed.splice(0, count, sum);
   }
 }

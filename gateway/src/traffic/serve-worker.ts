@@ -25,7 +25,7 @@ class Worker implements WorkerMethods {
   #prepared: PreparedLoad | null = null;
 
   async configure({ options, logLevel, keyPair }: WorkerSettings): Promise<void> {
-    const log = createLog(logLevel, 'json');
+    const log = await createLog(logLevel, 'json');
     this.#log = log;
     rateLimits = leasingStore(() => parent, options.workers);
     const state = options.state === undefined ? channelState(parent, rateLimits) : await openState(options, log);
@@ -66,7 +66,7 @@ class Worker implements WorkerMethods {
   }
 
   metrics() {
-    return this.#running.registry.getMetricsAsJSON();
+    return this.#running.metricsAsJson();
   }
 
   trace({ request, peer }: Parameters<WorkerMethods['trace']>[0]) {

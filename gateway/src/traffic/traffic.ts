@@ -27,6 +27,7 @@ import type { CountedLimit, LimitOutcome } from '../telemetry/metric-table.ts';
 import { Metrics } from '../telemetry/metrics.ts';
 import type { Refused } from '../telemetry/recorder.ts';
 import { Recorder } from '../telemetry/recorder.ts';
+import type { MetricsText } from '../telemetry/scraped-metric.ts';
 import { createTracing, type Tracing } from '../telemetry/tracing.ts';
 import type { TraceReport } from '../trace/report.ts';
 import type { TraceRequest } from '../trace/request.ts';
@@ -58,7 +59,7 @@ export interface Traffic {
   /** Sets the level of logs, in this process and in those that serve. */
   setLogLevel(level: Level): Promise<void>;
   /** Metrics of all processes in the text format of scrapers. */
-  metrics(): Promise<{ readonly type: string; readonly text: string }>;
+  metrics(): Promise<MetricsText>;
   /**
    * Sends a request through the pipeline, as from `peer`, and reports its course; resolves with null if no artifact is
    * loaded.
@@ -122,7 +123,6 @@ export interface PreparedLoad {
 
 /** Serves in this process. */
 export class LocalTraffic implements Traffic {
-  readonly registry: Metrics['registry'];
   readonly #options: ServeOptions;
   readonly #deps: LocalTrafficDeps;
   readonly #metrics = new Metrics();
@@ -155,7 +155,6 @@ export class LocalTraffic implements Traffic {
   constructor(options: ServeOptions, deps: LocalTrafficDeps) {
     this.#options = options;
     this.#deps = deps;
-    this.registry = this.#metrics.registry;
     this.#guard = new EgressGuard({ allowInternal: options.allowInternalEgress, allow: options.egressAllow });
     this.#limitLog = new LimitLog(deps.log);
     this.#client = new ClientAddress(options.trustedProxies);
@@ -189,6 +188,7 @@ export class LocalTraffic implements Traffic {
       allowPlaintext: options.allowPlaintextUpstream || options.dev,
       maxResponseBytes: options.maxUpstreamResponseBytes,
     });
+    for (const metric of deps.features.capabilities.flatMap(({ metrics }) => metrics)) this.#metrics.announce(metric);
     this.#capabilities = openCapabilities(deps.features.capabilities, {
       state: deps.state,
       http: this.#http,
@@ -269,8 +269,12 @@ export class LocalTraffic implements Traffic {
     this.#deps.log.setLevel(level);
   }
 
-  async metrics() {
-    return { type: this.registry.contentType, text: await this.registry.metrics() };
+  metrics(): Promise<MetricsText> {
+    return this.#metrics.render();
+  }
+
+  metricsAsJson(): Promise<object[]> {
+    return this.#metrics.asJson();
   }
 
   async trace(request: TraceRequest, peer: string): Promise<TraceReport | null> {

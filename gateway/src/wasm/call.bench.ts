@@ -20,7 +20,7 @@ const ROUNDS = 7;
 const CALLS = 30_000;
 
 const services: PluginServices = {
-  ...standaloneCapabilities(),
+  ...(await standaloneCapabilities()),
   openUpstream: (url) => ({ name: url }),
   log: (level, plugin, message) => process.stderr.write(`${level} ${plugin}: ${message}\n`),
   observe: () => () => {},

@@ -6,9 +6,9 @@ import { moduleOf, type Parts, plugin } from './binary/module-of.ts';
 import { createPluginRuntime, PluginLoadError, type PluginRuntime } from './index.ts';
 
 let runtime: PluginRuntime;
-beforeAll(() => {
+beforeAll(async () => {
   runtime = createPluginRuntime({
-    ...standaloneCapabilities(),
+    ...(await standaloneCapabilities()),
     openUpstream: (url) => {
       if (url.startsWith('http:')) throw new Error('plaintext upstreams are not allowed');
       return { name: url };

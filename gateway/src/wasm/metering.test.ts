@@ -14,9 +14,9 @@ import { stepsBetweenLooks } from './binary/step-counter.test-support.ts';
 import { createPluginRuntime, PluginLoadError, type PluginRuntime } from './index.ts';
 
 let runtime: PluginRuntime;
-beforeAll(() => {
+beforeAll(async () => {
   runtime = createPluginRuntime({
-    ...standaloneCapabilities(),
+    ...(await standaloneCapabilities()),
     openUpstream: (url) => ({ name: url }),
     log: () => {},
     observe: () => () => {},

@@ -22,7 +22,7 @@ const MOST_SECONDS = (CPU_MS + 2) / 1000;
 /** Seconds of CPU time that each call of the module took, by its own clock. */
 async function callsOf(wasm: Uint8Array, count: number): Promise<number[]> {
   const seconds: number[] = [];
-  const standalone = standaloneCapabilities();
+  const standalone = await standaloneCapabilities();
   const runtime = createPluginRuntime(
     {
       capabilities: standalone.capabilities,

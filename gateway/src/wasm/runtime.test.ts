@@ -32,7 +32,7 @@ afterEach(() => {
 });
 
 const services: PluginServices = {
-  ...standaloneCapabilities(),
+  ...(await standaloneCapabilities()),
   openUpstream: (url) => ({ name: url }),
   log: () => {},
   observe: () => () => {},
@@ -513,7 +513,7 @@ describe('instances', () => {
         },
       };
       const runtime = createPluginRuntime(
-        { ...services, ...standaloneCapabilities({ state: stateOf(rateLimits) }) },
+        { ...services, ...(await standaloneCapabilities({ state: stateOf(rateLimits) })) },
         { instances },
       );
       const load = async (folder: string, config: object) => {

@@ -8,7 +8,6 @@ import type { PluginFigures } from '../telemetry/figures.ts';
 import { checkExports, checkImports, INITIALIZE } from './abi.ts';
 import type { Hook } from './binary/module-shapes.ts';
 import { PluginLoadError } from './binary/plugin-load-error.ts';
-import { rewriteModule } from './binary/rewrite.ts';
 import { type Configured, ModuleBinding } from './bound-plugin.ts';
 import type { Binding } from './call/call.ts';
 import type { PluginServices } from './call/capability.ts';
@@ -25,6 +24,7 @@ import {
 import { compileModule } from './compile-module.ts';
 import { RuntimeFunctions } from './host/host-functions.ts';
 import type { Instance } from './instance.ts';
+import { meteredModule } from './metered-modules.ts';
 import { InstanceCap, ModulePool } from './pool.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -63,7 +63,7 @@ class Runtime implements PluginRuntime {
     const services = this.#services;
     const functions = this.#functions;
     return named(plugin, async () => {
-      const { bytes, imports, exports, mutableGlobals, blockBits } = rewriteModule(wasm, this.#limits.memoryBytes);
+      const { bytes, imports, exports, mutableGlobals, blockBits } = meteredModule(wasm, this.#limits.memoryBytes);
       checkImports(plugin, imports, functions.table);
       const hooks = checkExports(plugin, exports);
       const initialiser = exports.some(({ name }) => name === INITIALIZE);

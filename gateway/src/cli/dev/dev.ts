@@ -83,7 +83,7 @@ export function devCommand(program: Program): Command {
 
 async function run(flags: DevFlags, program: Program): Promise<void> {
   const dir = await mkdtemp(join(tmpdir(), 'gw-dev-'));
-  const log = createLog(flags.logLevel, flags.logFormat, 1, isColoured(program.env, 1));
+  const log = await createLog(flags.logLevel, flags.logFormat, 1, isColoured(program.env, 1));
   const server = new DevServer(flags, program, log, join(dir, 'dev.gwa'));
   const end = async (code: number) => {
     await server.stop();

@@ -56,7 +56,7 @@ export async function withServed<T>(
   { env, stderr }: Program,
   use: (url: string) => Promise<T>,
 ): Promise<T> {
-  const log = createLog('warn', 'pretty', 2, isColoured(env, 2));
+  const log = await createLog('warn', 'pretty', 2, isColoured(env, 2));
   const gateway = await startGateway(
     {
       ...serveOptions({ ...serveDefaults(), artifact: path, listen: { host: '127.0.0.1', port: 0 } }, env),

@@ -1,8 +1,9 @@
 /** Hints of `gw plugin test` beside a case: on things that work elsewhere, but not in a plugin. */
 
 import { isDeepStrictEqual } from 'node:util';
-import { HOST_FUNCTIONS } from '../../../features/host-functions.ts';
+import { allCapabilities } from '../../../features/features.ts';
 import type { HookCall, HookResult, PluginKit } from '../../../sdk/testing/index.ts';
+import { hostFunctionTable } from '../../wasm/host/host-functions.ts';
 import { CLOCK, LOG, NOTHING_TO_AWAIT, STATE } from '../../wasm/sdk-advice.ts';
 import { type CaseRun, firstDifference } from './case-run.ts';
 
@@ -50,7 +51,8 @@ export async function hintOfMemory(
   result: HookResult,
   declared: readonly string[],
 ): Promise<CaseHint | null> {
-  if (declared.some((name) => HOST_FUNCTIONS.get(name)?.waits)) return null;
+  const functions = hostFunctionTable([...(await allCapabilities()).values()]);
+  if (declared.some((name) => functions.get(name)?.waits)) return null;
   const [first, second] = await kit.twiceInSameMemory(call);
   // Otherwise its result depends on the time, or on chance.
   if (!isDeepStrictEqual(result, await kit.call(call))) return null;

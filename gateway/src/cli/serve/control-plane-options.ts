@@ -3,7 +3,7 @@
  * docs/decisions.md#artifact-optional-when-connected): which of them go together.
  */
 import { hostname } from 'node:os';
-import { isApiKey } from '../../link/credentials.ts';
+import { isApiKey } from '../../link/api-key.ts';
 import type { ControlPlaneFlag, ControlPlaneOptions, ServeFlags } from '../../options/serve-options.ts';
 
 export type ControlPlaneFlags = Pick<ServeFlags, 'artifact' | ControlPlaneFlag>;

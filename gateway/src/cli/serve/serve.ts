@@ -37,7 +37,7 @@ export function serveCommand(program: Program): Command {
 }
 
 async function run(flags: ServeFlags, { env, stderr, exit, onSignal }: Program): Promise<void> {
-  const log = createLog(levelOf(flags.logLevel, env['RUST_LOG']), flags.logFormat, 1, isColoured(env, 1));
+  const log = await createLog(levelOf(flags.logLevel, env['RUST_LOG']), flags.logFormat, 1, isColoured(env, 1));
   let gateway: RunningGateway;
   try {
     gateway = await startGateway(serveOptions(flags, env), { log, stderr });

@@ -33,7 +33,8 @@ export async function checkLoads(
 ): Promise<void> {
   const loads = all.filter((load) => !known.use(digestOf(load)));
   if (loads.length === 0) return;
-  const { runtime, close } = loadOnlyRuntime(features);
+  const plugins = loads.map(({ plugin: { wasm, manifest } }) => ({ wasm, declared: manifest.host_functions }));
+  const { runtime, close } = await loadOnlyRuntime(features, plugins);
   try {
     for (const load of loads) {
       const fault = await faultOf(load, runtime);

@@ -7,18 +7,18 @@ import { EgressGuard } from '../../egress/guard.ts';
 import { MemoryState } from '../../state/memory-state.ts';
 import { LabelledCounter } from '../../telemetry/labelled-counter.ts';
 import { LabelledHistogram } from '../../telemetry/labelled-histogram.ts';
-import { createPluginRuntime, type PluginRuntime } from '../../wasm/index.ts';
+import { createPluginRuntime, functionsOf, type PluginFunctions, type PluginRuntime } from '../../wasm/index.ts';
 
 /**
  * Lets plugins open in `init` whatever they may open in a gateway, without a network or files behind it
  * (docs/decisions.md#references-stay-inside).
  */
-export function loadOnlyRuntime({ capabilities: all }: Pick<Features, 'capabilities'>): {
-  readonly runtime: PluginRuntime;
-  readonly close: () => void;
-} {
+export async function loadOnlyRuntime(
+  { capabilities: all }: Pick<Features, 'capabilities'>,
+  plugins: readonly PluginFunctions[],
+): Promise<{ readonly runtime: PluginRuntime; readonly close: () => void }> {
   const never = new Promise<never>(() => {});
-  const capabilities = openCapabilities(all, {
+  const open = openCapabilities(all, {
     state: new MemoryState(),
     http: { call: () => never, open: () => never, upgrade: () => never },
     guard: new EgressGuard({ allowInternal: false, allow: [] }),
@@ -26,11 +26,10 @@ export function loadOnlyRuntime({ capabilities: all }: Pick<Features, 'capabilit
     histogram: (_, { labels, buckets }) => new LabelledHistogram(Object.keys(labels), buckets),
     sampled: () => {},
     log: () => {},
-  }).load({
-    // Some certificate: which one it will be is not known here.
-    readPem: () => rootCertificates[0] ?? '',
-    log: () => {},
   });
+  // Some certificate: which one it will be is not known here.
+  const artifact = { readPem: () => rootCertificates[0] ?? '', log: () => {} };
+  const capabilities = await open.load(artifact, functionsOf(plugins));
   const runtime = createPluginRuntime({
     capabilities: capabilities.list,
     openUpstream: (url) => ({ name: url }),

@@ -4,6 +4,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { type CredentialEntry, capability, PluginLoadError } from '../../../kit.ts';
 import { markedTable } from '../marked-table.ts';
 import { isPasswordHash } from '../passwords/password-hash.ts';
+import { hashedKey } from './key-hash.ts';
 
 /** Cost of a digest, in instructions. */
 const DIGEST = 1_000;
@@ -83,17 +84,4 @@ export class CredentialTable {
     if (plain !== undefined) return plain;
     return this.#hashed.size === 0 ? -1 : (this.#hashed.get(digest(hash('sha256', value, 'hex'))) ?? -1);
   }
-}
-
-/** Hashed API keys in config: `sha256:<hex>`. Keys are made at random, so that a quick hash keeps them as well as a slow one. */
-const KEY_HASH = /^sha256:([0-9a-fA-F]{64})$/;
-
-/** Reports whether a config value is a hash, and no key in plain text (E1070). */
-export function isKeyHash(text: string): boolean {
-  return KEY_HASH.test(text);
-}
-
-/** Returns the SHA-256 in hex; null if the text is not a hash. */
-function hashedKey(text: string): string | null {
-  return KEY_HASH.exec(text)?.[1]?.toLowerCase() ?? null;
 }

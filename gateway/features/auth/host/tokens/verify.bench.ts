@@ -11,7 +11,7 @@ import { createPluginRuntime } from '../../../../src/wasm/index.ts';
 import { standaloneCapabilities } from '../../../standalone.ts';
 
 const ROUNDS = 7;
-const standalone = standaloneCapabilities();
+const standalone = await standaloneCapabilities();
 const runtime = createPluginRuntime({
   capabilities: standalone.capabilities,
   openUpstream: (url) => ({ name: url }),
