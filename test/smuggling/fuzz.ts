@@ -31,12 +31,18 @@ interface KnownDifference {
 const GW_ENDS = /^gw has ended/;
 const NGINX_ENDS = /^nginx has ended/;
 
+/** A field Connection has a name that is longer than this one, and holds it. */
+function namesNearly(bytes: string, name: string): boolean {
+  const fields = [...bytes.matchAll(/^connection:(.*)/gim)].flatMap(([, value = '']) => value.split(','));
+  return fields.some((each) => each.trim().toLowerCase() !== name && each.toLowerCase().includes(name));
+}
+
 /** All of them concern whether the connection goes on behind a request whose end is beyond doubt. */
 export const KNOWN: readonly KnownDifference[] = [
   {
     shownBy: 'Connection: closed',
     what: NGINX_ENDS,
-    holds: (bytes) => /^connection:(?!.*\bclose\b).*close/im.test(bytes),
+    holds: (bytes) => namesNearly(bytes, 'close'),
   },
   {
     shownBy: 'Proxy-Connection: close',
@@ -46,7 +52,7 @@ export const KNOWN: readonly KnownDifference[] = [
   {
     shownBy: 'HTTP/1.0 with Connection: keep-alivex',
     what: GW_ENDS,
-    holds: (bytes) => /\/1\.0\r\n/.test(bytes) && /^connection:(?!.*\bkeep-alive\b).*keep-alive/im.test(bytes),
+    holds: (bytes) => /\/1\.0\r\n/.test(bytes) && namesNearly(bytes, 'keep-alive'),
   },
   {
     shownBy: 'HTTP/1.0 with Proxy-Connection: keep-alive',
@@ -245,12 +251,13 @@ export async function fuzz(sides: SideBySide, cases: number, seed: number): Prom
 
   const runOne = async (caseSeed: number): Promise<void> => {
     const random = new SeededRandom(caseSeed);
-    const bytes = randomConnection(random, 'request', random.once(8) ? null : 'Host: a') + AFTER;
+    const message = randomConnection(random, 'request', random.once(8) ? null : 'Host: a');
+    const bytes = message + AFTER;
     const places = Array.from({ length: random.below(6) }, () => random.below(bytes.length + 1));
     const pieces = cutAt(Buffer.from(bytes, 'latin1'), places);
     let comparison = await compared(pieces);
     const differed = comparison.difference !== null;
-    if (isKnown(comparison.difference, bytes)) return void known++;
+    if (isKnown(comparison.difference, message)) return void known++;
     for (let i = 1; comparison.difference !== null && i < TRIES; i++) comparison = await compared(pieces);
     const { difference, refusedBy, status } = comparison;
     if (difference !== null) differences.push({ seed: caseSeed, bytes, places, what: difference });
@@ -259,7 +266,7 @@ export async function fuzz(sides: SideBySide, cases: number, seed: number): Prom
     if (refusedBy === 'gw') stricter++;
     if (refusedBy !== 'nginx') return;
     laxer++;
-    if (!LAXER.some(({ holds }) => holds(bytes))) unexplained.push(`${status}: ${JSON.stringify(bytes)}`);
+    if (!LAXER.some(({ holds }) => holds(message))) unexplained.push(`${status}: ${JSON.stringify(bytes)}`);
   };
 
   const work = async () => {
