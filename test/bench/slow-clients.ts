@@ -86,7 +86,7 @@ class SlowClients {
 
 /** Sends requests when they are due, whether or not earlier ones have their answers: delays count from then. */
 class Probe {
-  readonly #free: Socket[] = [];
+  #free: Socket[] = [];
   readonly #port: number;
   readonly #perSecond: number;
   readonly #from = performance.now();
@@ -111,13 +111,24 @@ class Probe {
   }
 
   #send(): void {
-    const socket = this.#free.pop() ?? connect({ port: this.#port, host: '127.0.0.1', noDelay: true });
+    const socket = this.#free.pop() ?? this.#connect();
     const from = performance.now();
     socket.once('data', () => {
       this.#delays.push(performance.now() - from);
       this.#free.push(socket);
     });
     socket.write('GET /fast HTTP/1.1\r\nHost: a\r\n\r\n');
+  }
+
+  /** The gateway may close it while it is idle. */
+  #connect(): Socket {
+    const socket = connect({ port: this.#port, host: '127.0.0.1', noDelay: true });
+    socket
+      .on('error', () => {})
+      .on('close', () => {
+        this.#free = this.#free.filter((each) => each !== socket);
+      });
+    return socket;
   }
 }
 

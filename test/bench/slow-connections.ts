@@ -5,7 +5,8 @@
  *   node test/bench/slow-connections.ts [--clients 10000] [--rounds 3] [--seconds 5] [--rate 1000] [--in head|body]
  *
  * `--in`: whether the bytes are those of heads, of which each takes 25 seconds, or of bodies that the gateway holds.
- * Both processes need more open files than clients (`ulimit -n`). `--gateway`: arguments of Node.js for the gateway, such as `--cpu-prof`.
+ * The gateway takes half of its open files for clients: `ulimit -n` must allow it more than twice as many as there are
+ * clients, or it ends connections. `--gateway`: arguments of Node.js for the gateway, such as `--cpu-prof`.
  */
 import { once } from 'node:events';
 import { join } from 'node:path';
