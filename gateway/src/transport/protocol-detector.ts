@@ -7,7 +7,7 @@ import type { Socket } from 'node:net';
 /** The first bytes of every HTTP/2 connection, and of no HTTP/1.1 request: RFC 9113 section 3.4 reserves the method. */
 const PREFACE = Buffer.from('PRI');
 
-/** Receives what becomes of a connection; neither is called if it ends before. */
+/** Receives the protocol of a connection. Neither function is called if the connection ends before. */
 export interface Detected {
   /** Called once, in the turn in which the first bytes came. */
   decided(isHttp2: boolean): void;
