@@ -192,26 +192,29 @@ const LINE_ENDS = ['\n', '\r', '\r\r\n', '\n\r', '', '\r\n\r\n', ' \r\n', '\r\n 
 /** Bytes that a parser treats in their own way somewhere. */
 const NOTABLE = '\r\n\t \0:;,=/?#@"\\()-_.+*%019aAfFgGzZ\x01\x0b\x0c\x7f\x80\xa0\xc3\xff';
 
-export function randomConnection(random: SeededRandom, kind: Kind): string {
+/** `always`: a field that each message has once; by default no field comes always. */
+export function randomConnection(random: SeededRandom, kind: Kind, always: string | null = null): string {
   let text = random.once(12) ? random.pick(['\r\n', '\n', '\r', '\r\n\r\n', ' ', '\0', '\n\n']) : '';
   const count = random.once(3) ? 1 + random.below(4) : 1;
-  for (let i = 0; i < count; i++) text += randomMessage(random, kind);
+  for (let i = 0; i < count; i++) text += randomMessage(random, kind, always);
   if (random.once(10)) text += random.pick(['\r\n', 'x', ' ', '\0', 'GET', 'HTTP/1.1 ', '\r', '0\r\n\r\n']);
   if (random.once(2)) return text;
   for (let i = 1 + random.below(3); i > 0; i--) text = changed(random, text);
   return text;
 }
 
-function randomMessage(random: SeededRandom, kind: Kind): string {
+function randomMessage(random: SeededRandom, kind: Kind, always: string | null): string {
   const lines = [kind === 'request' ? requestLine(random) : statusLine(random)];
+  if (always !== null) lines.push(always);
   const fields = random.below(random.once(20) ? 60 : 5);
   for (let i = 0; i < fields; i++) lines.push(random.once(6) ? random.pick(RARE_FIELDS) : random.pick(FIELDS));
   if (random.once(150)) lines.push(`X-Long: ${'v'.repeat(random.below(20_000))}`);
-  const body = randomBody(random, kind);
+  const body = randomBody(random, kind, always);
   for (const field of body.fields) lines.splice(1 + random.below(lines.length), 0, field);
   lines.push('');
   let head = '';
-  for (const line of lines) head += line + lineEnd(random);
+  const first = always === null ? -1 : lines.indexOf(always);
+  for (const [i, line] of lines.entries()) if (line !== always || i === first) head += line + lineEnd(random);
   return head + body.text;
 }
 
@@ -238,8 +241,8 @@ interface Body {
   readonly text: string;
 }
 
-function randomBody(random: SeededRandom, kind: Kind): Body {
-  const content = randomContent(random);
+function randomBody(random: SeededRandom, kind: Kind, always: string | null): Body {
+  const content = randomContent(random, always);
   switch (random.below(10)) {
     case 0:
     case 1:
@@ -274,9 +277,10 @@ function conflictingBody(random: SeededRandom, content: string): Body {
   return { fields: [field(), field()], text };
 }
 
-function randomContent(random: SeededRandom): string {
+function randomContent(random: SeededRandom, always: string | null): string {
+  const field = always === null ? '' : `${always}\r\n`;
   if (random.once(5))
-    return random.pick(['', 'GET /smuggled HTTP/1.1\r\n\r\n', 'HTTP/1.1 200 OK\r\n\r\n', '\r\n', '0\r\n\r\n']);
+    return random.pick(['', `GET /smuggled HTTP/1.1\r\n${field}\r\n`, 'HTTP/1.1 200 OK\r\n\r\n', '\r\n', '0\r\n\r\n']);
   return 'abcdefghijklmnopqrstuvwxyz0123456789'.repeat(random.once(30) ? 60 : 1).slice(0, 1 + random.below(36));
 }
 

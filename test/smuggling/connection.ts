@@ -48,6 +48,36 @@ export const CONNECTION: readonly Case[] = [
     answers: ['400'],
   },
   {
+    name: 'Connection: closed',
+    rfc: '9110 7.6.1',
+    bytes: get('Connection: closed'),
+    answers: ['GET /x', AFTER],
+  },
+  {
+    name: 'Connection: close, and keep-alive in another field',
+    rfc: '9112 9.3',
+    bytes: get('Connection: close', 'Connection: keep-alive'),
+    answers: ['GET /x'],
+  },
+  {
+    name: 'Proxy-Connection: close',
+    rfc: '9112 C.2.2',
+    bytes: get('Proxy-Connection: close'),
+    answers: ['GET /x'],
+  },
+  {
+    name: 'HTTP/1.0 with Connection: keep-alivex',
+    rfc: '9110 7.6.1',
+    bytes: head('GET /x HTTP/1.0', ['Host: a', 'Connection: keep-alivex']),
+    answers: ['GET /x'],
+  },
+  {
+    name: 'HTTP/1.0 with Proxy-Connection: keep-alive',
+    rfc: '9112 C.2.2',
+    bytes: head('GET /x HTTP/1.0', ['Host: a', 'Proxy-Connection: keep-alive']),
+    answers: ['GET /x', AFTER],
+  },
+  {
     name: 'Upgrade: h2c is ignored',
     rfc: '9113 3.1',
     bytes: get('Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAAP__'),
@@ -81,6 +111,12 @@ export const CONNECTION: readonly Case[] = [
     rfc: '9110 10.1.1',
     bytes: get('Expect: 100-continue'),
     answers: ['GET /x', AFTER],
+  },
+  {
+    name: 'Expect twice',
+    rfc: '9110 10.1.1',
+    bytes: post(['Expect: 100-continue', 'Expect: 100-continue', 'Content-Length: 5'], 'hello'),
+    answers: ['POST /x "hello"', AFTER],
   },
   {
     name: 'Expect with something else',

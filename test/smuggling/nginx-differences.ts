@@ -163,5 +163,35 @@ export const DIFFERENCES: readonly Difference[] = [
     why: 'nginx still serves HTTP/0.9, which RFC 9112 no longer knows.',
   },
   { cases: ['the preface of HTTP/2 cut short'], answers: ['400'], why: 'It was taken for HTTP/2, and refused there.' },
+  {
+    cases: ['Connection: closed'],
+    answers: ['GET /x'],
+    why: 'RFC 9110, 7.6.1: Connection lists names, and this is another name than close; nginx looks for close anywhere in it.',
+  },
+  {
+    cases: ['Connection: close, and keep-alive in another field'],
+    answers: GET_PASSED,
+    why: 'RFC 9112, 9.3: close anywhere ends the connection; nginx goes by the last field.',
+  },
+  {
+    cases: ['Proxy-Connection: close'],
+    answers: GET_PASSED,
+    why: 'The parser takes it for Connection; closing is safe, since nothing behind it is served.',
+  },
+  {
+    cases: ['HTTP/1.0 with Connection: keep-alivex'],
+    answers: GET_PASSED,
+    why: 'RFC 9110, 7.6.1: this is another name than keep-alive; nginx looks for it anywhere in the field.',
+  },
+  {
+    cases: ['HTTP/1.0 with Proxy-Connection: keep-alive'],
+    answers: ['GET /x'],
+    why: 'The parser takes it for Connection. The end of the request is beyond doubt, and the answer says that the connection goes on.',
+  },
+  {
+    cases: ['Expect twice'],
+    answers: ['400'],
+    why: 'RFC 9110, 10.1.1: Expect is a list, which may stand in several fields (5.3).',
+  },
   { cases: ['a request that is cut short'], answers: [], why: 'nginx closes without an answer.' },
 ];

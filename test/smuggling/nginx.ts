@@ -20,11 +20,20 @@ export interface Nginx {
   stop(): Promise<void>;
 }
 
-export async function startNginx(upstream: string): Promise<Nginx> {
+export interface NginxOptions {
+  /** Milliseconds that it waits for a client. Default 1000. */
+  readonly patienceMs?: number;
+  /** Directives of its location. Default: none. */
+  readonly location?: string;
+  /** How it closes on a client that still sends: `off` may lose its answer. Default `off`. */
+  readonly lingering?: 'off' | 'on';
+}
+
+export async function startNginx(upstream: string, options: NginxOptions = {}): Promise<Nginx> {
   const dir = mkdtempSync(join(tmpdir(), 'gw-nginx-'));
   const port = await freePort();
   const file = join(dir, 'nginx.conf');
-  writeFileSync(file, config(dir, port, upstream));
+  writeFileSync(file, config(dir, port, upstream, options));
   const child = spawn('nginx', ['-p', dir, '-c', file, '-e', 'stderr'], { stdio: ['ignore', 'ignore', 'pipe'] });
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   await listening(child, port);
@@ -39,7 +48,12 @@ export async function startNginx(upstream: string): Promise<Nginx> {
 }
 
 /** Defaults, but for times that a test can wait for. */
-function config(dir: string, port: number, upstream: string): string {
+function config(
+  dir: string,
+  port: number,
+  upstream: string,
+  { patienceMs = 1000, location = '', lingering = 'off' }: NginxOptions,
+): string {
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
   return `
 daemon off;
@@ -50,16 +64,17 @@ events {}
 http {
   access_log off;
   ${temporary.map((name) => `${name}_temp_path ${dir}/${name};`).join('\n  ')}
-  client_header_timeout 1s;
-  client_body_timeout 1s;
-  keepalive_timeout 1s;
-  lingering_close off;
+  client_header_timeout ${patienceMs}ms;
+  client_body_timeout ${patienceMs}ms;
+  keepalive_timeout ${patienceMs}ms;
+  lingering_close ${lingering};
   server {
     listen 127.0.0.1:${port};
     location / {
       proxy_pass ${upstream};
       proxy_http_version 1.1;
       proxy_set_header Connection "";
+      ${location}
     }
   }
 }

@@ -129,13 +129,18 @@ export class Http1Connection implements MessageReceiver, ConnectionUse, WatchedC
     else this.#response.cutOff();
   }
 
+  /** Refuses a request whose head has not come in time. */
+  tooSlow(): void {
+    this.#guarded(() => this.#refuse({ failure: 'too-slow' }));
+  }
+
   /** Ends the connection if it has been idle, or has been sending a head, for too long. */
   sweep(now: number): void {
     if (this.#response !== null || this.#phase !== 'open') return;
     const { keepAliveTimeoutMs, headersTimeoutMs } = this.settings.state.limits;
     const waited = now - this.#since;
     if (this.#parser.inHead) {
-      if (waited > headersTimeoutMs) this.#guarded(() => this.#refuse({ failure: 'too-slow' }));
+      if (waited > headersTimeoutMs) this.tooSlow();
     } else if (this.#isNew) {
       if (waited > headersTimeoutMs) this.socket.destroy();
     } else if (keepAliveTimeoutMs > 0 && waited > keepAliveTimeoutMs + IDLE_GRACE_MS) this.socket.destroy();

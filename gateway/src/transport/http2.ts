@@ -261,17 +261,24 @@ export class Http2Connections {
     }
   }
 
+  /** Closes a connection without streams, if it is time. A stream whose head does not come whole keeps no session open. */
+  #closeIdle({ session, socket, idleSince }: Connection, now: number): void {
+    const { keepAliveTimeoutMs, headersTimeoutMs } = this.#state.limits;
+    const idleMs = now - idleSince;
+    if (socket.readableEnded || (keepAliveTimeoutMs > 0 && idleMs >= keepAliveTimeoutMs + headersTimeoutMs)) {
+      session.destroy();
+    } else if (keepAliveTimeoutMs > 0 && idleMs >= keepAliveTimeoutMs) session.close();
+  }
+
   /** Pings connections, and closes those idle for the keep-alive time or without an answer to a ping. */
   sweep(now: number): void {
-    const { keepAliveTimeoutMs, pingIntervalMs } = this.#state.limits;
+    const { pingIntervalMs } = this.#state.limits;
     for (const connection of this.#connections) {
       const { session } = connection;
       if (session.destroyed) continue;
       this.#countUnseen(connection);
       if (session.destroyed) continue;
-      if (connection.streams === 0 && keepAliveTimeoutMs > 0 && now - connection.idleSince >= keepAliveTimeoutMs) {
-        session.close();
-      }
+      if (connection.streams === 0) this.#closeIdle(connection, now);
       if (now - connection.pingedAt < pingIntervalMs) continue;
       if (connection.pingUnanswered) {
         session.destroy();

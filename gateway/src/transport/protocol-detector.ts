@@ -7,6 +7,14 @@ import type { Socket } from 'node:net';
 /** The first bytes of every HTTP/2 connection, and of no HTTP/1.1 request: RFC 9113 section 3.4 reserves the method. */
 const PREFACE = Buffer.from('PRI');
 
+/** Receives the protocol of a connection. Neither function is called if the connection ends before. */
+export interface Detected {
+  /** Called once, in the turn in which the first bytes came. */
+  decided(isHttp2: boolean): void;
+  /** The time is up, and the bytes that came are too few to tell. */
+  tooSlow(): void;
+}
+
 /** Connections that have not yet sent enough to tell. */
 export class ProtocolDetector {
   readonly #timeoutMs: number;
@@ -17,19 +25,23 @@ export class ProtocolDetector {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Calls back once, in the turn in which the first bytes came; never if the connection ends before. */
-  decide(socket: Socket, decided: (isHttp2: boolean) => void): void {
+  decide(socket: Socket, detected: Detected): void {
     this.#sockets.add(socket);
     let held: Buffer | null = null;
     const detach = () => {
       this.#sockets.delete(socket);
       socket.off('readable', look).off('end', gone).off('error', gone).off('close', detach);
       socket.setTimeout(0);
-      socket.off('timeout', gone);
+      socket.off('timeout', late);
     };
     const gone = () => {
       detach();
       socket.destroy();
+    };
+    const late = () => {
+      if (held === null) return gone();
+      detach();
+      detected.tooSlow();
     };
     const look = () => {
       const chunk: Buffer | null = socket.read();
@@ -43,11 +55,11 @@ export class ProtocolDetector {
       }
       detach();
       socket.unshift(bytes);
-      decided(matches);
+      detected.decided(matches);
     };
     socket.on('readable', look).on('end', gone).on('error', gone).on('close', detach);
     socket.setTimeout(this.#timeoutMs);
-    socket.on('timeout', gone);
+    socket.on('timeout', late);
   }
 
   /** Closes all waiting connections: they have no requests in flight. */

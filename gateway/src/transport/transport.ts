@@ -13,7 +13,7 @@ import { contained } from './contained.ts';
 import { Drain } from './drain.ts';
 import type { HeaderMemory } from './header-memory.ts';
 import { Http1Server } from './http1.ts';
-import { peerOf } from './http1-connection.ts';
+import { type Http1Connection, peerOf } from './http1-connection.ts';
 import { Http2Connections } from './http2.ts';
 import { OpenConnections } from './open-connections.ts';
 import { ProtocolDetector } from './protocol-detector.ts';
@@ -78,7 +78,11 @@ export function createTransport(
   const { server } = http1;
   let closing = false;
   const protocols = {
-    http1: (socket: Socket) => open.used(socket, http1.begin(socket)),
+    http1: (socket: Socket) => {
+      const connection = http1.begin(socket);
+      open.used(socket, connection);
+      return connection;
+    },
     http2: (socket: Socket, scheme: string) => open.used(socket, http2.accept(socket, scheme)),
   };
   dispatchByProtocol(server, tls !== null, protocols, { detector, isClosing: () => closing });
@@ -153,7 +157,7 @@ export function createTransport(
 
 /** Takes a connection once its protocol is known. */
 interface Protocols {
-  http1(socket: Socket): void;
+  http1(socket: Socket): Http1Connection;
   http2(socket: Socket, scheme: string): void;
 }
 
@@ -182,9 +186,12 @@ function dispatchByProtocol(
   } else {
     server.on('connection', (socket: Socket) => {
       if (isClosing()) return void socket.destroy();
-      detector.decide(socket, (isHttp2) => {
-        if (isHttp2) protocols.http2(socket, 'http');
-        else protocols.http1(socket);
+      detector.decide(socket, {
+        decided: (isHttp2) => {
+          if (isHttp2) protocols.http2(socket, 'http');
+          else protocols.http1(socket);
+        },
+        tooSlow: () => protocols.http1(socket).tooSlow(),
       });
     });
   }
