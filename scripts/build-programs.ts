@@ -153,7 +153,7 @@ export async function bundle(outdir: string, entryPoints: Readonly<Record<string
  * Modules that the script imports as files of their own, by name: they have no state that it shares, and most gateways
  * never need these megabytes.
  */
-const APART = { otlp: 'gateway/src/telemetry/otlp.ts', undici: 'gateway/src/egress/undici.ts' };
+const APART = { otlp: 'gateway/src/telemetry/otlp.ts', undici: 'gateway/src/undici.ts' };
 const leavesApart: Plugin = {
   name: 'leaves-apart',
   setup({ onResolve }) {

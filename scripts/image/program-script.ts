@@ -56,9 +56,10 @@ export function programScript(program: string, folder: string, url: string): Pro
 
 /** Node.js would warn, at the first import of a file, that scripts may import files: users can do nothing about it. */
 function withoutWarningOfLoader(): void {
-  const emit: (...args: unknown[]) => void = process.emitWarning.bind(process);
-  process.emitWarning = (warning: unknown, ...rest: unknown[]) => {
-    if (!String(warning).startsWith('vm.USE_MAIN_CONTEXT_DEFAULT_LOADER')) emit(warning, ...rest);
+  const { emitWarning } = process;
+  process.emitWarning = (...given: unknown[]) => {
+    const isOurs = String(given[0]).startsWith('vm.USE_MAIN_CONTEXT_DEFAULT_LOADER');
+    if (!isOurs) Reflect.apply(emitWarning, process, given);
   };
 }
 

@@ -37,7 +37,7 @@ try {
     mock: { floor: 'mock', load: load(gw, '/mock') },
   } as const;
   const ratios = new Map<string, number[]>(Object.keys(rows).map((name) => [name, []]));
-  // The first round only warms.
+  // The first round is left out: it warms.
   for (let round = 0; round <= ROUNDS; round++) {
     const cpu = { proxy: 0, mock: 0 };
     for (const floor of ['proxy', 'mock'] as const) cpu[floor] = (await measure(floors[floor])).cpuPerRequest;

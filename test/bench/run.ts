@@ -11,6 +11,8 @@ import { Servers } from './servers.ts';
 
 const ROUNDS = Number(process.argv[2] ?? 3);
 const SECONDS = Number(process.argv[3] ?? 3);
+/** V8 compiles what runs often for some seconds. */
+const WARM_SECONDS = 4;
 /** Only rows whose names have this in them, and those that they are compared with. */
 const ONLY = process.argv[4] ?? '';
 
@@ -35,7 +37,7 @@ try {
   const beside = new Set(asked.flatMap(([name, { nginx, envoy, floor = SOCKETS }]) => [name, nginx, envoy, floor]));
   const rows = all.filter(([name]) => beside.has(name));
   const results = new Map<string, Figures[]>(rows.map(([name]) => [name, []]));
-  for (const [, load] of rows) await measure({ ...load, seconds: 1 });
+  for (const [, load] of rows) await measure({ ...load, seconds: WARM_SECONDS });
   for (let round = 0; round < ROUNDS; round++) {
     for (const [name, load] of rows) {
       const figures = await measure(load);

@@ -21,7 +21,7 @@ export async function startGatewayHere(artifact: Uint8Array, flags: Partial<Serv
   const dir = mkdtempSync(join(tmpdir(), 'gw-here-'));
   const file = join(dir, 'api.gwa');
   writeFileSync(file, artifact);
-  const log = createLog('error', 'json', 2);
+  const log = await createLog('error', 'json', 2);
   const anyPort = { host: '127.0.0.1', port: 0 };
   const gateway = await startGateway(
     {

@@ -86,7 +86,7 @@ interface Seen {
   readonly isEnded: boolean;
 }
 
-export interface Difference {
+interface Difference {
   readonly seed: number;
   readonly bytes: string;
   readonly places: readonly number[];

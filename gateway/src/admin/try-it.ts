@@ -6,12 +6,12 @@
 import { pipeline } from 'node:stream/promises';
 import type { Dispatcher } from 'undici';
 import { HOP_BY_HOP } from '../egress/forwarded-headers.ts';
-import { Agent } from '../egress/undici.ts';
 import type { Exchange, HeaderList } from '../exchange.ts';
 import { type Problem, problem } from '../problems.ts';
 import { ByteCollector } from '../streams/byte-collector.ts';
 import { messageOf } from '../text/message-of.ts';
 import { BodyTooLarge } from '../transport/body.ts';
+import { Agent } from '../undici.ts';
 import { TRY_PATH } from './reference-paths.ts';
 
 /** Bytes of a request's body. */

@@ -1,9 +1,9 @@
 /** The connections of whole HTTP calls, by undici. Imported with the first call, so that a gateway starts without it. */
 import type { Dispatcher } from 'undici';
+import { Agent } from '../undici.ts';
 import { createConnector } from './connector.ts';
 import type { EgressGuard } from './guard.ts';
 import { limitInformational } from './informational-limit.ts';
-import { Agent } from './undici.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 

@@ -6,9 +6,9 @@ import type { Dispatcher } from 'undici';
 import { createConnector } from '../egress/connector.ts';
 import type { EgressGuard } from '../egress/guard.ts';
 import { limitInformational } from '../egress/informational-limit.ts';
-import { Agent, request } from '../egress/undici.ts';
 import { ByteCollector } from '../streams/byte-collector.ts';
 import { messageOf } from '../text/message-of.ts';
+import { Agent, request } from '../undici.ts';
 
 export interface DownloadOptions {
   readonly guard: EgressGuard;
