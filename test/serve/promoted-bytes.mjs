@@ -1,5 +1,5 @@
-// Loaded into a gateway (NODE_OPTIONS=--import): adds up the bytes by which the old generation grows, and writes them to
-// the file that PROMOTED_FILE names when the process ends.
+// Loaded into a gateway and its workers (NODE_OPTIONS=--import): adds up the bytes by which the old generation grows. On
+// SIGUSR2 it writes the sum since the last time to the file that PROMOTED_FILE names, with the process id behind it.
 import { writeFileSync } from 'node:fs';
 import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics } from 'node:v8';
@@ -14,6 +14,6 @@ const look = () => {
 new PerformanceObserver(look).observe({ entryTypes: ['gc'] });
 process.on('SIGUSR2', () => {
   look();
-  writeFileSync(process.env.PROMOTED_FILE, String(grown));
+  writeFileSync(`${process.env.PROMOTED_FILE}.${process.pid}`, String(grown));
   grown = 0;
 });

@@ -4,7 +4,7 @@ import { Agent, createServer, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { compileSpec, type Gateway, startGateway } from './gateway.ts';
 
@@ -19,7 +19,8 @@ const upstream = createServer((incoming, response) => {
 });
 const folder = mkdtempSync(join(tmpdir(), 'gw-promoted-'));
 const file = join(folder, 'promoted');
-let gateway: Gateway;
+let artifact: Uint8Array;
+let gateway: Gateway | null = null;
 
 beforeAll(async () => {
   await new Promise<void>((listening) => upstream.listen(0, '127.0.0.1', listening));
@@ -34,55 +35,73 @@ beforeAll(async () => {
   };
   const requestBody = { required: true, content: { 'application/json': { schema } } };
   const paths = { '/things': { get: operation, post: { ...operation, requestBody } } };
-  const artifact = await compileSpec({ openapi: '3.1.0', info: { title: 'Things', version: '1' }, paths }, [
+  artifact = await compileSpec({ openapi: '3.1.0', info: { title: 'Things', version: '1' }, paths }, [
     'http-upstream',
     'rate-limit',
   ]);
-  const preload = pathToFileURL(join(import.meta.dirname, 'promoted-bytes.mjs'));
-  gateway = await startGateway(artifact, {
-    args: ['--log-level', 'info'],
-    env: { NODE_OPTIONS: `--import ${preload}`, PROMOTED_FILE: file },
-  });
+});
+
+afterEach(async () => {
+  await gateway?.stop();
+  gateway = null;
 });
 
 afterAll(async () => {
-  await gateway.stop();
   await new Promise((closed) => upstream.close(closed));
   rmSync(folder, { recursive: true, force: true });
 });
 
 describe('requests under load', () => {
   it.each([
-    ['without a body', 'GET', undefined],
-    ['with a body that is validated', 'POST', '{"name":"Ada"}'],
-  ])('are collected young: %s', async (_, method, body) => {
+    ['without a body', 1, 'GET', undefined],
+    ['with a body that is validated', 1, 'POST', '{"name":"Ada"}'],
+    ['by workers', 2, 'GET', undefined],
+  ])('are collected young: %s', async (_, workers, method, body) => {
+    const preload = pathToFileURL(join(import.meta.dirname, 'promoted-bytes.mjs'));
+    gateway = await startGateway(artifact, {
+      args: ['--log-level', 'info', '--workers', String(workers)],
+      env: { NODE_OPTIONS: `--import ${preload}`, PROMOTED_FILE: file },
+    });
+    const pids = workers === 1 ? [gateway.pid] : workersOf(gateway.pid);
+    expect(pids).toHaveLength(workers);
     // What was made at the start keeps requests until V8 first collects all, a few rounds later. A defect keeps them in
     // each round.
     let least = Number.POSITIVE_INFINITY;
     for (let round = 0; round < MOST_ROUNDS && least > MOST_PROMOTED; round++) {
-      await load(method, body);
-      least = Math.min(least, (await promoted()) / REQUESTS);
+      await load(gateway.url, method, body);
+      least = Math.min(least, (await promoted(pids)) / REQUESTS);
     }
     expect(least).toBeLessThan(MOST_PROMOTED);
   });
 });
 
-/** Returns the bytes that the old generation has grown by since the last call. */
-async function promoted(): Promise<number> {
-  rmSync(file, { force: true });
-  gateway.signal('SIGUSR2');
-  await eventually(() => existsSync(file) && readFileSync(file, 'utf8') !== '');
-  return Number(readFileSync(file, 'utf8'));
+/** Returns the worker processes of a gateway, by Linux's list of its children. */
+function workersOf(pid: number): number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
+  return children.filter((child) => readFileSync(`/proc/${child}/cmdline`, 'utf8').startsWith('gw worker'));
+}
+
+/** Returns the bytes that the old generations of processes have grown by since the last call. */
+async function promoted(pids: readonly number[]): Promise<number> {
+  let bytes = 0;
+  for (const pid of pids) {
+    const written = `${file}.${pid}`;
+    rmSync(written, { force: true });
+    process.kill(pid, 'SIGUSR2');
+    await eventually(() => existsSync(written) && readFileSync(written, 'utf8') !== '');
+    bytes += Number(readFileSync(written, 'utf8'));
+  }
+  return bytes;
 }
 
 /** Sends all requests, as many at once as there are connections. */
-async function load(method: string, body: string | undefined): Promise<void> {
+async function load(url: string, method: string, body: string | undefined): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   let left = REQUESTS;
   const one = () =>
     new Promise<void>((done, failed) => {
       const headers = body === undefined ? {} : { 'content-type': 'application/json' };
-      const sent = request(`${gateway.url}/things`, { method, agent, headers }, (response) => {
+      const sent = request(`${url}/things`, { method, agent, headers }, (response) => {
         if (response.statusCode !== 200) failed(new Error(`status ${response.statusCode}`));
         response.resume().on('end', done);
       });

@@ -4,6 +4,7 @@ import { Socket } from 'node:net';
 import { FEATURES } from '../../features/features.ts';
 import { readArtifact } from '../artifact/index.ts';
 import { enlargeThreadPool } from '../process/thread-pool.ts';
+import { keepRequestsYoung } from '../process/young-generation.ts';
 import { atEndOfTick } from '../scheduling/end-of-tick.ts';
 import type { LeasingRateLimitStore } from '../state/leasing-rate-limit-store.ts';
 import { createLog, type Log } from '../telemetry/log.ts';
@@ -15,6 +16,7 @@ import { channelState, leasingStore } from './shared-state.ts';
 import { LocalTraffic, type PreparedLoad } from './traffic.ts';
 
 enlargeThreadPool(process.env);
+keepRequestsYoung();
 // Terminals and service managers signal the whole process group: the parent decides when workers end.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => {});
 process.title = 'gw worker';
