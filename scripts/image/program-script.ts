@@ -63,7 +63,7 @@ function withoutWarningOfLoader(): void {
   };
 }
 
-/** Returns null if there is none, or none of this source. */
+/** Returns null if the file is missing, damaged, or made of another source. */
 function keptCode(file: string, source: Uint8Array): Buffer | null {
   const { existsSync, readFileSync } = process.getBuiltinModule('node:fs');
   if (!existsSync(file)) return null;

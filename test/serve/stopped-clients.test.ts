@@ -201,7 +201,7 @@ describe('clients that stop at any byte', () => {
     }
     await nothingLeft();
     const leaving = (await gw.metric('gw_requests_total', 'status="499"')) - left;
-    // Behind the first request none has been read.
+    // The gateway reads a later request only after it has answered the first.
     if (requests.length === 1) expect(leaving).toBeGreaterThanOrEqual(cutsWithinBodies(requests));
   });
 

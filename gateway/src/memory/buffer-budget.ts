@@ -76,12 +76,12 @@ export class BufferBudget {
   }
 
   /** For `Holding`. */
-  give(holding: Holding, slot: number, client: Client, bytes: number): void {
+  give(holding: Holding, client: Client, bytes: number): void {
     const { site } = client;
     this.#used -= bytes;
     client.bytes -= bytes;
     site.bytes -= bytes;
-    client.holdings.remove(slot, holding);
+    client.holdings.remove(holding.slot, holding);
     if (client.holdings.size > 0) return;
     this.#clients.delete(client.key);
     site.clients.delete(client);
@@ -143,7 +143,8 @@ function slowestOf({ holdings }: Client, wanting: Holding, now: number, isOwn: b
 export class Holding {
   readonly #budget: BufferBudget;
   readonly #client: Client;
-  readonly #slot: number;
+  /** Its slot among those of its client. */
+  readonly slot: number;
   #released = false;
   bytes = 0;
   /** Null: it is not the client that delays its end. */
@@ -152,7 +153,7 @@ export class Holding {
   constructor(budget: BufferBudget, client: Client) {
     this.#budget = budget;
     this.#client = client;
-    this.#slot = client.holdings.add(this);
+    this.slot = client.holdings.add(this);
   }
 
   /** Returns false if there is no room. */
@@ -165,7 +166,7 @@ export class Holding {
   release(): void {
     if (this.#released) return;
     this.#released = true;
-    this.#budget.give(this, this.#slot, this.#client, this.bytes);
+    this.#budget.give(this, this.#client, this.bytes);
   }
 
   /** Ends the holding, for others. */

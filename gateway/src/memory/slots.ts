@@ -1,3 +1,6 @@
+/** The slot of a member that is in no set. */
+export const NO_SLOT = -1;
+
 /**
  * A set for objects that live as long as a request or a connection (docs/decisions.md#short-lived-members).
  *
@@ -6,9 +9,6 @@
  * one, and with it the members of that time: requests pile up in the old generation, and collections pause the process
  * for tens of milliseconds. A slot is emptied when its member leaves, so that nothing refers to it.
  */
-/** The slot of a member that is in no set. */
-export const NO_SLOT = -1;
-
 export class Slots<T extends object> {
   readonly #members: (T | null)[] = [];
   readonly #free: number[] = [];

@@ -137,7 +137,7 @@ class SimulatedFleet {
       .sort((a, b) => a - b);
   }
 
-  /** The least time in which more than the quota was granted; infinite if there is none. */
+  /** Returns the least time in which more than the quota was granted; Infinity if the quota was never exceeded. */
   leastSpan(bucket: string): number {
     const times = this.grantsOf(bucket);
     return Math.min(...times.slice(QUOTA).map((time, i) => time - (times[i] ?? 0)), Number.POSITIVE_INFINITY);

@@ -127,7 +127,8 @@ export class CpuClock {
 
   /**
    * Returns more fuel, or 0 if the slice has ended and the call has to wait for its next turn: a slice is used up, by it
-   * or by other calls in this turn of the event loop. `check` throws if the result is no longer wanted. Throws CpuExceeded past the limit.
+   * or by other calls in this turn of the event loop. `check` throws if the result is no longer wanted. Throws
+   * CpuExceeded past the limit.
    */
   refuel(check: () => void, suspends: boolean): number {
     const used = this.#used();

@@ -103,7 +103,7 @@ class TextWalk {
     }
   }
 
-  /** Visits the next value or name; returns false if there is none. */
+  /** Visits the next value or name. Returns false at the end of the container. */
   #step(level: Level): boolean {
     const { container, around, names } = level;
     const index = level.next++;
