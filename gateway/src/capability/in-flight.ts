@@ -5,6 +5,7 @@
  * to all.
  */
 
+import { ChurningMap } from '../memory/churning-map.ts';
 import type { OwnerPath } from '../shares/owner-path.ts';
 
 export interface InFlightLimits {
@@ -70,7 +71,7 @@ interface Held {
 
 export class Share {
   readonly #all: InFlight;
-  readonly #owners = new Map<string, Held>();
+  readonly #owners = new ChurningMap<string, Held>();
   messages = 0;
   bytes = 0;
 

@@ -3,7 +3,8 @@
  * slowest item ends, and not the new one (docs/decisions.md#bodies-in-memory).
  */
 import { clientNetwork, siteOf } from '../client-network.ts';
-import { Slots } from './slots.ts';
+import { ChurningMap } from './churning-map.ts';
+import { NO_SLOT, Slots } from './slots.ts';
 
 /** Something held that may be ended early: because its client is slow, or because it is large. */
 export interface Evictable {
@@ -20,19 +21,21 @@ interface Client {
   readonly site: Site;
   bytes: number;
   readonly holdings: Slots<Holding>;
+  /** Its slot in its site. */
+  slot: number;
 }
 
 /** Clients that count as one against others: networks of one IPv6 site. */
 interface Site {
   readonly key: string;
   bytes: number;
-  readonly clients: Set<Client>;
+  readonly clients: Slots<Client>;
 }
 
 export class BufferBudget {
   readonly #most: number;
-  readonly #clients = new Map<string, Client>();
-  readonly #sites = new Map<string, Site>();
+  readonly #clients = new ChurningMap<string, Client>();
+  readonly #sites = new ChurningMap<string, Site>();
   #used = 0;
 
   /** Bytes. */
@@ -54,9 +57,9 @@ export class BufferBudget {
 
   #newClient(key: string): Client {
     const name = siteOf(key);
-    const site = this.#sites.get(name) ?? { key: name, bytes: 0, clients: new Set() };
-    const client = { key, site, bytes: 0, holdings: new Slots<Holding>() };
-    site.clients.add(client);
+    const site = this.#sites.get(name) ?? { key: name, bytes: 0, clients: new Slots<Client>() };
+    const client: Client = { key, site, bytes: 0, holdings: new Slots<Holding>(), slot: NO_SLOT };
+    client.slot = site.clients.add(client);
     this.#sites.set(name, site);
     this.#clients.set(key, client);
     return client;
@@ -84,7 +87,7 @@ export class BufferBudget {
     client.holdings.remove(holding.slot, holding);
     if (client.holdings.size > 0) return;
     this.#clients.delete(client.key);
-    site.clients.delete(client);
+    site.clients.remove(client.slot, client);
     if (site.clients.size === 0) this.#sites.delete(site.key);
   }
 
@@ -93,7 +96,7 @@ export class BufferBudget {
     const now = performance.now();
     let most = client.site.bytes + bytes;
     let found = slowestWithin(client.site.clients, wanting, now, { client, bytes });
-    for (const site of this.#sites.values()) {
+    for (const [, site] of this.#sites) {
       if (site === client.site || site.bytes < most) continue;
       const slowest = slowestWithin(site.clients, wanting, now, null);
       if (slowest === null) continue;

@@ -20,6 +20,7 @@ describe('Slots', () => {
             member.slot = slots.add(member);
             expected.add(member);
           } else if (!comes) expect(slots.remove(member.slot, member)).toBe(expected.delete(member));
+          expect(slots.at(member.slot) === member).toBe(expected.has(member));
           expect(slots.size).toBe(expected.size);
         }
         expect(new Set(slots)).toEqual(expected);

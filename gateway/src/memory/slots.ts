@@ -25,6 +25,11 @@ export class Slots<T extends object> {
     return slot;
   }
 
+  /** Returns the member in a slot; null if the slot is empty. */
+  at(slot: number): T | null {
+    return this.#members[slot] ?? null;
+  }
+
   /** Returns false if the member has left its slot already, or never had one. */
   remove(slot: number, member: T): boolean {
     if (this.#members[slot] !== member) return false;

@@ -5,6 +5,7 @@
  */
 
 import type { Duplex } from 'node:stream';
+import { Slots } from '../memory/slots.ts';
 import { atEndOfTick } from '../scheduling/end-of-tick.ts';
 import { messageOf } from '../text/message-of.ts';
 
@@ -42,9 +43,9 @@ interface Pending {
 export class Channel<Remote extends Methods<Remote>, Local extends Methods<Local>> {
   readonly #port: ChannelPort;
   readonly #methods: Local;
-  readonly #pending = new Map<number, Pending>();
+  /** The id of a call is its slot: each call gets one answer, which ends it. */
+  readonly #pending = new Slots<Pending>();
   #queue: Frame[] = [];
-  #nextId = 1;
   #closed = false;
 
   constructor(port: ChannelPort, methods: Local) {
@@ -62,8 +63,7 @@ export class Channel<Remote extends Methods<Remote>, Local extends Methods<Local
   ): Promise<Awaited<ReturnType<Remote[K]>>> {
     return new Promise((resolve, reject) => {
       if (this.#closed) return reject(new RemoteError('Error', 'the other process has ended'));
-      const id = this.#nextId++;
-      this.#pending.set(id, { resolve: resolve as Pending['resolve'], reject });
+      const id = this.#pending.add({ resolve: resolve as Pending['resolve'], reject });
       this.#say(['call', id, method, argument]);
     });
   }
@@ -71,8 +71,7 @@ export class Channel<Remote extends Methods<Remote>, Local extends Methods<Local
   /** The other side has ended: rejects pending calls. */
   close(): void {
     this.#closed = true;
-    for (const { reject } of this.#pending.values()) reject(new RemoteError('Error', 'the other process has ended'));
-    this.#pending.clear();
+    for (const { reject } of this.#pending) reject(new RemoteError('Error', 'the other process has ended'));
   }
 
   /** Sends messages that waited for the end of the turn. */
@@ -89,9 +88,10 @@ export class Channel<Remote extends Methods<Remote>, Local extends Methods<Local
   #receive(frame: Frame): void {
     const [kind, id] = frame;
     if (kind === 'call') return this.#answer(id, frame[2], frame[3]);
-    const pending = this.#pending.get(id);
-    if (!pending) return;
-    this.#pending.delete(id);
+    const pending = this.#pending.at(id);
+    // Calls that the end of the other side has rejected may have answers on their way.
+    if (pending === null || this.#closed) return;
+    this.#pending.remove(id, pending);
     if (kind === 'done') pending.resolve(frame[2]);
     else pending.reject(new RemoteError(frame[2], frame[3]));
   }

@@ -1,9 +1,10 @@
 /** The connections that one worker has places for, by owner: its parent releases them if it dies. */
 import { siteOf } from '../client-network.ts';
+import { Counts } from '../memory/churning-map.ts';
 
 export class HeldConnections {
-  readonly #owners = new Map<string | null, number>();
-  readonly #sites = new Map<string, number>();
+  readonly #owners = new Counts<string | null>();
+  readonly #sites = new Counts<string>();
   /** The worker has died. */
   ended = false;
 
@@ -29,13 +30,7 @@ export class HeldConnections {
   }
 
   #count(owner: string | null, change: 1 | -1): void {
-    add(this.#owners, owner, change);
-    if (owner !== null) add(this.#sites, siteOf(owner), change);
+    this.#owners.add(owner, change);
+    if (owner !== null) this.#sites.add(siteOf(owner), change);
   }
-}
-
-function add<K>(counts: Map<K, number>, key: K, change: 1 | -1): void {
-  const now = (counts.get(key) ?? 0) + change;
-  if (now === 0) counts.delete(key);
-  else counts.set(key, now);
 }

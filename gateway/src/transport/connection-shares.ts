@@ -2,6 +2,7 @@
  * Counts connections by owner, and decides which owner gives one up for a newcomer
  * (docs/decisions.md#connection-shares). Every decision takes constant time, since connections come at any rate.
  */
+import { Counts } from '../memory/churning-map.ts';
 
 /** The part of all places that is kept for those below their share. */
 const RESERVE = 0.05;
@@ -25,7 +26,7 @@ export type Verdict = 'free' | 'refused' | Eviction;
 export class ConnectionShares {
   readonly #most: number;
   readonly #reserve: number;
-  readonly #held = new Map<string, number>();
+  readonly #held = new Counts<string>();
   /** Sites by how many connections they hold. */
   readonly #byCount = new Map<number, Set<string>>();
   #highest = 0;
@@ -86,9 +87,8 @@ export class ConnectionShares {
     const peers = this.#byCount.get(before);
     peers?.delete(site);
     if (peers?.size === 0) this.#byCount.delete(before);
-    if (now === 0) this.#held.delete(site);
-    else {
-      this.#held.set(site, now);
+    this.#held.add(site, change);
+    if (now > 0) {
       const sites = this.#byCount.get(now) ?? new Set();
       this.#byCount.set(now, sites.add(site));
     }

@@ -1,14 +1,15 @@
 /** Instances by module, filled on demand, and the cap that all modules of the process share. */
+import { clientNetwork } from '../client-network.ts';
 import type { Exchange } from '../exchange.ts';
 import { Interrupted } from '../exchange.ts';
 import { networkOf } from '../shares/owner.ts';
 import { type Entry, ShareTree } from '../shares/share-tree.ts';
 import type { PluginFigures } from '../telemetry/figures.ts';
-import type { Binding, Call } from './call/call.ts';
+import type { Binding, Call, Hold } from './call/call.ts';
 import { Overloaded } from './call/failures.ts';
 import { account, isBusy, nextTurn, SLICE_MS } from './call/turns.ts';
 import { Instance, type InstanceOwner, type ModuleCode } from './instance.ts';
-import { Shares } from './shares.ts';
+import { type HeldCall, Shares } from './shares.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** Milliseconds that a call waits for an instance. */
@@ -29,6 +30,32 @@ interface Waiter {
   done: boolean;
 }
 
+/** An instance whose call waits. */
+class HeldInstance implements Hold, HeldCall {
+  readonly call: Call;
+  readonly module: ModulePool;
+  readonly client: string;
+  readonly #cap: InstanceCap;
+  /** Null once its memory does not count, or no longer. */
+  memory: Entry<HeldInstance> | null = null;
+  older: HeldCall | null = null;
+  newer: HeldCall | null = null;
+  #released = false;
+
+  constructor(cap: InstanceCap, module: ModulePool, call: Call, client: string) {
+    this.#cap = cap;
+    this.module = module;
+    this.call = call;
+    this.client = client;
+  }
+
+  release(): void {
+    if (this.#released) return;
+    this.#released = true;
+    this.#cap.letGo(this);
+  }
+}
+
 /**
  * Limits instances. Those that a call holds while it waits for a client, an upstream or a store count for its module
  * and for its client, and each has a share (docs/decisions.md#instances-do-not-wait). It binds under contention only: a
@@ -43,8 +70,7 @@ export class InstanceCap {
   readonly #shares: Shares;
   readonly #memoryLimit: number;
   /** Memory of the instances that calls hold while they wait, by module and client. */
-  readonly #memory = new ShareTree<Call>();
-  readonly #heldMemory = new Map<Call, Entry<Call>>();
+  readonly #memory = new ShareTree<HeldInstance>();
   #live = 0;
   #inUse = 0;
   /** Calls below their share, or with an instance that another gives up for them; and all others. */
@@ -101,28 +127,29 @@ export class InstanceCap {
     this.#inUse--;
   }
 
-  hold(pool: ModulePool, call: Call, exchange: Exchange): void {
-    this.#shares.add(pool, call, exchange);
+  hold(pool: ModulePool, call: Call, exchange: Exchange): Hold {
+    const held = new HeldInstance(this, pool, call, clientNetwork(exchange.clientIp));
+    this.#shares.add(held);
     const path = [pool.name, ...networkOf(exchange)];
-    this.#heldMemory.set(call, this.#memory.add(path, call, call.heldBytes));
+    held.memory = this.#memory.add(path, held, call.heldBytes);
     while (this.#memory.weight > this.#memoryLimit) {
       const heaviest = this.#memory.yielding(path, 0) ?? this.#memory.oldestOf(path);
-      if (heaviest === null) return;
+      if (heaviest === null) break;
       this.#letGoOfMemory(heaviest.value);
-      heaviest.value.yieldTo('others are below their share of the memory of plugins that wait');
+      heaviest.value.call.yieldTo('others are below their share of the memory of plugins that wait');
     }
+    return held;
   }
 
-  letGo(call: Call): void {
-    this.#shares.remove(call);
-    this.#letGoOfMemory(call);
+  /** For `HeldInstance`. */
+  letGo(held: HeldInstance): void {
+    this.#shares.remove(held);
+    this.#letGoOfMemory(held);
   }
 
-  #letGoOfMemory(call: Call): void {
-    const entry = this.#heldMemory.get(call);
-    if (entry === undefined) return;
-    this.#heldMemory.delete(call);
-    this.#memory.remove(entry);
+  #letGoOfMemory(held: HeldInstance): void {
+    if (held.memory !== null) this.#memory.remove(held.memory);
+    held.memory = null;
   }
 
   /** Makes room for one more instance, if need be by dropping an idle one of another module. */
@@ -298,12 +325,8 @@ export class ModulePool implements InstanceOwner {
     this.#cap.serve();
   }
 
-  hold(call: Call, exchange: Exchange): void {
-    this.#cap.hold(this, call, exchange);
-  }
-
-  letGo(call: Call): void {
-    this.#cap.letGo(call);
+  hold(call: Call, exchange: Exchange): Hold {
+    return this.#cap.hold(this, call, exchange);
   }
 
   drop(instance: Instance): void {

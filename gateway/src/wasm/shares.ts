@@ -1,35 +1,42 @@
 /** Plugin instances held by waiting calls, by module and by client (docs/decisions.md#instances-do-not-wait). */
 import { clientNetwork } from '../client-network.ts';
 import type { Exchange } from '../exchange.ts';
+import { Counts } from '../memory/churning-map.ts';
+import { Chain, type Link } from '../shares/chain.ts';
 import type { Call } from './call/call.ts';
 
 /** A module: shares compare it by identity. */
 type Module = object;
 
+/** A call that waits with its instance. */
+export interface HeldCall extends Link<HeldCall> {
+  readonly call: Call;
+  readonly module: Module;
+  /** Its client's network. */
+  readonly client: string;
+}
+
 export class Shares {
   readonly #limit: number;
-  /** Oldest first. */
-  readonly #calls = new Map<Call, { readonly module: Module; readonly client: string }>();
-  readonly #modules = new Map<Module, number>();
-  readonly #clients = new Map<string, number>();
+  readonly #calls = new Chain<HeldCall>();
+  readonly #modules = new Counts<Module>();
+  readonly #clients = new Counts<string>();
 
   constructor(limit: number) {
     this.#limit = limit;
   }
 
-  add(module: Module, call: Call, exchange: Exchange): void {
-    const client = clientNetwork(exchange.clientIp);
-    this.#calls.set(call, { module, client });
-    count(this.#modules, module, 1);
-    count(this.#clients, client, 1);
+  add(held: HeldCall): void {
+    this.#calls.append(held);
+    this.#modules.add(held.module, 1);
+    this.#clients.add(held.client, 1);
   }
 
-  remove(call: Call): void {
-    const held = this.#calls.get(call);
-    if (held === undefined) return;
-    this.#calls.delete(call);
-    count(this.#modules, held.module, -1);
-    count(this.#clients, held.client, -1);
+  /** Only of one that was added, and once. */
+  remove(held: HeldCall): void {
+    this.#calls.unlink(held);
+    this.#modules.add(held.module, -1);
+    this.#clients.add(held.client, -1);
   }
 
   /**
@@ -52,30 +59,24 @@ export class Shares {
     const clientIsBelow = this.#hasLess(this.#clients, client);
     let found: Call | undefined;
     let most = 1;
-    for (const [call, held] of this.#calls) {
+    for (let held = this.#calls.oldest; held !== null; held = held.newer) {
       const above = Math.max(
         moduleIsBelow ? (this.#modules.get(held.module) ?? 0) / modules : 0,
         clientIsBelow ? (this.#clients.get(held.client) ?? 0) / clients : 0,
       );
       if (above <= most) continue;
       most = above;
-      found = call;
+      found = held.call;
     }
     return found;
   }
 
-  #hasLess<K>(held: ReadonlyMap<K, number>, wanting: K): boolean {
+  #hasLess<K>(held: Counts<K>, wanting: K): boolean {
     return (held.get(wanting) ?? 0) < this.#share(held, wanting);
   }
 
   /** Returns the share of each, if `wanting` is one of them. */
-  #share<K>(held: ReadonlyMap<K, number>, wanting: K): number {
+  #share<K>(held: Counts<K>, wanting: K): number {
     return Math.max(1, this.#limit / (held.size + (held.has(wanting) ? 0 : 1)));
   }
-}
-
-function count<K>(held: Map<K, number>, key: K, by: 1 | -1): void {
-  const now = (held.get(key) ?? 0) + by;
-  if (now === 0) held.delete(key);
-  else held.set(key, now);
 }

@@ -34,8 +34,13 @@ export type BodyNeed = 'none' | 'json' | 'any' | ((exchange: Exchange) => boolea
 
 /** Counts the instances that wait in a call. */
 export interface Holder {
-  hold(call: Call, exchange: Exchange): void;
-  letGo(call: Call): void;
+  /** Counts a call from now on. It may end the call's wait at once. */
+  hold(call: Call, exchange: Exchange): Hold;
+}
+
+export interface Hold {
+  /** The wait is over. Does nothing the second time. */
+  release(): void;
 }
 
 const NO_BYTES = Buffer.alloc(0);
@@ -203,12 +208,13 @@ export class Call {
     clock.pause();
     return new Promise((resolve, reject) => {
       let waiting = true;
+      let held: Hold | null = null;
       const finish = (settle: () => void) => {
         if (!waiting) return;
         waiting = false;
         clearTimeout(timer);
         withdraw();
-        if (exchange) this.#holder.letGo(this);
+        held?.release();
         this.#giveUp = null;
         clock.resume();
         settle();
@@ -219,8 +225,11 @@ export class Call {
         deadlineMs,
       );
       let withdraw = () => {};
-      // It may have to yield at once.
-      if (exchange) this.#holder.hold(this, exchange);
+      if (exchange) {
+        held = this.#holder.hold(this, exchange);
+        // It had to yield at once.
+        if (!waiting) held.release();
+      }
       promise.then(
         (value) =>
           finish(() => {
