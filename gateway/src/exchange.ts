@@ -30,6 +30,13 @@ export interface BodyStream extends Readable {
   readonly limit: number;
   /** The client has yet to send more of it, and the gateway would take it. */
   readonly waitsForClient: boolean;
+  /** All of it has been read. */
+  readonly isRead: boolean;
+  /**
+   * Returns the body at once, which counts as read then: it has arrived whole, is within its limits, and nobody has
+   * begun to read it or wants a copy. Null otherwise.
+   */
+  takeWhole(): Uint8Array | null;
   /** Lowers `limit`. */
   limitTo(bytes: number): void;
   /** Has it copied as it arrives from now on. */

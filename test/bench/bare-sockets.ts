@@ -122,6 +122,8 @@ function upstream(upstreamPort: number): Upstream {
     connection.answered(whole);
   });
   socket.on('data', (bytes: Buffer) => response.read(bytes) || socket.destroy()).on('error', () => {});
+  // An upstream ends connections that rest for long, such as between two rounds.
+  socket.on('close', () => idle.includes(connection) && idle.splice(idle.indexOf(connection), 1));
   return connection;
 }
 

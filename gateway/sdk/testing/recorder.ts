@@ -36,6 +36,14 @@ class RecordedBody extends Readable implements BodyStream {
     this.#bytes = bytes;
   }
 
+  get isRead(): boolean {
+    return this.readableEnded;
+  }
+
+  takeWhole(): null {
+    return null;
+  }
+
   limitTo(bytes: number): void {
     this.limit = Math.min(this.limit, bytes);
   }

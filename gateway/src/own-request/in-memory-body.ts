@@ -17,6 +17,15 @@ export class InMemoryBody extends Readable implements BodyStream {
     this.on('error', () => {});
   }
 
+  get isRead(): boolean {
+    return this.readableEnded;
+  }
+
+  /** Bodies of the gateway's requests are read as streams. */
+  takeWhole(): null {
+    return null;
+  }
+
   limitTo(bytes: number): void {
     this.limit = Math.min(this.limit, bytes);
   }

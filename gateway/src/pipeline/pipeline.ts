@@ -6,6 +6,7 @@
 
 import { proxy } from '../egress/proxy.ts';
 import {
+  type BodyStream,
   CLIENT_CLOSED,
   type Exchange,
   type HeaderList,
@@ -321,7 +322,7 @@ class RequestRun implements BodyReading {
     const { upstream } = handOff;
     if (!isHttpUpstream(upstream)) throw new Error(`plugin ${op.dispatcher.name} handed off to an unknown upstream`);
     const hooked = op.requestChunks && exchange.bodyStream !== null;
-    const body = hooked ? transformedBody(exchange, op.middlewares) : (exchange.body ?? exchange.bodyStream);
+    const body = hooked ? transformedBody(exchange, op.middlewares) : (exchange.body ?? unreadBody(exchange));
     const known =
       body !== null && body === exchange.bodyStream ? headerOf(exchange.headers, 'content-length') : undefined;
     const trustedPeer = this.#options.client.trusts(exchange.peer);
@@ -368,4 +369,10 @@ function admitTo(exchange: Exchange, admission: Admission, client: ClientAddress
   exchange.hops = hopsOf(exchange.headers);
   identify(exchange);
   return admitted;
+}
+
+/** Returns a short body as bytes: a stream costs more than all else of its request. One in chunks stays in chunks. */
+function unreadBody({ bodyStream, headers }: Exchange): BodyStream | Uint8Array | null {
+  if (bodyStream === null || headerOf(headers, 'content-length') === undefined) return bodyStream;
+  return bodyStream.takeWhole() ?? bodyStream;
 }

@@ -216,7 +216,7 @@ export class ResponseRun {
   get #pluginsSeeMore(): boolean {
     if (this.#passesChunks) return true;
     const { bodyStream } = this.exchange;
-    return this.op?.requestChunks === true && bodyStream !== null && !bodyStream.readableEnded;
+    return this.op?.requestChunks === true && bodyStream !== null && !bodyStream.isRead;
   }
 
   #release(): void {

@@ -368,6 +368,18 @@ const table = {
     files: ['src/state/memory-rate-limit-store.ts'],
     test: 'gateway/features/limits/tests/crowded-buckets.test.ts: invented header values make no limit new, and get no further buckets',
   },
+  'quota-leases': {
+    what: 'quotas of `rate-limit` that a worker remembers, to take from them without asking',
+    unit: 'entries',
+    most: { constant: 'MOST_QUOTAS', value: 4_096 },
+    scope: 'process',
+    owner: `policy, then ${CLIENT}`,
+    yields: OLDEST_OF_MOST,
+    answer: 'each of its requests costs a message to the parent process',
+    metric: null,
+    files: ['src/state/leasing-rate-limit-store.ts'],
+    test: 'gateway/src/state/quota-leases.test.ts: stays with its worker if another client asks for a great many buckets',
+  },
   'spending-counters': {
     what: 'counters of tokens and cost (AI policies), without `--state`',
     unit: 'entries',

@@ -3,6 +3,7 @@
  * (docs/decisions.md#quota-leases). So most requests under load cost no message.
  */
 import { NOBODY, type OwnerPath } from '../shares/owner-path.ts';
+import { SharedMap } from '../shares/shared-map.ts';
 import {
   grantedOf,
   LEASE_MS,
@@ -30,7 +31,7 @@ export interface LeasingOptions {
   readonly now?: () => number;
 }
 
-/** Quotas of which the worker remembers leases and refusals; past it the one asked for longest ago is forgotten. */
+/** Quotas of which the worker remembers leases and refusals. Any other costs its requests a message. */
 const MOST_QUOTAS = 4_096;
 /** Milliseconds over which requests are counted, to know how many to expect. */
 const SLOT_MS = 25;
@@ -107,7 +108,11 @@ export class LeasingRateLimitStore implements RateLimitStore, LeaseHolder {
   readonly #parent: QuotaParent;
   readonly #workers: number;
   readonly #now: () => number;
-  readonly #quotas = new Map<string, Quota>();
+  readonly #quotas = new SharedMap<Quota>({
+    most: MOST_QUOTAS,
+    mayGo: ({ isAsking }) => !isAsking,
+    gone: (_, { lease }) => lease !== null && this.#giveBack([lease]),
+  });
   readonly #leases = new Map<number, Lease>();
   #sweeper: NodeJS.Timeout | null = null;
 
@@ -155,21 +160,11 @@ export class LeasingRateLimitStore implements RateLimitStore, LeaseHolder {
 
   #quotaOf(bucket: string, limit: number, windowSeconds: number, owner: OwnerPath): Quota {
     const key = `${limit} ${windowSeconds} ${bucket}`;
-    const known = this.#quotas.get(key);
+    const known = this.#quotas.use(key);
     if (known !== undefined) return known;
     const made = new Quota(bucket, limit, windowSeconds, owner, leasesQuota(limit, this.#workers));
-    this.#quotas.set(key, made);
-    if (this.#quotas.size > MOST_QUOTAS) this.#forgetOldest();
-    return made;
-  }
-
-  #forgetOldest(): void {
-    for (const [key, { lease, isAsking }] of this.#quotas) {
-      if (isAsking) continue;
-      this.#quotas.delete(key);
-      if (lease !== null) this.#giveBack([lease]);
-      return;
-    }
+    // A quota that is not remembered could not give its lease back.
+    return this.#quotas.set(key, made, owner) ? made : new Quota(bucket, limit, windowSeconds, owner, false);
   }
 
   /** Answers all that wait: out of a lease, or all at once by the parent. */

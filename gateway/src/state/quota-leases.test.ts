@@ -3,6 +3,7 @@ import { setImmediate as immediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { propertyRuns } from '../../../test/property-runs.ts';
+import { NOBODY, type OwnerPath } from '../shares/owner-path.ts';
 import { LeasingRateLimitStore } from './leasing-rate-limit-store.ts';
 import { MemoryRateLimitStore } from './memory-rate-limit-store.ts';
 import type { LeaseSettlement, QuotaAnswer } from './quota-lease.ts';
@@ -88,11 +89,11 @@ class SimulatedFleet {
   /** Results of requests whose worker has not crashed. */
   readonly results: RateLimitResult[] = [];
 
-  take(index: number, bucket: string, count = 1): void {
+  take(index: number, bucket: string, count = 1, owner: OwnerPath = NOBODY): void {
     const worker = this.workers[index];
     if (worker === undefined || worker.hasCrashed) return;
     for (let i = 0; i < count; i++) {
-      const result = worker.store.take(bucket, QUOTA, WINDOW);
+      const result = worker.store.take(bucket, QUOTA, WINDOW, owner);
       if (!(result instanceof Promise)) this.#note(bucket, result);
       else void result.then((each) => worker.hasCrashed || this.#note(bucket, each));
     }
@@ -290,6 +291,22 @@ describe('a quota that workers share', () => {
     fleet.take(0, 'a');
     await fleet.deliver();
     expect(fleet.results.at(-1)).toMatchObject({ allowed: true, remaining: QUOTA - 1 });
+  });
+
+  it('stays with its worker if another client asks for a great many buckets', async () => {
+    const fleet = new SimulatedFleet();
+    for (let i = 0; i < 100; i++) {
+      fleet.take(0, 'a', 10, ['policy', 'client']);
+      for (let j = 0; j < 100; j++) fleet.take(0, `other ${i} ${j}`, 1, ['policy', 'other client']);
+      await fleet.deliver();
+    }
+    const messages = fleet.workers[0]?.messages ?? 0;
+    for (let i = 0; i < 10; i++) {
+      fleet.take(0, 'a', 10, ['policy', 'client']);
+      await fleet.deliver();
+    }
+    expect((fleet.workers[0]?.messages ?? 0) - messages).toBeLessThanOrEqual(10);
+    expect(fleet.grantsOf('a')).toHaveLength(1_100);
   });
 
   it('leaves nothing behind for a great many buckets', async () => {

@@ -26,6 +26,8 @@ export interface BodySource {
   readonly isPaused: boolean;
   pause(): void;
   resume(): void;
+  /** Returns the body if it has arrived whole, has at most so many bytes, and has not begun; null otherwise. */
+  takeWhole(most: number): Uint8Array | null;
 }
 
 /** Returns an HTTP/2 stream as the source of a body. */
@@ -44,6 +46,7 @@ export function sourceOf(stream: Readable): BodySource {
     },
     pause: () => void stream.pause(),
     resume: () => void stream.resume(),
+    takeWhole: () => null,
   };
 }
 
@@ -78,6 +81,7 @@ export class IncomingBody extends Readable implements WatchedClient {
   slot = NO_SLOT;
   #copies: BodyCopy[] | null = null;
   #started = false;
+  #isTaken = false;
   /** Small pieces of this turn. */
   readonly #small = new ByteCollector();
 
@@ -92,6 +96,21 @@ export class IncomingBody extends Readable implements WatchedClient {
 
   get waitsForClient(): boolean {
     return !this.#source.isPaused;
+  }
+
+  get isRead(): boolean {
+    return this.#isTaken || this.readableEnded;
+  }
+
+  takeWhole(): Uint8Array | null {
+    if (this.#started || this.#copies !== null || this.destroyed) return null;
+    const whole = this.#source.takeWhole(Math.min(this.limit, this.#limits.maxBodySize));
+    if (whole === null) return null;
+    this.#started = true;
+    this.#isTaken = true;
+    this.received = whole.length;
+    this.#owner.bodyWanted();
+    return whole;
   }
 
   limitTo(bytes: number): void {

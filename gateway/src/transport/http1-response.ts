@@ -228,7 +228,7 @@ export class Http1Response implements Responder, BodyOwner, SlowlyRead, HeaderHo
     const body = exchange?.bodyStream;
     // An unread body would precede the next request, so the connection ends instead. It also ends behind a malformed
     // request: others may see another end of it.
-    const isUnread = body && !body.readableEnded;
+    const isUnread = body && !body.isRead;
     if (settings.state.drain.ends(openedAt) || isUnread || exchange?.fault) this.keepAlive = false;
     let hasDate = false;
     let connectionAt = -1;

@@ -34,6 +34,10 @@ export class RequestBody implements BodySource {
     else if (!this.#isPaused) this.#goOn();
   }
 
+  takeWhole(most: number): Uint8Array | null {
+    return this.#isWhole && this.#into === null && this.#early.length <= most ? this.#early.takeWhole() : null;
+  }
+
   pause(): void {
     this.#isPaused = true;
     if (!this.#isWhole) this.#socket.pause();

@@ -9,6 +9,10 @@ class Body extends Readable implements BodyStream {
   limit = Number.POSITIVE_INFINITY;
   waitsForClient = true;
   refusal: string | null = null;
+  isRead = false;
+  takeWhole(): null {
+    return null;
+  }
   limitTo(): void {}
   copyTo(): void {}
   receive(bytes: number): void {

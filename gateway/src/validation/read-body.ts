@@ -89,34 +89,7 @@ async function read(exchange: Exchange, reading: BodyReading): Promise<Uint8Arra
   if (reads === undefined) throw new Interrupted('the body is not valid');
   const stream = exchange.bodyStream;
   if (stream === null) return NOTHING;
-  const collected = new ByteCollector();
-  const holding = exchange.heldIn(reading.budget);
-  const arriving = reading.arriving.add(stream);
-  const whole = holding.evictable;
-  holding.evictable = arriving;
-  try {
-    await eachChunk(stream, (chunk) => {
-      collected.add(chunk);
-      return holding.take(chunk.length);
-    });
-  } catch (error) {
-    holding.release();
-    if (error instanceof NoMemory) {
-      const detail = 'The gateway has reached its limit of request bodies in memory. Try again.';
-      exchange.answer = { problem: problem('overloaded', detail) };
-    } else if (error instanceof BodyRefused) exchange.answer = { problem: error.problem };
-    else if (error instanceof BodyTooLarge && error.limit !== null) {
-      exchange.answer = { problem: pastLimit(error.received, error.limit) };
-    } else if (error instanceof BodyTooLarge) {
-      reading.refuse(exchange, 'body-size', tooLarge(error.received, reading.maxBodySize));
-    }
-    throw new Interrupted('the body did not arrive', { cause: error });
-  } finally {
-    // From now on the client does not delay its end.
-    reading.arriving.delete(arriving);
-    holding.evictable = whole;
-  }
-  const body = collected.takeWhole();
+  const body = takenWhole(exchange, reading, stream) ?? (await collected(exchange, reading, stream));
   const contentType = headerOf(exchange.headers, 'content-type');
   const asker = { clientIp: exchange.clientIp, authenticated: reading.authenticated, wanted: () => !exchange.closed };
   reading.loop.enters(exchange, 'body');
@@ -131,6 +104,49 @@ async function read(exchange: Exchange, reading: BodyReading): Promise<Uint8Arra
   // A body validated as JSON has no repeated members.
   if (!reads || !isJson(mediaTypeOf(contentType))) exchange.refusesJson = jsonCheck(exchange, reading, body);
   return body;
+}
+
+/** Returns null if the body has to be read as it arrives. */
+function takenWhole(exchange: Exchange, reading: BodyReading, stream: BodyStream): Uint8Array | null {
+  const whole = stream.takeWhole();
+  if (whole === null || exchange.heldIn(reading.budget).take(whole.length)) return whole;
+  throw notArrived(exchange, reading, new NoMemory());
+}
+
+async function collected(exchange: Exchange, reading: BodyReading, stream: BodyStream): Promise<Uint8Array> {
+  const chunks = new ByteCollector();
+  const holding = exchange.heldIn(reading.budget);
+  const arriving = reading.arriving.add(stream);
+  const whole = holding.evictable;
+  holding.evictable = arriving;
+  try {
+    await eachChunk(stream, (chunk) => {
+      chunks.add(chunk);
+      return holding.take(chunk.length);
+    });
+  } catch (error) {
+    throw notArrived(exchange, reading, error);
+  } finally {
+    // From now on the client does not delay its end.
+    reading.arriving.delete(arriving);
+    holding.evictable = whole;
+  }
+  return chunks.takeWhole();
+}
+
+/** Answers a request whose body cannot be read to its end. */
+function notArrived(exchange: Exchange, reading: BodyReading, error: unknown): Interrupted {
+  exchange.heldIn(reading.budget).release();
+  if (error instanceof NoMemory) {
+    const detail = 'The gateway has reached its limit of request bodies in memory. Try again.';
+    exchange.answer = { problem: problem('overloaded', detail) };
+  } else if (error instanceof BodyRefused) exchange.answer = { problem: error.problem };
+  else if (error instanceof BodyTooLarge && error.limit !== null) {
+    exchange.answer = { problem: pastLimit(error.received, error.limit) };
+  } else if (error instanceof BodyTooLarge) {
+    reading.refuse(exchange, 'body-size', tooLarge(error.received, reading.maxBodySize));
+  }
+  return new Interrupted('the body did not arrive', { cause: error });
 }
 
 class NoMemory extends Error {}
@@ -163,7 +179,7 @@ export function pastLimit(actual: number, limit: number): Problem {
 
 /** Reports whether a plugin limits the body, it has not been read, and it may be longer than the limit. */
 export function mustBeRead(exchange: Exchange, body: BodyStream): boolean {
-  if (body.limit === Number.POSITIVE_INFINITY || body.readableDidRead) return false;
+  if (body.limit === Number.POSITIVE_INFINITY || body.readableDidRead || body.isRead) return false;
   // A body framed by Content-Length is not longer than that.
   return !(Number(headerOf(exchange.headers, 'content-length') ?? Number.NaN) <= body.limit);
 }
