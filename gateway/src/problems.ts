@@ -202,12 +202,12 @@ export interface Problem {
   readonly headers?: readonly string[];
 }
 
-/** Detail of `overloaded` for a request that ended for others. */
 /** Returns the answer in place of a response that memory is lacking for. */
 export function noRoomForResponse(): Problem {
   return problem('overloaded', 'The gateway has reached its limit of responses in memory. Try again.');
 }
 
+/** Detail of `overloaded` for a request that ended for others. */
 export const GAVE_WAY = 'The gateway needs the memory that the request holds for other clients. Try again.';
 
 export function problem(

@@ -3,7 +3,7 @@
  * figure is the best of several rounds, with restoring the instance, entering it and the outcome included; bytes are
  * those that the call allocates on the host's heap.
  */
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
 import { standaloneCapabilities } from '../../features/standalone.ts';
 import { readPluginFolder } from '../../sdk/testing/plugin-folder.ts';
@@ -101,7 +101,7 @@ async function measureHit(): Promise<void> {
 }
 
 async function measure({ label, folder, config, hook, body }: Call): Promise<void> {
-  const { plugin, wasm, complete } = await readPluginFolder(join(root, folder));
+  const { plugin, wasm, complete } = await readPluginFolder(resolve(root, folder));
   const bound = await (await runtime.load(plugin, wasm)).bind(complete(config));
   const entry = hook === 'on_response' ? 'onResponse' : bound.hasRequestHook ? 'onRequest' : 'dispatch';
   const call = (exchange: Exchange) => bound[entry](exchange);

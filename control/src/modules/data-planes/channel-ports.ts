@@ -1,4 +1,4 @@
-/** The data-plane channel's host: the control plane's database. */
+/** Implements `ChannelPorts`, the host of the data-plane channel, on the database of the control plane. */
 import { randomUUIDv7 } from 'node:crypto';
 import { ARTIFACT_VERSION } from '@gw/gateway/artifact';
 import type { Hello } from '@gw/gateway/link-protocol';
@@ -51,6 +51,7 @@ export function dataPlanePorts({ db, replicaId, log, metrics }: Context, journal
   };
 }
 
+/** Looks the key up, and gives a data plane that comes for the first time a row. */
 async function admit(db: Kysely<Schema>, hello: Hello): Promise<Admission | Refusal> {
   const key = await findApiKey(db, hello.api_key);
   if (!key) return unknownKey(db, hello.api_key);
@@ -92,7 +93,10 @@ async function unknownKey(db: Kysely<Schema>, key: string): Promise<Refusal> {
     : { refused: 'bad-key', detail: 'No project has this API key: check GW_API_KEY.' };
 }
 
-/** Returns its id; undefined if the project has too many. */
+/**
+ * Returns the id of the data plane, which is disconnected until `connected`; undefined if the project has too many. The
+ * limit is not exact: data planes that come at once may pass it.
+ */
 async function findOrMake(db: Kysely<Schema>, projectId: string, keyId: string, hello: Hello) {
   const { name, instance_id, gw_version, artifact_versions } = hello;
   const known = await db
@@ -109,12 +113,13 @@ async function findOrMake(db: Kysely<Schema>, projectId: string, keyId: string, 
     select ${randomUUIDv7()}::uuid, ${projectId}::uuid, ${name}, ${instance_id}, 'disconnected', ${gw_version},
       ${JSON.stringify(artifact_versions)}::jsonb, ${keyId}::uuid, now(), now()
     where (select count(*) from data_planes where project_id = ${projectId}::uuid) < ${MAX_DATA_PLANES}
+    -- An update, since a conflict without one returns no row.
     on conflict (project_id, name, instance_id) do update set gw_version = excluded.gw_version
     returning id`.execute(db);
   return rows[0]?.id;
 }
 
-/** Returns false if its row was deleted. Drift from before stays until it serves the desired artifact. */
+/** Returns false if its row was deleted. */
 async function markConnected(
   { kysely, notifications }: Database,
   replicaId: string,
@@ -139,7 +144,7 @@ async function writeConnected(db: Kysely<Schema>, replicaId: string, plane: Data
   await db
     .updateTable('data_planes')
     .set({
-      status: statusOf(JSON.stringify(plane.artifactVersions)),
+      status: statusOf(plane.artifactVersions),
       gw_version: plane.version,
       format_versions: JSON.stringify(plane.artifactVersions),
       api_key_id: plane.keyId,
@@ -169,14 +174,18 @@ export async function closeMoved(
     .where('id', '=', sql<string>`any(${ids}::uuid[])`)
     .where('connection_id', 'is not', null)
     .execute();
+  // The channel closes a connection only if it is another one than this.
   for (const { id, connection_id } of rows) if (connection_id !== null) channel.replaced(id, connection_id);
 }
 
-/** Status of a row of data_planes whose data plane is connected and reads these formats. */
-function statusOf(formats: string) {
+/**
+ * Status of a connected data plane that reads these versions of artifacts, for an update of `data_planes`. Drift from
+ * before stays until it serves the desired artifact.
+ */
+function statusOf(artifactVersions: readonly number[]) {
   return sql<'connected' | 'drifted' | 'incompatible'>`case
     when not coalesce((
-      select ${formats}::jsonb @> to_jsonb(a.artifact_version)
+      select ${JSON.stringify(artifactVersions)}::jsonb @> to_jsonb(a.artifact_version)
       from projects j join artifacts a on a.id = j.deployed_artifact_id where j.id = data_planes.project_id
     ), true) then 'incompatible'
     when data_planes.drift_detected then 'drifted'
@@ -189,7 +198,7 @@ export async function reclaim(db: Kysely<Schema>, replicaId: string, planes: rea
     await db
       .updateTable('data_planes')
       .set({
-        status: statusOf(JSON.stringify(plane.artifactVersions)),
+        status: statusOf(plane.artifactVersions),
         replica_id: replicaId,
         connection_id: plane.connectionId,
         disconnected_at: null,

@@ -40,12 +40,11 @@ export function decide(call: Call, rules: Rules): number | Promise<number> {
   return decision instanceof Promise ? call.wait(decision, DEADLINE_MS, settle) : settle(decision);
 }
 
-/** 1 if a problem takes the place of the answer. */
-export function settleAnswer(
-  call: Call,
-  exchange: Exchange,
-  refusal: AiRefusal | null | Promise<AiRefusal | null>,
-): number | Promise<number> {
+/** The refusal that takes the place of an answer; null if the answer passes. */
+export type AnswerCheck = AiRefusal | null | Promise<AiRefusal | null>;
+
+/** Returns 1 if a problem takes the place of the answer. */
+export function settleAnswer(call: Call, exchange: Exchange, refusal: AnswerCheck): number | Promise<number> {
   const settle = (found: AiRefusal | null) => {
     if (found === null) return PASSES;
     answerWith(call, { problem: problemFor(exchange, found.problem) });

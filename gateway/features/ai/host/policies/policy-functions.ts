@@ -11,13 +11,16 @@ import {
   type Own,
   onlyIn,
 } from '../../../kit.ts';
-import { decide, type Rules, settleAnswer } from './decide.ts';
+import { type AnswerCheck, decide, type Rules, settleAnswer } from './decide.ts';
 import { readsBody } from './files-rule.ts';
 
 type PolicyFunction<Loaded, Bound> = CapabilityFunction<Own<Loaded, Bound>, Loaded>;
 type PolicyLog = (level: LogLevel, message: string, exchange: Exchange | null) => void;
 
-/** Of a capability whose state for a config is `Bound`. */
+/**
+ * Makes the host functions of one family of policies. `Loaded` and `Bound` are the states of its capability for an
+ * artifact and for a config; `Policy` is what a config opens.
+ */
 export class PolicyFunctions<Loaded, Bound, Policy> {
   readonly #slotOf: (bound: Bound) => InitSlot<Policy>;
 
@@ -26,10 +29,10 @@ export class PolicyFunctions<Loaded, Bound, Policy> {
     this.#slotOf = slotOf;
   }
 
-  /** Opens the policy of a config. `make`: throws if the config cannot be used. `body`: the body that the policy reads. */
+  /** Opens the policy of a config. `openPolicy` throws if the config cannot be used. `body`: the body that it reads. */
   open(
     meaning: string,
-    make: (binding: Binding, log: PolicyLog, loaded: Loaded) => Policy,
+    openPolicy: (binding: Binding, log: PolicyLog, loaded: Loaded) => Policy,
     body: 'request_body' | null = 'request_body',
   ): PolicyFunction<Loaded, Bound> {
     return {
@@ -42,13 +45,17 @@ export class PolicyFunctions<Loaded, Bound, Policy> {
           if (body !== null) call.bodyNeed = readsBody;
           return this.#slotOf(bound()).open(call, (binding) => {
             const { services, name } = binding;
-            return make(binding, (level, message, exchange) => services.log(level, name, message, exchange), loaded);
+            return openPolicy(
+              binding,
+              (level, message, exchange) => services.log(level, name, message, exchange),
+              loaded,
+            );
           });
         },
     };
   }
 
-  /** Decides on a request in `on_request`, with its body. */
+  /** Decides on a request in `on_request`, with its body. `name`: of the function, for errors. */
   decide(
     name: string,
     result: 'refused' | 'answered',
@@ -71,11 +78,11 @@ export class PolicyFunctions<Loaded, Bound, Policy> {
     };
   }
 
-  /** Decides on an answer in `on_response`. */
+  /** Decides on an answer in `on_response`, outside which `answeredRequest` throws. `name`: of the function. */
   settle(
     name: string,
     meaning: string,
-    check: (policy: Policy, exchange: Exchange, call: Call) => Parameters<typeof settleAnswer>[2],
+    check: (policy: Policy, exchange: Exchange, call: Call) => AnswerCheck,
   ): PolicyFunction<Loaded, Bound> {
     return {
       signature: ':i',

@@ -1,6 +1,7 @@
 /**
  * Ids of files and batches as clients see them: the provider's, sealed for one consumer and one account
- * (docs/decisions.md#ai-file-ids). They are not stored: the key opens them, so all pods can.
+ * (docs/decisions.md#ai-file-ids). They are not stored: whoever has the secret opens them, so all
+ * pods do. With another secret, clients' ids are unknown.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 
@@ -10,7 +11,7 @@ export type FilesSurface = 'files' | 'batches';
 export interface IdOwner {
   /** Empty for unauthenticated clients. */
   readonly consumer: string;
-  /** Account at the provider that holds the named objects. */
+  /** Account at the provider that holds the files and batches. */
   readonly account: string;
 }
 
@@ -18,7 +19,7 @@ export interface IdOwner {
 export interface OwnedIds {
   /** Throws if the provider's id is malformed. */
   bind(surface: FilesSurface, id: string): string;
-  /** Returns the provider's id; null if it belongs to another owner. */
+  /** Returns the provider's id; null if it is malformed, of the other surface, or not of this owner. */
   unbind(surface: FilesSurface, bound: string): string | null;
 }
 
@@ -28,16 +29,16 @@ const PROVIDERS_ID = /^[\w-]{1,128}$/;
 /** Characters; the gateway's ids are never longer. */
 const MOST_LENGTH = 256;
 const CIPHER = 'aes-256-ctr';
-const [KEY, TAG] = [32, 16];
+const [KEY_BYTES, TAG_BYTES] = [32, 16];
 
 export class BoundIds {
   readonly #tagKey: Uint8Array;
   readonly #cipherKey: Uint8Array;
 
   constructor(secret: string) {
-    const keys = new Uint8Array(hkdfSync('sha256', secret, '', 'gw ids of files and batches', 2 * KEY));
-    this.#tagKey = keys.subarray(0, KEY);
-    this.#cipherKey = keys.subarray(KEY);
+    const keys = new Uint8Array(hkdfSync('sha256', secret, '', 'gw ids of files and batches', 2 * KEY_BYTES));
+    this.#tagKey = keys.subarray(0, KEY_BYTES);
+    this.#cipherKey = keys.subarray(KEY_BYTES);
   }
 
   of(owner: IdOwner): OwnedIds {
@@ -48,14 +49,15 @@ export class BoundIds {
   }
 
   /**
-   * Returns the same text each time: the tag, which also begins the cipher, covers everything that the id is bound to.
+   * Returns the same text each time: the tag covers everything that the id is bound to, and is the initialisation
+   * vector of the cipher, too (as in RFC 5297).
    */
   #bind({ consumer, account }: IdOwner, surface: FilesSurface, id: string): string {
     if (!PROVIDERS_ID.test(id)) throw new Error('an id of the provider is not valid');
     const tag = createHmac('sha256', this.#tagKey)
       .update(JSON.stringify([surface, account, consumer, id]))
       .digest()
-      .subarray(0, TAG);
+      .subarray(0, TAG_BYTES);
     const sealed = createCipheriv(CIPHER, this.#cipherKey, tag).update(id, 'latin1');
     return PREFIXES[surface] + Buffer.concat([tag, sealed]).toString('base64url');
   }
@@ -64,11 +66,12 @@ export class BoundIds {
     const prefix = PREFIXES[surface];
     if (!bound.startsWith(prefix) || bound.length > MOST_LENGTH) return null;
     const bytes = Buffer.from(bound.slice(prefix.length), 'base64url');
-    if (bytes.length <= TAG) return null;
-    const id = createDecipheriv(CIPHER, this.#cipherKey, bytes.subarray(0, TAG))
-      .update(bytes.subarray(TAG))
+    if (bytes.length <= TAG_BYTES) return null;
+    const id = createDecipheriv(CIPHER, this.#cipherKey, bytes.subarray(0, TAG_BYTES))
+      .update(bytes.subarray(TAG_BYTES))
       .toString('latin1');
     if (!PROVIDERS_ID.test(id)) return null;
+    // A text in Base64 has several spellings: only the one that was given out is accepted.
     const [wanted, given] = [Buffer.from(this.#bind(owner, surface, id)), Buffer.from(bound)];
     return wanted.length === given.length && timingSafeEqual(wanted, given) ? id : null;
   }
