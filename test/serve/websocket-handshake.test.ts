@@ -20,6 +20,8 @@ import {
   type WebSocketUpstream,
 } from './web-sockets.ts';
 
+/** Ends its connection, which answers wait for. */
+const LAST = handshake('/echo', 'Connection: close');
 const PLAIN = 'GET /http HTTP/1.1\r\nHost: a\r\n\r\n';
 
 describe('a handshake', () => {
@@ -66,17 +68,17 @@ describe('a handshake', () => {
   });
 
   it('is 426 with the version that is spoken where it is another', async () => {
-    const answer = await answerTo(handshake('/echo').replace('Version: 13', 'Version: 8'));
+    const answer = await answerTo(LAST.replace('Version: 13', 'Version: 8'));
     expect(answer).toMatch(/^HTTP\/1\.1 426 /);
     expect(answer).toMatch(/\r\nsec-websocket-version: 13\r\n/i);
-    expect(await answerTo(handshake('/echo').replace(/Sec-WebSocket-Version.*\r\n/, ''))).toMatch(/^HTTP\/1\.1 426 /);
+    expect(await answerTo(LAST.replace(/Sec-WebSocket-Version.*\r\n/, ''))).toMatch(/^HTTP\/1\.1 426 /);
   });
 
   it.each([
-    ['no key', handshake('/echo').replace(/Sec-WebSocket-Key.*\r\n/, '')],
-    ['a short key', handshake('/echo').replace(KEY, 'c2hvcnQ=')],
-    ['a key that is no base64', handshake('/echo').replace(KEY, '!'.repeat(24))],
-    ['two keys', handshake('/echo', `Sec-WebSocket-Key: ${KEY}`)],
+    ['no key', LAST.replace(/Sec-WebSocket-Key.*\r\n/, '')],
+    ['a short key', LAST.replace(KEY, 'c2hvcnQ=')],
+    ['a key that is no base64', LAST.replace(KEY, '!'.repeat(24))],
+    ['two keys', handshake('/echo', `Sec-WebSocket-Key: ${KEY}`, 'Connection: close')],
     ['two hosts', handshake('/echo', 'Host: b')],
   ])('is 400 with %s', async (_, request) => {
     expect(await answerTo(request)).toMatch(/^HTTP\/1\.1 400 /);
@@ -111,7 +113,7 @@ describe('a handshake', () => {
   });
 
   it('is ignored where the operation speaks HTTP, and the whole answer comes', async () => {
-    expect(await answerTo(handshake('/http'))).toMatch(/^HTTP\/1\.1 200 [\s\S]*served$/);
+    expect(await answerTo(handshake('/http', 'Connection: close'))).toMatch(/^HTTP\/1\.1 200 [\s\S]*served$/);
     const { status, body } = await refused(`${gw.url}/big`);
     expect([status, body.length]).toEqual([200, 8 << 20]);
   });
