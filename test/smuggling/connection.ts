@@ -60,6 +60,12 @@ export const CONNECTION: readonly Case[] = [
     answers: ['GET /x'],
   },
   {
+    name: 'HTTP/1.0 with Connection: close, keep-alive',
+    rfc: '9112 9.3',
+    bytes: head('GET /x HTTP/1.0', ['Host: a', 'Connection: close, keep-alive']),
+    answers: ['GET /x'],
+  },
+  {
     name: 'Proxy-Connection: close',
     rfc: '9112 C.2.2',
     bytes: get('Proxy-Connection: close'),

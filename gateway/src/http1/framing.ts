@@ -13,6 +13,30 @@ export function trim(fields: string[]): void {
   }
 }
 
+interface Persistence {
+  /** What llhttp says. */
+  readonly keepAlive: boolean;
+  readonly minor: number;
+  readonly headers: readonly string[];
+}
+
+/**
+ * Reports whether the connection goes on behind a message: `close` ends it, whatever else is asked for (RFC 9112, section
+ * 9.3). llhttp, as node:http has it, goes by keep-alive alone in HTTP/1.0.
+ */
+export function goesOn({ keepAlive, minor, headers }: Persistence): boolean {
+  return keepAlive && (minor > 0 || !asksToClose(headers));
+}
+
+function asksToClose(headers: readonly string[]): boolean {
+  for (let i = 0; i < headers.length; i += 2) {
+    if (!CONNECTION.test(headers[i] as string)) continue;
+    const options = (headers[i + 1] as string).split(',');
+    if (options.some((option) => option.trim().toLowerCase() === 'close')) return true;
+  }
+  return false;
+}
+
 interface Framing {
   /** Undefined if the head has no Content-Length; llhttp has seen to it that it is one number. */
   readonly length: number | undefined;

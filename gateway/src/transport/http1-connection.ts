@@ -4,6 +4,7 @@
  */
 import type { Socket } from 'node:net';
 import { Exchange, type UpgradeOffer } from '../exchange.ts';
+import { goesOn } from '../http1/framing.ts';
 import { type MessageHead, MessageParser, type MessageReceiver } from '../http1/message-parser.ts';
 import { ParseError } from '../http1/parse-error.ts';
 import { NO_SLOT, type Slots } from '../memory/slots.ts';
@@ -250,7 +251,7 @@ export class Http1Connection implements MessageReceiver, ConnectionUse, WatchedC
     if (settings.asksForCertificates) exchange.clientCertificate = clientCertificateOf(this.socket);
     response.exchange = exchange;
     response.waitsForContinue = waitsForContinue;
-    response.keepAlive = head.keepAlive;
+    response.keepAlive = goesOn(head);
     this.#response = response;
     this.#body = body;
     response.heldHeaders = headerMemory.hold(exchange, headerBytes, response);

@@ -56,6 +56,7 @@ describe('connections to an upstream', () => {
   it.each([
     ['Connection: close', answer('Connection: close\r\n')],
     ['HTTP/1.0', answer('').replace('1.1', '1.0')],
+    ['HTTP/1.0 and Connection: close, keep-alive', answer('Connection: close, keep-alive\r\n').replace('1.1', '1.0')],
     ['a body that ends with the connection', 'HTTP/1.1 200 OK\r\n\r\nok'],
     ['Keep-Alive: timeout=0', answer('Keep-Alive: timeout=0\r\n')],
     ['Keep-Alive: timeout=2', answer('Keep-Alive: max=5, timeout=2\r\n')],

@@ -1,5 +1,7 @@
 /** How long a connection to an upstream is kept behind an answer. */
+
 import type { HeaderList } from '../../exchange.ts';
+import { goesOn } from '../../http1/framing.ts';
 import type { MessageHead } from '../../http1/message-parser.ts';
 
 /** A request is not sent in the last moments in which the upstream says that it waits for one, as undici has it. */
@@ -11,8 +13,9 @@ const NO_CONTENT = 204;
 const NOT_MODIFIED = 304;
 
 /** Milliseconds, 0 or less if it is not kept. `defaultMs`: if the upstream does not say. Names are in lower case. */
-export function keptMs({ status, keepAlive, headers }: MessageHead, defaultMs: number): number {
-  if (!keepAlive) return 0;
+export function keptMs(head: MessageHead, defaultMs: number): number {
+  if (!goesOn(head)) return 0;
+  const { status, headers } = head;
   // A body may follow although there must not be one.
   if ((status === NO_CONTENT || status === NOT_MODIFIED) && announcesBody(headers)) return 0;
   let ms = defaultMs;
