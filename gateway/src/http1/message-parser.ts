@@ -35,7 +35,7 @@ export interface MessageHead {
   readonly minor: number;
   /** Names and values in turn, as they came; values without white space around them. */
   readonly headers: string[];
-  /** Another message may follow on the connection. */
+  /** Another message may follow on the connection, as far as llhttp goes: `goesOn` decides. */
   readonly keepAlive: boolean;
   /** Asks for another protocol, or switches to it. */
   readonly upgrade: boolean;
