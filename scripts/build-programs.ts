@@ -9,6 +9,7 @@ import { cp, glob, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promis
 import { createRequire } from 'node:module';
 import { basename, join, relative, resolve } from 'node:path';
 import { type BuildOptions, type BuildResult, build, type Plugin } from 'esbuild';
+import { ENGINE_MEMORY_BYTES } from '../gateway/features/waf/host/engine-memory.ts';
 import { builtinPluginFolder, builtinPlugins } from '../gateway/src/plugins/builtin.ts';
 import { VERSION } from '../gateway/src/version.ts';
 import { DEFAULT_LIMITS } from '../gateway/src/wasm/call/plugin.ts';
@@ -202,6 +203,19 @@ async function writeMetered(outdir: string): Promise<void> {
 }
 
 /** What lies beside the programs; the files that were copied. */
+const WAF = join(root, 'gateway', 'features', 'waf');
+
+/** Copies the rules that come with `waf`, and its engine as it is and metered. */
+async function copyFirewall(outdir: string, copied: string[]): Promise<void> {
+  await cp(join(WAF, 'crs'), join(outdir, 'crs'), { recursive: true });
+  for await (const file of glob('**/*.*', { cwd: join(WAF, 'crs') })) copied.push(join(WAF, 'crs', file));
+  const engine = join(WAF, 'engine', 'engine.wasm');
+  await cp(engine, join(outdir, 'waf-engine.wasm'));
+  copied.push(engine);
+  const metered = meteredFile(await readFile(engine), ENGINE_MEMORY_BYTES);
+  await writeFile(join(outdir, METERED_FOLDER, metered.name), metered.bytes);
+}
+
 async function copyFiles(outdir: string): Promise<string[]> {
   await writeFile(
     join(outdir, 'package.json'),
@@ -218,6 +232,7 @@ async function copyFiles(outdir: string): Promise<string[]> {
     }
   }
   await writeMetered(outdir);
+  await copyFirewall(outdir, copied);
   // What `gw plugin` starts from and builds with.
   for await (const file of glob('{assembly,templates}/**/*', { cwd: SDK, withFileTypes: true })) {
     if (!file.isFile()) continue;

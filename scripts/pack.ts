@@ -159,6 +159,10 @@ for (const name of builtinPlugins()) {
   mkdirSync(folder, { recursive: true });
   for (const file of pluginFiles(name)) cpSync(join(builtinPluginFolder(name), file), join(folder, file));
 }
+// What `waf` compiles and runs with.
+const waf = join(root, 'gateway', 'features', 'waf');
+cpSync(join(waf, 'crs'), join(gateway.target, 'dist', 'crs'), { recursive: true });
+cpSync(join(waf, 'engine', 'engine.wasm'), join(gateway.target, 'dist', 'waf-engine.wasm'));
 // What `gw plugin` builds with.
 for (const name of ['assembly', 'templates']) {
   cpSync(join(root, 'gateway', 'sdk', name), join(gateway.target, 'dist', 'sdk', name), { recursive: true });

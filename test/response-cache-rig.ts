@@ -63,6 +63,7 @@ export class Rig {
       paramNames: [],
       examples: null,
       streamed: null,
+      inputs: null,
     };
     return exchange;
   }

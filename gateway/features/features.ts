@@ -30,6 +30,7 @@ const IMPORTS: Readonly<Record<string, () => Promise<Capability>>> = {
   kafka: async () => (await import('./brokers/host/kafka/capability.ts')).kafka,
   nats: async () => (await import('./brokers/host/nats/capability.ts')).nats,
   graphql: async () => (await import('./graphql/host/capability.ts')).graphql,
+  waf: async () => (await import('./waf/host/capability.ts')).waf,
   deliveries: async () => (await import('./observe/host/deliveries/capability.ts')).deliveries,
   observations: async () => (await import('./observe/host/observations/capability.ts')).observations,
   ai: async () => (await import('./ai/host/proxy/capability.ts')).ai,
@@ -52,5 +53,6 @@ export const FEATURES: Features = {
     load,
   })),
   isHash: { key: isKeyHash, password: isPasswordHash },
+  loadDataCompiler: { waf: async () => (await import('./waf/compile/compiler.ts')).wafCompiler },
   loadConditions: async () => (await import('./cel/host/expression.ts')).compileCondition,
 };

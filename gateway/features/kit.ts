@@ -1,6 +1,6 @@
 /** The core as features see it: everything that they import of it. */
 export { canonicalJson } from '../src/artifact/canonical-json.ts';
-export type { Json, JsonObject } from '../src/artifact/format.ts';
+export type { FormField, Json, JsonObject, Parameter } from '../src/artifact/format.ts';
 export { BoundedMap } from '../src/bounded-map.ts';
 export {
   type ArtifactServices,
@@ -10,6 +10,7 @@ export {
   type Own,
   type ProcessServices,
 } from '../src/capability/capability.ts';
+export type { DataCompiler, DataFinding, NamedFiles } from '../src/capability/config-checks.ts';
 export { IN_FLIGHT_LIMITS, InFlight, type Share } from '../src/capability/in-flight.ts';
 export { InitSlot, OPENER, onlyIn } from '../src/capability/in-hook.ts';
 export { Outage, type OutageLog } from '../src/capability/outage.ts';
@@ -38,6 +39,7 @@ export {
   type BodyStream,
   CLIENT_CLOSED,
   changeHeader,
+  type DescribedInputs,
   type DescribedMessages,
   type EndedRequest,
   type Engine,
@@ -75,7 +77,9 @@ export { parseAsWritten } from '../src/json/parse-as-written.ts';
 export { parseOnce, parseScanned, parseTextOnce } from '../src/json/parse-once.ts';
 export { parsedSize } from '../src/json/parsed-size.ts';
 export { BufferBudget, type Evictable, type Holding } from '../src/memory/buffer-budget.ts';
+export { ChurningMap } from '../src/memory/churning-map.ts';
 export { holdFor } from '../src/memory/request-holding.ts';
+export { alphabetOf } from '../src/patterns/alphabet.ts';
 export { patternKind } from '../src/patterns/known-patterns.ts';
 export { compilePattern, type Pattern } from '../src/patterns/pattern.ts';
 export { DEFAULT_STEPS, StepBudget, StepsExceeded, type TimeLimit } from '../src/patterns/step-budget.ts';
@@ -117,7 +121,7 @@ export { PluginLoadError } from '../src/wasm/binary/plugin-load-error.ts';
 export type { Binding, Call } from '../src/wasm/call/call.ts';
 export type { CallState } from '../src/wasm/call/capability.ts';
 export type { CredentialEntry } from '../src/wasm/call/credential-marks.ts';
-export { overloadedIfCrowded } from '../src/wasm/call/failures.ts';
+export { isCpuExceeded, overloadedIfCrowded } from '../src/wasm/call/failures.ts';
 export { HostCallError } from '../src/wasm/call/host-call-error.ts';
 export type { LogLevel } from '../src/wasm/call/plugin.ts';
 export {
@@ -130,6 +134,8 @@ export {
 export { withBody } from '../src/wasm/host/request-body.ts';
 export { readHeader } from '../src/wasm/host/request-headers.ts';
 export { answerWith, finalStatus, MAX_HEADER_BYTES } from '../src/wasm/host/response.ts';
+export { type FrameCall, type HostInstance, HostModule } from '../src/wasm/host-module.ts';
+export type { Snapshot } from '../src/wasm/snapshot.ts';
 export type { DirectionFigures, WebSocketFigures } from '../src/web-socket-figures.ts';
 export { closeFrame, closeReason } from '../src/websocket/close-frame.ts';
 export { CLOSE, FIN, headSize, payloadLength } from '../src/websocket/frame-head.ts';

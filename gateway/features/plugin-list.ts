@@ -22,7 +22,17 @@ export const PLUGIN_GROUPS: readonly PluginGroup[] = [
   },
   {
     purpose: 'access control and limits',
-    plugins: ['acl', 'cel', 'rate-limit', 'ip-restriction', 'bot-detection', 'request-size-limit', 'cors', 'graphql'],
+    plugins: [
+      'acl',
+      'cel',
+      'rate-limit',
+      'ip-restriction',
+      'bot-detection',
+      'request-size-limit',
+      'cors',
+      'graphql',
+      'waf',
+    ],
   },
   {
     purpose: 'transformation and caching',

@@ -18,6 +18,8 @@ export interface StandaloneOptions {
   readonly log?: ProcessServices['log'];
   /** Makes HTTP calls. Default: a client of its own. */
   readonly http?: HttpCaller;
+  /** Entries of an artifact that configs name, by path. Default: none. */
+  readonly data?: ReadonlyMap<string, Uint8Array>;
   /** Refuses every connection with this message. Default: all are allowed. */
   readonly closed?: string;
 }
@@ -31,6 +33,7 @@ export async function standaloneCapabilities({
   state = new MemoryState(),
   log = () => {},
   http,
+  data = new Map(),
   closed,
 }: StandaloneOptions = {}): Promise<Standalone> {
   const guard = new EgressGuard({ allowInternal: true, allow: [], ...(closed === undefined ? {} : { closed }) });
@@ -46,7 +49,7 @@ export async function standaloneCapabilities({
   const loaded = openAll(
     [...(await allCapabilities()).values()],
     { state, http: http ?? client, guard, counter, histogram, sampled: () => {}, log },
-    { readPem: (path) => readFileSync(path, 'utf8'), log: (level, _plugin, message) => log(level, message) },
+    { readPem: (path) => readFileSync(path, 'utf8'), data, log: (level, _plugin, message) => log(level, message) },
   );
   return {
     capabilities: loaded.list,

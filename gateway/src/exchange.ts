@@ -3,6 +3,7 @@
  * the dispatchers see nothing else of it. One object per request, its fields filled as the request proceeds.
  */
 import type { Duplex, Readable, Writable } from 'node:stream';
+import type { Parameter, RequestBody, RoutesFile } from './artifact/format.ts';
 import type { ClientCertificate } from './client-certificate.ts';
 import type { CloseStatus } from './close-status.ts';
 import type { HandOff, WebSocketLimits } from './hand-off.ts';
@@ -104,6 +105,17 @@ export interface MatchedOperation {
   readonly examples: DescribedAnswers | null;
   /** Null if any message of a broker may reach its clients. */
   readonly streamed: DescribedMessages | null;
+  /** Null once the artifact is no longer served. */
+  readonly inputs: DescribedInputs | null;
+}
+
+/** Parameters and body of requests, as an API description has them. */
+export interface DescribedInputs {
+  readonly parameters: readonly Parameter[];
+  /** Null: without a body. */
+  readonly body: RequestBody | null;
+  /** By id; references to them begin with `gw:`. */
+  readonly schemas: RoutesFile['schemas'];
 }
 
 /** Messages as an API description has them. */
@@ -296,6 +308,11 @@ export class Exchange {
   bodyStream: BodyStream | null;
   /** Reads, limits and validates the body once; set by the pipeline. Rejects with `Interrupted` when `answer` says why. */
   readBody: () => Promise<Uint8Array>;
+  /**
+   * Called with the body as it was sent, before anything parses or validates it. Resolves with false if the body is
+   * refused, and `answer` says why. Null: nothing inspects it.
+   */
+  inspectBody: ((body: Uint8Array) => Promise<boolean>) | null = null;
   /** The body in memory, once something has read or replaced it. */
   body: Uint8Array | null = null;
   /** Budget of the request's memory; null outside the pipeline. */
@@ -422,6 +439,7 @@ export class Exchange {
   outliveGeneration(operation: MatchedOperation | null): void {
     this.operation = operation;
     this.readBody = noBody;
+    this.inspectBody = null;
     this.refusesJson = refusesNothing;
     this.states = null;
     this.engine = null;

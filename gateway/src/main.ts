@@ -20,6 +20,7 @@ async function run(): Promise<void> {
     {
       env: process.env,
       stdin: (most) => readStandardInput(process.stdin, most),
+      input: () => process.stdin,
       stdout: (text) => void process.stdout.write(text),
       stderr: (text) => void process.stderr.write(text),
       exit: exitFlushed([process.stdout, process.stderr], (code) => process.exit(code)),

@@ -7,7 +7,7 @@ export function renderProblems(): string {
   );
   return `# Problem documents
 
-Generated from the table in the gateway. Every refusal of the gateway and of its plugins is an RFC 9457 problem document, \`application/problem+json\`, with \`type\`, \`title\`, \`status\` and mostly \`detail\`. With \`--dev\`, validation failures also have \`errors\`: where (\`in\`, \`field\`) and why (\`reason\`).
+Generated from the table in the gateway. Every refusal of the gateway and of its plugins is an RFC 9457 problem document, \`application/problem+json\`, with \`type\`, \`title\`, \`status\` and mostly \`detail\`. With \`--dev\`, validation failures also have \`errors\`: where (\`in\`, \`field\`) and why (\`reason\`); refusals of \`waf\` have \`rules\`: \`id\`, \`msg\` and \`variable\` of those that matched.
 
 | status | type | title | when |
 |---|---|---|---|

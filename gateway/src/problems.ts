@@ -43,6 +43,16 @@ const table = {
     title: 'Request denied',
     when: 'an expression of `cel` matched; its `status` may be another, and `code` says which rule',
   },
+  'request-denied': {
+    status: 403,
+    title: 'Request denied',
+    when: 'rules of `waf` refused the request or its response; the status may be another, as the rule has it',
+  },
+  'inspection-limit': {
+    status: 400,
+    title: 'Request too costly to inspect',
+    when: '`waf` could not inspect the request within its limits',
+  },
   'route-not-found': { status: 404, title: 'Not found', when: 'no operation has this path' },
   'not-found': {
     status: 404,
@@ -198,6 +208,8 @@ export interface Problem {
   readonly errors?: readonly ProblemError[];
   /** Further members, such as `client_ip`. */
   readonly members?: { readonly [name: string]: unknown };
+  /** Further members that are shown in dev mode only, as `errors` are. */
+  readonly devMembers?: { readonly [name: string]: unknown };
   /** Headers that go with it, lower-case name and value in turn. */
   readonly headers?: readonly string[];
 }
@@ -213,16 +225,26 @@ export const GAVE_WAY = 'The gateway needs the memory that the request holds for
 export function problem(
   name: ProblemName,
   detail?: string,
-  more: Pick<Problem, 'errors' | 'headers' | 'members'> = {},
+  more: Pick<Problem, 'errors' | 'headers' | 'members' | 'devMembers'> = {},
 ): Problem {
   const { status, title } = table[name];
   return { type: PROBLEM_PREFIX + name, title, status, ...(detail === undefined ? {} : { detail }), ...more };
 }
 
 /** The document's JSON text. */
-export function renderProblem({ type, writtenType = type, title, status, detail, errors, members }: Problem): string {
+export function renderProblem({
+  type,
+  writtenType = type,
+  title,
+  status,
+  detail,
+  errors,
+  members,
+  devMembers,
+}: Problem): string {
   return JSON.stringify({
     ...members,
+    ...devMembers,
     type: writtenType,
     title,
     status,

@@ -1,4 +1,5 @@
 /** Runs a command of `gw` in this process, and keeps what it did. */
+import { Readable } from 'node:stream';
 import { Command } from 'commander';
 import type { Program } from '../../gateway/src/cli/command-line/program.ts';
 
@@ -21,6 +22,7 @@ export async function runCommand(
   const command = create({
     env,
     stdin: async () => Buffer.from(input),
+    input: () => Readable.from([Buffer.from(input)]),
     stdout: (output) => {
       stdout += typeof output === 'string' ? output : Buffer.from(output).toString('latin1');
     },

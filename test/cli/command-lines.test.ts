@@ -20,6 +20,7 @@ const programs: readonly Command[] = [
   await gwCommand({
     ...{ env: {}, stdout: nothing, stderr: nothing, exit: nothing, onSignal: nothing },
     stdin: async () => new Uint8Array(0),
+    input: async function* () {},
   }),
   controlCommand({
     ...{ env: {}, stdout: nothing, stderr: nothing, stopped: never, interactive: false },

@@ -81,7 +81,7 @@ describe('citations', () => {
   it('have no form that a reader could not follow', () => {
     const OLD = [
       /\breference [123]\b/,
-      /(?<![\w+/=])D[1-9]\d?(?![\w+/=-])/,
+      /(?<![\w+/={])D[1-9]\d?(?![\w+/=-])/,
       /\(design[,:; ]|\bdesign,? sections? \d/,
       /\bdecision \d/i,
     ];

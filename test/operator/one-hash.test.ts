@@ -40,9 +40,11 @@ paths:
   /books/{id}:
     get:
       parameters: [{ $ref: id.yaml }]
-      x-gw-dispatch: { name: echo, config: { status: 200, body: a book } }
+      x-gw-dispatch: { name: echo, config: { status: 200, body: a book, core_rules: false, rules: ['*.conf'] } }
 `,
   'id.yaml': 'name: id\nin: path\nrequired: true\nschema: { type: integer }\n',
+  'block.conf': 'SecRule ARGS "@pmFromFile words.data" "id:1001,phase:2,deny,status:403"\n',
+  'words.data': 'bad\nworse\n',
 };
 /** Ours of the built-in one, under another name. */
 const TOML =
@@ -51,8 +53,15 @@ const builtin = builtinPluginFiles('mock');
 const PACKAGE = {
   'echo.wasm': Buffer.from(builtin.get('mock.wasm') ?? ''),
   'plugin.toml': Buffer.from(TOML),
-  'config-schema.json': Buffer.from(builtin.get('config-schema.json') ?? ''),
+  'config-schema.json': Buffer.from(JSON.stringify(withRules(builtin.get('config-schema.json')))),
 };
+
+/** Its config names files of the project, as that of `waf` does. */
+function withRules(schema: Uint8Array = new Uint8Array()): object {
+  const { properties, ...rest } = JSON.parse(Buffer.from(schema).toString());
+  const more = { core_rules: { type: 'boolean' }, rules: { type: 'array', items: { type: 'string' } } };
+  return { ...rest, 'x-gw-data': 'waf', properties: { ...properties, ...more } };
+}
 
 const MCP = { upstreams: { wiki: { url: 'https://wiki.example/mcp', prefix: '', headers: { 'x-tenant': 'a' } } } };
 

@@ -104,6 +104,9 @@
 @external("gw_abi_1", "host_graphql_open") export declare function host_graphql_open(): i32;
 @external("gw_abi_1", "host_graphql_check") export declare function host_graphql_check(): i32;
 @external("gw_abi_1", "graphql_refusal_get") export declare function graphql_refusal_get(part: i32, buf: usize, cap: i32): i32;
+@external("gw_abi_1", "host_waf_open") export declare function host_waf_open(): i32;
+@external("gw_abi_1", "host_waf_request") export declare function host_waf_request(): i32;
+@external("gw_abi_1", "host_waf_response") export declare function host_waf_response(): i32;
 @external("gw_abi_1", "host_request_log_open") export declare function host_request_log_open(): i32;
 @external("gw_abi_1", "host_request_log_add") export declare function host_request_log_add(): i32;
 @external("gw_abi_1", "host_mirror_open") export declare function host_mirror_open(): i32;

@@ -56,6 +56,7 @@ export {
 export { Url } from "./url";
 export { Upstream } from "./upstream";
 export { UpstreamPath } from "./upstream-path";
+export { Waf } from "./waf";
 export { WebSocket } from "./web-socket";
 
 /** `init`: the config is good. */

@@ -107,6 +107,7 @@ export function recordedExchange(init: RequestInit): Exchange {
       paramNames: params.map(([name]) => name),
       examples: null,
       streamed: null,
+      inputs: null,
     };
     exchange.params = params.map(([, value]) => value);
     exchange.sentParams = params.map(

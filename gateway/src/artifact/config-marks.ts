@@ -31,6 +31,8 @@ export interface Marks {
   readonly members: readonly MemberMark[];
   /** `x-gw-methods` of the schema itself: the methods of operations that the plugin can serve; null: any. */
   readonly methods: readonly string[] | null;
+  /** `x-gw-data` of the schema itself: the kind of the artifact's entry that is made from a config; null: none. */
+  readonly data: string | null;
 }
 
 /** How a config string names path parameters: `{name}` anywhere in it, itself, or as `$request.path.<name>`. */
@@ -123,6 +125,7 @@ export function marksOf(schema: JsonObject | undefined): Marks {
     pathParams: [...pathParams.values()],
     members: [...members.values()],
     methods: methodsOf(get(schema, 'x-gw-methods')),
+    data: dataKind(get(schema, 'x-gw-data')),
   };
 }
 
@@ -130,6 +133,10 @@ function pathParamsMark(pointer: string, mark: unknown): PathParamsMark | null {
   const kind = PATH_PARAM_KINDS.find((each) => each === (isObject(mark) ? get(mark, 'kind') : mark));
   const unless = get(mark, 'unless');
   return kind === undefined ? null : { pointer, kind, unless: typeof unless === 'string' ? unless : null };
+}
+
+function dataKind(mark: unknown): string | null {
+  return typeof mark === 'string' ? mark : null;
 }
 
 function methodsOf(mark: unknown): readonly string[] | null {

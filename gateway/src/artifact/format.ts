@@ -19,6 +19,8 @@ export const MANIFEST_PATH = 'manifest.json';
 export const ROUTES_PATH = 'routes.json';
 export const SPECS_DIR = 'specs/';
 export const PLUGINS_DIR = 'plugins/';
+/** Path of an entry that a config of a plugin is compiled to: its kind, and the SHA-256 of its bytes. */
+export const DATA_PATH = /^[a-z]+\/[0-9a-f]{64}$/;
 
 export type { Json, JsonObject, SpecType };
 
@@ -61,6 +63,11 @@ export interface ArtifactPlugin {
    * This middleware answers CORS preflights, and its headers go on early refusals (docs/decisions.md#cors-on-refusals).
    */
   readonly preflight?: boolean;
+  /**
+   * This middleware inspects requests as they were sent: if it is the first, it runs before parameters are validated
+   * (docs/decisions.md#request-order).
+   */
+  readonly inspects?: boolean;
   /**
    * This middleware identifies the caller; only such a plugin may write `x-auth-*`
    * (docs/decisions.md#plugin-declarations).

@@ -57,6 +57,7 @@ const plugin = shape({
     cpu_ms: optional(count),
   }),
   preflight: optional(flag),
+  inspects: optional(flag),
   authenticates: optional(flag),
   config_marks: optional(
     shape({

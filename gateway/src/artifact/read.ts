@@ -6,6 +6,7 @@ import { hash, type KeyObject } from 'node:crypto';
 import { ArtifactError } from './error.ts';
 import {
   type ArtifactPlugin,
+  DATA_PATH,
   type JsonObject,
   MANIFEST_PATH,
   type Manifest,
@@ -51,6 +52,8 @@ export interface Artifact {
   readonly tools: ToolsFile | null;
   /** Modules by plugin name. */
   readonly plugins: ReadonlyMap<string, Uint8Array>;
+  /** Entries that configs of plugins name, by path, such as `waf/<hex>`. */
+  readonly data: ReadonlyMap<string, Uint8Array>;
   /**
    * Hex sha256 of the tar: the identity of its bytes (docs/decisions.md#reproducible-hash,
    * docs/decisions.md#named-by-tar).
@@ -84,18 +87,23 @@ export async function readArtifact(source: string | Uint8Array, options: ReadOpt
   }
   const plugins = (manifest.plugins ?? []).map(({ name, wasm_path }): [string, Uint8Array] => [
     name,
-    // A copy, so that the archive's memory can go.
-    new Uint8Array(entryOf(entries, wasm_path)),
+    copyOf(entryOf(entries, wasm_path)),
   ]);
   return {
     manifest,
     routes,
     tools: toolsIn(entries, routes.operations.length),
     plugins: new Map(plugins),
+    data: new Map([...entries].filter(([name]) => DATA_PATH.test(name)).map(([name, bytes]) => [name, copyOf(bytes)])),
     tarSha256,
     specNames: [...entries.keys()].filter(isSpec).map((name) => name.slice(SPECS_DIR.length)),
     readSpec: specReader(archive, limit, sums),
   };
+}
+
+/** Copies an entry, so that the archive's memory can go. */
+function copyOf(bytes: Uint8Array): Uint8Array {
+  return new Uint8Array(bytes);
 }
 
 /**

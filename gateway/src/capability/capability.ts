@@ -33,6 +33,8 @@ export interface ProcessServices {
 export interface ArtifactServices {
   /** Reads files that its secrets may be in. */
   readonly readPem: ReadPem;
+  /** Entries that its configs are compiled to, by path. */
+  readonly data: ReadonlyMap<string, Uint8Array>;
   log(level: 'info' | 'error', plugin: string, message: string): void;
 }
 

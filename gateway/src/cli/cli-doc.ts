@@ -7,6 +7,7 @@ export async function renderCli(): Promise<string> {
   const nobody = {
     env: {},
     stdin: async () => new Uint8Array(0),
+    input: async function* () {},
     stdout: () => {},
     stderr: () => {},
     exit: () => {},

@@ -110,6 +110,18 @@ describe('gw compile', () => {
     expect((await gwCompile(['-s', at('specs', 'books.yaml')])).code).toBe(0);
   });
 
+  it('takes rule files that a config names out of the folder of the document', async () => {
+    const config = '{ core_rules: false, rules: [waf/*.conf] }';
+    await writeFile(at('specs', 'books.yaml'), SPEC.replace('{ name: echo }', `{ name: echo, config: ${config} }`));
+    await writeFile(at('echo', 'config-schema.json'), '{"type":"object","x-gw-data":"waf"}');
+    await mkdir(at('specs', 'waf'));
+    await writeFile(at('specs', 'waf', 'a.conf'), 'SecRule ARGS "@pmFromFile a.data" "id:1001,phase:2,deny"\n');
+    expect((await gwCompile()).stderr).toContain('specs/waf/a.conf:1:27: error E1083 there is no file "a.data"');
+    await writeFile(at('specs', 'waf', 'a.data'), 'bad\n');
+    expect(await gwCompile()).toMatchObject({ code: 0 });
+    expect([...(await readArtifact(at('out.gwa'))).data.keys()]).toEqual([expect.stringMatching(/^waf\//)]);
+  });
+
   it('passes provenance on, and signs with GW_SIGNING_KEY', async () => {
     const { privateKey } = generateKeyPairSync('ed25519');
     await writeFile(at('key.pem'), privateKey.export({ type: 'pkcs8', format: 'pem' }));

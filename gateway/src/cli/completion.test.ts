@@ -28,6 +28,7 @@ beforeAll(async () => {
       stderr: () => {},
       exit: () => {},
       stdin: async () => new Uint8Array(0),
+      input: async function* () {},
       onSignal: () => {},
     };
     gw = new Command('gw');

@@ -11,6 +11,7 @@ import { gwCommand } from './gw.ts';
 const program: Program = {
   env: {},
   stdin: async () => new Uint8Array(0),
+  input: async function* () {},
   stdout: () => {},
   stderr: () => {},
   exit: () => {},

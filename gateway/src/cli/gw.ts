@@ -16,6 +16,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Program) => Comm
   diff: async () => (await import('./artifact/diff.ts')).diffCommand,
   trace: async () => (await import('./trace/trace.ts')).traceCommand,
   mcp: async () => (await import('./mcp/mcp.ts')).mcpCommand,
+  waf: async () => (await import('./waf/waf.ts')).wafCommand,
   plugin: async () => (await import('./plugin/plugin.ts')).pluginCommand,
   keygen: async () => (await import('./artifact/keygen.ts')).keygenCommand,
   verify: async () => (await import('./artifact/verify.ts')).verifyCommand,

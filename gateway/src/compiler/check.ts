@@ -14,6 +14,7 @@ import { DocumentJudge } from './operations/document-judge.ts';
 import { isEndless, routeOf } from './operations/routes.ts';
 import { Binder } from './plugins/bind.ts';
 import type { ConfigChecks } from './plugins/conditions.ts';
+import { ConfigData, type DataEntry } from './plugins/config-data.ts';
 import { Instances } from './plugins/distinct.ts';
 import type { PluginLoad } from './plugins/plugins.ts';
 import { Plugins, type PreparedPlugin } from './plugins/plugins.ts';
@@ -52,6 +53,8 @@ export interface Compiled extends CompiledTools {
   readonly references: readonly SourceFile[];
   readonly routes: RoutesFile;
   readonly plugins: readonly PreparedPlugin[];
+  /** Entries that configs are compiled to, sorted by path. */
+  readonly data: readonly DataEntry[];
   /** Plugins that the gateway must be able to load; more than the artifact holds. */
   readonly loads: readonly PluginLoad[];
   readonly inherited: readonly InheritedRoute[];
@@ -90,7 +93,8 @@ export function checkAndBind(
   const plugins = new Plugins(project, diagnostics);
   const nameOf = (file: string) => names.get(file) ?? file;
   const schemas = new SchemaTable(documents, diagnostics, nameOf);
-  const binder = new Binder(plugins, project, diagnostics, checks);
+  const data = new ConfigData(project, diagnostics, checks.dataCompilers);
+  const binder = new Binder(plugins, project, diagnostics, { ...checks, data });
   const judge = project.flags.leaveOut ? null : new DocumentJudge(documents, diagnostics, nameOf);
   const deps = {
     documents,
@@ -142,6 +146,7 @@ export function checkAndBind(
     references: [...unique.values()],
     routes,
     plugins: plugins.used,
+    data: data.entries,
     loads: binder.loads,
     inherited: inheritedOf(routed, tools),
     operations: declaredBy.flatMap(({ operations }) => operations),

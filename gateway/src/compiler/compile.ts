@@ -13,7 +13,7 @@ import { emit } from './emit.ts';
 import { leftOutBy, leftOutOf } from './left-out-operations.ts';
 import { parse } from './parse.ts';
 import type { ConfigChecks } from './plugins/conditions.ts';
-import { conditionReader } from './plugins/conditions.ts';
+import { conditionReader, dataCompilersOf } from './plugins/conditions.ts';
 import { checkLoads } from './plugins/load-check.ts';
 import type { Project } from './project/project.ts';
 import { read, type Sources } from './read.ts';
@@ -28,7 +28,11 @@ export async function compileWith(
   project: Project,
   { loadsPlugins = true, missing }: CompileOptions = {},
 ): Promise<CompileResult> {
-  const checks = { isHash: features.isHash, readCondition: await conditionReader(project, features) };
+  const checks = {
+    isHash: features.isHash,
+    readCondition: await conditionReader(project, features),
+    dataCompilers: await dataCompilersOf(project, features),
+  };
   const parsed: ParsedTexts = new Map();
   const omitted = new Map<string, FoundError>();
   for (;;) {
@@ -37,7 +41,7 @@ export async function compileWith(
     const documents = new Documents(sources.files, diagnostics, missing, parsed);
     const signer = signerOf(project, diagnostics);
     const attempt = judge(project, { sources, documents, diagnostics, checks, omitted });
-    if (attempt && loadsPlugins) await checkLoads(attempt.compiled.loads, { project, diagnostics, features });
+    if (attempt && loadsPlugins) await checkLoads(attempt.compiled, { project, diagnostics, features });
     if (attempt && diagnostics.hasErrors && project.flags.leaveOut === true) {
       const { more, isServable } = leftOutBy(diagnostics.errors, attempt, documents, {
         omitted,

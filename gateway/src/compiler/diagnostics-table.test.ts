@@ -43,6 +43,12 @@ components:
 `;
 const SERVED = SKIPPING.replace('apikey-auth, config: { skip_signature_validation: true }', 'apikey-auth');
 
+const INSPECTED = SERVED.replace('apikey-auth }', 'waf, config: { rules: [waf.conf] } }').replace(
+  / {6}security.*\n/,
+  '',
+);
+const RULES = 'SecDebugLogLevel 9\nSecRule GEO:COUNTRY "@streq XX" "id:1,deny"\n';
+
 /** Mistakes around documents: in gw.yaml, plugins, keys and names of files. */
 const projects: readonly (readonly [text: string, project: Partial<Project>])[] = [
   [SERVED, { plugins: [{ ...mock, wasm: Buffer.from('no module') }, ...fakePlugins.slice(1)] }],
@@ -71,6 +77,15 @@ const projects: readonly (readonly [text: string, project: Partial<Project>])[] 
   [SERVED, { specs: ['gone.yaml'] }],
   [SERVED, { specs: [] }],
   [SKIPPING, { flags: { production: true } }],
+  [
+    INSPECTED,
+    {
+      files: [
+        { name: 'a.yaml', bytes: Buffer.from(INSPECTED) },
+        { name: 'waf.conf', bytes: Buffer.from(RULES) },
+      ],
+    },
+  ],
 ];
 const inProjects: readonly Diagnostic[] = (
   await Promise.all(

@@ -23,10 +23,11 @@ export async function emit(compiled: Compiled, flags: CompileFlags, signer?: Sig
   const plugins = compiled.plugins.map(({ name, wasm }) => entry(`${PLUGINS_DIR}${name}.wasm`, wasm));
   const routes = entry(ROUTES_PATH, Buffer.from(JSON.stringify(compiled.routes)));
   const tools = compiled.tools === null ? [] : [entry(TOOLS_PATH, Buffer.from(JSON.stringify(compiled.tools)))];
+  const data = compiled.data.map(({ path, bytes }) => entry(path, bytes));
   const checksums = Object.fromEntries(
-    [routes, ...tools, ...plugins, ...references].map(({ name, bytes }) => [name, sha256(bytes)]),
+    [routes, ...tools, ...plugins, ...references, ...data].map(({ name, bytes }) => [name, sha256(bytes)]),
   );
-  const entries = [routes, ...tools, ...specs, ...references, ...plugins];
+  const entries = [routes, ...tools, ...specs, ...references, ...plugins, ...data];
   return writeArtifact(manifestOf(compiled, checksums, flags), entries, signer);
 }
 

@@ -23,4 +23,5 @@ export type {
   ProjectFile,
   ProjectPlugin,
 } from './project/project.ts';
+export { isProjectFile } from './project/project-files.ts';
 export { mcpFaults } from './tools/mcp-upstreams.ts';

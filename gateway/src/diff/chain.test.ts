@@ -66,3 +66,14 @@ it('middlewares that may refuse requests break where they are added, others do n
   );
   expect(breaks(names(...refusing, ...harmless), names())).toEqual([]);
 });
+
+it('a firewall that only detected breaks where it blocks', () => {
+  const waf = (config: Json) =>
+    ({ middlewares: [{ name: 'waf', config }], dispatch: { name: 'mock', config: {} } }) as unknown as Operation;
+  const breaks = (before: Json, after: Json) =>
+    diffChain('GET /a', waf(before), waf(after), PLUGINS).flatMap(({ breaking, message }) =>
+      breaking ? [message] : [],
+    );
+  expect(breaks({ mode: 'detect' }, { mode: 'block' })).toEqual(['"waf" blocks now, and may refuse what was accepted']);
+  expect(breaks({ mode: 'block' }, { mode: 'detect' })).toEqual([]);
+});

@@ -5,7 +5,7 @@
 
 import { marked } from '../artifact/config-marks.ts';
 import type { Json, Operation, PluginUse } from '../artifact/format.ts';
-import { isObject } from '../spec/json.ts';
+import { get, isObject } from '../spec/json.ts';
 import { child } from '../spec/pointer.ts';
 import { breaking, type Change, harmless } from './change.ts';
 
@@ -46,6 +46,7 @@ export function diffChain(
     ),
     ...(closed ? [breaking(subject, 'pages of other origins may not read answers: "cors" runs no more')] : []),
     ...(dispatch ? [harmless(subject, `dispatcher: ${before.dispatch.name} → ${after.dispatch.name}`)] : []),
+    ...pairs(before.middlewares, after.middlewares).flatMap((uses) => diffMode(subject, ...uses)),
     ...[...pairs(before.middlewares, after.middlewares), [before.dispatch, after.dispatch] as const].flatMap(
       ([from, to]) => (from.name === to.name ? diffConfig(subject, from, to, upstreams.get(to.name) ?? []) : []),
     ),
@@ -64,6 +65,16 @@ function pairs(before: readonly PluginUse[], after: readonly PluginUse[]): (read
     const [from] = i < 0 ? [] : left.splice(i, 1);
     return from ? [[from, to] as const] : [];
   });
+}
+
+/** A firewall that only detected refuses requests now. */
+function diffMode(subject: string, before: PluginUse, after: PluginUse): readonly Change[] {
+  const blocksNow = after.name === 'waf' && detects(before) && !detects(after);
+  return blocksNow ? [breaking(subject, '"waf" blocks now, and may refuse what was accepted')] : [];
+}
+
+function detects({ config }: PluginUse): boolean {
+  return get(config, 'mode') === 'detect';
 }
 
 function diffConfig(subject: string, before: PluginUse, after: PluginUse, marks: readonly string[]): readonly Change[] {
@@ -122,6 +133,7 @@ const REFUSING: ReadonlySet<string> = new Set([
   'rate-limit',
   'request-size-limit',
   'token-exchange',
+  'waf',
 ]);
 
 /** Middlewares of gw that do not refuse accepted requests, or only callers without credentials. */

@@ -138,6 +138,7 @@ export async function loadGeneration(artifact: Artifact, deps: GenerationDeps): 
   const capabilities = await deps.capabilities.load(
     {
       readPem: deps.upstreams.readPem,
+      data: artifact.data,
       log: (level, plugin, message) => deps.log(level, plugin, message, null),
     },
     neededFunctions(artifact),
@@ -332,6 +333,7 @@ function withPlugins(
     paramNames: names,
     examples: null,
     streamed: null,
+    inputs: null,
   };
   return {
     operation,
@@ -339,6 +341,7 @@ function withPlugins(
       ...outliving,
       examples: ExampleResponses.of(operation, deps.table, deps.schemas),
       streamed: streamedMessagesOf(operation, deps.schemas),
+      inputs: { parameters, body: request_body ?? null, schemas: deps.table },
     },
     outliving,
     admission: sharedAdmission(operation.admitted_headers, deps.admissions),

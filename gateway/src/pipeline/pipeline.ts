@@ -135,7 +135,28 @@ class RequestRun implements BodyReading {
       const length = Number(headerOf(exchange.headers, 'content-length') ?? 0);
       if (length > maxBodySize) return response.refuse('body-size', tooLarge(length, maxBodySize));
     }
-    if (op.parameters === null) return this.#withParameters(op);
+    if (op.middlewares[0]?.plugin.plugin.inspects === true) return this.#inspect(op);
+    return this.#checkParameters(op, 0);
+  }
+
+  /** Runs the first middleware, which inspects the request as it was sent, also what validation refuses. */
+  #inspect(op: LoadedOperation): Awaitable<void> {
+    const exchange = this.#exchange;
+    const step = op.middlewares[0] as Step;
+    this.#takesBody(op);
+    this.#response.ran++;
+    const outcome = runRequestHook(step, exchange, this.#options.loop.enters(exchange, 'plugin'));
+    return after(outcome, (decided) => {
+      return this.#goesOn(step, decided) ? this.#checkParameters(op, 1) : this.#stop(decided);
+    });
+  }
+
+  /** `first`: the first middleware that has not run. */
+  #checkParameters(op: LoadedOperation, first: number): Awaitable<void> {
+    const exchange = this.#exchange;
+    const response = this.#response;
+    const { loop } = this.#options;
+    if (op.parameters === null) return this.#withParameters(op, first);
     loop.enters(exchange, 'parameters');
     const span = exchange.trace?.child('validate parameters');
     const checked = parameterRefusal(op.parameters, exchange, exchange.sentParams, this.#options.dev);
@@ -143,18 +164,24 @@ class RequestRun implements BodyReading {
       if (span) exchange.trace?.ended(span, refused ? 'refused' : 'valid');
       if (refused?.reason) return response.refuse(refused.reason, refused.problem);
       if (refused) return response.answer({ problem: refused.problem });
-      return this.#withParameters(op);
+      return this.#withParameters(op, first);
     });
   }
 
   /** The parameters are valid. */
-  #withParameters(op: LoadedOperation): Awaitable<void> {
+  #withParameters(op: LoadedOperation, first: number): Awaitable<void> {
     const exchange = this.#exchange;
     if (op.accept !== null && !op.accept.admits(joinedHeader(exchange.headers, 'accept'))) {
       return this.#response.refuse('header', notAcceptable(op.accept.produces));
     }
+    if (first === 0) this.#takesBody(op);
+    return this.#runMiddlewares(op, first);
+  }
+
+  /** Lets plugins read the body. */
+  #takesBody(op: LoadedOperation): void {
+    const exchange = this.#exchange;
     if (exchange.bodyStream !== null || op.body?.required) exchange.readBody = bodyReader(exchange, this);
-    return this.#runMiddlewares(op, 0);
   }
 
   /** Runs the request hooks from the `first` on, then the dispatcher. */
@@ -174,7 +201,8 @@ class RequestRun implements BodyReading {
       }
       if (!this.#goesOn(step, outcome)) return this.#stop(outcome);
     }
-    if (op.body === null || exchange.body !== null) return this.#dispatch(op);
+    const needsBody = op.body !== null || (exchange.inspectBody !== null && exchange.bodyStream !== null);
+    if (!needsBody || exchange.body !== null) return this.#dispatch(op);
     return this.#validateBody(op);
   }
 
@@ -280,7 +308,7 @@ class RequestRun implements BodyReading {
     const exchange = this.#exchange;
     const reads = needsReading(exchange, this);
     if (reads === undefined) return false;
-    if (!reads) return true;
+    if (!reads && (exchange.inspectBody === null || exchange.bodyStream === null)) return true;
     try {
       await exchange.readBody();
       return true;

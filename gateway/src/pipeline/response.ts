@@ -2,13 +2,13 @@
 import { type Answer, changeHeader, type Exchange, problemOf } from '../exchange.ts';
 import { renderProblem } from '../problems.ts';
 
-/** Puts an answer in place as the response. `dev`: with the errors of a problem document. */
+/** Puts an answer in place as the response. `dev`: with all that a problem document has for developers. */
 export function setResponse(exchange: Exchange, answer: Answer, dev: boolean): void {
   const { response } = exchange;
   response.problem = problemOf(answer);
   exchange.trace?.answered(response.problem);
   if ('problem' in answer) {
-    const { errors: _, ...plain } = answer.problem;
+    const { errors: _, devMembers: __, ...plain } = answer.problem;
     response.status = answer.problem.status;
     response.headers = ['content-type', 'application/problem+json', ...(answer.problem.headers ?? [])];
     response.body = renderProblem(dev ? answer.problem : plain);

@@ -72,6 +72,7 @@ export function manifestFrom(root: Obj): PluginManifest {
   const authenticates = flag(plugin, 'authenticates');
   const authorizes = flag(plugin, 'authorizes');
   const preflight = flag(plugin, 'preflight');
+  const inspects = flag(plugin, 'inspects');
   const headers = list(plugin, 'request_headers', /^[!#$%&'+.^_`|~0-9A-Za-z-]+\*?$/, 'header names');
   const cpu = capabilities['cpu_ms'];
   if (cpu !== undefined && !(Number.isInteger(cpu) && Number(cpu) > 0 && Number(cpu) <= 60_000)) {
@@ -86,6 +87,7 @@ export function manifestFrom(root: Obj): PluginManifest {
     ...(authenticates ? { authenticates } : {}),
     ...(authorizes ? { authorizes } : {}),
     ...(preflight ? { preflight } : {}),
+    ...(inspects ? { inspects } : {}),
     ...(headers ? { request_headers: headers } : {}),
     host_functions: list(capabilities, 'host_functions', /^host_[a-z0-9_]+$/, 'names of host functions') ?? [],
     request_body: body(capabilities, 'request_body'),

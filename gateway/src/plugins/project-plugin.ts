@@ -19,6 +19,8 @@ export interface PluginManifest {
   readonly authorizes?: boolean;
   /** This middleware answers CORS preflights and decorates early refusals (docs/decisions.md#cors-on-refusals). */
   readonly preflight?: boolean;
+  /** This middleware inspects requests as they were sent, before parameters are validated if it is the first. */
+  readonly inspects?: boolean;
   /**
    * Names or globs of request headers that the plugin reads whatever its config says
    * (docs/decisions.md#headers-plugins-read).

@@ -28,7 +28,7 @@ export async function faultOfPackage(
   } catch (error) {
     return { file: 'config-schema.json', message: `it is not a usable JSON Schema: ${messageOf(error).slice(0, 500)}` };
   }
-  const { runtime, close } = await loadOnlyRuntime(FEATURES, [{ wasm, declared: manifest.host_functions }]);
+  const { runtime, close } = await loadOnlyRuntime(FEATURES, [{ wasm, declared: manifest.host_functions }], []);
   try {
     const { name } = manifest;
     await runtime.load(artifactPlugin({ name, manifest, wasm, marks, validate, config: {} }), wasm);

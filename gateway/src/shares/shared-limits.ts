@@ -188,6 +188,18 @@ const table = {
     files: ['src/validation/helpers/validation-helpers.ts', 'src/traffic/traffic.ts'],
     test: 'test/serve/validation-helpers.test.ts: gives each client its turn, and refuses those who have most waiting',
   },
+  'waf-inspections': {
+    what: 'inspections of `waf` that wait for one of four turns; a network has two of them at most',
+    unit: 'calls',
+    most: { constant: 'MOST_WAITING', value: 200 },
+    scope: 'process',
+    owner: CLIENT,
+    yields: 'the newest inspection of the client that has most waiting',
+    answer: '503 `overloaded`',
+    metric: DECISIONS,
+    files: ['features/waf/host/inspections.ts'],
+    test: 'gateway/features/waf/host/inspections.test.ts: of one network leave room for those of another',
+  },
   'password-checks': {
     what: 'passwords that wait to be verified',
     unit: 'calls',

@@ -318,6 +318,27 @@ export const ERROR_CODES = {
     hint: 'Give each instance a name of its own, or both the same settings.',
     hasOwnHints: true,
   },
+  E1082: {
+    category: 'config',
+    severity: 'error',
+    title: 'file that the project does not have',
+    hint: 'Correct the path, which begins at the folder of the document, or add the file to the project.',
+    hasOwnHints: true,
+  },
+  E1083: {
+    category: 'config',
+    severity: 'error',
+    title: 'firewall rule that cannot be used',
+    hint: 'Correct the rule as the hint of the diagnostic says.',
+    hasOwnHints: true,
+  },
+  E1084: {
+    category: 'config',
+    severity: 'warning',
+    title: 'part of a config or a rule file that has no effect',
+    hint: 'Remove it, or write what the hint of the diagnostic says.',
+    hasOwnHints: true,
+  },
 } as const satisfies Readonly<Record<string, ErrorCode>>;
 
 export type Code = keyof typeof ERROR_CODES;

@@ -90,6 +90,8 @@ async function read(exchange: Exchange, reading: BodyReading): Promise<Uint8Arra
   const stream = exchange.bodyStream;
   if (stream === null) return NOTHING;
   const body = takenWhole(exchange, reading, stream) ?? (await collected(exchange, reading, stream));
+  if (exchange.inspectBody !== null && !(await exchange.inspectBody(body)))
+    throw new Interrupted('the body was refused');
   const contentType = headerOf(exchange.headers, 'content-type');
   const asker = { clientIp: exchange.clientIp, authenticated: reading.authenticated, wanted: () => !exchange.closed };
   reading.loop.enters(exchange, 'body');

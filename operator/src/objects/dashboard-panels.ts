@@ -154,6 +154,28 @@ const ROWS: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
     ],
   ],
   [
+    'Firewall',
+    [
+      series(
+        'Inspected requests',
+        'reqps',
+        [{ expr: rate('gw_waf_requests_total', 'outcome'), legend: '{{outcome}}' }],
+        {
+          description: '"would-deny" would be refused in mode block; "limit" did not come to its end. Only with waf.',
+        },
+      ),
+      series('Refused, or would be, by operation', 'reqps', [
+        {
+          expr: `topk(10, ${rate('gw_waf_requests_total', 'method, path, outcome', ', outcome=~"denied|would-deny|limit"')})`,
+          legend: '{{method}} {{path}} {{outcome}}',
+        },
+      ]),
+      series('Matches of rules, by family', 'short', [
+        { expr: rate('gw_waf_rule_matches_total', 'family'), legend: '{{family}} a second' },
+      ]),
+    ],
+  ],
+  [
     'Pods and plugins',
     [
       series('Requests, by pod', 'reqps', [{ expr: rate('gw_requests_total', 'pod'), legend: '{{pod}}' }]),

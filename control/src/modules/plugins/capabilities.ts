@@ -10,7 +10,7 @@ import { ControlError } from '../../errors.ts';
 import { checkStorable } from '../../http/storable.ts';
 import type { PluginInput } from './schemas.ts';
 
-const OF_PLUGIN = ['authenticates', 'authorizes', 'preflight', 'request_headers'] as const;
+const OF_PLUGIN = ['authenticates', 'authorizes', 'inspects', 'preflight', 'request_headers'] as const;
 const OF_CAPABILITIES = ['host_functions', 'request_body', 'response_body', 'cpu_ms'] as const;
 const KNOWN: ReadonlySet<string> = new Set([...OF_PLUGIN, ...OF_CAPABILITIES]);
 

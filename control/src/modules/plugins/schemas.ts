@@ -78,7 +78,7 @@ export const PluginForm = Closed({
       maxLength: 10_000,
       contentMediaType: 'application/json',
       description:
-        'JSON: an array of host functions, or an object with the members of [capabilities] and [plugin] in plugin.toml: host_functions, request_body, response_body, cpu_ms, request_headers, authenticates, authorizes, preflight. Members that are absent grant nothing; with an array, the module decides about bodies.',
+        'JSON: an array of host functions, or an object with the members of [capabilities] and [plugin] in plugin.toml: host_functions, request_body, response_body, cpu_ms, request_headers, authenticates, authorizes, inspects, preflight. Members that are absent grant nothing; with an array, the module decides about bodies.',
     }),
   ),
   config_schema: Type.Optional(

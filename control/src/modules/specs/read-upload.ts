@@ -5,6 +5,7 @@ import {
   describeSpec,
   ERROR_CODES,
   isGzip,
+  isProjectFile,
   isTar,
   type ProjectFile,
   type SpecDescription,
@@ -59,8 +60,8 @@ export async function readUpload({ bytes, filename, name, entry: wanted }: Uploa
 }
 
 /**
- * Returns the project files of an upload. Of an archive those that `gw compile` takes of a folder: YAML and JSON,
- * without hidden files. Rejects with ArchiveError.
+ * Returns the project files of an upload. Of an archive those that `gw compile` takes of a folder: documents and files
+ * of rules, without hidden ones. Rejects with ArchiveError.
  */
 export async function projectFiles(form: UploadForm, filename: string, bytes: Uint8Array): Promise<ProjectFile[]> {
   if (form === 'document') return [{ name: filename, bytes }];
@@ -69,15 +70,8 @@ export async function projectFiles(form: UploadForm, filename: string, bytes: Ui
 
 /** Returns the files of an archive that a project uses, by name. */
 export function specFiles(files: ReadonlyMap<string, Uint8Array>): ProjectFile[] {
-  const taken = [...files].filter(([name]) => isSpecFile(name)).map(([name, bytes]) => ({ name, bytes }));
+  const taken = [...files].filter(([name]) => isProjectFile(name)).map(([name, bytes]) => ({ name, bytes }));
   return taken.sort((a, b) => (a.name < b.name ? -1 : 1));
-}
-
-function isSpecFile(name: string): boolean {
-  const parts = name.split('/');
-  // A name that leaves the folder is kept here, so that it is refused later.
-  const isHidden = parts.some((part) => (part.startsWith('.') && part !== '..') || part === 'node_modules');
-  return /\.(ya?ml|json)$/i.test(name) && !isHidden;
 }
 
 /** Formats by their first bytes, which YAML and JSON never have. */

@@ -3,6 +3,8 @@ export interface Program {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Reads standard input, whole, when it has ended. Rejects if it is longer than `most` bytes. */
   stdin(most: number): Promise<Uint8Array>;
+  /** Reads standard input as it arrives, whatever its length. */
+  input(): AsyncIterable<Uint8Array>;
   stdout(output: string | Uint8Array): void;
   stderr(text: string): void;
   exit(code: number): void;

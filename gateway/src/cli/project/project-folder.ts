@@ -13,6 +13,7 @@ import {
   type ProjectFile,
   type ProjectPlugin,
 } from '../../compiler/project/project.ts';
+import { isProjectFile } from '../../compiler/project/project-files.ts';
 import { fileFault } from '../../files/file-fault.ts';
 import { builtinNames, builtinPlugins, loadBuiltinPlugin } from '../../plugins/builtin.ts';
 import { DownloadError } from '../../plugins/download.ts';
@@ -86,7 +87,7 @@ export async function readProjectFolder({
   const paths = given.length > 0 ? given.map((spec) => resolve(spec)) : await specsOfManifest(path, manifest, reads);
   const folders = given.length > 0 ? [...new Set(paths.map((spec) => dirname(spec)))] : [specsFolder(path, manifest)];
   const root = commonFolder([home, ...folders]);
-  const files = await specFiles(paths, folders, root, reads);
+  const files = await specFiles(paths, folders, root, { reads, config: manifest.text });
   const { renamed, ...plain } =
     asTheyAre && given.length > 0 ? withPlainNames(files) : { ...files, renamed: NOT_RENAMED };
   const { text } = manifest;
@@ -130,7 +131,7 @@ export async function readSpecs(
   const paths = given.map((spec) => resolve(spec));
   const folders = [...new Set(paths.map((spec) => dirname(spec)))];
   const root = commonFolder(folders);
-  return { ...(await specFiles(paths, folders, root, reads)), pathOf: pathsOf(root, given) };
+  return { ...(await specFiles(paths, folders, root, { reads })), pathOf: pathsOf(root, given) };
 }
 
 const NOT_RENAMED: ReadonlyMap<string, string> = new Map();
@@ -190,14 +191,25 @@ export function withPlainNames({
   };
 }
 
-async function specFiles(paths: readonly string[], folders: readonly string[], root: string, reads: ReadPaths) {
+interface SpecFilesDeps {
+  readonly reads: ReadPaths;
+  /** Text of the manifest, whose configs may name files. */
+  readonly config?: string;
+}
+
+async function specFiles(
+  paths: readonly string[],
+  folders: readonly string[],
+  root: string,
+  { reads, config = '' }: SpecFilesDeps,
+) {
   reads.within(root);
   const nameOf = (file: string) => nameIn(root, file);
   // Named files are read at once, so that a missing one is reported here.
   const specs = await Promise.all(paths.map((spec) => readSpec(nameOf(spec), spec, reads)));
   const files = new Map<string, ProjectFile>();
   // A single document may lie in a home directory.
-  const around = specs.some(refersToOthers) ? folders : [];
+  const around = namesRules(config) || specs.some((spec) => refersToOthers(spec) || bindsRules(spec)) ? folders : [];
   for (const each of (await Promise.all(around.map((one) => filesBelow(one, reads)))).flat()) {
     files.set(nameOf(each), lazyFile(nameOf(each), each, reads));
   }
@@ -210,6 +222,17 @@ function refersToOthers({ bytes }: ProjectFile): boolean {
   const text = Buffer.from(bytes).toString('latin1');
   const maps = /\bmapping["']?\s*:/.test(text) && /\.(?:ya?ml|json)\b/i.test(text);
   return maps || /\$(?:dynamicR|r)ef["']?\s*:\s*["']?[^#"'\s]/.test(text);
+}
+
+/** Reports whether a plugin's config in the document may name files of firewall rules. */
+function bindsRules({ bytes }: ProjectFile): boolean {
+  const text = Buffer.from(bytes).toString('latin1');
+  return text.includes('x-gw-') && namesRules(text);
+}
+
+/** The same of the manifest's text. */
+function namesRules(text: string): boolean {
+  return text.includes('.conf') && /\brules["']?\s*:/.test(text);
 }
 
 /** `manifest`: a file among the specs that is not itself a spec. */
@@ -244,7 +267,7 @@ function isSpecName(name: string): boolean {
 }
 
 /**
- * Returns the files that specs may refer to. Links are not followed: files outside the folder are not the project's
+ * Returns the files that specs and configs may refer to. Links are not followed: files outside the folder are not the project's
  * (docs/decisions.md#references-stay-inside).
  */
 async function filesBelow(folder: string, reads: ReadPaths): Promise<string[]> {
@@ -261,7 +284,7 @@ async function filesBelow(folder: string, reads: ReadPaths): Promise<string[]> {
     for (const entry of entries) {
       if (entry.name.startsWith('.') || entry.name === 'node_modules') continue;
       if (entry.isDirectory()) waiting.push(join(next, entry.name));
-      else if (entry.isFile() && isSpecName(entry.name)) found.push(join(next, entry.name));
+      else if (entry.isFile() && isProjectFile(entry.name)) found.push(join(next, entry.name));
     }
     if (found.length > MAX_FILES)
       throw new ManifestError(`${folder} holds more than ${MAX_FILES} files: give a folder of specs`);

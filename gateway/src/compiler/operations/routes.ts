@@ -62,7 +62,7 @@ export function routeOf(declared: DeclaredOperation, file: string, deps: RouteDe
   checkHeaders(declared, diagnostics);
   const security = securityOf(declared, documents, diagnostics);
   const middlewares = middlewaresOf(declared.layers, diagnostics).flatMap((declaredUse) => {
-    const bound = binder.bind(declaredUse, 'middleware');
+    const bound = binder.bind(declaredUse, 'middleware', spec.document.file);
     if (bound && template) checkFit(bound, declaredUse, { method, path, names: template.names }, diagnostics);
     return bound ? [{ ...bound, place: placeOf(declaredUse.at), declared: declaredUse }] : [];
   });
@@ -78,7 +78,7 @@ export function routeOf(declared: DeclaredOperation, file: string, deps: RouteDe
     }
     return null;
   }
-  const dispatcher = dispatch ? binder.bind(dispatch, 'dispatcher') : null;
+  const dispatcher = dispatch ? binder.bind(dispatch, 'dispatcher', spec.document.file) : null;
   if (dispatch && dispatcher && template)
     checkFit(dispatcher, dispatch, { method, path, names: template.names }, diagnostics);
   if (dispatcher && !carriesMessages(declared, dispatcher, deps)) return null;

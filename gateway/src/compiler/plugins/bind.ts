@@ -17,6 +17,7 @@ import { manifestPlace, placeInConfig } from '../project/manifest-place.ts';
 import type { Project } from '../project/project.ts';
 import type { BoundUse } from './admitted-headers.ts';
 import { type ConfigChecks, checkConditions, decidesByCaller } from './conditions.ts';
+import type { ConfigData } from './config-data.ts';
 import { type ConfigError, isReference } from './config-schema.ts';
 import { type BoundConfig, type PluginLoad, type Plugins, type PreparedPlugin, usesAny } from './plugins.ts';
 
@@ -25,16 +26,20 @@ interface Bound {
   readonly errors: readonly ConfigError[];
 }
 
+export interface BinderChecks extends ConfigChecks {
+  readonly data: ConfigData;
+}
+
 export class Binder {
   readonly #plugins: Plugins;
   readonly #project: Project;
   readonly #diagnostics: Diagnostics;
-  readonly #checks: ConfigChecks;
+  readonly #checks: BinderChecks;
   readonly #configs = new Map<string, Bound>();
   /** Bound configs by plugin and config. */
   readonly #bound = new Map<string, BoundConfig & { readonly name: string }>();
 
-  constructor(plugins: Plugins, project: Project, diagnostics: Diagnostics, checks: ConfigChecks) {
+  constructor(plugins: Plugins, project: Project, diagnostics: Diagnostics, checks: BinderChecks) {
     this.#plugins = plugins;
     this.#project = project;
     this.#diagnostics = diagnostics;
@@ -53,8 +58,8 @@ export class Binder {
     return plugin ? decidesByCaller(plugin, config, this.#checks.readCondition) : false;
   }
 
-  /** Returns null, with a diagnostic, if the plugin cannot be used so. */
-  bind(declared: DeclaredUse, type: PluginType): BoundUse | null {
+  /** Returns null, with a diagnostic, if the plugin cannot be used so. `spec`: file of the document that is served. */
+  bind(declared: DeclaredUse, type: PluginType, spec: string): BoundUse | null {
     const { name, at } = declared;
     const plugin = this.#plugins.use(name);
     // Credentials are reported without looking the plugin up: some servers check documents alone.
@@ -101,8 +106,11 @@ export class Binder {
         EXPRESSION_HINT,
       );
     }
-    if (errors.length === 0 && conditions.errors.length === 0) this.#note(name, resolved, placeOf(at));
-    const use: PluginUse = { name, config: resolved };
+    const isValid = errors.length === 0 && conditions.errors.length === 0;
+    const place = (pointer: string) => placeInConfig(declared, pointer, projectConfig);
+    const complete = isValid ? this.#checks.data.add(plugin, resolved, { spec, place }) : null;
+    if (complete) this.#note(name, complete, placeOf(at));
+    const use: PluginUse = { name, config: complete ?? resolved };
     return { plugin, use, conditionHeaders: conditions.headers };
   }
 

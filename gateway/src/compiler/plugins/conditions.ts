@@ -3,7 +3,7 @@
  */
 import { marked } from '../../artifact/config-marks.ts';
 import type { JsonObject } from '../../artifact/format.ts';
-import type { ConfigFeatures, ReadCondition } from '../../capability/config-checks.ts';
+import type { ConfigFeatures, DataCompiler, ReadCondition } from '../../capability/config-checks.ts';
 import { messageOf } from '../../text/message-of.ts';
 import type { Project } from '../project/project.ts';
 import { isReference } from './config-schema.ts';
@@ -16,6 +16,8 @@ const OF_CALLERS: ReadonlySet<string> = new Set(['method', 'consumer', 'groups',
 export interface ConfigChecks extends Pick<ConfigFeatures, 'isHash'> {
   /** Null if the project uses no conditions. */
   readonly readCondition: ReadCondition | null;
+  /** Compilers of data by kind; those that the project may need. */
+  readonly dataCompilers: ReadonlyMap<string, DataCompiler>;
 }
 
 export interface CheckedConditions {
@@ -32,12 +34,29 @@ export async function conditionReader(
   { plugins, files }: Project,
   { loadConditions }: ConfigFeatures,
 ): Promise<ReadCondition | null> {
-  const used = plugins.some(
-    ({ name, configSchema }) =>
-      mentionsMark(configSchema) &&
-      files.some(({ bytes }) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(name)),
-  );
+  const used = plugins.some(({ name, configSchema }) => mentionsMark(configSchema) && isMentioned(name, files));
   return used ? await loadConditions() : null;
+}
+
+/** Loads the compilers of data that plugins of the project name, if a document may use these. */
+export async function dataCompilersOf(
+  { plugins, files }: Project,
+  { loadDataCompiler }: ConfigFeatures,
+): Promise<ReadonlyMap<string, DataCompiler>> {
+  const kinds = plugins.flatMap(({ name, configSchema }) => {
+    const kind = configSchema?.['x-gw-data'];
+    return typeof kind === 'string' && isMentioned(name, files) ? [kind] : [];
+  });
+  const loads = [...new Set(kinds)].flatMap((kind) => {
+    const load = Object.hasOwn(loadDataCompiler, kind) ? loadDataCompiler[kind] : undefined;
+    return load ? [[kind, load] as const] : [];
+  });
+  return new Map(await Promise.all(loads.map(async ([kind, load]) => [kind, await load()] as const)));
+}
+
+/** Reports whether a file may name the plugin. */
+function isMentioned(name: string, files: Project['files']): boolean {
+  return files.some(({ bytes }) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(name));
 }
 
 function mentionsMark(schema: JsonObject | undefined): boolean {

@@ -13,6 +13,7 @@ import { messageOf } from '../../text/message-of.ts';
 import { isCpuExceeded, type LoadedModule, type PluginRuntime } from '../../wasm/index.ts';
 import { manifestPlace } from '../project/manifest-place.ts';
 import type { Project } from '../project/project.ts';
+import type { DataEntry } from './config-data.ts';
 import { isReference } from './config-schema.ts';
 import { loadOnlyRuntime } from './load-only-runtime.ts';
 import { artifactPlugin, type PluginLoad } from './plugins.ts';
@@ -28,13 +29,13 @@ interface LoadCheckDeps {
 
 /** Reports the first fault of each plugin. */
 export async function checkLoads(
-  all: readonly PluginLoad[],
+  { loads: all, data }: { readonly loads: readonly PluginLoad[]; readonly data: readonly DataEntry[] },
   { project, diagnostics, features }: LoadCheckDeps,
 ): Promise<void> {
   const loads = all.filter((load) => !known.use(digestOf(load)));
   if (loads.length === 0) return;
   const plugins = loads.map(({ plugin: { wasm, manifest } }) => ({ wasm, declared: manifest.host_functions }));
-  const { runtime, close } = await loadOnlyRuntime(features, plugins);
+  const { runtime, close } = await loadOnlyRuntime(features, plugins, data);
   try {
     for (const load of loads) {
       const fault = await faultOf(load, runtime);

@@ -8,6 +8,7 @@ import { MemoryState } from '../../state/memory-state.ts';
 import { LabelledCounter } from '../../telemetry/labelled-counter.ts';
 import { LabelledHistogram } from '../../telemetry/labelled-histogram.ts';
 import { createPluginRuntime, functionsOf, type PluginFunctions, type PluginRuntime } from '../../wasm/index.ts';
+import type { DataEntry } from './config-data.ts';
 
 /**
  * Lets plugins open in `init` whatever they may open in a gateway, without a network or files behind it
@@ -16,6 +17,7 @@ import { createPluginRuntime, functionsOf, type PluginFunctions, type PluginRunt
 export async function loadOnlyRuntime(
   { capabilities: all }: Pick<Features, 'capabilities'>,
   plugins: readonly PluginFunctions[],
+  data: readonly DataEntry[],
 ): Promise<{ readonly runtime: PluginRuntime; readonly close: () => void }> {
   const never = new Promise<never>(() => {});
   const open = openCapabilities(all, {
@@ -28,7 +30,11 @@ export async function loadOnlyRuntime(
     log: () => {},
   });
   // Some certificate: which one it will be is not known here.
-  const artifact = { readPem: () => rootCertificates[0] ?? '', log: () => {} };
+  const artifact = {
+    readPem: () => rootCertificates[0] ?? '',
+    data: new Map(data.map(({ path, bytes }) => [path, bytes])),
+    log: () => {},
+  };
   const capabilities = await open.load(artifact, functionsOf(plugins));
   const runtime = createPluginRuntime({
     capabilities: capabilities.list,

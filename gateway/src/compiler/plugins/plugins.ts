@@ -151,7 +151,8 @@ export class Plugins {
 }
 
 export function artifactPlugin({ name, manifest, wasm, marks }: PreparedPlugin): ArtifactPlugin {
-  const { version, type, host_functions, request_body, response_body, cpu_ms, preflight, authenticates } = manifest;
+  const { version, type, host_functions, request_body, response_body, cpu_ms } = manifest;
+  const { preflight, inspects, authenticates } = manifest;
   const config_marks = manifestMarks(marks);
   return {
     name,
@@ -167,6 +168,7 @@ export function artifactPlugin({ name, manifest, wasm, marks }: PreparedPlugin):
       ...(cpu_ms === undefined ? {} : { cpu_ms }),
     },
     ...(preflight ? { preflight } : {}),
+    ...(inspects ? { inspects } : {}),
     ...(authenticates ? { authenticates } : {}),
     ...(config_marks ? { config_marks } : {}),
   };
