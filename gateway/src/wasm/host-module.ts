@@ -4,19 +4,19 @@
  * exports `input(length) -> pointer`, entries `() -> length`, and `output() -> pointer`.
  */
 import { REFUEL } from './binary/injected.ts';
-import { ENTER, FUEL, GLOBAL, WRITTEN } from './binary/rewrite.ts';
+import { FUEL } from './binary/rewrite.ts';
 import type { MeteredModule } from './binary/types.ts';
 import { CpuClock } from './call/cpu.ts';
 import { GuestMemory } from './call/guest-memory.ts';
 import { account, isBusy, nextTurn } from './call/turns.ts';
 import { compileModule } from './compile-module.ts';
 import { meteredModule } from './metered-modules.ts';
-import { Snapshot } from './snapshot.ts';
+import { exportedFunction, exportedGlobal, ModuleState } from './module-state.ts';
+import type { Snapshot } from './snapshot.ts';
 
 /** Fuel for making room for a frame, which cannot be suspended: it copies nothing but that. */
 const ROOM_FUEL = 2 ** 30;
 const INITIALIZE = '_initialize';
-const PAGE = 65_536;
 
 export interface HostModuleOptions {
   /** Most bytes of memory of an instance. */
@@ -70,11 +70,8 @@ export class HostInstance {
   readonly #memory: GuestMemory;
   readonly #exports: WebAssembly.Instance['exports'];
   readonly #fuel: WebAssembly.Global;
-  readonly #globals: readonly WebAssembly.Global[];
-  readonly #blockBits: number;
+  readonly #state: ModuleState;
   readonly #entries = new Map<string, () => Promise<number>>();
-  /** State that memory equals, except for blocks that were written to; null: unknown. */
-  #restored: Snapshot | null = null;
   #check: () => void = () => {};
 
   constructor(module: WebAssembly.Module, metered: MeteredModule, imports: HostModuleOptions['imports']) {
@@ -90,19 +87,18 @@ export class HostInstance {
     if (!(memory instanceof WebAssembly.Memory)) throw new Error('the module exports no memory');
     this.#exports = exports;
     this.#memory = new GuestMemory(memory, () => {}, metered.blockBits);
-    this.#blockBits = metered.blockBits;
-    this.#fuel = this.#global(FUEL);
-    this.#globals = metered.mutableGlobals.map(({ index }) => this.#global(GLOBAL + index));
+    this.#fuel = exportedGlobal(exports, FUEL);
+    this.#state = new ModuleState(exports, this.#memory, metered);
   }
 
   /** Bytes of memory. */
   get size(): number {
-    return this.#memory.bytes.length;
+    return this.#state.size;
   }
 
   /** Takes the state that later calls begin with. */
   snapshot(): Snapshot {
-    return new Snapshot(this.#memory, this.#globals);
+    return this.#state.snapshot();
   }
 
   /** Runs the initialisers of the toolchain. */
@@ -117,12 +113,12 @@ export class HostInstance {
   async call(from: Snapshot | null, entry: string, frame: Uint8Array, limits: FrameCall): Promise<FrameResult> {
     if (isBusy()) await nextTurn();
     limits.check();
-    this.#restore(from);
-    this.#fuel.value = ROOM_FUEL;
-    const pointer = this.#function('input')(frame.length);
+    if (from === null) this.#fuel.value = ROOM_FUEL;
+    else this.#state.restore(from, ROOM_FUEL);
+    const pointer = exportedFunction(this.#exports, 'input')(frame.length);
     this.#memory.writeFrom(frame, 0, pointer, frame.length);
     const { length, cpuMs } = await this.#run(entry, limits);
-    return { bytes: this.#memory.copy(this.#function('output')(), length), cpuMs };
+    return { bytes: this.#memory.copy(exportedFunction(this.#exports, 'output')(), length), cpuMs };
   }
 
   async #run(entry: string, { cpuMs, check }: FrameCall): Promise<{ readonly length: number; readonly cpuMs: number }> {
@@ -140,40 +136,8 @@ export class HostInstance {
   }
 
   #entry(name: string): () => Promise<number> {
-    const known = this.#entries.get(name) ?? WebAssembly.promising(this.#function(name));
+    const known = this.#entries.get(name) ?? WebAssembly.promising(exportedFunction(this.#exports, name));
     this.#entries.set(name, known);
     return known;
   }
-
-  #restore(from: Snapshot | null): void {
-    if (from === null) return;
-    const memory = this.#memory;
-    if (from.size > this.size) memory.grow((from.size - this.size) / PAGE);
-    if (this.#restored === from) {
-      const written = this.#function(WRITTEN);
-      const low = written(0) | memory.writtenLow;
-      from.restoreWritten(memory, low, written(1) | memory.writtenHigh, this.#blockBits);
-    } else {
-      from.restore(memory);
-      this.#restored = from;
-    }
-    memory.forgetWritten();
-    from.enter(this.#function(ENTER), ROOM_FUEL);
-  }
-
-  #global(name: string): WebAssembly.Global {
-    const value = this.#exports[name];
-    if (value instanceof WebAssembly.Global) return value;
-    throw new Error(`the module exports no global ${name}`);
-  }
-
-  #function(name: string): (...args: (number | bigint)[]) => number {
-    const value = this.#exports[name];
-    if (isFunction(value)) return value;
-    throw new Error(`the module exports no function ${name}`);
-  }
-}
-
-function isFunction(value: unknown): value is (...args: (number | bigint)[]) => number {
-  return typeof value === 'function';
 }

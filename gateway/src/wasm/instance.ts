@@ -3,25 +3,22 @@ import { type Exchange, Interrupted } from '../exchange.ts';
 import { REFUEL } from './binary/injected.ts';
 import type { Hook } from './binary/module-shapes.ts';
 import { PluginLoadError } from './binary/plugin-load-error.ts';
-import { ENTER, FUEL, GLOBAL, WRITTEN } from './binary/rewrite.ts';
-import type { MutableGlobal } from './binary/types.ts';
+import { FUEL } from './binary/rewrite.ts';
 import { type Binding, Call, type Holder } from './call/call.ts';
 import { failed, logFailure, outcomeOf } from './call/outcome.ts';
 import { ANSWERED, type ChunkResult, type Outcome } from './call/plugin.ts';
 import { ABI_MODULE, type RuntimeFunctions } from './host/host-functions.ts';
-import { Snapshot } from './snapshot.ts';
+import { exportedFunction, exportedGlobal, ModuleState, type StateLayout } from './module-state.ts';
+import type { Snapshot } from './snapshot.ts';
 
 /** State that instances of one module share. */
-export interface ModuleCode {
+export interface ModuleCode extends StateLayout {
   readonly module: WebAssembly.Module;
   readonly functions: RuntimeFunctions;
   /** Names of the host functions that it imports. */
   readonly imports: readonly string[];
   /** Exported functions that the host may call. */
   readonly entries: readonly string[];
-  readonly mutableGlobals: readonly MutableGlobal[];
-  /** Binary logarithm of the size of the blocks of memory that are noted when they are written to. */
-  readonly blockBits: number;
 }
 
 /** Receives an instance when its call is over. */
@@ -34,20 +31,13 @@ export interface InstanceOwner extends Holder {
 
 type Entry = () => number | Promise<number>;
 type Observer = (seconds: number) => void;
-const PAGE = 65_536;
 const ignore: Observer = () => {};
 
 export class Instance {
   readonly call: Call;
   readonly #owner: InstanceOwner;
   readonly #entries: { readonly [name: string]: Entry | undefined };
-  readonly #enter: (...state: (number | bigint)[]) => void;
-  /** Returns bits of the blocks of memory that the module has written to since it was entered. */
-  readonly #written: (half: number) => number;
-  readonly #blockBits: number;
-  readonly #globals: readonly WebAssembly.Global[];
-  /** State that memory equals, except for blocks that were written to; null: unknown. */
-  #restored: Snapshot | null = null;
+  readonly #state: ModuleState;
   /** Bytes of memory that the call began with. */
   #size = 0;
   #observe: Observer = ignore;
@@ -69,10 +59,7 @@ export class Instance {
     call.attach(memory, exportedGlobal(exports, FUEL), states, code.blockBits);
     this.call = call;
     this.#owner = owner;
-    this.#enter = exportedFunction(exports, ENTER);
-    this.#written = exportedFunction(exports, WRITTEN);
-    this.#blockBits = code.blockBits;
-    this.#globals = code.mutableGlobals.map(({ index }) => exportedGlobal(exports, GLOBAL + index));
+    this.#state = new ModuleState(exports, call.memory, code);
     this.#entries = Object.fromEntries(
       code.entries.map((name): [string, Entry] => {
         const entry = exportedFunction(exports, name);
@@ -83,12 +70,12 @@ export class Instance {
 
   /** Bytes of memory. */
   get size(): number {
-    return this.call.memory.bytes.length;
+    return this.#state.size;
   }
 
   /** Takes the state that later calls begin with. */
   snapshot(): Snapshot {
-    return new Snapshot(this.call.memory, this.#globals);
+    return this.#state.snapshot();
   }
 
   /** Puts everything in place for a call from the state of `from` (null: as it is). The clock runs until `finish`. */
@@ -103,24 +90,9 @@ export class Instance {
     call.begin(binding, hook, exchange);
     if (chunk) call.chunk = chunk;
     const fuel = call.clock.start(binding.cpuMs);
-    if (from && from.size > this.size) call.memory.grow((from.size - this.size) / PAGE);
+    if (from) this.#state.restore(from, fuel);
+    else call.burn(-fuel);
     this.#size = from?.size ?? this.size;
-    if (from) {
-      this.#restore(from);
-      from.enter(this.#enter, fuel);
-    } else call.burn(-fuel);
-  }
-
-  #restore(from: Snapshot): void {
-    const { memory } = this.call;
-    if (this.#restored === from) {
-      const low = this.#written(0) | memory.writtenLow;
-      from.restoreWritten(memory, low, this.#written(1) | memory.writtenHigh, this.#blockBits);
-    } else {
-      from.restore(memory);
-      this.#restored = from;
-    }
-    memory.forgetWritten();
   }
 
   #start(
@@ -219,23 +191,4 @@ export class Instance {
     if (this.size === this.#size) this.#owner.release(this);
     else this.#owner.drop(this);
   }
-}
-
-function exportedGlobal(exports: WebAssembly.Instance['exports'], name: string): WebAssembly.Global {
-  const value = exports[name];
-  if (!(value instanceof WebAssembly.Global)) throw new PluginLoadError(`the module exports no global ${name}`);
-  return value;
-}
-
-function exportedFunction(
-  exports: WebAssembly.Instance['exports'],
-  name: string,
-): (...args: (number | bigint)[]) => number {
-  const value = exports[name];
-  if (!isFunction(value)) throw new PluginLoadError(`the module exports no function ${name}`);
-  return value;
-}
-
-function isFunction(value: unknown): value is (...args: (number | bigint)[]) => number {
-  return typeof value === 'function';
 }
