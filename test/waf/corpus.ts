@@ -192,7 +192,7 @@ function queryEscape(text: string): string {
 
 /**
  * Splits a request as a lenient server does: anything is a method, a target or a header, and the body has the length
- * that its head says. Returns null where there is no request line of three parts, or no length that can be read.
+ * that its head says. Returns null if the request line has not three parts, or if the length cannot be read.
  */
 export function splitRequest(raw: Buffer): RequestParts | null {
   const text = raw.toString('latin1');

@@ -31,7 +31,7 @@ export interface Marks {
   readonly members: readonly MemberMark[];
   /** `x-gw-methods` of the schema itself: the methods of operations that the plugin can serve; null: any. */
   readonly methods: readonly string[] | null;
-  /** `x-gw-data` of the schema itself: the kind of the artifact's entry that is made from a config; null: none. */
+  /** `x-gw-data` of the schema itself: the kind of the artifact's entry that is made from a config; null without the mark. */
   readonly data: string | null;
 }
 

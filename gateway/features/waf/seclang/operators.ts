@@ -12,7 +12,7 @@ import { trimmed } from './source.ts';
 import { REFUSED_OPERATORS } from './unsupported.ts';
 import { FILE_OPERATORS, OPERATORS, type OperatorName } from './vocabulary.ts';
 
-/** Returns the content of a file of the project by its name in a rule; undefined if there is none. */
+/** Returns the content of the project's file with the name that a rule has; undefined if the project lacks the file. */
 export type ReadData = (name: string) => Uint8Array | undefined;
 
 const known = new NameTable(Object.keys(OPERATORS).map((name) => [name, name as OperatorName] as const));

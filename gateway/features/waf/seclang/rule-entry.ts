@@ -92,7 +92,7 @@ function programLink(
   };
 }
 
-/** A status for refusals, as default actions have it, is none for a redirect. */
+/** A redirect ignores a default status for refusals. */
 function statusOf({ kind }: Disruptive, status: number | undefined): number {
   if (kind !== 'redirect') return status ?? STANDARD_STATUS.deny;
   return status !== undefined && REDIRECTS.includes(status) ? status : STANDARD_STATUS.redirect;

@@ -96,7 +96,7 @@ function endOfPlain(text: string, from: number): number {
   return end < 0 ? text.length : end;
 }
 
-/** Offset of a closing character that no backslash precedes; -1 if there is none. */
+/** Returns the offset of the first closing character without a backslash before it, or -1. */
 function endBefore(text: string, from: number, closing: string): number {
   for (let at = from; at < text.length; at++) {
     if (text[at] === '\\') at++;

@@ -48,11 +48,6 @@ impl Arena {
         true
     }
 
-    /// Bytes that are taken, with those that were freed since.
-    pub fn used(&self) -> usize {
-        self.next.get() - self.start.get()
-    }
-
     /// Reports whether a call may allocate so many bytes more.
     pub fn has_room(&self, bytes: usize) -> bool {
         self.end.get() == 0 || bytes <= BYTES && self.next.get() + bytes + RESERVE <= self.end.get()

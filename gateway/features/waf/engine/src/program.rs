@@ -12,7 +12,7 @@ const VERSION: u64 = 1;
 /// Names of the files of the Core Rule Set begin with it (`compile/core-rules.ts`).
 const CORE: &[u8] = b"@owasp_crs/";
 
-/// Reads a program. Fails for bytes that are none, or that point past its rules, and for a pattern that does not compile.
+/// Reads a program. Fails if the bytes are damaged or name a rule past the last one, or if a pattern does not compile.
 pub fn read(bytes: &[u8]) -> Result<RuleSet, String> {
     let rest = bytes.strip_prefix(MAGIC).ok_or("the bytes are no program of rules")?;
     let mut input = Input { bytes: rest, strings: Vec::new() };
@@ -210,8 +210,8 @@ impl Program<'_> {
                 // The host holds bodies, with files or without.
                 5 => drop(input.number()?),
                 6 => settings.request_limit_rejects = Some(input.rejects()?),
-                7 => settings.json_depth = Some(input.size()?),
-                8 => settings.arguments = Some(input.size()?),
+                // Depth of JSON and number of arguments are settings of each call.
+                7 | 8 => drop(input.number()?),
                 9 => settings.response_body = Some(input.boolean()?),
                 10 => settings.response_limit = Some(input.size()?),
                 11 => settings.response_limit_rejects = Some(input.rejects()?),

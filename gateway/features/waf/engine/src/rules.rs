@@ -339,8 +339,6 @@ pub struct Settings {
     pub request_body: Option<bool>,
     pub request_limit: Option<usize>,
     pub request_limit_rejects: Option<bool>,
-    pub json_depth: Option<usize>,
-    pub arguments: Option<usize>,
     pub response_body: Option<bool>,
     pub response_limit: Option<usize>,
     pub response_limit_rejects: Option<bool>,

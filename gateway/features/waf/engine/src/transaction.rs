@@ -217,7 +217,7 @@ impl<'a> Transaction<'a> {
         transaction
     }
 
-    /// Rules past the last one are none.
+    /// Leaves out indexes past the last rule.
     pub(crate) fn remove_rules(&mut self, ranges: &RuleRanges) {
         for range in ranges {
             let end = self.removed.len().min(range.end().saturating_add(1));

@@ -66,12 +66,6 @@ pub extern "C" fn seal() -> usize {
     usize::from(!crate::arena::ARENA.seal())
 }
 
-/// Returns how many bytes a call has allocated.
-#[unsafe(no_mangle)]
-pub extern "C" fn used() -> usize {
-    crate::arena::ARENA.used()
-}
-
 /// Returns where the output of the last call is.
 #[unsafe(no_mangle)]
 pub extern "C" fn output() -> *const u8 {
