@@ -435,6 +435,11 @@ export class Exchange {
     this.response.body = null;
   }
 
+  /** Whether the body must be read before the dispatcher may see it, since `inspectBody` asks for it. */
+  get awaitsInspection(): boolean {
+    return this.inspectBody !== null && this.bodyStream !== null;
+  }
+
   /** Drops the references to its generation. `operation`: without parts of the generation. */
   outliveGeneration(operation: MatchedOperation | null): void {
     this.operation = operation;

@@ -201,7 +201,7 @@ class RequestRun implements BodyReading {
       }
       if (!this.#goesOn(step, outcome)) return this.#stop(outcome);
     }
-    const needsBody = op.body !== null || (exchange.inspectBody !== null && exchange.bodyStream !== null);
+    const needsBody = op.body !== null || exchange.awaitsInspection;
     if (!needsBody || exchange.body !== null) return this.#dispatch(op);
     return this.#validateBody(op);
   }
@@ -308,7 +308,7 @@ class RequestRun implements BodyReading {
     const exchange = this.#exchange;
     const reads = needsReading(exchange, this);
     if (reads === undefined) return false;
-    if (!reads && (exchange.inspectBody === null || exchange.bodyStream === null)) return true;
+    if (!reads && !exchange.awaitsInspection) return true;
     try {
       await exchange.readBody();
       return true;

@@ -1,4 +1,5 @@
 /** Counts over the lines of an access log: what `waf` found, by operation, rule and variable, within a bound of memory. */
+import { isEvaluation } from '../../../features/waf/host/waf-metrics.ts';
 import type { AuditLine, AuditMatch, Outcome } from './audit-line.ts';
 
 /** Most rows of the report, each a variable of a rule of an operation: a client chooses names of parameters. */
@@ -10,8 +11,6 @@ export const MOST_NETWORKS = 100;
 /** Requests that are named of each operation. */
 const MOST_EXAMPLES = 3;
 
-/** Rules that compare scores, or report them: other rules lead to their matches. */
-const EVALUATING_TAGS = ['anomaly-evaluation', 'reporting'];
 /** Variables whose values come out of other variables. */
 const DERIVED = /^(?:TX|RULE|MATCHED_VARS?(?:_NAMES?)?)(?::|$)/;
 
@@ -141,7 +140,7 @@ function isRefused(outcome: Outcome): boolean {
 }
 
 export function isFinding({ tags }: AuditMatch): boolean {
-  return !tags.some((tag) => EVALUATING_TAGS.includes(tag));
+  return !isEvaluation(tags);
 }
 
 /** Returns the variables of one rule's matches: those that other variables lead to only if there are no others. */
