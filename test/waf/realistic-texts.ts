@@ -113,7 +113,7 @@ const IDENTIFIERS = [
 ];
 const PHONES = ['+41 44 668 18 00', '(555) 123-4567', '0800 123 456'];
 const DATES = ['2026-11-28', '2026-11-28T15:00:00Z', '28.11.2026', 'last monday'];
-const PATHS = ['src/main.ts', 'docs/README.md', 'photo (1).jpg', 'Q3 report_final.xlsx', 'images/logo.png'];
+const PATHS = ['src/main.ts', 'src/README.md', 'photo (1).jpg', 'Q3 report_final.xlsx', 'images/logo.png'];
 const WORDS = [
   'open',
   'created_at',
