@@ -70,12 +70,13 @@ it('has the project, its artifact by the same hash, and the gateways as data pla
     const planes = await get(`/projects/${project}/data-planes?status=connected`);
     expect(planes.map((plane) => plane.current_artifact_hash)).toEqual([hash, hash]);
   };
-  const [, first = ''] = /serves revision \d+, (sha256:[0-9a-f]{64})/.exec(output()) ?? [];
-  await eventually(() => served(first));
+  const hashes = () => [...output().matchAll(/serves revision \d+, (sha256:[0-9a-f]{64})/g)].map(([, hash]) => hash);
+  // Deployed by the control plane, it may not be told of yet.
+  await eventually(async () => expect(hashes()).not.toEqual([]));
+  await eventually(() => served(hashes()[0] ?? ''));
 
   const file = join(folder, '4-api-spec.yaml');
   await writeFile(file, (await readFile(file, 'utf8')).replace('summary:', 'summary: Changed,'));
-  const hashes = () => [...output().matchAll(/serves revision \d+, (sha256:[0-9a-f]{64})/g)].map(([, hash]) => hash);
   await eventually(async () => expect(new Set(hashes()).size).toBe(2));
   await eventually(() => served(hashes().at(-1) ?? ''));
 });
