@@ -65,7 +65,7 @@ export { holdsCredential } from '../src/headers/credential-names.ts';
 export { isFieldValue } from '../src/headers/field-syntax.ts';
 export { HOPS } from '../src/headers/hops.ts';
 export { parseHttpDate } from '../src/headers/http-date.ts';
-export { isUtf8, mediaTypeOf } from '../src/headers/media-type.ts';
+export { isJson, isUtf8, mediaTypeOf } from '../src/headers/media-type.ts';
 export { retryAfterMs } from '../src/headers/retry-after.ts';
 export { RepeatedMember } from '../src/json/escaped-names.ts';
 export { isWrittenNumber, type JsonNumber, numberText, plainNumber } from '../src/json/exact-json.ts';

@@ -1,6 +1,7 @@
 /**
- * Shows what values that a document proves harmless change about the verdicts on the rule set's tests: declares each
- * argument of each request in turn with each of some schemas, and prints verdicts that differ:
+ * Shows what a document changes about the verdicts on the rule set's tests. Declares each argument of each request in
+ * turn: first as a name whose values may be anything, then with each of some schemas. Prints verdicts that differ because
+ * the document has the name, and those that differ from them because it proves the value:
  * `node test/waf/document-knowledge.ts --program PATH [--sample]`, the path of the native engine.
  */
 import { parseArgs } from 'node:util';
@@ -14,7 +15,11 @@ import { askFrames } from './native-engine.ts';
 import type { OracleRequest } from './oracle.ts';
 import { answerOf } from './upstream.ts';
 
+/** A declaration of the name alone. */
+const NAME = 'name';
+
 const SCHEMAS: { readonly [title: string]: { readonly type: string } & JsonObject } = {
+  [NAME]: { type: 'string' },
   integer: { type: 'integer' },
   boolean: { type: 'boolean' },
   uuid: { type: 'string', format: 'uuid' },
@@ -150,7 +155,8 @@ function variantsOf(request: OracleRequest): Variant[] {
 }
 
 function frameOf({ request, declared }: Variant): Uint8Array {
-  const proofs = declared === null ? [] : proofsOf(inputsOf(declared.argument, declared.title));
+  if (declared === null) return transactionFrame(request, DETECTS);
+  const proofs = proofsOf('', inputsOf(declared.argument, declared.title));
   return transactionFrame(request, { ...DETECTS, proofs });
 }
 
@@ -171,11 +177,13 @@ const program = ruleSetProgram('regression');
 for (let from = 0; from < requests.length; from += AT_ONCE) {
   const variants = requests.slice(from, from + AT_ONCE).flatMap(variantsOf);
   const verdicts = askFrames(options.program, program, variants.map(frameOf));
-  let before: readonly number[] = [];
+  let undeclared: readonly number[] = [];
+  let named: readonly number[] = [];
   for (const [index, { request, declared }] of variants.entries()) {
     const ids = verdicts[index]?.matches.map(({ id }) => id) ?? [];
-    if (declared === null) before = ids;
-    else compare(request, declared, before, ids);
+    if (declared === null) undeclared = ids;
+    else compare(request, declared, declared.title === NAME ? undeclared : named, ids);
+    if (declared?.title === NAME) named = ids;
   }
 }
 console.log(JSON.stringify({ requests: requests.length, ...Object.fromEntries(counts) }));

@@ -5,7 +5,7 @@ import { VARIABLES } from '../seclang/vocabulary.ts';
 import { type OperationNames, type RemovedTarget, removalsFor } from './exclusions.ts';
 import { FrameWriter } from './frame-writer.ts';
 import { writeProofs } from './proof-frame.ts';
-import { type Proof, proofsOf } from './proofs.ts';
+import { NO_PROOFS, type Proofs, proofsOf } from './proofs.ts';
 import type { RuleIndex } from './rule-index.ts';
 import type { WafSettings } from './settings.ts';
 
@@ -32,7 +32,7 @@ export interface CallOptions {
   readonly presets?: readonly (readonly [name: string, value: string])[];
   readonly rules?: RuleRanges;
   readonly targets?: readonly RemovedTarget[];
-  readonly proofs?: readonly Proof[];
+  readonly proofs?: Proofs;
 }
 
 /** The beginning of a frame. */
@@ -56,7 +56,7 @@ export function callFrame(options: CallOptions): Uint8Array {
       .number(kind === 'name' ? 1 : 2)
       .text(name);
   });
-  writeProofs(frame, options.proofs ?? []);
+  writeProofs(frame, options.proofs ?? NO_PROOFS);
   return frame.taken();
 }
 
@@ -68,15 +68,29 @@ export function callSettings(
   inputs: DescribedInputs | null,
 ): Uint8Array {
   const { maxArguments, maxDepth } = settings.requestBody;
+  const known = settings.useDocument ? inputs : null;
+  const { rules, targets } = removalsFor(settings.exclusions, operation, index);
   return callFrame({
     blocks: settings.blocks,
     tellsValues: settings.audit.values,
     maxArguments,
     maxDepth,
-    presets: presetsOf(settings, operation, inputs),
-    ...removalsFor(settings.exclusions, operation, index),
-    proofs: settings.useDocument && inputs !== null ? proofsOf(inputs) : [],
+    presets: [...presetsOf(settings, operation, inputs), ...(known === null ? [] : knownPresets(operation))],
+    rules: known?.body ? [...rules, ...index.find(REFUSE_BODIES, [])] : rules,
+    targets,
+    proofs: known === null ? NO_PROOFS : proofsOf(operation.path, known),
   });
+}
+
+/** Rules that refuse bodies of GET and HEAD: an operation has a body if it describes one. */
+const REFUSE_BODIES = [[920170, 920171]] as const;
+
+/**
+ * A parameter at the end of a path is data, such as the name of a domain: what stands behind its dot is no extension.
+ * One that takes several segments may be the path of a file.
+ */
+function knownPresets({ path }: OperationNames): readonly (readonly [name: string, value: string])[] {
+  return path.endsWith('}') && !path.endsWith('+}') ? [['restricted_extensions', '']] : [];
 }
 
 /** Members of TX that are set before the first rule, which CRS takes in place of its defaults. */

@@ -49,7 +49,7 @@ describe('frames', () => {
     expected.list(presets, ([name, value]) => expected.text(name).text(value));
     expected.number(1).number(0).number(0);
     // `ARGS_GET` is the third variable.
-    expected.number(1).number(1).number(0).number(0).number(2).number(1).text('q').number(0);
+    expected.number(1).number(1).number(0).number(0).number(2).number(1).text('q').number(0).number(0);
     expect(callSettings(SETTINGS, operation, index, null)).toEqual(expected.taken());
   });
 

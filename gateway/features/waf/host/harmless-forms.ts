@@ -13,6 +13,9 @@ export type HarmlessForm =
     }
   | { readonly kind: 'texts'; readonly texts: readonly string[]; readonly arePlain: boolean };
 
+/** Of values that rules look at, while their name is one that the description has. */
+export const ANY = { kind: 'any' } as const;
+
 export const NUMBER: HarmlessForm = { kind: 'number' };
 const BOOLEAN: HarmlessForm = { kind: 'texts', texts: ['false', 'true'], arePlain: true };
 
@@ -43,9 +46,24 @@ const REFERENCE = 'gw:';
  * union has beside null. More than a value has at most are left out, which proves less.
  */
 export function applyingSchemas(schemas: readonly unknown[], table: JsonObject): readonly Obj[] {
+  return closure(schemas, table, (branches) => (branches.length === 1 ? branches : []));
+}
+
+/** Returns the schemas that may apply to a value: also those of each branch of a union or condition. */
+export function possibleSchemas(schemas: readonly unknown[], table: JsonObject): readonly Obj[] {
+  return closure(schemas, table, (branches, schema) => [...branches, get(schema, 'then'), get(schema, 'else')]);
+}
+
+/** `chosen`: which branches of unions apply. */
+function closure(
+  schemas: readonly unknown[],
+  table: JsonObject,
+  chosen: (branches: readonly unknown[], schema: Obj) => readonly unknown[],
+): readonly Obj[] {
   const found = new Set<Obj>();
   const waiting: unknown[] = [...schemas];
-  for (let next = waiting.shift(); next !== undefined && found.size < MOST_SCHEMAS; next = waiting.shift()) {
+  for (const next of waiting) {
+    if (found.size >= MOST_SCHEMAS) break;
     if (!isObject(next) || found.has(next)) continue;
     found.add(next);
     const { $ref, allOf, anyOf, oneOf } = next;
@@ -53,7 +71,7 @@ export function applyingSchemas(schemas: readonly unknown[], table: JsonObject):
     if (Array.isArray(allOf)) waiting.push(...allOf);
     for (const union of [anyOf, oneOf]) {
       const branches = Array.isArray(union) ? union.filter((each) => get(each, 'type') !== 'null') : [];
-      if (branches.length === 1) waiting.push(branches[0]);
+      waiting.push(...chosen(branches, next));
     }
   }
   return [...found];

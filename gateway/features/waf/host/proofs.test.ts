@@ -4,6 +4,9 @@ import { FrameWriter } from './frame-writer.ts';
 import { writeProofs } from './proof-frame.ts';
 import { type Proof, proofsOf } from './proofs.ts';
 
+const PATH = '/a';
+const hasForm = ({ form }: Proof) => form.kind !== 'any';
+
 const field = (name: string, types: string[] = ['string']): FormField => ({
   name,
   style: 'form',
@@ -19,12 +22,20 @@ const parameter = (name: string, schema: Json, more: Partial<Parameter> = {}): P
   ...more,
 });
 
+function namesOfParameters(...parameters: Parameter[]): readonly Proof[] {
+  return proofsOf(PATH, { parameters, body: null, schemas: { Level: { type: 'integer' } } }).names;
+}
+
 function ofParameters(...parameters: Parameter[]): readonly Proof[] {
-  return proofsOf({ parameters, body: null, schemas: { Level: { type: 'integer' } } });
+  return namesOfParameters(...parameters).filter(hasForm);
+}
+
+function namesOfBody(content: object, schemas: Record<string, Json> = {}): readonly Proof[] {
+  return proofsOf(PATH, { parameters: [], body: { required: true, content: content as never }, schemas }).names;
 }
 
 function ofBody(content: object, schemas: Record<string, Json> = {}): Record<string, string> {
-  const proofs = proofsOf({ parameters: [], body: { required: true, content: content as never }, schemas });
+  const proofs = namesOfBody(content, schemas).filter(hasForm);
   return Object.fromEntries(proofs.map(({ name, form }) => [name, form.kind]));
 }
 
@@ -81,7 +92,6 @@ describe('a parameter', () => {
     ]);
     expect(named(parameter('n', integer, { in: 'cookie' }))).toEqual(['REQUEST_COOKIES:n']);
     expect(named(parameter('id', integer, { in: 'path', style: 'simple' }))).toEqual([]);
-    expect(named(parameter('é', integer))).toEqual(['ARGS_GET:\xc3\xa9']);
   });
 
   it('with items is proved where each is a value by itself', () => {
@@ -187,6 +197,72 @@ it('a field of a form is named as it is', () => {
   }
 });
 
+describe('a name is one of the description', () => {
+  const names = (proofs: readonly Proof[]) => proofs.map(({ variable, name }) => `${variable} ${name}`).sort();
+
+  it('whatever its values are', () => {
+    const header = parameter('content-range', { type: 'string' }, { in: 'header', style: 'simple' });
+    const cookie = parameter('sid', { type: 'string' }, { in: 'cookie' });
+    const proofs = namesOfParameters(parameter('createdAt[$gte]', { type: 'string' }), header, cookie);
+    expect(names(proofs)).toEqual(['ARGS_GET createdAt[$gte]', 'REQUEST_COOKIES sid', 'REQUEST_HEADERS content-range']);
+    expect(proofs.filter(hasForm)).toEqual([]);
+  });
+
+  it('if it is an identifier', () => {
+    const parameters = ['a b', '<script>', 'x;y', "o'clock", 'price_é'].map((name) =>
+      parameter(name, { type: 'integer' }),
+    );
+    expect(namesOfParameters(...parameters)).toEqual([]);
+  });
+
+  it('as the style of a parameter writes it', () => {
+    const of = (style: 'form' | 'deepObject') =>
+      names(
+        namesOfParameters(
+          parameter('filter', {}, { style, types: ['object'], property_types: { a: ['string'] }, explode: true }),
+        ),
+      );
+    expect(of('form')).toEqual(['ARGS_GET a']);
+    expect(of('deepObject')).toEqual(['ARGS_GET filter[a]']);
+  });
+
+  it('in branches of unions and conditions', () => {
+    const rules = { type: 'array', items: { anyOf: [object({ entry: {} }), object({ target: {} })] } };
+    const schema = { oneOf: [object({ rules: rules as Json }), object({ other: {} })], else: object({ later: {} }) };
+    const found = names(namesOfBody({ 'application/json': { schema } }));
+    for (const name of ['rules.*.entry', 'rules.*.target', 'other', 'later']) {
+      expect(found).toContain(`ARGS_POST json.${name}`);
+    }
+  });
+
+  it('in bodies of forms and of JSON', () => {
+    const schema = object({
+      profile: { type: 'string' },
+      'a.b': { type: 'string' },
+      list: { type: 'array', items: {} },
+    });
+    expect(names(namesOfBody({ 'text/json': { schema } }))).toEqual([
+      'ARGS_POST json',
+      'ARGS_POST json.a.b',
+      'ARGS_POST json.list',
+      'ARGS_POST json.list.*',
+      'ARGS_POST json.profile',
+    ]);
+    const form = { schema, fields: [field('session_id')] };
+    expect(names(namesOfBody({ 'multipart/form-data': form }))).toEqual(['ARGS_POST session_id']);
+  });
+});
+
+it.each([
+  ['/users.profile.get', ['users.profile.get']],
+  ['/users/{id}/profile', ['users', '', 'profile']],
+  ['/files/{name}.json', ['files', '']],
+  ['/{a}/{b}', []],
+  ['/', ['']],
+])('the path template %s has literals %j', (path, segments) => {
+  expect(proofsOf(path, { parameters: [], body: null, schemas: {} }).segments).toEqual(segments);
+});
+
 it('writes proofs by variable and name', () => {
   const proofs = ofParameters(
     parameter('b', { const: 'é' }),
@@ -194,11 +270,12 @@ it('writes proofs by variable and name', () => {
     parameter('n', { type: 'string', format: 'date' }, { in: 'header', style: 'simple' }),
   );
   const frame = new FrameWriter();
-  writeProofs(frame, proofs);
+  writeProofs(frame, { names: proofs, segments: ['users', ''] });
   const expected = new FrameWriter().number(3);
   expected.number(2).text('a').number(2).bytes(new FrameWriter().number(9).taken());
   expected.number(2).text('b').number(1).bytes(new FrameWriter().text('\xc3\xa9').taken());
   const date = new FrameWriter().raw(new Uint8Array(32)).number(10).raw(Buffer.from('0000-00-00'));
   expected.number(50).text('n').number(0).bytes(date.taken());
+  expected.number(2).text('users').text('');
   expect(Buffer.from(frame.taken()).toString('hex')).toBe(Buffer.from(expected.taken()).toString('hex'));
 });

@@ -1,11 +1,20 @@
 /**
  * What the description of an operation proves of its requests (docs/reference/plugins.md#waf, `use_document`): which
- * names have values of which harmless form. The engine compares each value with the form of its name.
+ * names its author has chosen, which of them have values of which harmless form, and which segments of the path are
+ * literals. The engine compares each request with it.
  */
 import type { DescribedInputs, FormField, JsonObject, Obj, Parameter } from '../../kit.ts';
-import { get, isObject } from '../../kit.ts';
+import { get, isJson, isObject } from '../../kit.ts';
 import { bytesOf } from './exclusions.ts';
-import { applyingSchemas, type HarmlessForm, harmlessForm, NUMBER, typesOf } from './harmless-forms.ts';
+import {
+  ANY,
+  applyingSchemas,
+  type HarmlessForm,
+  harmlessForm,
+  NUMBER,
+  possibleSchemas,
+  typesOf,
+} from './harmless-forms.ts';
 
 type ProvableVariable = 'ARGS_GET' | 'ARGS_POST' | 'REQUEST_HEADERS' | 'REQUEST_COOKIES';
 
@@ -13,16 +22,32 @@ export interface Proof {
   readonly variable: ProvableVariable;
   /** One character for each byte, as rules see it; headers in lower case. In paths of JSON, `*` stands for an index. */
   readonly name: string;
-  readonly form: HarmlessForm;
+  readonly form: HarmlessForm | typeof ANY;
 }
 
-/** Proofs of an operation: rules match the values of further names. */
-const MOST_PROOFS = 500;
-/** Members of JSON that are looked at; recursive schemas have no end. */
-const MOST_MEMBERS = 2_000;
+export interface Proofs {
+  /** Without an order. */
+  readonly names: readonly Proof[];
+  /** Segments of the path template; empty for those with parameters. No segments: nothing is proved of the path. */
+  readonly segments: readonly string[];
+}
 
-/** Returns proofs without an order. */
-export function proofsOf({ parameters, body, schemas }: DescribedInputs): readonly Proof[] {
+export const NO_PROOFS: Proofs = { names: [], segments: [] };
+
+/** Names of an operation: rules match further ones, and their values. Recursive schemas have no end. */
+const MOST_NAMES = 500;
+
+/** `path`: the template of the operation. */
+export function proofsOf(path: string, { parameters, body, schemas }: DescribedInputs): Proofs {
+  const segments = path.split('/').slice(1);
+  const isLiteral = (segment: string) => !segment.includes('{');
+  return {
+    names: namesOf({ parameters, body, schemas }),
+    segments: segments.some(isLiteral) ? segments.map((segment) => (isLiteral(segment) ? segment : '')) : [],
+  };
+}
+
+function namesOf({ parameters, body, schemas }: DescribedInputs): readonly Proof[] {
   const proofs = new ProofList(schemas);
   for (const parameter of parameters) {
     const variable = VARIABLES_OF[parameter.in];
@@ -32,8 +57,10 @@ export function proofsOf({ parameters, body, schemas }: DescribedInputs): readon
   // Bodies of other types may have the same names.
   const isOnly = content.length === 1;
   for (const [range, { schema, fields = [] }] of content) {
-    if (JSON_TYPE.test(range)) proofs.addJson(listOf(schema), isOnly);
-    else proofs.addForm(fields, listOf(schema), isOnly);
+    if (isJson(range)) {
+      proofs.addJson(listOf(schema), isOnly);
+      proofs.addJsonNames(listOf(schema));
+    } else proofs.addForm(fields, listOf(schema), isOnly);
   }
   return proofs.all;
 }
@@ -44,7 +71,8 @@ const VARIABLES_OF: Readonly<Partial<Record<Parameter['in'], ProvableVariable>>>
   cookie: 'REQUEST_COOKIES',
 };
 
-const JSON_TYPE = /^application\/(?:[a-z0-9.-]+\+)?json$/;
+/** Names that an author chooses for what they mean. Of other names nothing is proved: they could be parts of an attack. */
+const IDENTIFIER = /^[\w.$@:*[\]-]+$/;
 /** Fields of a form may be named as members of JSON are. */
 const JSON_NAME = /^json(?:\.|$)/;
 /** In a path, such a name is read as several ones, or as an index. */
@@ -62,15 +90,15 @@ interface Member {
 
 class ProofList {
   readonly #table: JsonObject;
-  /** By variable and name; null if the name has no form, or several. */
-  readonly #found = new Map<string, Proof | null>();
+  /** By variable and name. */
+  readonly #found = new Map<string, Proof>();
 
   constructor(table: JsonObject) {
     this.#table = table;
   }
 
   get all(): readonly Proof[] {
-    return [...this.#found.values()].filter((each) => each !== null).slice(0, MOST_PROOFS);
+    return [...this.#found.values()];
   }
 
   /** A parameter, or a field of a form. `isExact`: the name means no other value. */
@@ -81,7 +109,9 @@ class ProofList {
     isExact: boolean,
   ): void {
     if (explode && properties !== undefined) {
-      for (const property of Object.keys(properties)) this.#add(variable, property, null, isExact);
+      for (const property of Object.keys(properties)) {
+        this.#add(variable, style === 'deepObject' ? `${name}[${property}]` : property, null, isExact);
+      }
       return;
     }
     const applying = applyingSchemas(schemas, this.#table);
@@ -105,7 +135,25 @@ class ProofList {
   addJson(schemas: readonly unknown[], isOnly: boolean): void {
     const waiting: Member[] = [{ path: 'json', schemas, isExact: false, isSealed: isOnly }];
     for (const member of waiting) {
-      if (waiting.length < MOST_MEMBERS) waiting.push(...this.#addMember(member));
+      if (this.#found.size >= MOST_NAMES) return;
+      waiting.push(...this.#addMember(member));
+    }
+  }
+
+  /** Adds names of members that only a branch of a union or condition has. */
+  addJsonNames(schemas: readonly unknown[]): void {
+    const waiting: Pick<Member, 'path' | 'schemas'>[] = [{ path: 'json', schemas }];
+    for (const member of waiting) {
+      if (this.#found.size >= MOST_NAMES || waiting.length > MOST_NAMES) return;
+      const possible = possibleSchemas(member.schemas, this.#table);
+      const items = possible.flatMap((each) => [...listOf(each['items']), ...prefixItemsOf(each)]);
+      const members = [...propertiesOf(possible)].map(([name, described]) => ({
+        path: `${member.path}.${name}`,
+        schemas: described,
+      }));
+      if (items.length > 0) members.push({ path: `${member.path}.*`, schemas: items });
+      for (const { path } of members) if (!this.#has('ARGS_POST', path)) this.#add('ARGS_POST', path, null, false);
+      waiting.push(...members);
     }
   }
 
@@ -124,20 +172,29 @@ class ProofList {
     const isObjectOnly = type === 'object' && otherTypes.length === 0;
     const closes = isObjectOnly && isClosed(applying) && ![...properties.keys()].some((name) => name.includes('.'));
     return [...properties].flatMap(([name, described]) => {
-      if (AMBIGUOUS_NAME.test(name)) return [];
       const inner = { path: `${path}.${name}`, schemas: described };
+      if (AMBIGUOUS_NAME.test(name)) {
+        this.#add('ARGS_POST', inner.path, null, false);
+        return [];
+      }
       return [{ ...inner, isExact: isSealed, isSealed: isSealed && closes }];
     });
   }
 
+  #has(variable: ProvableVariable, name: string): boolean {
+    return this.#found.has(`${variable} ${name}`);
+  }
+
   #add(variable: ProvableVariable, name: string, form: HarmlessForm | null, isExact: boolean): void {
+    if (!IDENTIFIER.test(name)) return;
     const key = `${variable} ${name}`;
     const known = this.#found.get(key);
     // Texts of any bytes are harmless only where they are expected.
     const isUsable = form !== null && (isExact || form.kind !== 'texts' || form.arePlain);
-    const proof = isUsable ? { variable, name: bytesOf(name), form } : null;
+    const proof = { variable, name: bytesOf(name), form: isUsable ? form : ANY };
     const isSame = known === undefined || JSON.stringify(known) === JSON.stringify(proof);
-    this.#found.set(key, isSame ? proof : null);
+    if (known !== undefined || this.#found.size < MOST_NAMES)
+      this.#found.set(key, isSame ? proof : { ...proof, form: ANY });
   }
 }
 
@@ -151,6 +208,10 @@ function listOf(schema: unknown): readonly unknown[] {
 function itemsOf(applying: readonly Obj[]): readonly unknown[] {
   if (applying.some((each) => each['prefixItems'] !== undefined)) return [];
   return applying.flatMap(({ items }) => listOf(items));
+}
+
+function prefixItemsOf({ prefixItems }: Obj): readonly unknown[] {
+  return Array.isArray(prefixItems) ? prefixItems : [];
 }
 
 /** Schemas of the properties that are described, by name. */

@@ -1,4 +1,5 @@
-/** waf with what the document proves of values (docs/reference/plugins.md#waf, `use_document`), through a real `gw serve`. */
+/** waf with what the document proves of requests (docs/reference/plugins.md#waf, `use_document`), through a real `gw serve`. */
+import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compileSpec, type Gateway, startGateway } from '../../../../test/serve/gateway.ts';
 import { startUpstream, type Upstream } from '../../../../test/serve/upstream.ts';
@@ -13,6 +14,7 @@ const body = {
   type: 'object',
   properties: {
     note: free,
+    profile: free,
     sort,
     count: { type: 'integer' },
     lines: { type: 'array', items: { type: 'object', properties: { id: { type: 'string', format: 'uuid' } } } },
@@ -35,7 +37,10 @@ function document(url: string) {
     inQuery('q', free),
     inQuery('page', { type: 'integer' }),
     { name: 'x-sort', in: 'header', schema: sort },
+    { name: 'content-range', in: 'header', schema: free },
+    inQuery('created[$gte]', free),
   ];
+  const inPath = (name: string) => ({ name, in: 'path', required: true, schema: free });
   const requestBody = {
     content: { 'application/json': { schema: body }, 'application/x-www-form-urlencoded': { schema: body } },
   };
@@ -48,6 +53,11 @@ function document(url: string) {
       '/detected': { get: operation({ mode: 'detect' }, { parameters }) },
       '/notes': { post: operation({}, { requestBody: { content: { 'application/json': { schema: body } } } }) },
       '/both': { post: operation({}, { requestBody }) },
+      '/users.profile.get': { get: operation({}, { parameters }) },
+      '/shelves/{name}/dockerfile': { get: operation({}, { parameters: [inPath('name')] }) },
+      '/domains/{name}': { get: operation({}, { parameters: [inPath('name')] }) },
+      '/files/{path+}': { get: operation({}, { parameters: [{ ...inPath('path'), allowReserved: true }] }) },
+      '/search': { get: operation({}, { requestBody }) },
     },
   };
 }
@@ -129,6 +139,44 @@ describe('an injection', () => {
     const passed = await gw.logged(({ status, route }) => route === '/detected' && status === 200);
     // The host of the test is a number.
     expect(passed).toMatchObject({ waf: { outcome: 'matched', rules: [{ id: 920350 }] } });
+  });
+});
+
+describe('what the author of the document has chosen', () => {
+  it('passes as the name of a parameter, header or member', async () => {
+    expect(await get('/books?created[$gte]=2026-01-01')).toBe(200);
+    expect(await get('/unused?created[$gte]=2026-01-01')).toBe(403);
+    expect(await get('/books', { 'content-range': 'bytes 0-1/2' })).toBe(200);
+    expect(await get('/unused', { 'content-range': 'bytes 0-1/2' })).toBe(403);
+    expect(await post('/notes', { profile: 'A' })).toBe(200);
+    expect(await post('/notes', { '.profile': 'A' })).toBe(403);
+    expect(await post('/notes', { profile: INJECTION })).toBe(403);
+  });
+
+  it('passes as part of the path, and what clients write there does not', async () => {
+    expect(await get('/users.profile.get')).toBe(200);
+    expect(await get('/shelves/a/dockerfile')).toBe(200);
+    expect(await get('/shelves/.htaccess/dockerfile')).toBe(403);
+  });
+
+  it('says that the end of a path is data, and no file', async () => {
+    expect(await get('/domains/example.com')).toBe(200);
+    expect(await get('/domains/.htaccess')).toBe(403);
+    expect(await get('/files/example.com')).toBe(403);
+  });
+
+  it('says that GET has a body', async () => {
+    const send = (path: string) =>
+      new Promise<number>((done, failed) => {
+        const headers = { ...HEADERS, 'content-type': 'application/json', 'content-length': '2' };
+        const sent = request(gw.url + path, { headers }, (response) => {
+          response.resume();
+          done(response.statusCode ?? 0);
+        });
+        sent.on('error', failed).end('{}');
+      });
+    expect(await send('/search')).toBe(200);
+    expect(await send('/domains/a')).toBe(403);
   });
 });
 

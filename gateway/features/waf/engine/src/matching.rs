@@ -1,6 +1,7 @@
 //! Runs a rule: its links over the values of their targets.
 
 use crate::injection;
+use crate::proofs::Proved;
 use crate::rules::*;
 use crate::targets::{Entry, Item};
 use crate::transaction::{Gathered, Match, Transaction};
@@ -146,7 +147,7 @@ impl<'a> Transaction<'a> {
         let key = self.values.get(item.key);
         let full = if key.is_empty() { name.to_vec() } else { [name, b":", key].concat() };
         let full = self.values.add(&full);
-        self.collections[Variable::MatchedVars as usize].push(Entry { key: full, value: item.value, is_proved: false });
+        self.collections[Variable::MatchedVars as usize].push(Entry { key: full, value: item.value, proved: Proved::default() });
         self.singles[Variable::MatchedVar as usize] = item.value;
         self.singles[Variable::MatchedVarName as usize] = full;
         if self.found.len() < MOST_FOUND {

@@ -1,5 +1,6 @@
-//! What the description of an operation proves of values: which names have a form that is harmless. The value is checked
-//! against the form here, so that the proof holds whether or not the gateway has validated the request.
+//! What the description of an operation proves of a request: which names its author has chosen, which of them have values
+//! of a harmless form, and which segments of the path are literals. All is compared with the request here, so that a proof
+//! holds whether or not the gateway has validated the request.
 
 use crate::body::is_number;
 use crate::frame::Reader;
@@ -21,6 +22,8 @@ enum Form<'a> {
     Texts(&'a [u8]),
     /// Numbers of JSON of at most so many bytes, without an exponent.
     Number(usize),
+    /// Values of any form.
+    Any,
 }
 
 impl<'a> Form<'a> {
@@ -34,12 +37,14 @@ impl<'a> Form<'a> {
             }
             1 => Form::Texts(data),
             2 => Form::Number(rest.number()? as usize),
+            3 => Form::Any,
             _ => return None,
         })
     }
 
     fn has(&self, value: &[u8], meter: &Meter) -> bool {
         match *self {
+            Form::Any => false,
             Form::Bytes { bits, longest, template } => {
                 if value.len() > longest || value.len() < template.len() || !meter.charge(value.len()) {
                     return false;
@@ -75,17 +80,32 @@ impl Proof<'_> {
     }
 }
 
-/// Proofs in the order of their variables and names.
+/// What is proved of an argument, header or cookie.
+#[derive(Clone, Copy, Default)]
+pub struct Proved {
+    /// The description has the name.
+    pub name: bool,
+    /// The value has the harmless form that goes with the name.
+    pub value: bool,
+}
+
 #[derive(Default)]
-pub struct Proofs<'a>(Vec<Proof<'a>>);
+pub struct Proofs<'a> {
+    /// In the order of their variables and names.
+    names: Vec<Proof<'a>>,
+    /// Segments of the path template; empty for those with parameters.
+    segments: Vec<&'a [u8]>,
+}
 
 impl<'a> Proofs<'a> {
-    /// Reads a list of proofs: variable, name, kind of the form (0: bytes, 1: texts, 2: numbers), the form. Returns none
-    /// for a damaged or unsorted one.
+    /// Reads a list of names (variable, name, kind of the form, the form; kinds are 0: bytes, 1: texts, 2: numbers, 3: any)
+    /// and a list of segments. Returns none if they are damaged or the names are unsorted.
     pub fn read(reader: &mut Reader<'a>) -> Option<Proofs<'a>> {
         let count = reader.number()?;
-        let proofs = (0..count).map(|_| Self::proof(reader)).collect::<Option<Vec<_>>>()?;
-        proofs.is_sorted_by(|a, b| a.place() < b.place()).then_some(Proofs(proofs))
+        let names = (0..count).map(|_| Self::proof(reader)).collect::<Option<Vec<_>>>()?;
+        let count = reader.number()?;
+        let segments = (0..count).map(|_| reader.text()).collect::<Option<Vec<_>>>()?;
+        names.is_sorted_by(|a, b| a.place() < b.place()).then_some(Proofs { names, segments })
     }
 
     fn proof(reader: &mut Reader<'a>) -> Option<Proof<'a>> {
@@ -96,19 +116,42 @@ impl<'a> Proofs<'a> {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.names.is_empty() && self.segments.is_empty()
     }
 
-    /// Reports whether the value has the form that is proved of its name.
-    pub fn hold(&self, variable: Variable, name: &[u8], value: &[u8], meter: &Meter) -> bool {
-        if self.0.is_empty() || value.is_empty() {
-            return false;
+    pub fn prove(&self, variable: Variable, name: &[u8], value: &[u8], meter: &Meter) -> Proved {
+        if self.names.is_empty() {
+            return Proved::default();
         }
-        meter.charge(COMPARE * (self.0.len().ilog2() as usize + 1) + name.len());
+        meter.charge(COMPARE * (self.names.len().ilog2() as usize + 1) + name.len());
         let name = declared(variable, name);
         let place = (variable as usize, name.as_ref());
-        let Ok(at) = self.0.binary_search_by(|proof| proof.place().cmp(&place)) else { return false };
-        self.0[at].form.has(value, meter)
+        let Ok(at) = self.names.binary_search_by(|proof| proof.place().cmp(&place)) else { return Proved::default() };
+        Proved { name: true, value: !value.is_empty() && self.names[at].form.has(value, meter) }
+    }
+
+    /// Returns a path without the segments that are literals of the template; the empty text if all are. None: the path is
+    /// not one of the template.
+    pub fn without_literals(&self, path: &[u8]) -> Option<Vec<u8>> {
+        let segments = path.strip_prefix(b"/")?.split(|&byte| byte == b'/');
+        if self.segments.is_empty() || segments.clone().count() != self.segments.len() {
+            return None;
+        }
+        let mut out = Vec::new();
+        for (segment, &literal) in segments.zip(&self.segments) {
+            if literal.is_empty() {
+                out.push(b'/');
+                out.extend_from_slice(segment);
+            } else if segment != literal {
+                return None;
+            }
+        }
+        Some(out)
+    }
+
+    /// Reports whether the last segment of the template is a literal.
+    pub fn ends_with_literal(&self) -> bool {
+        self.segments.last().is_some_and(|segment| !segment.is_empty())
     }
 }
 
@@ -139,7 +182,20 @@ fn declared(variable: Variable, name: &[u8]) -> Cow<'_, [u8]> {
 /// Values of these variables can be proved.
 pub fn is_provable(variable: Variable) -> bool {
     use Variable::*;
-    matches!(variable, Args | ArgsGet | ArgsPost | RequestCookies | RequestHeaders)
+    matches!(
+        variable,
+        Args | ArgsNames
+            | ArgsGet
+            | ArgsGetNames
+            | ArgsPost
+            | ArgsPostNames
+            | RequestBasename
+            | RequestCookies
+            | RequestCookiesNames
+            | RequestFilename
+            | RequestHeaders
+            | RequestHeadersNames
+    )
 }
 
 /// Reports whether an operator looks for what a text contains. Others look at its size, at its bytes, or at whether it is
@@ -224,6 +280,7 @@ mod tests {
     fn frame(count: u32, write: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
         let mut out = count.to_le_bytes().to_vec();
         write(&mut out);
+        out.extend_from_slice(&0_u32.to_le_bytes());
         out
     }
 
@@ -234,17 +291,19 @@ mod tests {
     #[test]
     fn hold_for_names_and_forms() {
         let digits = bytes(b"0123456789-", 4, b"");
-        let frame = frame(7, |out| {
+        let frame = frame(8, |out| {
             proof(out, Variable::ArgsGet, "id", 0, &bytes(b"", 9, b"xxxx-0000"));
             proof(out, Variable::ArgsGet, "limit", 2, &40_u32.to_le_bytes());
             proof(out, Variable::ArgsGet, "page", 0, &digits);
             proof(out, Variable::ArgsGet, "sort", 1, &texts(&["asc", "1' or '1'='1"]));
             proof(out, Variable::ArgsGet, "time", 0, &bytes(b"0123456789.Z", 20, b"00t"));
+            proof(out, Variable::ArgsPost, "json.items.*.name", 3, &[]);
             proof(out, Variable::ArgsPost, "json.items.*.price", 0, &digits);
             proof(out, Variable::RequestHeaders, "x-count", 0, &digits);
         });
         let proofs = Proofs::read(&mut Reader(&frame)).expect("proofs");
-        let hold = |variable, name: &str, value: &str| proofs.hold(variable, name.as_bytes(), value.as_bytes(), &meter());
+        let prove = |variable, name: &str, value: &str| proofs.prove(variable, name.as_bytes(), value.as_bytes(), &meter());
+        let hold = |variable, name: &str, value: &str| prove(variable, name, value).value;
         assert!(hold(Variable::ArgsGet, "page", "-123"));
         assert!(!hold(Variable::ArgsGet, "page", ""));
         assert!(!hold(Variable::ArgsGet, "page", "12345"));
@@ -265,13 +324,33 @@ mod tests {
         assert!(!hold(Variable::ArgsPost, "json.items.a.price", "1"));
         assert!(!hold(Variable::ArgsPost, "json.items..price", "1"));
         assert!(hold(Variable::RequestHeaders, "X-Count", "1"));
+        assert!(!hold(Variable::ArgsPost, "json.items.12.name", "1"));
+        assert!(prove(Variable::ArgsPost, "json.items.12.name", "1").name);
+        assert!(prove(Variable::ArgsGet, "page", "1'").name);
+        assert!(!prove(Variable::ArgsPost, "json.items.12.names", "1").name);
+        assert!(!prove(Variable::ArgsPost, "page", "1").name);
     }
 
     #[test]
     fn hold_for_nothing_past_the_budget() {
         let frame = frame(1, |out| proof(out, Variable::ArgsGet, "page", 0, &bytes(b"1", 40, b"")));
         let proofs = Proofs::read(&mut Reader(&frame)).expect("proofs");
-        assert!(!proofs.hold(Variable::ArgsGet, b"page", b"1111", &Meter::new(8)));
+        assert!(!proofs.prove(Variable::ArgsGet, b"page", b"1111", &Meter::new(8)).value);
+    }
+
+    #[test]
+    fn literals_of_the_path_are_left_out() {
+        let template = |segments: &[&'static str]| Proofs { names: Vec::new(), segments: segments.iter().map(|each| each.as_bytes()).collect() };
+        let left = |segments: &[&'static str], path: &str| template(segments).without_literals(path.as_bytes());
+        assert_eq!(left(&["users.profile.get"], "/users.profile.get"), Some(vec![]));
+        assert_eq!(left(&["users", "", "profile"], "/users/4 2/profile"), Some(b"/4 2".to_vec()));
+        assert_eq!(left(&["users", "", ""], "/users/42/.profile"), Some(b"/42/.profile".to_vec()));
+        assert_eq!(left(&["users", ""], "/Users/42"), None);
+        assert_eq!(left(&["users", ""], "/users/4/2"), None);
+        assert_eq!(left(&["users", ""], "users/4"), None);
+        assert_eq!(left(&[], "/"), None);
+        assert!(template(&["", "a"]).ends_with_literal());
+        assert!(!template(&["a", ""]).ends_with_literal());
     }
 
     #[test]
@@ -286,7 +365,7 @@ mod tests {
             proof(out, Variable::ArgsGet, "a", 1, &[]);
         });
         assert!(!read(&unsorted));
-        assert!(!read(&frame(1, |out| proof(out, Variable::ArgsGet, "a", 3, &[]))));
+        assert!(!read(&frame(1, |out| proof(out, Variable::ArgsGet, "a", 4, &[]))));
     }
 
     #[test]

@@ -410,7 +410,8 @@ impl RuleSet {
 
     /// Prepares what the rules share, when all are there.
     pub fn finish(&mut self) -> Result<(), String> {
-        for rule in self.rules.iter_mut().filter(|rule| rule.is_core) {
+        // Rules that do not log note facts for other rules, such as how often a name occurs.
+        for rule in self.rules.iter_mut().filter(|rule| rule.is_core && rule.log) {
             rule.links.iter_mut().for_each(|link| link.omits = link.may_omit());
         }
         self.make_groups();

@@ -1,5 +1,6 @@
 //! The values that a target of a rule selects.
 
+use crate::proofs::Proved;
 use crate::rules::*;
 use crate::transaction::Transaction;
 use crate::values::{EMPTY, ValueId};
@@ -8,8 +9,7 @@ use crate::values::{EMPTY, ValueId};
 pub struct Entry {
     pub key: ValueId,
     pub value: ValueId,
-    /// The value has the harmless form that the description of the operation proves.
-    pub is_proved: bool,
+    pub proved: Proved,
 }
 
 /// A value that a rule looks at.
@@ -29,7 +29,7 @@ const NAME: usize = 32;
 pub const RULE_MEMBERS: [&[u8]; 6] = [b"id", b"rev", b"ver", b"severity", b"msg", b"logdata"];
 
 impl<'a> Transaction<'a> {
-    /// Appends the values of a target, without those that the rule does not look at. `omits`: without proved ones, too.
+    /// Appends the values of a target, without those that the rule does not look at. `omits`: without what is proved, too.
     pub fn gather(&mut self, target: &Target, removed: &[&RemovedTarget], omits: bool, items: &mut Vec<Item>) {
         let from = items.len();
         self.gather_all(target, omits && target.may_omit(), items);
@@ -69,7 +69,8 @@ impl<'a> Transaction<'a> {
             _ => {
                 let sources = variable.sources();
                 if sources.is_empty() {
-                    items.push(Item { variable, collection: variable, key: EMPTY, value: self.singles[variable as usize] });
+                    let value = if omits { self.unproved_single(variable) } else { Some(self.singles[variable as usize]) };
+                    items.extend(value.map(|value| Item { variable, collection: variable, key: EMPTY, value }));
                 }
                 for &source in sources {
                     self.gather_entries(target, source, omits, items);
@@ -82,10 +83,20 @@ impl<'a> Transaction<'a> {
         let Target { variable, ref key, .. } = *target;
         let entries = &self.collections[collection as usize];
         self.values.meter.charge(entries.len());
-        for entry in entries.iter().filter(|entry| !(omits && entry.is_proved)) {
+        let is_left = |entry: &&Entry| !(omits && if names { entry.proved.name } else { entry.proved.value });
+        for entry in entries.iter().filter(is_left) {
             if key.as_ref().is_none_or(|key| key.matches(self.values.get(entry.key), &self.values.meter)) {
                 items.push(Item { variable, collection, key: entry.key, value: if names { entry.key } else { entry.value } });
             }
+        }
+    }
+
+    /// What the description does not prove of a single value; none if it proves all of it.
+    fn unproved_single(&self, variable: Variable) -> Option<ValueId> {
+        match (variable, self.unproved_path) {
+            (Variable::RequestFilename, Some(path)) => Some(path).filter(|&path| path != EMPTY),
+            (Variable::RequestBasename, Some(_)) if self.options.proofs.ends_with_literal() => None,
+            _ => Some(self.singles[variable as usize]),
         }
     }
 

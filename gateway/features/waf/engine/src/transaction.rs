@@ -146,6 +146,8 @@ pub struct Transaction<'a> {
     pub(crate) values: Values,
     pub(crate) collections: [Vec<Entry>; VARIABLES],
     pub(crate) singles: [ValueId; VARIABLES],
+    /// What is left of the path without literals of its template; none if the path is not one of it.
+    pub(crate) unproved_path: Option<ValueId>,
     pub(crate) tx: Vec<Option<ValueId>>,
     /// Variables of TX that no rule names.
     pub(crate) other_tx: BTreeMap<Vec<u8>, ValueId>,
@@ -185,6 +187,7 @@ impl<'a> Transaction<'a> {
             values: Values::new(rules.words(), Meter::new(options.budget)),
             collections: [const { Vec::new() }; VARIABLES],
             singles: [EMPTY; VARIABLES],
+            unproved_path: None,
             tx: vec![None; rules.slot_count()],
             other_tx: BTreeMap::new(),
             gathered: (0..rules.groups).map(|_| None).collect(),
@@ -237,14 +240,14 @@ impl<'a> Transaction<'a> {
 
     fn add(&mut self, collection: Variable, key: &[u8], value: &[u8]) {
         self.values.meter.charge(1 + key.len() / 8);
-        let is_proved = self.options.proofs.hold(collection, key, value, &self.values.meter);
+        let proved = self.options.proofs.prove(collection, key, value, &self.values.meter);
         // Values of one name often follow each other.
         let known = match self.collections[collection as usize].last() {
             Some(entry) if self.values.get(entry.key) == key => Some(entry.key),
             _ => None,
         };
         let key = known.unwrap_or_else(|| self.values.add(key));
-        let entry = Entry { key, value: self.values.add(value), is_proved };
+        let entry = Entry { key, value: self.values.add(value), proved };
         self.collections[collection as usize].push(entry);
     }
 
@@ -335,6 +338,8 @@ impl<'a> Transaction<'a> {
         let base = slash.map_or(&decoded[..], |at| &decoded[at + 1..]);
         self.set(RequestBasename, if base.is_empty() { &decoded[..] } else { base });
         self.set(RequestFilename, &decoded);
+        self.values.meter.charge(decoded.len());
+        self.unproved_path = self.options.proofs.without_literals(&decoded).map(|path| if path.is_empty() { EMPTY } else { self.values.add(&path) });
         let mut is_typed = false;
         for (name, value) in &request.headers {
             self.add(RequestHeaders, name, value);
@@ -346,6 +351,8 @@ impl<'a> Transaction<'a> {
                     self.set(ReqbodyProcessor, b"URLENCODED");
                 } else if lower.starts_with(b"multipart/form-data") {
                     self.set(ReqbodyProcessor, b"MULTIPART");
+                } else if is_json(&lower) {
+                    self.set(ReqbodyProcessor, b"JSON");
                 }
             } else if name.eq_ignore_ascii_case(b"host") {
                 self.set(ServerName, without_port(value));
@@ -517,7 +524,7 @@ impl<'a> Transaction<'a> {
     pub fn proved(&self) -> Vec<(Variable, &[u8])> {
         let mut found = Vec::new();
         for (&variable, entries) in Variable::ALL.iter().zip(&self.collections) {
-            found.extend(entries.iter().filter(|entry| entry.is_proved).map(|entry| (variable, self.values.get(entry.key))));
+            found.extend(entries.iter().filter(|entry| entry.proved.value).map(|entry| (variable, self.values.get(entry.key))));
         }
         found
     }
@@ -576,6 +583,12 @@ impl Sink for Transaction<'_> {
     fn xml_text(&mut self, value: &[u8]) {
         self.add(Variable::Xml, b"/*", value);
     }
+}
+
+/// Reports whether the gateway reads bodies of a content type as JSON; rules name some of these types only.
+fn is_json(content_type: &[u8]) -> bool {
+    let media = content_type.split(|&byte| byte == b';').next().unwrap_or_default().trim_ascii_end();
+    media.ends_with(b"/json") || media.ends_with(b"+json")
 }
 
 /// Path and query of a target in absolute form.
