@@ -11,7 +11,11 @@ import { ruleSetOf } from './rule-set.ts';
 /** The plugin's schema has checked types and filled in defaults. */
 export const wafCompiler: DataCompiler = {
   property: 'rule_set',
-  sourcesOf: ({ core_rules = true, rules = [], exclusion_packages = [] }) => ({ core_rules, rules, exclusion_packages }),
+  sourcesOf: ({ core_rules = true, rules = [], exclusion_packages = [] }) => ({
+    core_rules,
+    rules,
+    exclusion_packages,
+  }),
   compile(config, files) {
     const { names, findings: missing } = ruleFiles(config, files);
     const parsed = names.map((name) => parsedFile(name, files));
