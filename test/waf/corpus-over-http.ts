@@ -118,7 +118,7 @@ async function exchange(gw: Gateway, raw: Buffer): Promise<SentStage> {
   const requestId = /^x-request-id: (\S+)/im.exec(head)?.[1];
   if (status === undefined || requestId === undefined)
     return { status: status === undefined ? null : Number(status), ids: null };
-  const line = await gw.logged(({ request_id: id }) => id === requestId);
+  const line = await gw.logged(({ msg, request_id: id }) => msg === 'request' && id === requestId);
   const waf = line['waf'] as { rule?: number; rules?: readonly { id: number }[] } | undefined;
   // The rule that refuses is named beside the first ones that matched.
   const ids = waf?.rules?.map(({ id }) => id).concat(waf.rule ?? []) ?? null;

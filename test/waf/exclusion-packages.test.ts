@@ -51,9 +51,9 @@ describe('the regression tests of the exclusion packages', async () => {
     },
   );
 
-  it('fail without the packages, three of four', { timeout: LONG }, async () => {
+  it('fail without the packages, most of them', { timeout: LONG }, async () => {
     const failed = others(await runCases(corpus, { level: 4 }));
     expect(corpus).toHaveLength(445);
-    expect(failed.length).toBeGreaterThan(300);
+    expect(failed.length).toBeGreaterThan(0.6 * corpus.length);
   });
 });
