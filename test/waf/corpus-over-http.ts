@@ -13,6 +13,8 @@ export interface SentStage {
 }
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete', 'options', 'head'] as const;
+/** Methods of WebDAV, which tests of exclusion packages have. */
+const MORE_METHODS = ['MKCALENDAR', 'MKCOL', 'MOVE', 'PROPFIND', 'PROPPATCH', 'REPORT', 'SEARCH'] as const;
 const SETUP = 'setup.conf';
 /** What the tests expect beside the defaults of the rule set (its `crs-setup.conf` for tests). */
 const REGRESSION = `SecAction "id:900005,phase:1,nolog,pass,ctl:ruleRemoveById=910000,\\
@@ -26,11 +28,18 @@ export interface CorpusRig {
   stop(): Promise<void>;
 }
 
-/** Starts the upstream that the tests expect, and a gateway that takes any path, in mode `detect` at a paranoia level. */
-export async function startCorpusRig(level: number): Promise<CorpusRig> {
+export interface RigOptions {
+  /** Paranoia level. */
+  readonly level: number;
+  /** Exclusion packages, none by default. */
+  readonly packages?: readonly string[];
+}
+
+/** Starts the upstream that the tests expect, and a gateway that takes any path, in mode `detect`. */
+export async function startCorpusRig(options: RigOptions): Promise<CorpusRig> {
   const upstream = createServer((request, response) => void reflect(request, response));
   await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
-  const gw = await startGateway(await artifactFor(level, portOf(upstream)));
+  const gw = await startGateway(await artifactFor(options, portOf(upstream)));
   return {
     send: async ({ stages }) => {
       const sent: SentStage[] = [];
@@ -56,27 +65,27 @@ async function reflect(request: IncomingMessage, response: ServerResponse): Prom
   response.end(answer.body);
 }
 
-function artifactFor(level: number, port: number): Promise<Uint8Array> {
+function artifactFor({ level, packages = [] }: RigOptions, port: number): Promise<Uint8Array> {
   const waf = {
-    ...{ mode: 'detect', paranoia_level: level, rules: [SETUP] },
+    ...{ mode: 'detect', paranoia_level: level, rules: [SETUP], exclusion_packages: packages },
     request_body: { over_limit: 'partial' },
     response_body: { inspect: true },
     audit_log: { requests: 'all' },
   };
   const operation = (path: string, method: string) => ({
-    [method]: {
-      ...(path === '/' ? {} : { parameters: [GREEDY] }),
-      ...(method === 'get' || method === 'head' ? {} : { requestBody: { content: { '*/*': {} } } }),
-      responses: { default: { description: 'Any', content: { '*/*': {} } } },
-      'x-gw-middlewares': [{ name: 'waf', config: waf }],
-      'x-gw-dispatch': { name: 'http-upstream', config: { url: `http://127.0.0.1:${port}` } },
-    },
+    ...(path === '/' ? {} : { parameters: [GREEDY] }),
+    ...(method === 'get' || method === 'head' ? {} : { requestBody: { content: { '*/*': {} } } }),
+    responses: { default: { description: 'Any', content: { '*/*': {} } } },
+    'x-gw-middlewares': [{ name: 'waf', config: waf }],
+    'x-gw-dispatch': { name: 'http-upstream', config: { url: `http://127.0.0.1:${port}` } },
   });
+  const operations = (path: string, methods: readonly string[]) =>
+    Object.fromEntries(methods.map((method) => [method, operation(path, method)]));
   const paths = ['/', '/{rest+}'].map((path) => [
     path,
-    Object.assign({}, ...METHODS.map((method) => operation(path, method))),
+    { ...operations(path, METHODS), additionalOperations: operations(path, MORE_METHODS) },
   ]);
-  const api = { openapi: '3.1.0', info: { title: 'Any', version: '1' }, paths: Object.fromEntries(paths) };
+  const api = { openapi: '3.2.0', info: { title: 'Any', version: '1' }, paths: Object.fromEntries(paths) };
   const files = [
     { name: 'api.json', bytes: Buffer.from(JSON.stringify(api)) },
     { name: SETUP, bytes: Buffer.from(REGRESSION) },
@@ -109,7 +118,7 @@ async function exchange(gw: Gateway, raw: Buffer): Promise<SentStage> {
   const requestId = /^x-request-id: (\S+)/im.exec(head)?.[1];
   if (status === undefined || requestId === undefined)
     return { status: status === undefined ? null : Number(status), ids: null };
-  const line = await gw.logged(({ request_id: id }) => id === requestId);
+  const line = await gw.logged(({ msg, request_id: id }) => msg === 'request' && id === requestId);
   const waf = line['waf'] as { rule?: number; rules?: readonly { id: number }[] } | undefined;
   // The rule that refuses is named beside the first ones that matched.
   const ids = waf?.rules?.map(({ id }) => id).concat(waf.rule ?? []) ?? null;

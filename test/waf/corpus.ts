@@ -1,7 +1,9 @@
 /**
  * The regression tests of the OWASP Core Rule Set 4.25.0 (`crs-tests.tar.gz`, from the Go module
- * `github.com/corazawaf/coraza-coreruleset/v4`, Apache-2.0): YAML files in the form of go-ftw. Each case is the bytes of
- * requests with what an engine must find in them, for any engine that takes raw requests.
+ * `github.com/corazawaf/coraza-coreruleset/v4`, Apache-2.0) and of its exclusion packages (`exclusion-tests.tar.gz`, from
+ * the folders `tests/regression` of the commits in `gateway/features/waf/crs/NOTICE`, Apache-2.0; a folder for each
+ * package): YAML files in the form of go-ftw. Each case is the bytes of requests with what an engine must find in them,
+ * for any engine that takes raw requests.
  */
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
@@ -69,9 +71,11 @@ const WITH_BODY = /^POST|PUT|PATCH|DELETE$/;
 /** Every how many-th case stands for all of them when engines are compared. */
 const SAMPLE_STEP = 10;
 
+const ARCHIVES = { core: 'crs-tests.tar.gz', exclusions: 'exclusion-tests.tar.gz' };
+
 /** Reads all cases, in the order of their file names. Rejects if a file is not of this form. */
-export async function readCorpus(): Promise<CorpusCase[]> {
-  const archive = createReadStream(join(import.meta.dirname, 'crs-tests.tar.gz'));
+export async function readCorpus(of: keyof typeof ARCHIVES = 'core'): Promise<CorpusCase[]> {
+  const archive = createReadStream(join(import.meta.dirname, ARCHIVES[of]));
   const cases: CorpusCase[] = [];
   for await (const entry of archive.pipe(createGunzip()).pipe(extract())) {
     const { name } = entry.header;
@@ -93,12 +97,13 @@ function casesOf(file: string, text: string): CorpusCase[] {
   return list(document['tests']).map((entry) => {
     const test = record(entry);
     return {
-      id: `${rule}-${test['test_id']}`,
+      id: `${rule}-${test['test_id'] ?? String(test['test_title']).replace(/^.*-/, '')}`,
       rule,
       title: String(test['desc'] ?? '').trim(),
       file,
       stages: list(test['stages']).map((stage) => {
-        const { input, output } = record(stage);
+        // Older tests have a level more.
+        const { input, output } = record(record(stage)['stage'] ?? stage);
         return { raw: requestOf(record(input)), expects: expectationOf(record(output)) };
       }),
     };
@@ -107,10 +112,11 @@ function casesOf(file: string, text: string): CorpusCase[] {
 
 function expectationOf(output: Fields): Expectation {
   const log = record(output['log']);
+  const absent = /^id "(\d+)"$/.exec(String(output['no_log_contains'] ?? ''))?.[1];
   const patterns = (value: unknown) => (value === undefined ? [] : [new RegExp(String(value), 's')]);
   return {
     ids: list(log['expect_ids']).map(Number),
-    noIds: list(log['no_expect_ids']).map(Number),
+    noIds: [...list(log['no_expect_ids']), ...(absent === undefined ? [] : [absent])].map(Number),
     matches: patterns(log['match_regex']),
     noMatches: patterns(log['no_match_regex']),
     status: output['status'] === undefined ? null : Number(output['status']),

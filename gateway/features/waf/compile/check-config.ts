@@ -6,7 +6,14 @@ import { idsOf } from '../host/settings.ts';
 export function checkConfig(config: JsonObject, index: RuleIndex): readonly DataFinding[] {
   const { exclusions = [] } = config;
   const each = isList(exclusions) ? exclusions : [];
-  return [...levels(config), ...each.flatMap((exclusion, i) => unknownRules(exclusion, `/exclusions/${i}`, index))];
+  const unknown = each.flatMap((exclusion, i) => unknownRules(exclusion, `/exclusions/${i}`, index));
+  return [...levels(config), ...packages(config), ...unknown];
+}
+
+function packages({ core_rules, exclusion_packages }: JsonObject): readonly DataFinding[] {
+  if (core_rules !== false || listOf(exclusion_packages).length === 0) return [];
+  const message = '"exclusion_packages" changes core rules, and "core_rules" is false';
+  return [{ code: 'E1030', pointer: '/exclusion_packages', message, hint: 'Remove one of the two.' }];
 }
 
 function levels({ paranoia_level, detection_paranoia_level }: JsonObject): readonly DataFinding[] {

@@ -70,6 +70,40 @@ describe('rules of a config', () => {
   });
 });
 
+describe('exclusion packages', () => {
+  const core = { core_rules: true, rules: [] };
+
+  it('run in the order of CRS: options, rules of the project, the package, the core rules', () => {
+    const rule = 'SecAction "id:1001,phase:1,pass,nolog,setvar:tx.phpmyadmin-rule-exclusions-plugin_url_format=old"';
+    const config = { ...core, rules: ['waf/*.conf'], exclusion_packages: ['phpmyadmin'] };
+    const ids = idsOf({ 'waf/a.conf': rule }, config);
+    const order = [900990, 9513020, 1001, 9513100, 901001];
+    expect(ids.filter((id) => order.includes(id))).toEqual(order);
+    expect(ids.some((id) => id >= 9507000 && id < 9508000)).toBe(false);
+  });
+
+  it('change core rules as their last files say', () => {
+    const ruleWith = (exclusion_packages: readonly string[]) =>
+      programOf({}, { ...core, exclusion_packages }).rules.find(({ id }) => id === 942340);
+    const selector = { kind: 'pattern', pattern: '(?i)^pmaAuth-[0-9]+$' };
+    const exclusion = { variable: 'REQUEST_COOKIES', selector };
+    expect(ruleWith([])?.links[0]?.exclusions).not.toContainEqual(exclusion);
+    expect(ruleWith(['phpmyadmin'])?.links[0]?.exclusions).toContainEqual(exclusion);
+  });
+
+  it('compile together without a finding, and the same in any order', () => {
+    const names = ['cpanel', 'dokuwiki', 'drupal', 'nextcloud', 'phpbb', 'phpmyadmin', 'wordpress', 'xenforo'];
+    const { bytes, findings } = compiled({}, { ...core, exclusion_packages: names });
+    expect(findings).toEqual([]);
+    expect(compiled({}, { ...core, exclusion_packages: names.toReversed() }).bytes).toEqual(bytes);
+  });
+
+  it('need the core rules', () => {
+    const config = { ...core, core_rules: false, exclusion_packages: ['drupal'] };
+    expect(compiled({}, config).check(config)).toMatchObject([{ code: 'E1030', pointer: '/exclusion_packages' }]);
+  });
+});
+
 describe('the rest of a config', () => {
   const check = (config: JsonObject) => {
     const texts = { 'waf/a.conf': `SecAction "id:1001,phase:1,pass,tag:'mine'"` };

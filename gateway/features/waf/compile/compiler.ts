@@ -11,11 +11,16 @@ import { ruleSetOf } from './rule-set.ts';
 /** The plugin's schema has checked types and filled in defaults. */
 export const wafCompiler: DataCompiler = {
   property: 'rule_set',
-  sourcesOf: ({ core_rules = true, rules = [] }) => ({ core_rules, rules }),
+  sourcesOf: ({ core_rules = true, rules = [], exclusion_packages = [] }) => ({
+    core_rules,
+    rules,
+    exclusion_packages,
+  }),
   compile(config, files) {
     const { names, findings: missing } = ruleFiles(config, files);
     const parsed = names.map((name) => parsedFile(name, files));
-    const { program, diagnostics } = ruleSetOf(parsed, config['core_rules'] !== false);
+    const withCore = config['core_rules'] !== false;
+    const { program, diagnostics } = ruleSetOf(parsed, { withCore, packages: textsAt(config, 'exclusion_packages') });
     const own = new Set(names);
     const findings = [...missing, ...diagnostics.map((each) => findingOf(each, own))];
     if (program === null || missing.length > 0) return { bytes: null, findings, check: () => [] };
@@ -31,16 +36,19 @@ interface RuleFiles {
 }
 
 function ruleFiles(config: JsonObject, files: NamedFiles): RuleFiles {
-  const { rules } = config;
-  const paths = isList(rules) ? rules.filter((each) => typeof each === 'string') : [];
   const names = new Set<string>();
   const findings: DataFinding[] = [];
-  for (const [i, path] of paths.entries()) {
+  for (const [i, path] of textsAt(config, 'rules').entries()) {
     const found = files.matching(path);
     if (found.length === 0) findings.push(missingFile(path, i, files));
     for (const name of found) names.add(name);
   }
   return { names: [...names], findings };
+}
+
+function textsAt(config: JsonObject, property: string): readonly string[] {
+  const value = config[property];
+  return isList(value) ? value.filter((each) => typeof each === 'string') : [];
 }
 
 function missingFile(path: string, index: number, files: NamedFiles): DataFinding {

@@ -1,12 +1,13 @@
 /**
- * Puts the rules of a config together, in the order in which they run: readers of bodies, the setup, the rules of the
- * project, the core rules. What the project removes or updates is removed or updated last, in whatever file it stands:
- * it names rules that must be there.
+ * Puts the rules of a config together, in the order in which they run: readers of bodies, the setup, options of
+ * exclusion packages, the rules of the project, exclusion packages, the core rules. So rules of the project may set the
+ * options. What packages and the project remove or update is removed or updated last, in whatever file of the project
+ * it stands: it names rules that must be there.
  */
 import type { Directive, ParsedFile, SecLangDiagnostic, Settings } from '../seclang/model.ts';
 import type { Program } from '../seclang/program.ts';
 import { resolveProgram } from '../seclang/resolve.ts';
-import { coreRules } from './core-rules.ts';
+import { coreRules, exclusionPackages } from './core-rules.ts';
 
 export interface RuleSet {
   /** Null if there is an error. */
@@ -14,17 +15,30 @@ export interface RuleSet {
   readonly diagnostics: readonly SecLangDiagnostic[];
 }
 
+interface CoreChoice {
+  readonly withCore: boolean;
+  /** Names of exclusion packages, which have no effect without the core rules. */
+  readonly packages: readonly string[];
+}
+
 /** `project`: its files, in their order. */
-export function ruleSetOf(project: readonly ParsedFile[], withCore: boolean): RuleSet {
+export function ruleSetOf(project: readonly ParsedFile[], { withCore, packages }: CoreChoice): RuleSet {
   const core = coreRules();
+  const { config, before, after } = exclusionPackages(withCore ? packages : []);
   const { program, diagnostics } = resolveProgram([
     core.readers,
     ...(withCore ? [core.setup] : []),
+    ...config,
     ...project.map(withoutChanges),
+    ...before,
     ...(withCore ? core.rules : []),
+    ...after,
     ...project.map(changesOf).filter(({ directives }) => directives.length > 0),
   ]);
-  return { program, diagnostics: [...diagnostics, ...project.flatMap(warningsOfSettings)] };
+  // Packages name rules of other versions of CRS, too.
+  const ofPackages = new Set([...config, ...before, ...after].map(({ name }) => name));
+  const relevant = diagnostics.filter(({ severity, file }) => severity === 'error' || !ofPackages.has(file));
+  return { program, diagnostics: [...relevant, ...project.flatMap(warningsOfSettings)] };
 }
 
 function isChange({ kind }: Directive): boolean {

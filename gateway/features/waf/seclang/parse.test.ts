@@ -79,6 +79,12 @@ describe('words', () => {
     expect(condition?.operator.argument).toEqual({ kind: 'text', text: ['a "b" \\\\c'] });
   });
 
+  it('may follow each other without a space, if both are quoted', () => {
+    const { condition, actions } = rule('SecRule ARGS "@rx a"\\\n    "id:1,phase:2,deny"');
+    expect(condition?.operator.argument).toMatchObject({ pattern: 'a' });
+    expect(actions.id).toBe(1);
+  });
+
   it('need no quotes without spaces', () => {
     expect(rule('SecRule ARGS attack id:1').condition?.operator.name).toBe('rx');
   });

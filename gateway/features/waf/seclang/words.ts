@@ -19,7 +19,7 @@ export interface WordFault {
 
 /**
  * Splits a directive at spaces; double quotes hold spaces, and `\"` in them is a quote. Other backslashes stay, because
- * patterns need them.
+ * patterns need them. A quoted word may follow another one directly: `"@rx a"\` at the end of a line is joined so.
  */
 export function wordsOf(text: string): readonly Word[] | WordFault {
   const words: Word[] = [];
@@ -40,7 +40,7 @@ export function wordsOf(text: string): readonly Word[] | WordFault {
       };
     words.push(first === '"' ? quotedWord(text, at, end) : plainWord(text, at, end));
     at = first === '"' ? end + 1 : end;
-    if (at < text.length && !SPACES.includes(text[at]!))
+    if (at < text.length && text[at] !== '"' && !SPACES.includes(text[at]!))
       return {
         offset: at,
         message: 'text follows a closing double quote',

@@ -11,6 +11,8 @@ let gw: Gateway;
 
 const note = { type: 'object', properties: { note: { type: 'string', maxLength: 2000 } } };
 const page = { name: 'page', in: 'query', schema: { type: 'integer' } };
+const file = { name: 'file', in: 'path', required: true, schema: { type: 'string' } };
+const WORDPRESS = { exclusion_packages: ['wordpress'] };
 const q = { name: 'q', in: 'query', schema: { type: 'string' } };
 
 function document(url: string) {
@@ -21,6 +23,9 @@ function document(url: string) {
     ...more,
   });
   const withBody = { requestBody: { content: { 'application/json': { schema: note } } } };
+  const forms = (config: object) => ({
+    post: operation(config, { requestBody: { content: { 'application/x-www-form-urlencoded': {} } } }),
+  });
   return {
     openapi: '3.1.0',
     info: { title: 'Books', version: '1' },
@@ -28,6 +33,12 @@ function document(url: string) {
       '/books': { get: operation({}, { parameters: [q, page] }) },
       '/detected': { get: operation({ mode: 'detect' }, { parameters: [q, page] }) },
       '/excluded': { get: operation({ exclusions: [{ parameters: ['query:q'] }] }, { parameters: [q] }) },
+      ...Object.fromEntries(
+        [1, 2].flatMap((paranoia_level) => [
+          [`/plain-${paranoia_level}/{file}`, { parameters: [file], ...forms({ paranoia_level }) }],
+          [`/wordpress-${paranoia_level}/{file}`, { parameters: [file], ...forms({ paranoia_level, ...WORDPRESS }) }],
+        ]),
+      ),
       '/notes': { post: operation({ request_body: { max_bytes: 1024 } }, withBody) },
     },
   };
@@ -94,5 +105,21 @@ describe('waf', () => {
     expect(await post(`{"note":"${decodeURIComponent(INJECTION)}"}`)).toBe(403);
     expect(await post(`{"note":"${'x'.repeat(2000)}"}`)).toBe(413);
     expect(upstream.seen.slice(before).map(({ body }) => body)).toEqual(['{"note":"see you at five"}']);
+  });
+
+  it.each([1, 2])('lets the requests of an application pass with its exclusion package, at level %i', async (level) => {
+    const password = new URLSearchParams({
+      log: 'jane',
+      pwd: "1' or '1'='1' -- ;cat /etc/passwd",
+      'wp-submit': 'Log In',
+    });
+    const login = async (path: string) => {
+      const headers = { ...HEADERS, 'content-type': 'application/x-www-form-urlencoded' };
+      return (await fetch(gw.url + path, { method: 'POST', headers, body: password })).status;
+    };
+    expect(await login(`/plain-${level}/wp-login.php`)).toBe(403);
+    expect(await login(`/wordpress-${level}/wp-login.php`)).toBe(200);
+    // Elsewhere, the package changes nothing.
+    expect(await login(`/wordpress-${level}/books.php`)).toBe(403);
   });
 });
