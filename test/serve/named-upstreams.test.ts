@@ -79,6 +79,7 @@ describe('an upstream with several addresses', () => {
   let file = '';
   let gw: Gateway | null = null;
   let peers: Peer[] = [];
+  let loads: Load[] = [];
 
   beforeEach(async () => {
     dir = mkdtempSync(join(tmpdir(), 'gw-upstreams-'));
@@ -86,6 +87,8 @@ describe('an upstream with several addresses', () => {
     peers = await Promise.all(['a', 'b', 'c'].map((name) => new Peer(name).listen()));
   });
   afterEach(async () => {
+    await Promise.all(loads.map((each) => each.stop()));
+    loads = [];
     for (const peer of peers) peer.kill();
     await gw?.stop();
     gw = null;
@@ -115,25 +118,41 @@ describe('an upstream with several addresses', () => {
   };
   const answer = async (url: string, init?: RequestInit) => (await ask(url, init)).text();
 
-  /** Asks all the time, and returns the statuses of answers by the end. */
-  function load(url: string, concurrency = 8) {
+  interface Load {
+    readonly statuses: readonly number[];
+    /** Statuses of requests without an answer of a server that began after this time, on the monotonic clock. */
+    failedSince(time: number): readonly number[];
+    /** Resolves with the statuses of all requests without an answer of a server. */
+    stop(): Promise<readonly number[]>;
+  }
+
+  /** Asks all the time. */
+  function load(url: string, concurrency = 8): Load {
     let stopped = false;
     const statuses: number[] = [];
+    const failed: { readonly status: number; readonly begun: number }[] = [];
     const running = Array.from({ length: concurrency }, async () => {
       while (!stopped) {
+        const begun = performance.now();
         const response = await ask(url);
-        statuses.push(response.status);
+        const { status } = response;
+        statuses.push(status);
+        if (status !== 200) failed.push({ status, begun });
         await response.text();
       }
     });
-    return {
+    const failedSince = (time: number) => failed.filter(({ begun }) => begun > time).map(({ status }) => status);
+    const started: Load = {
       statuses,
+      failedSince,
       async stop() {
         stopped = true;
         await Promise.all(running);
-        return statuses.filter((status) => status !== 200);
+        return failedSince(0);
       },
     };
+    loads.push(started);
+    return started;
   }
 
   async function addresses() {
@@ -183,12 +202,14 @@ describe('an upstream with several addresses', () => {
     const [, killed] = peers as [Peer, Peer, Peer];
     await eventually(() => expect(killed.held.size).toBeGreaterThan(0));
     killed.kill();
+    const killedAt = performance.now();
     // Their bodies have not been sent when there is no connection.
     for (let i = 0; i < 20; i++) posts.push(ask(url, { method: 'POST', body: 'a book' }));
     expect((await Promise.all(posts)).map(({ status }) => status)).toEqual(Array(20).fill(200));
     const seen = running.statuses.length;
     await eventually(() => expect(running.statuses.length).toBeGreaterThan(seen + 300));
-    expect(await running.stop()).toEqual([]);
+    const failed = await running.stop();
+    expect([running.failedSince(killedAt), failed.filter((status) => status !== 502)]).toEqual([[], []]);
     expect((await addresses()).map(({ states }) => states['ejected'])).toEqual([0, 1, 0]);
     expect(await metric('gw_upstream_ejections_total')).toEqual(['gw_upstream_ejections_total{upstream="books"} 1']);
     expect((await metric('gw_')).join('\n')).not.toContain(killed.url.slice('http://'.length));

@@ -8,7 +8,8 @@ import type { Span } from '../spans/span.ts';
 import { traceparentOf } from '../telemetry/trace-context.ts';
 import { without } from './call-headers.ts';
 import { addForwarded, HOP_BY_HOP } from './forwarded-headers.ts';
-import type { DispatchTarget } from './upstream.ts';
+import type { DispatchTarget } from './named/dispatch-target.ts';
+import type { HttpUpstream } from './upstream.ts';
 
 /** Asks the upstream to go on in another protocol (RFC 9110, section 7.8); any other answer is a response as always. */
 export interface UpstreamUpgrade {
@@ -23,7 +24,7 @@ export interface ProxyRequest {
   readonly exchange: Exchange;
   readonly handOff: HandOff;
   /** The same as in the hand-off. */
-  readonly upstream: DispatchTarget;
+  readonly upstream: DispatchTarget<HttpUpstream>;
   /**
    * Whether the connection comes from a trusted proxy, whose forwarding headers hold
    * (docs/decisions.md#client-address).

@@ -4,21 +4,21 @@ import { APP_UPSTREAM } from '../artifact/app-upstream.ts';
 import type { JsonObject } from '../artifact/format.ts';
 import type { UpstreamPolicy } from '../artifact/upstream-policy.ts';
 import type { Exchange } from '../exchange.ts';
-import type { Upstream } from '../hand-off.ts';
 import { type Problem, problem } from '../problems.ts';
 import { isObject, type Obj } from '../spec/json.ts';
-import { AddressHealth } from './address-health.ts';
 import { createConnector } from './connector.ts';
 import { EgressGuard } from './guard.ts';
+import { AddressHealth } from './health/address-health.ts';
 import { ConnectionPool, type PoolOptions } from './http1/connection-pool.ts';
 import type { Http1Request } from './http1/request-head.ts';
 import type { ResponseHandler } from './http1/response-handler.ts';
 import type { AddressSet } from './named/address-set.ts';
+import type { DispatchTarget } from './named/dispatch-target.ts';
 import { NamedUpstream } from './named/named-upstream.ts';
 import type { UpstreamAddress } from './named/upstream-address.ts';
 import type { UpstreamBindings } from './named/upstream-bindings.ts';
+import { UpstreamError } from './named/upstream-error.ts';
 import type { UpstreamCalls } from './upstream-calls.ts';
-import { UpstreamError } from './upstream-error.ts';
 
 /** Reads a PEM file of `tls.*`, confined as `file://` secrets are (docs/decisions.md#secrets-resolved). */
 export type ReadPem = (path: string) => string;
@@ -34,17 +34,6 @@ export interface UpstreamOptions {
   readonly calls: UpstreamCalls;
   /** Addresses of named upstreams. */
   readonly bindings: UpstreamBindings;
-}
-
-/** What a request is handed off to: a URL, or a named upstream with its addresses. */
-export interface DispatchTarget extends Upstream {
-  /**
-   * Returns the server for a request, whose circuit has admitted it: an outcome must be recorded there. Null if no circuit
-   * admits it. `failed`: could not be reached for this request.
-   */
-  choose(exchange: Exchange, failed?: HttpUpstream): HttpUpstream | null;
-  /** Returns the answer to a request that no circuit admits. */
-  unavailable(exchange: Exchange): Problem;
 }
 
 /** How a server is connected to, and what is known about it. */
@@ -65,7 +54,7 @@ const IDLE_MS = 60_000;
 const OTHERS_IDLE_MS = 5_000;
 const LOOPBACK = '127.0.0.1';
 
-export class HttpUpstream implements DispatchTarget {
+export class HttpUpstream implements DispatchTarget<HttpUpstream> {
   readonly name: string;
   readonly url: URL;
   /** `host[:port]`, for the `Host` header. */
@@ -144,7 +133,7 @@ function clientContext(tls: Obj, readPem: ReadPem) {
 export class Upstreams {
   readonly #options: UpstreamOptions;
   readonly #policies: Readonly<Record<string, UpstreamPolicy>>;
-  readonly #open = new Map<string, HttpUpstream | NamedUpstream>();
+  readonly #open = new Map<string, HttpUpstream | NamedUpstream<HttpUpstream>>();
   /** Addresses of named upstreams; all configs that name one share their circuits. */
   readonly #sets = new Map<string, AddressSet>();
 
@@ -159,7 +148,7 @@ export class Upstreams {
    * `text`: a URL, or the name of an upstream. Throws UpstreamError: neither http(s) nor ws(s), plaintext that is not
    * allowed, PEM files that do not read.
    */
-  open(text: string, config: JsonObject): DispatchTarget {
+  open(text: string, config: JsonObject): DispatchTarget<HttpUpstream> {
     const tls = isObject(config['tls']) ? config['tls'] : undefined;
     const timeout = connectTimeoutOf(config);
     const key = JSON.stringify([text, tls ?? null, timeout]);
@@ -170,7 +159,7 @@ export class Upstreams {
     return upstream;
   }
 
-  #opened(text: string, tls: Obj | undefined, connectTimeoutMs: number): HttpUpstream | NamedUpstream {
+  #opened(text: string, tls: Obj | undefined, connectTimeoutMs: number): HttpUpstream | NamedUpstream<HttpUpstream> {
     const { guard, calls, readPem, allowPlaintext } = this.#options;
     if (text === APP_UPSTREAM) return openApp(connectTimeoutMs, this.#options);
     const policy = Object.hasOwn(this.#policies, text) ? this.#policies[text] : undefined;

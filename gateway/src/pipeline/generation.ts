@@ -3,8 +3,9 @@
 import type { ArtifactPlugin, JsonObject, Operation, PluginUse, RoutesFile } from '../artifact/format.ts';
 import type { Artifact } from '../artifact/index.ts';
 import type { OpenCapabilities } from '../capability/open-capabilities.ts';
+import type { DispatchTarget } from '../egress/named/dispatch-target.ts';
 import { NamedUpstream } from '../egress/named/named-upstream.ts';
-import { type DispatchTarget, HttpUpstream, type UpstreamOptions, Upstreams } from '../egress/upstream.ts';
+import { HttpUpstream, type UpstreamOptions, Upstreams } from '../egress/upstream.ts';
 import { ExampleResponses } from '../examples/example-responses.ts';
 import type { Exchange, MatchedOperation } from '../exchange.ts';
 import type { Upstream } from '../hand-off.ts';
@@ -384,6 +385,6 @@ function sharedAdmission(declared: readonly string[], known: Map<string, Admissi
 }
 
 /** The upstream of a hand-off is always one that this gateway opened. */
-export function isDispatchTarget(upstream: unknown): upstream is DispatchTarget {
+export function isDispatchTarget(upstream: unknown): upstream is DispatchTarget<HttpUpstream> {
   return upstream instanceof HttpUpstream || upstream instanceof NamedUpstream;
 }

@@ -1,7 +1,7 @@
 /** The file with the addresses of named upstreams (`--upstreams`, docs/upstreams.md#addresses). */
 import { readFile, stat } from 'node:fs/promises';
 import { type Bindings, bindingsOf } from '../egress/named/bindings.ts';
-import { UpstreamError } from '../egress/upstream-error.ts';
+import { UpstreamError } from '../egress/named/upstream-error.ts';
 import { pollForChange } from '../files/poll-for-change.ts';
 import type { ServeOptions } from '../options/serve-options.ts';
 import { messageOf } from '../text/message-of.ts';

@@ -3,9 +3,10 @@
  * gets no requests; one request tries it again after the cool-down.
  */
 import type { UpstreamPolicy } from '../../artifact/upstream-policy.ts';
-import type { AddressHealth } from '../address-health.ts';
-import { CircuitBreaker } from '../breaker.ts';
-import { type BalancedRequest, type Balancer, balancerOf } from './balancer.ts';
+import type { AddressHealth } from '../health/address-health.ts';
+import { CircuitBreaker } from '../health/breaker.ts';
+import type { BalancedRequest, Balancer } from './balancer.ts';
+import { balancerOf } from './balancers.ts';
 import type { BoundAddress } from './bindings.ts';
 import { UpstreamAddress } from './upstream-address.ts';
 

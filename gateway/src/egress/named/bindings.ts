@@ -1,6 +1,6 @@
 /** Addresses of named upstreams: what is bound to their policies when an artifact is served (docs/upstreams.md). */
 import { isObject, kindOf } from '../../spec/json.ts';
-import { UpstreamError } from '../upstream-error.ts';
+import { UpstreamError } from './upstream-error.ts';
 
 /** An address of an upstream. */
 export interface BoundAddress {

@@ -1,18 +1,26 @@
 /** An upstream with several addresses, each with its own connections. */
 import type { Exchange } from '../../exchange.ts';
 import { type Problem, problem } from '../../problems.ts';
-import type { DispatchTarget, HttpUpstream } from '../upstream.ts';
+import type { AddressHealth } from '../health/address-health.ts';
 import type { AddressSet } from './address-set.ts';
+import type { DispatchTarget } from './dispatch-target.ts';
 import type { UpstreamAddress } from './upstream-address.ts';
 
-export class NamedUpstream implements DispatchTarget {
+/** A server that an address stands for. */
+interface AddressServer {
+  readonly health: AddressHealth;
+  /** Closes idle connections; those in use end with their requests. */
+  close(): void;
+}
+
+export class NamedUpstream<Server extends AddressServer> implements DispatchTarget<Server> {
   readonly name: string;
   readonly #set: AddressSet;
-  readonly #connect: (address: UpstreamAddress) => HttpUpstream;
-  readonly #open = new Map<UpstreamAddress, HttpUpstream>();
+  readonly #connect: (address: UpstreamAddress) => Server;
+  readonly #open = new Map<UpstreamAddress, Server>();
 
   /** `connect`: opens the connections of an address. */
-  constructor(set: AddressSet, connect: (address: UpstreamAddress) => HttpUpstream) {
+  constructor(set: AddressSet, connect: (address: UpstreamAddress) => Server) {
     this.name = set.name;
     this.#set = set;
     this.#connect = connect;
@@ -22,7 +30,7 @@ export class NamedUpstream implements DispatchTarget {
     });
   }
 
-  choose(exchange: Exchange, failed?: HttpUpstream): HttpUpstream | null {
+  choose(exchange: Exchange, failed?: Server): Server | null {
     const address = this.#set.choose(exchange, failed?.health ?? null);
     if (address === null) return null;
     let upstream = this.#open.get(address);

@@ -1,5 +1,5 @@
-import { AddressHealth } from '../address-health.ts';
-import type { CircuitBreaker } from '../breaker.ts';
+import { AddressHealth } from '../health/address-health.ts';
+import type { CircuitBreaker } from '../health/breaker.ts';
 import type { Candidate } from './balancer.ts';
 import { hashOf } from './hash-balancer.ts';
 

@@ -6,7 +6,7 @@
  * A request can make an upstream slow or its answer invalid. So the failures of one client's network alone open the circuit
  * for that network, and for all only with those of others.
  */
-import { clientNetwork } from '../client-network.ts';
+import { clientNetwork } from '../../client-network.ts';
 
 export interface BreakerOptions {
   /** Failures in a row that open it. Default 5. */

@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { propertyRuns } from '../../../../test/property-runs.ts';
-import { type BalancedRequest, balancerOf, type Candidate } from './balancer.ts';
+import type { BalancedRequest, Candidate } from './balancer.ts';
+import { balancerOf } from './balancers.ts';
 import { hashOf } from './hash-balancer.ts';
 
 interface Address extends Candidate {
