@@ -219,7 +219,7 @@ describe('an upstream with several addresses', () => {
 
   it('takes a hanging one out, and back when it answers', async () => {
     bind(peers.map(({ url }) => url));
-    const url = await start({ balance: 'round-robin', ejection: { failures: 3, cooldown: 1 } }, { timeout: 0.2 });
+    const url = await start({ balance: 'round-robin', ejection: { failures: 3, cooldown: 1 } }, { timeout: 1 });
     const [, , hanging] = peers as [Peer, Peer, Peer];
     hanging.hangs = true;
     const running = load(url);
@@ -274,6 +274,25 @@ describe('an upstream with several addresses', () => {
     await gw?.logged(({ reason }) => String(reason).includes('upstream "books" of the artifact has no addresses'));
     expect((await addresses()).map(({ url: at }) => at)).toEqual([b.url, c.url]);
     expect(await running.stop()).toEqual([]);
+  });
+
+  it('serves a new artifact once its upstreams have addresses', async () => {
+    const [a, b] = peers as [Peer, Peer, Peer];
+    bind([a.url]);
+    const next = join(dir, 'api.gwa');
+    writeFileSync(next, await artifactOf({}));
+    const url = await start({}, {}, ['--artifact', next]);
+    const orders = { responses: {}, 'x-gw-dispatch': { name: 'http-upstream', config: { upstream: 'orders' } } };
+    const document = { openapi: '3.1.0', info: { title: 'T', version: '1' }, paths: { '/orders': { get: orders } } };
+    const more = await compileSpec(document, ['http-upstream'], [], {}, { upstreams: { orders: {} } });
+    writeFileSync(`${next}.new`, more);
+    renameSync(`${next}.new`, next);
+    const rejected = await gw?.logged(({ msg }) => msg.startsWith('new artifact rejected'));
+    expect(rejected).toMatchObject({ reason: expect.stringContaining('"orders" of the artifact has no addresses') });
+    expect(await answer(url)).toBe('a');
+    write(JSON.stringify({ books: [{ url: a.url }], orders: [b.url] }));
+    await gw?.logged(() => gw?.log.filter(({ msg }) => msg === 'artifact loaded').length === 2);
+    expect(await answer(`${gw?.url}/orders`)).toBe('b');
   });
 
   it('keeps a key at one address, and the others at theirs when one leaves', async () => {

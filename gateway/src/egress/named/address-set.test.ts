@@ -146,7 +146,9 @@ describe('a set', () => {
     ]);
     expect([set.addresses[0] === b, set.addresses[1] === a, a?.weight, removed]).toEqual([true, true, 3, ['c']]);
     expect([chosen(), events]).toEqual([['a', 'd'], ['-b']]);
+    if (b) b.inFlight = 2;
     set.update([{ url: 'a', weight: 1 }]);
+    expect(set.inFlight).toBe(2);
     b?.breaker.succeeded();
     expect([chosen(), events]).toEqual([['a'], ['-b']]);
   });

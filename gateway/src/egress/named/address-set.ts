@@ -27,6 +27,8 @@ export class AddressSet {
   readonly #now: () => number;
   readonly #removed = new Set<(address: UpstreamAddress) => void>();
   #addresses: readonly UpstreamAddress[] = [];
+  /** Removed addresses with requests under way. */
+  #leaving: readonly UpstreamAddress[] = [];
   /** Addresses whose circuit is not closed. */
   #tripped = 0;
 
@@ -48,6 +50,11 @@ export class AddressSet {
     return this.#addresses;
   }
 
+  /** Requests under way, those to removed addresses included. */
+  get inFlight(): number {
+    return [...this.#addresses, ...this.#leaving].reduce((sum, { inFlight }) => sum + inFlight, 0);
+  }
+
   /** Replaces the addresses; those that stay keep their circuits and connections. */
   update(bound: readonly BoundAddress[]): void {
     const before = new Map(this.#addresses.map((each) => [each.url, each]));
@@ -57,6 +64,7 @@ export class AddressSet {
       if (kept !== undefined) kept.weight = weight;
       return kept ?? this.#addressOf(url, weight);
     });
+    this.#leaving = [...this.#leaving, ...before.values()].filter(({ inFlight }) => inFlight > 0);
     this.#recount();
     for (const removed of before.values()) for (const listener of this.#removed) listener(removed);
   }

@@ -67,13 +67,17 @@ function originOf(name: string, text: unknown, allowPlaintext: boolean): string 
   return url.origin;
 }
 
-/** Throws UpstreamError if one of the upstreams has no addresses. */
+/** Throws UnboundUpstreams if one of the upstreams has no addresses. */
 export function requireBound(names: readonly string[], bindings: Bindings): void {
   const missing = names.filter((name) => !Object.hasOwn(bindings, name));
-  if (missing.length === 0) return;
-  const [several, which] = missing.length === 1 ? ['upstream', 'it'] : ['upstreams', 'them'];
+  const [first] = missing;
+  if (first === undefined) return;
+  const listed = missing.map((name) => `"${name}"`).join(', ');
+  const subject =
+    missing.length === 1 ? `upstream ${listed} of the artifact has` : `upstreams ${listed} of the artifact have`;
+  const present = Object.keys(bindings).sort().join(', ') || 'none';
   throw new UnboundUpstreams(
-    `${several} ${missing.map((name) => `"${name}"`).join(', ')} of the artifact ${missing.length === 1 ? 'has' : 'have'} no addresses: list ${which} in the file of --upstreams, such as ${missing[0]}: [{ url: "https://10.0.0.1:8443" }]`,
+    `${subject} no addresses (there are addresses of: ${present}): list them in the file of --upstreams, such as ${first}: [{ url: "https://10.0.0.1:8443" }]`,
   );
 }
 

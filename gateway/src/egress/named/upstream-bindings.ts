@@ -5,7 +5,7 @@ import { type AddressEvents, AddressSet, type AddressState } from './address-set
 import { type Bindings, requireBound } from './bindings.ts';
 
 /** An address as the admin port shows it. */
-export interface AddressFigures {
+interface AddressFigures {
   readonly url: string;
   readonly weight: number;
   readonly in_flight: number;
@@ -57,11 +57,7 @@ export class UpstreamBindings {
   /** Requests under way by the name of their upstream. */
   get inFlight(): ReadonlyMap<string, number> {
     const sums = new Map<string, number>();
-    for (const { name, addresses } of this.#sets)
-      sums.set(
-        name,
-        addresses.reduce((sum, { inFlight }) => sum + inFlight, sums.get(name) ?? 0),
-      );
+    for (const { name, inFlight } of this.#sets) sums.set(name, (sums.get(name) ?? 0) + inFlight);
     return sums;
   }
 
