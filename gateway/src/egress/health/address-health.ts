@@ -1,4 +1,4 @@
-/** What a process knows about an address of an upstream. */
+/** The circuit and the load of an address, as a process has seen them. */
 import { CircuitBreaker } from './breaker.ts';
 
 export class AddressHealth {
