@@ -18,11 +18,11 @@ export { RequestSlot } from '../src/capability/request-slot.ts';
 export type { ClientCertificate } from '../src/client-certificate.ts';
 export { clientNetwork } from '../src/client-network.ts';
 export type { CloseStatus } from '../src/close-status.ts';
-export { CircuitBreaker } from '../src/egress/breaker.ts';
 export { connectVetted, EgressRefused, startTlsClient } from '../src/egress/connector.ts';
 export { decodingCaller } from '../src/egress/decoding-caller.ts';
 export { addForwarded, HOP_BY_HOP } from '../src/egress/forwarded-headers.ts';
 export { EgressGuard } from '../src/egress/guard.ts';
+export { CircuitBreaker } from '../src/egress/health/breaker.ts';
 export { isHostAndPort } from '../src/egress/host-and-port.ts';
 export { HttpCallError, type HttpCallFailure } from '../src/egress/http-call-error.ts';
 export {

@@ -23,7 +23,7 @@ export const SECTIONS: Readonly<Record<string, readonly Section[]>> = {
     { title: 'AI and agents', files: doc('ai', 'ai-models', 'ai-clients', 'mcp') },
     { title: 'On Kubernetes', files: doc('rollouts', 'gitops', 'sidecars', 'sources', 'webhooks', 'pods', 'charts') },
     { title: 'With the control plane', files: doc('control-plane', 'console', 'storage', 'data-plane-protocol') },
-    { title: 'Operate', files: doc('production', 'waf', 'scaling', 'observability', 'performance') },
+    { title: 'Operate', files: doc('production', 'upstreams', 'waf', 'scaling', 'observability', 'performance') },
   ],
   Reference: [
     {

@@ -1,6 +1,8 @@
 /** `gw dev`: compiles, serves, and does both again when a file changes (docs/reference/cli.md#dev). */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -91,6 +93,31 @@ describe('gw dev', () => {
     expect(await text()).toBe('four');
     expect(await (await fetch(`${url}/b`)).text()).toBe('three');
     expect(await stop()).toBe(0);
+  });
+
+  it('reads addresses of upstreams from upstreams.yaml, which may come later', async () => {
+    const peers = await Promise.all(
+      ['one', 'two'].map(async (name) => {
+        const server = createServer((_, response) => response.end(name));
+        await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+        return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+      }),
+    );
+    writeFileSync(file('gw.yaml'), 'specs: specs\nplugins:\n  http-upstream: {}\nupstreams:\n  books: {}\n');
+    const dispatch = { name: 'http-upstream', config: { upstream: 'books' } };
+    writeFileSync(
+      file('specs/api.json'),
+      spec('one').replace('{"name":"mock","config":{"body":"one"}}', JSON.stringify(dispatch)),
+    );
+    start();
+    await said(/upstream "books" of the artifact has no addresses.*upstreams\.yaml/);
+    writeFileSync(file('upstreams.yaml'), `books: [{ url: "${peers[0]?.url}" }]\n`);
+    const [, url] = await said(/compiled in \d+ ms; (http:\S+)/);
+    expect(await (await fetch(`${url}/a`)).text()).toBe('one');
+    writeFileSync(file('upstreams.yaml'), `books: [{ url: "${peers[1]?.url}" }]\n`);
+    await eventually(async () => expect(await (await fetch(`${url}/a`)).text()).toBe('two'));
+    expect(await stop()).toBe(0);
+    for (const { server } of peers) server.close();
   });
 
   const referring = (body: string, file: string) =>

@@ -4,6 +4,7 @@
  */
 import { type Manifest, VERSION_FIELD } from '../artifact/format.ts';
 import type { Artifact } from '../artifact/index.ts';
+import type { NamedUpstreamFigures } from '../egress/named/upstream-bindings.ts';
 import type { Exchange, HeaderList } from '../exchange.ts';
 import { problem } from '../problems.ts';
 import { healthOf } from '../reserved/health.ts';
@@ -25,6 +26,8 @@ export interface AdminState extends ConnectionsState, LogLevelState, TraceState 
   awaiting(): boolean;
   /** The control plane said that another artifact should be served; false without one. */
   drifted(): boolean;
+  /** Named upstreams of the served artifact. */
+  upstreams(): Promise<readonly NamedUpstreamFigures[]>;
   /** In the text format of scrapers. */
   metrics(): Promise<{ readonly type: string; readonly text: string }>;
   /** There is the inspector of tools. */
@@ -38,7 +41,7 @@ export interface AdminState extends ConnectionsState, LogLevelState, TraceState 
   readonly startedAt: number;
 }
 
-const PAGES = '/health, /ready, /metrics, /provenance, /log-level, /connections/close and /trace';
+const PAGES = '/health, /ready, /metrics, /provenance, /upstreams, /log-level, /connections/close and /trace';
 const NOT_STORED: HeaderList = ['cache-control', 'no-store'];
 
 type AnsweredPage = Page & { readonly headers: HeaderList };
@@ -116,6 +119,8 @@ async function page({ path, query }: Exchange, state: AdminState): Promise<Page>
     case '/provenance':
       if (manifest) return jsonPage(200, provenance(manifest, state.drifted()));
       return problemPage(problem('route-not-found', 'No artifact is loaded.'));
+    case '/upstreams':
+      return jsonPage(200, { upstreams: await state.upstreams() });
     case '/log-level':
       return logLevelPage(state);
     case '/':

@@ -11,6 +11,8 @@ import { type ConfigMarks, CREDENTIAL_KINDS, type CredentialsMark, type Json, ty
 export interface Marks {
   /** `x-gw-upstream: true`. */
   readonly upstreams: readonly string[];
+  /** `x-gw-upstream: "name"`: the name of an upstream with a policy. */
+  readonly namedUpstreams: readonly string[];
   /** `x-gw-header-name: true`. */
   readonly headers: readonly string[];
   /** `x-gw-credentials: "<property>"`, or `{property, kind, name}`. */
@@ -61,6 +63,7 @@ const BRANCHES = ['if', 'then', 'else', 'not'];
 /** Throws an Error if the schema has too many places to search. */
 export function marksOf(schema: JsonObject | undefined): Marks {
   const upstreams = new Set<string>();
+  const namedUpstreams = new Set<string>();
   const headers = new Set<string>();
   const secrets = new Set<string>();
   const optional = new Set<string>();
@@ -77,6 +80,7 @@ export function marksOf(schema: JsonObject | undefined): Marks {
     if (!isObject(node) || depth > MAX_DEPTH) return;
     if (++places > MAX_PLACES) throw new Error('it refers to itself in too many ways');
     if (get(node, 'x-gw-upstream') === true) upstreams.add(pointer);
+    if (get(node, 'x-gw-upstream') === 'name') namedUpstreams.add(pointer);
     if (get(node, 'x-gw-header-name') === true) {
       headers.add(pointer);
       if (isObject(get(node, 'items'))) headers.add(child(pointer, '*'));
@@ -115,6 +119,7 @@ export function marksOf(schema: JsonObject | undefined): Marks {
   visit(schema, '', 0);
   return {
     upstreams: [...upstreams].sort(),
+    namedUpstreams: [...namedUpstreams].sort(),
     headers: [...headers].sort(),
     credentials: [...credentials.values()],
     conditions: [...conditions].sort(),
@@ -152,7 +157,9 @@ function credentialsMark(pointer: string, mark: unknown): CredentialsMark | null
 }
 
 /** Returns the marks for the artifact's manifest; undefined if all are empty. */
-export function manifestMarks({ upstreams, credentials, optional }: Marks): ConfigMarks | undefined {
+export function manifestMarks(marks: Marks): ConfigMarks | undefined {
+  const { credentials, optional } = marks;
+  const upstreams = [...marks.upstreams, ...marks.namedUpstreams].sort();
   const kept = Object.entries({ upstreams, credentials, optional }).filter(([, pointers]) => pointers.length > 0);
   return kept.length === 0 ? undefined : Object.fromEntries(kept);
 }

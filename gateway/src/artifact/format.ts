@@ -4,6 +4,7 @@
  */
 import type { Json, JsonObject } from '../spec/json.ts';
 import type { SpecType } from '../spec/spec-version.ts';
+import type { UpstreamPolicy } from './upstream-policy.ts';
 
 /**
  * The format version that this build writes and the newest that it reads (docs/reference/gateway.md#format-version).
@@ -81,7 +82,8 @@ export interface ArtifactPlugin {
 export interface ConfigMarks {
   /**
    * `x-gw-upstream: true`: a URL that the host connects to (docs/decisions.md#plaintext-marked-urls,
-   * docs/decisions.md#egress-allow).
+   * docs/decisions.md#egress-allow). `x-gw-upstream: "name"`: the name of an upstream whose addresses are bound when it
+   * is served.
    */
   readonly upstreams?: readonly string[];
   /** `x-gw-credentials`: arrays of objects that stay in the host. */
@@ -285,4 +287,6 @@ export interface RoutesFile {
   readonly operations: readonly Operation[];
   /** JSON Schemas 2020-12, shared; each refers to others as `{"$ref": "gw:<id>"}`, whose neighbours apply as well. */
   readonly schemas: { readonly [id: string]: Json };
+  /** Policies of the named upstreams that configs use; absent if they use none. */
+  readonly upstreams?: { readonly [name: string]: UpstreamPolicy };
 }

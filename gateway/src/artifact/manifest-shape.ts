@@ -13,6 +13,7 @@ import {
   VERSION_FIELD,
 } from './format.ts';
 import { TOOLS_PATH, type ToolsFile } from './tools.ts';
+import { EJECTION_LIMITS } from './upstream-policy.ts';
 
 type Check = (value: unknown) => boolean;
 
@@ -167,6 +168,24 @@ const upstream = shape({
 const accessRule = shape({ operation: count, middlewares: listOf(count) });
 const authorization = shape({ resource: optional(text), servers: listOf(text), scopes: listOf(text) });
 
+const within =
+  ([least, most]: readonly [number, number]): Check =>
+  (value) =>
+    typeof value === 'number' && value >= least && value <= most;
+const either =
+  (...checks: Check[]): Check =>
+  (value) =>
+    checks.some((check) => check(value));
+const hashSource = either(oneOf('client-address'), shape({ header: text }), shape({ cookie: text }));
+const upstreamPolicy = shape({
+  balance: either(oneOf('least-requests', 'round-robin'), shape({ hash: hashSource })),
+  ejection: shape({
+    failures: (value) => count(value) && within(EJECTION_LIMITS.failures)(value),
+    cooldown: within(EJECTION_LIMITS.cooldown),
+    panic: within(EJECTION_LIMITS.panic),
+  }),
+});
+
 /** The manifest, and the same as plain JSON for hashing. Throws ArtifactError. */
 export function readManifest(bytes: Buffer): { readonly manifest: Manifest; readonly json: JsonObject } {
   const json = parse(bytes, 'manifest.json');
@@ -192,6 +211,7 @@ export function readRoutes(bytes: Buffer): RoutesFile {
   }
   const bad = json['operations'].findIndex((each) => !operation(each));
   if (bad >= 0) throw malformed(`operation ${bad} of routes.json is not valid`);
+  if (!optional(mapOf(upstreamPolicy))(json['upstreams'])) throw malformed('routes.json has no valid "upstreams"');
   return json as unknown as RoutesFile;
 }
 

@@ -239,7 +239,17 @@ describe('manifest and plugins that cannot be used: exit 2', () => {
       'specs: specs\nplugins:\n  echo: { path: echo/echo.wasm, version: 9.9.9 }\n',
       '9.9.9 is required',
     ],
-    ['an upstream without URL', 'specs: specs\nupstreams:\n  books: {}\n', 'needs "url"'],
+    ['an upstream with a URL of another type', 'specs: specs\nupstreams:\n  books: { url: 1 }\n', 'must be a full URL'],
+    ['a balance that is not known', 'specs: specs\nupstreams:\n  books: { balance: random }\n', 'is not known'],
+    ['a hash of two', 'specs: specs\nupstreams:\n  a: { balance: { hash: { header: a, cookie: b } } }\n', 'not known'],
+    ['an ejection past its limits', 'specs: specs\nupstreams:\n  a: { ejection: { panic: 2 } }\n', 'from 0 to 1'],
+    ['half a failure', 'specs: specs\nupstreams:\n  a: { ejection: { failures: 1.5 } }\n', 'a whole number from 1'],
+    [
+      'a URL and a policy',
+      'specs: specs\nupstreams:\n  a: { url: "https://a", balance: round-robin }\n',
+      'has a URL, and',
+    ],
+    ['a policy under a name with a dot', 'specs: specs\nupstreams:\n  a.b: {}\n', 'is not a name'],
   ])('%s', async (_, manifest, message) => {
     await writeFile(at('gw.yaml'), manifest);
     const { code, stderr } = await gwCompile();

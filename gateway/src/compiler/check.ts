@@ -20,6 +20,7 @@ import type { PluginLoad } from './plugins/plugins.ts';
 import { Plugins, type PreparedPlugin } from './plugins/plugins.ts';
 import { manifestPlace } from './project/manifest-place.ts';
 import { type CompileFlags, HTTP_UPSTREAM, MOCK, type Project } from './project/project.ts';
+import { policiesOf } from './project/upstream-policies.ts';
 import type { Resolved } from './resolve.ts';
 import { warnOfPreparation } from './schemas/preparation-time.ts';
 import { warnOfRepeats } from './schemas/repeating-schemas.ts';
@@ -75,6 +76,7 @@ export function checkAndBind(
     ...specs.map(({ spec, base }): [string, string] => [spec.document.file, base]),
   ]);
   for (const [name, { url }] of Object.entries(project.upstreams ?? {})) {
+    if (url === undefined) continue;
     for (const { message } of credentialPlaces(url)) {
       diagnostics.add(
         'E1030',
@@ -128,7 +130,12 @@ export function checkAndBind(
     name,
     bytes: documents.bytesOf(file) ?? new Uint8Array(),
   });
-  const routes = { operations: routed.map(({ operation }): Operation => operation), schemas: schemas.finish() };
+  const upstreams = policiesOf(project, binder.namedUpstreams);
+  const routes = {
+    operations: routed.map(({ operation }): Operation => operation),
+    schemas: schemas.finish(),
+    ...(upstreams === null ? {} : { upstreams }),
+  };
   warnOfPreparation(routed, routes.schemas, diagnostics);
   warnOfUncheckedCredentials(routed, plugins.used, { documents, diagnostics });
   warnOfRepeats(routes.schemas, (id) => schemas.placeOf(id), diagnostics);

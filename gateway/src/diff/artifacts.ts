@@ -9,6 +9,7 @@ import type { ComparableParts } from './comparable-parts.ts';
 import { diffOperation } from './operations.ts';
 import { SchemaComparison } from './schemas.ts';
 import { diffTools } from './tools.ts';
+import { diffUpstreams } from './upstreams.ts';
 
 export type { Change } from './change.ts';
 
@@ -16,6 +17,7 @@ export type { Change } from './change.ts';
 export function diffArtifacts(before: ComparableParts, after: ComparableParts): readonly Change[] {
   const changes = [
     ...diffRoutes(before, after),
+    ...diffUpstreams(before.routes, after.routes),
     ...diffPlugins(before.manifest.plugins ?? [], after.manifest.plugins ?? []),
     ...diffMcp(before.manifest.mcp, after.manifest.mcp),
     ...diffTools(before, after),

@@ -8,6 +8,7 @@ import type { Span } from '../spans/span.ts';
 import { traceparentOf } from '../telemetry/trace-context.ts';
 import { without } from './call-headers.ts';
 import { addForwarded, HOP_BY_HOP } from './forwarded-headers.ts';
+import type { DispatchTarget } from './named/dispatch-target.ts';
 import type { HttpUpstream } from './upstream.ts';
 
 /** Asks the upstream to go on in another protocol (RFC 9110, section 7.8); any other answer is a response as always. */
@@ -23,7 +24,7 @@ export interface ProxyRequest {
   readonly exchange: Exchange;
   readonly handOff: HandOff;
   /** The same as in the hand-off. */
-  readonly upstream: HttpUpstream;
+  readonly upstream: DispatchTarget<HttpUpstream>;
   /**
    * Whether the connection comes from a trusted proxy, whose forwarding headers hold
    * (docs/decisions.md#client-address).
@@ -42,12 +43,16 @@ const NOT_IN_TRAILERS = new Set([
   ...['set-cookie', 'www-authenticate', 'authorization', 'retry-after', 'vary', 'date', 'expires', 'age'],
 ]);
 
-/** Returns the headers of a request for an upstream. `span`: of the call, if the request is traced. */
+/**
+ * Returns the headers of a request for a server. `authority`: host and port of it. `span`: of the call, if the request is
+ * traced.
+ */
 export function requestHeaders(
-  { exchange, upstream, trustedPeer, body, contentLength }: ProxyRequest,
+  { exchange, trustedPeer, body, contentLength }: ProxyRequest,
+  authority: string,
   span: Span | null,
 ): string[] {
-  const headers: string[] = ['host', upstream.authority];
+  const headers: string[] = ['host', authority];
   addForwarded(headers, exchange, trustedPeer);
   headers.push(HOPS, String(exchange.hops + 1));
   const traceparent = traceparentOf(exchange, span === null ? null : span.id);

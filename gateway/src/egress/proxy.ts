@@ -7,14 +7,14 @@ import { type Exchange, type HeaderList, headerOf, type ResponseSink } from '../
 import { type HandOff, NotSendable, type UpstreamRequest } from '../hand-off.ts';
 import { streamed } from '../memory/collect-chunks.ts';
 import { NO_SLOT } from '../memory/slots.ts';
-import { type Problem, problem } from '../problems.ts';
+import type { Problem } from '../problems.ts';
 import { atEndOfTick } from '../scheduling/end-of-tick.ts';
 import type { Span } from '../spans/span.ts';
 import { ByteCollector, SMALL_PIECE } from '../streams/byte-collector.ts';
 import { without } from './call-headers.ts';
-import { ConnectTimeout, EgressRefused } from './connector.ts';
 import type { RequestController, ResponseHandler, ResponseHead } from './http1/response-handler.ts';
 import { LookupsCrowded } from './name-lookups.ts';
+import { codeOf, errorOf, isOfServer, problemOf } from './proxy-failures.ts';
 import { type ProxyRequest, requestHeaders, responseHeaders, trailerFields } from './proxy-headers.ts';
 import { StallTimer, UpstreamStalled } from './stall-timer.ts';
 import type { HttpUpstream } from './upstream.ts';
@@ -44,15 +44,10 @@ export interface ProxyEvents {
 
 export function proxy(request: ProxyRequest, events: ProxyEvents): void {
   const { exchange, upstream } = request;
-  if (!upstream.breaker.admits(exchange.clientIp)) {
-    const retryAfter = String(upstream.breaker.retryAfter(exchange.clientIp));
-    const answer = problem('upstream-unavailable', 'The upstream has failed repeatedly and is given time to recover.', {
-      headers: ['retry-after', retryAfter],
-    });
-    return events.failed(exchange, answer, 'circuit breaker open');
-  }
-  const call = new ProxyCall(request, events);
-  if (!upstream.calls.begin(call)) return call.giveUp(new UpstreamCallsCrowded());
+  const server = upstream.choose(exchange);
+  if (server === null) return events.failed(exchange, upstream.unavailable(exchange), 'circuit breaker open');
+  const call = new ProxyCall(request, server, events);
+  if (!server.calls.begin(call)) return call.giveUp(new UpstreamCallsCrowded());
   atEndOfTick(() => call.begin());
 }
 
@@ -62,7 +57,8 @@ class ProxyCall implements ResponseHandler, UpstreamCall {
   readonly #request: ProxyRequest;
   readonly #events: ProxyEvents;
   readonly #exchange: Exchange;
-  readonly #upstream: HttpUpstream;
+  /** The server that is called now. */
+  #upstream: HttpUpstream;
   slot = NO_SLOT;
   #controller: RequestController | null = null;
   #sink: ResponseSink | null = null;
@@ -74,6 +70,8 @@ class ProxyCall implements ResponseHandler, UpstreamCall {
   #headSent = false;
   #finished = false;
   #retried = false;
+  /** It goes to another address, since the first could not be reached. */
+  #moved = false;
   /** The current hand-off, or its fallback. */
   #handOff: HandOff;
   /** The body that is sent now. */
@@ -92,11 +90,12 @@ class ProxyCall implements ResponseHandler, UpstreamCall {
   /** Span of the call under way; null if the request is not traced. */
   #span: Span | null = null;
 
-  constructor(request: ProxyRequest, events: ProxyEvents) {
+  constructor(request: ProxyRequest, server: HttpUpstream, events: ProxyEvents) {
     this.#request = request;
     this.#events = events;
     this.#exchange = request.exchange;
-    this.#upstream = request.upstream;
+    this.#upstream = server;
+    server.health.inFlight++;
     this.#handOff = request.handOff;
     this.#timer = new StallTimer(request.handOff.timeoutMs, this);
   }
@@ -158,7 +157,7 @@ class ProxyCall implements ResponseHandler, UpstreamCall {
     }
     const sent = this.#isFallback ? { ...this.#request, body: null, contentLength: undefined } : this.#request;
     this.#body = sent.body;
-    const headers = requestHeaders(sent, this.#span);
+    const headers = requestHeaders(sent, this.#upstream.authority, this.#span);
     sent.upgrade?.apply(headers);
     return { path, headers, body: sent.body };
   }
@@ -172,7 +171,7 @@ class ProxyCall implements ResponseHandler, UpstreamCall {
     const { method } = this.#exchange;
     const upgrade = this.#request.upgrade?.protocol ?? null;
     // Others that are kept may be as stale as the one that failed.
-    const newConnection = this.#retried;
+    const newConnection = this.#retried && !this.#moved;
     this.#upstream.dispatch({ method, path, headers, body, origin, upgrade, newConnection }, this);
   }
 
@@ -214,7 +213,7 @@ class ProxyCall implements ResponseHandler, UpstreamCall {
       connection.destroy();
       return this.error(new Error(`its answer is not valid: ${fault}`));
     }
-    this.#upstream.breaker.succeeded();
+    this.#upstream.health.breaker.succeeded();
     this.#span?.received(SWITCHES);
     this.#upgraded = connection;
     this.#finish();
@@ -233,7 +232,7 @@ class ProxyCall implements ResponseHandler, UpstreamCall {
 
   head({ status, headers, length, endsByClosing }: ResponseHead): void {
     this.#timer.progressed();
-    this.#upstream.breaker.succeeded();
+    this.#upstream.health.breaker.succeeded();
     this.#span?.received(status);
     if (status === 404 && this.#handOff.fallback !== undefined) {
       this.#discards = true;
@@ -344,25 +343,48 @@ class ProxyCall implements ResponseHandler, UpstreamCall {
       this.#span?.end();
       return this.begin();
     }
+    if (this.#moveOn(error)) return;
     this.#finish();
-    if (this.#exchange.closed) return this.#upstream.breaker.abandoned(this.#exchange.clientIp);
+    if (this.#exchange.closed) return this.#upstream.health.breaker.abandoned(this.#exchange.clientIp);
     this.#flush();
     if (this.#headSent) return this.#events.broken(this.#exchange, error.message);
     const bodyError = this.#exchange.bodyStream?.errored;
     if (bodyError) {
-      this.#upstream.breaker.abandoned(this.#exchange.clientIp);
+      this.#upstream.health.breaker.abandoned(this.#exchange.clientIp);
       return this.#events.bodyFailed(this.#exchange, bodyError);
     }
     // Others held the resolver, or all places, which says nothing about the upstream.
     if (error instanceof LookupsCrowded || error instanceof UpstreamCallsCrowded)
-      this.#upstream.breaker.abandoned(this.#exchange.clientIp);
-    else this.#upstream.breaker.failed(this.#exchange.clientIp);
+      this.#upstream.health.breaker.abandoned(this.#exchange.clientIp);
+    else if (this.#isUnreachable(error)) this.#upstream.health.unreachable(this.#exchange.clientIp);
+    else this.#upstream.health.breaker.failed(this.#exchange.clientIp);
     this.#events.failed(this.#exchange, problemOf(error), `${this.#upstream.name}: ${error.message}`);
+  }
+
+  /** Goes to another address once, if there was no connection: nothing of the request was sent. */
+  #moveOn(error: Error): boolean {
+    if (this.#moved || this.#exchange.closed || !this.#isUnreachable(error)) return false;
+    const next = this.#request.upstream.choose(this.#exchange, this.#upstream);
+    if (next === null) return false;
+    const { health } = this.#upstream;
+    health.unreachable(this.#exchange.clientIp);
+    health.inFlight--;
+    next.health.inFlight++;
+    this.#upstream = next;
+    this.#moved = true;
+    this.#span?.end();
+    this.begin();
+    return true;
+  }
+
+  /** Reports whether there was no connection, for a reason that lies in the server or the way to it. */
+  #isUnreachable(error: Error): boolean {
+    return this.#controller === null && !this.#composes && isOfServer(error);
   }
 
   #refuse({ problem }: NotSendable): void {
     this.#finish();
-    this.#upstream.breaker.abandoned(this.#exchange.clientIp);
+    this.#upstream.health.breaker.abandoned(this.#exchange.clientIp);
     this.#events.refused(this.#exchange, problem);
   }
 
@@ -381,13 +403,14 @@ class ProxyCall implements ResponseHandler, UpstreamCall {
     if (this.#finished) return;
     this.#span?.failed('client-closed');
     this.#finish();
-    this.#upstream.breaker.abandoned(this.#exchange.clientIp);
+    this.#upstream.health.breaker.abandoned(this.#exchange.clientIp);
     this.#controller?.abort(new Error('the client went away'));
     this.#events.done(this.#exchange, this.#bytes);
   }
 
   #finish(): void {
     this.#finished = true;
+    this.#upstream.health.inFlight--;
     if (this.#upgraded === null) this.#upstream.calls.end(this);
     this.#timer.stop();
     this.#offClose?.();
@@ -406,28 +429,4 @@ function headersOf(status: number, received: HeaderList): HeaderList {
   if (status >= 200 && status !== NO_CONTENT) return headers;
   // These statuses have no body, and clients wait for one that a length announces (RFC 9110, section 8.6).
   return without(headers, (name) => name === 'content-length');
-}
-
-function errorOf(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
-}
-
-function codeOf(error: Error): string | undefined {
-  return 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-}
-
-function problemOf(error: Error): Problem {
-  if (error instanceof ConnectTimeout || error instanceof UpstreamStalled) {
-    return problem('upstream-timeout', 'The upstream did not answer in time.');
-  }
-  if (error instanceof LookupsCrowded) {
-    return problem('overloaded', 'Too many names of upstreams are being looked up. Try again.');
-  }
-  if (error instanceof UpstreamCallsCrowded) {
-    return problem('overloaded', 'Too many calls to upstreams are under way. Try again.');
-  }
-  if (error instanceof EgressRefused) {
-    return problem('upstream-failed', 'The upstream is not at an address that the gateway may connect to.');
-  }
-  return problem('upstream-failed', 'The upstream could not be reached, or its answer was not valid.');
 }

@@ -22,10 +22,9 @@ let upstream: HttpUpstream;
 let other: string;
 beforeAll(async () => {
   const guard = new EgressGuard({ allowInternal: false, allow: ['127.0.0.1'] });
-  upstream = new HttpUpstream(new URL(await serve('own')), undefined, 1000, {
+  upstream = new HttpUpstream(new URL(await serve('own')), {
     guard,
-    readPem: () => '',
-    allowPlaintext: true,
+    connectTimeoutMs: 1000,
     calls: new UpstreamCalls(1000, () => {}),
   });
   other = await serve('other');

@@ -151,6 +151,13 @@ export const SERVE_OPTIONS = {
     limits: 'request body, headers, URI',
     pods: {},
   },
+  upstreams: {
+    type: 'text',
+    value: 'file',
+    help: 'YAML file with the addresses of upstreams that have no URL in gw.yaml',
+    reloads: 'when the file changes, and at SIGHUP',
+    pods: 'upstreams of a GatewayProject have a URL',
+  },
   allowPlaintextUpstream: { type: 'flag', help: 'allow http:// upstreams', pods: 'from `spec.allowPlaintext`' },
   tlsCert: {
     type: 'text',

@@ -46,6 +46,8 @@ export interface ServeOptions
   extends Omit<ServeFlags, ControlPlaneFlag | 'otlpEndpoint' | 'traceSampling' | 'logLevel' | 'logFormat'> {
   /** Take another artifact when the file or folder is replaced. Default true; not with a control plane. */
   readonly watchArtifact?: boolean;
+  /** A file of `upstreams` that does not exist has no addresses. Default false: it is an error. */
+  readonly upstreamsMayBeMissing?: boolean;
   /** Default: none. */
   readonly controlPlane?: ControlPlaneOptions | undefined;
   /**

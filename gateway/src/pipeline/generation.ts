@@ -3,6 +3,8 @@
 import type { ArtifactPlugin, JsonObject, Operation, PluginUse, RoutesFile } from '../artifact/format.ts';
 import type { Artifact } from '../artifact/index.ts';
 import type { OpenCapabilities } from '../capability/open-capabilities.ts';
+import type { DispatchTarget } from '../egress/named/dispatch-target.ts';
+import { NamedUpstream } from '../egress/named/named-upstream.ts';
 import { HttpUpstream, type UpstreamOptions, Upstreams } from '../egress/upstream.ts';
 import { ExampleResponses } from '../examples/example-responses.ts';
 import type { Exchange, MatchedOperation } from '../exchange.ts';
@@ -134,7 +136,7 @@ const MOST_NAMED = 10;
 
 /** Rejects with SecretError (exit 13), PluginLoadError, UpstreamError or TemplateError. */
 export async function loadGeneration(artifact: Artifact, deps: GenerationDeps): Promise<Generation> {
-  const upstreams = new Upstreams(deps.upstreams);
+  const upstreams = new Upstreams(deps.upstreams, artifact.routes.upstreams);
   const capabilities = await deps.capabilities.load(
     {
       readPem: deps.upstreams.readPem,
@@ -383,6 +385,6 @@ function sharedAdmission(declared: readonly string[], known: Map<string, Admissi
 }
 
 /** The upstream of a hand-off is always one that this gateway opened. */
-export function isHttpUpstream(upstream: unknown): upstream is HttpUpstream {
-  return upstream instanceof HttpUpstream;
+export function isDispatchTarget(upstream: unknown): upstream is DispatchTarget<HttpUpstream> {
+  return upstream instanceof HttpUpstream || upstream instanceof NamedUpstream;
 }

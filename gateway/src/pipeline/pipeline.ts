@@ -46,7 +46,7 @@ import { otherPath, parameterRefusal } from '../validation/refusals.ts';
 import { ANSWERED, HANDED_OFF, type Outcome } from '../wasm/call/plugin.ts';
 import { UpstreamHandshake } from '../websocket/handshake.ts';
 import { EngineAnswer } from './engine-answer.ts';
-import { type Generation, isHttpUpstream, type LoadedOperation, type Step } from './generation.ts';
+import { type Generation, isDispatchTarget, type LoadedOperation, type Step } from './generation.ts';
 import { runRequestHook } from './hooks.ts';
 import { OperationResponse } from './operation-response.ts';
 import { ownStream } from './own-stream.ts';
@@ -348,7 +348,7 @@ class RequestRun implements BodyReading {
   #proxy(op: LoadedOperation, handOff: HandOff, response: UpstreamResponse): void {
     const exchange = this.#exchange;
     const { upstream } = handOff;
-    if (!isHttpUpstream(upstream)) throw new Error(`plugin ${op.dispatcher.name} handed off to an unknown upstream`);
+    if (!isDispatchTarget(upstream)) throw new Error(`plugin ${op.dispatcher.name} handed off to an unknown upstream`);
     const hooked = op.requestChunks && exchange.bodyStream !== null;
     const body = hooked ? transformedBody(exchange, op.middlewares) : (exchange.body ?? unreadBody(exchange));
     const known =

@@ -5,6 +5,7 @@ import { FEATURES } from '../../features/features.ts';
 import { serveAdmin } from '../admin/admin.ts';
 import { AdminCallers } from '../admin/caller.ts';
 import { watchSource } from '../artifact/index.ts';
+import type { Bindings } from '../egress/named/bindings.ts';
 import { ClientAddress } from '../headers/client-ip.ts';
 import { BufferBudget } from '../memory/buffer-budget.ts';
 import { SERVE_OPTIONS } from '../options/options.ts';
@@ -25,9 +26,11 @@ import { type KeyPair, type KeyPairPaths, readKeyPair, TlsFilesError, watchKeyPa
 import { watchExpiry } from '../transport/tls-expiry.ts';
 import { createTransport, type Transport } from '../transport/transport.ts';
 import { UnreadResponses } from '../transport/unread-responses.ts';
+import { BoundUpstreams } from './bound-upstreams.ts';
 import type { ConnectedMode } from './connected-mode.ts';
 import { drained } from './drain-delay.ts';
 import { ServedArtifact } from './served-artifact.ts';
+import { readUpstreams } from './upstreams-file.ts';
 
 export interface RunningGateway {
   readonly address: AddressInfo;
@@ -44,6 +47,8 @@ export interface RunningGateway {
   /** Drains and stops; resolves when everything is closed. */
   stop(): Promise<void>;
 }
+
+const ARTIFACT_REJECTED = 'new artifact rejected: still serving the previous one';
 
 export interface ServeDeps {
   readonly log: Log;
@@ -68,6 +73,7 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
   const tlsFiles = keyPairPaths(options);
   const keyPair = tlsFiles && (await readKeyPair(tlsFiles));
   const served = new ServedArtifact(options, log);
+  const bindings = await readUpstreams(options);
   const connected = await openConnectedMode(options, log);
   const file = await served.readFirst(connected !== null);
 
@@ -93,7 +99,7 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
     );
   }
   const slots = new LocalConnectionSlots(maxConnections, limitLog);
-  const traffic = await createTraffic(options, deps, { keyPair, slots });
+  const traffic = await createTraffic(options, deps, { keyPair, slots, bindings });
   started.defer(() => traffic.close(patience));
   await served.loadFirst(file, traffic, connected);
   if (options.trustedKeys.length === 0 && !options.dev) {
@@ -117,6 +123,7 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
       setLogLevel,
       closeKept: (withinMs) => traffic.closeKept(withinMs),
       trace: (request, peer) => traffic.trace(request, peer),
+      upstreams: () => traffic.upstreams(),
       metrics: async () => {
         const { type, text } = await traffic.metrics();
         const { renderMetrics } = await import('../telemetry/rendered-metrics.ts');
@@ -180,19 +187,35 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
     });
   started.defer(() => stopWatching?.());
 
+  /** The last artifact was rejected, perhaps because its upstreams had no addresses yet. */
+  let isRejected = false;
+  const bound = new BoundUpstreams(options, {
+    traffic,
+    logger,
+    names: () => served.upstreams,
+    replaced: async () => {
+      if (isRejected) await reloadOr(ARTIFACT_REJECTED)();
+    },
+  });
+  const reload = async () => {
+    await bound.reload();
+    await served.reload(traffic);
+  };
   /** Reports an artifact that does not load; the previous one stays in service. */
   const reloadOr = (refused: string) => async () => {
     try {
-      await served.reload(traffic);
+      await reload();
+      isRejected = false;
     } catch (error) {
+      isRejected = true;
       logger.error({ reason: messageOf(error) }, refused);
     }
   };
   const watched = options.watchArtifact === false || connected !== null ? undefined : options.artifact;
-  if (watched !== undefined)
-    started.defer(watchSource(watched, reloadOr('new artifact rejected: still serving the previous one')));
+  if (watched !== undefined) started.defer(watchSource(watched, reloadOr(ARTIFACT_REJECTED)));
   if (options.secretsDir !== undefined)
     started.defer(watchSecrets(options.secretsDir, reloadOr('new secrets rejected: still using the previous ones')));
+  started.defer(bound.watch());
   connected?.start({
     served: () => served.hash,
     load: (next) => served.load(next, traffic),
@@ -207,7 +230,7 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
     address,
     adminAddress,
     async reload() {
-      await served.reload(traffic);
+      await reload();
       connected?.retry();
     },
     setLogLevel,
@@ -226,7 +249,7 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
 async function createTraffic(
   options: ServeOptions,
   { log, stderr }: ServeDeps,
-  shared: { readonly keyPair: KeyPair | null; readonly slots: LocalConnectionSlots },
+  shared: { readonly keyPair: KeyPair | null; readonly slots: LocalConnectionSlots; readonly bindings: Bindings },
 ): Promise<Traffic> {
   if (options.workers > 1) return new Fleet(options, { log, stderr, ...shared });
   const traffic = new LocalTraffic(options, {

@@ -29,6 +29,11 @@ export class ServedArtifact {
     return this.#loaded?.artifact ?? null;
   }
 
+  /** Names of its upstreams whose addresses are bound to it. */
+  get upstreams(): readonly string[] {
+    return Object.keys(this.artifact?.routes.upstreams ?? {});
+  }
+
   get hash(): string | null {
     return this.artifact?.manifest.artifact_hash ?? null;
   }

@@ -71,7 +71,8 @@ export const LABELS = {
   standing: '`offered` to clients, or `held` back',
   status: 'status code of the answer; 499 where the client left before it',
   verdict: `one of ${HELPER_OUTCOMES.map((each) => `\`${each}\``).join(', ')}`,
-  upstream: 'origin and path of the configured URL; empty where the dispatcher called none',
+  upstream:
+    'origin and path of the configured URL, or the name of an upstream of `gw.yaml`; empty where the dispatcher called none',
 } as const;
 
 /** A counter that a capability brings. */
@@ -191,6 +192,16 @@ const table = {
     help: 'Tools of an MCP upstream that its settings allow',
     labels: ['mcp_upstream', 'standing'],
     aggregator: 'max',
+  },
+  gw_upstream_requests_in_flight: {
+    type: 'gauge',
+    help: 'Requests under way to a named upstream',
+    labels: ['upstream'],
+  },
+  gw_upstream_ejections_total: {
+    type: 'counter',
+    help: 'Times that an address of a named upstream was taken out after failures',
+    labels: ['upstream'],
   },
   gw_plugin_decisions_total: {
     type: 'counter',

@@ -83,6 +83,9 @@ export class Metrics {
   readonly #upstreamTools = new Map<string, Set<string>>();
   /** Null until there are any. */
   mcpUpstreams: { readonly figures: readonly McpUpstreamFigures[] } | null = null;
+  /** Null until the port is made. */
+  namedUpstreams: { readonly inFlight: ReadonlyMap<string, number> } | null = null;
+  readonly #ejections = new LabelledCounter(['upstream']);
   /** Runtimes of the served artifacts, and of those with requests that have not ended. */
   readonly runtimes = new Set<{ readonly figures: PluginFigures }>();
   /** Null if the state is in the process. */
@@ -134,6 +137,10 @@ export class Metrics {
         { labels: { mcp_upstream: upstream, standing: 'held' }, value: held },
       ]),
     );
+    this.#register('gw_upstream_requests_in_flight', () =>
+      [...(this.namedUpstreams?.inFlight ?? [])].map(([upstream, value]) => ({ labels: { upstream }, value })),
+    );
+    this.#register('gw_upstream_ejections_total', () => this.#ejections.samples);
     this.#register('gw_plugin_decisions_total', () =>
       [...this.#decisions.values()].flatMap((decisions) => [...decisions.values()]),
     );
@@ -237,6 +244,11 @@ export class Metrics {
     this.#passedOn.count(upstream, known.has(tool) ? tool : 'other', outcome);
   }
 
+  /** An address of a named upstream was taken out. */
+  ejected(upstream: string): void {
+    this.#ejections.count(upstream);
+  }
+
   mcpUpstreamListed(upstream: string, succeeded: boolean): void {
     this.#upstreamLists.count(upstream, succeeded ? 'succeeded' : 'failed');
   }
@@ -269,7 +281,7 @@ export class Metrics {
     return this.#cell('gw_middleware_duration_seconds', { middleware, phase }, DURATION_BUCKETS);
   }
 
-  /** `upstream`: origin and path of the configured URL, or empty. */
+  /** `upstream`: origin and path of the configured URL, the name of a named upstream, or empty. */
   dispatch(dispatcher: string, upstream: string): Cell {
     return this.#cell('gw_dispatch_duration_seconds', { dispatcher, upstream }, DURATION_BUCKETS);
   }

@@ -5,6 +5,8 @@
  */
 import type { AddressInfo } from 'node:net';
 import type { LoadedArchive } from '../artifact/index.ts';
+import type { Bindings } from '../egress/named/bindings.ts';
+import { type NamedUpstreamFigures, sumOfFigures } from '../egress/named/upstream-bindings.ts';
 import type { ServeOptions } from '../options/serve-options.ts';
 import { SecretError } from '../secrets/secrets.ts';
 import { MemoryState } from '../state/memory-state.ts';
@@ -29,6 +31,8 @@ import { WorkerProcess } from './worker-process.ts';
 export interface FleetDeps {
   readonly log: Log;
   readonly keyPair: KeyPair | null;
+  /** Addresses of named upstreams. */
+  readonly bindings: Bindings;
   /** Slots of all workers. */
   readonly slots: LocalConnectionSlots;
   /** Receives the workers' standard error. */
@@ -50,6 +54,7 @@ export class Fleet implements Traffic {
   readonly #workers = new Set<WorkerProcess>();
   readonly #held = new Map<WorkerProcess, HeldConnections>();
   #keyPair: KeyPair | null;
+  #bindings: Bindings;
   /** Null until one is loaded. */
   #archive: Uint8Array | null = null;
   /** Port that all workers bind. */
@@ -65,6 +70,7 @@ export class Fleet implements Traffic {
     this.#options = options;
     this.#deps = deps;
     this.#keyPair = deps.keyPair;
+    this.#bindings = deps.bindings;
     this.#quotas = new QuotaLeases({ store: this.#shared.rateLimits, workers: options.workers });
     deps.slots.endOneOf = (eviction) => this.#endOneOf(eviction);
   }
@@ -87,6 +93,19 @@ export class Fleet implements Traffic {
       this.#keyPair = keyPair;
       await this.#each((worker) => worker.channel.call('useTls', keyPair));
     });
+  }
+
+  bindUpstreams(bindings: Bindings): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#bindings = bindings;
+      await this.#each((worker) => worker.channel.call('bindUpstreams', bindings));
+    });
+  }
+
+  async upstreams(): Promise<readonly NamedUpstreamFigures[]> {
+    const asked = [...this.#workers].filter(({ serving }) => serving).map(({ channel }) => channel.call('upstreams'));
+    const answers = await Promise.allSettled(asked);
+    return sumOfFigures(answers.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : [])));
   }
 
   setLogLevel(level: Level): Promise<void> {
@@ -198,6 +217,7 @@ export class Fleet implements Traffic {
         options: workerOptions(this.#options),
         logLevel: log.level,
         keyPair: this.#keyPair,
+        bindings: this.#bindings,
       });
       if (this.#archive !== null) {
         await channel.call('prepare', this.#archive);

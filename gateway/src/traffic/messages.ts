@@ -1,5 +1,7 @@
 /** Messages between the parent process and its workers. */
 import type { AddressInfo } from 'node:net';
+import type { Bindings } from '../egress/named/bindings.ts';
+import type { NamedUpstreamFigures } from '../egress/named/upstream-bindings.ts';
 import type { ServeOptions } from '../options/serve-options.ts';
 import type { OwnerPath } from '../shares/owner-path.ts';
 import type { BudgetRenewal, BudgetReservation, BudgetResult, BudgetSettlement } from '../state/budget-store.ts';
@@ -17,6 +19,7 @@ export interface WorkerSettings {
   readonly options: ServeOptions;
   readonly logLevel: Level;
   readonly keyPair: KeyPair | null;
+  readonly bindings: Bindings;
 }
 
 /** File descriptor of a worker's end of the stream for shared state. */
@@ -37,6 +40,8 @@ export interface WorkerMethods {
   /** After the first commit; all workers bind the same port. */
   listen(port: number): Promise<AddressInfo>;
   useTls(keyPair: KeyPair): void;
+  bindUpstreams(bindings: Bindings): Promise<void>;
+  upstreams(): Promise<readonly NamedUpstreamFigures[]>;
   setLogLevel(level: Level): Promise<void>;
   metrics(): Promise<MetricsSnapshot>;
   /** Resolves with null if no artifact is loaded. */

@@ -26,12 +26,13 @@ class Worker implements WorkerMethods {
   #log: Log | null = null;
   #prepared: PreparedLoad | null = null;
 
-  async configure({ options, logLevel, keyPair }: WorkerSettings): Promise<void> {
+  async configure({ options, logLevel, keyPair, bindings }: WorkerSettings): Promise<void> {
     const log = await createLog(logLevel, 'json');
     this.#log = log;
     rateLimits = leasingStore(() => parent, options.workers);
     const state = options.state === undefined ? channelState(parent, rateLimits) : await openState(options, log);
-    this.#traffic = new LocalTraffic(options, { features: FEATURES, log, keyPair, state, slots: sharedSlots });
+    const shared = { keyPair, bindings, slots: sharedSlots };
+    this.#traffic = new LocalTraffic(options, { features: FEATURES, log, state, ...shared });
   }
 
   async prepare(archive: Uint8Array): Promise<void> {
@@ -61,6 +62,14 @@ class Worker implements WorkerMethods {
       key: Buffer.from(key),
       ...(clientCa ? { clientCa: Buffer.from(clientCa) } : {}),
     });
+  }
+
+  bindUpstreams(bindings: Parameters<WorkerMethods['bindUpstreams']>[0]): Promise<void> {
+    return this.#running.bindUpstreams(bindings);
+  }
+
+  upstreams() {
+    return this.#running.upstreams();
   }
 
   setLogLevel(level: Parameters<WorkerMethods['setLogLevel']>[0]): Promise<void> {

@@ -7,6 +7,8 @@ import type { Features } from '../capability/features.ts';
 import { type OpenCapabilities, openCapabilities } from '../capability/open-capabilities.ts';
 import { EgressGuard } from '../egress/guard.ts';
 import { HttpClient } from '../egress/http-client.ts';
+import type { Bindings } from '../egress/named/bindings.ts';
+import type { NamedUpstreamFigures, UpstreamBindings } from '../egress/named/upstream-bindings.ts';
 import { UpstreamCalls } from '../egress/upstream-calls.ts';
 import type { Exchange } from '../exchange.ts';
 import { ClientAddress } from '../headers/client-ip.ts';
@@ -44,6 +46,7 @@ import { UnreadResponses } from '../transport/unread-responses.ts';
 import { ArrivingBodies } from '../validation/arriving-bodies.ts';
 import { ValidationHelpers } from '../validation/helpers/validation-helpers.ts';
 import { DEFAULT_LIMITS } from '../wasm/call/plugin.ts';
+import { boundUpstreams } from './bound-upstreams.ts';
 import { type MemoryBudgets, memoryBudgets } from './memory-budgets.ts';
 
 export interface Traffic {
@@ -65,6 +68,10 @@ export interface Traffic {
    * loaded.
    */
   trace(request: TraceRequest, peer: string): Promise<TraceReport | null>;
+  /** New addresses of named upstreams take effect at once; requests under way go on. */
+  bindUpstreams(bindings: Bindings): Promise<void>;
+  /** Returns the named upstreams of the served artifact, as all processes see them. */
+  upstreams(): Promise<readonly NamedUpstreamFigures[]>;
   /** From now on every response closes its connection (or sends GOAWAY); new ones are still accepted. */
   beginDrain(): void;
   /** Each connection that is open now closes so with an answer after a moment of its own within that time. */
@@ -113,6 +120,8 @@ export interface LocalTrafficDeps {
   /** Closed with the traffic. */
   readonly state: State;
   readonly slots: ConnectionSlots;
+  /** Addresses of named upstreams. */
+  readonly bindings: Bindings;
 }
 
 /** A load that has succeeded and waits for its turn. */
@@ -136,6 +145,7 @@ export class LocalTraffic implements Traffic {
   readonly #sweeping: NodeJS.Timeout;
   readonly #http: HttpClient;
   readonly #upstreamCalls: UpstreamCalls;
+  readonly #bindings: UpstreamBindings;
   readonly #capabilities: OpenCapabilities;
   readonly #recorder: Recorder;
   readonly #mcp: McpEndpoint;
@@ -181,6 +191,8 @@ export class LocalTraffic implements Traffic {
       upstreamCallsWithin(options.maxUpstreamCalls, options.workers, openFileLimit()),
       (outcome, owner) => this.#yielded('upstream-calls', outcome, owner),
     );
+    this.#bindings = boundUpstreams(deps, this.#metrics);
+    this.#metrics.namedUpstreams = this.#bindings;
     this.#http = new HttpClient({
       calls: this.#upstreamCalls,
       budget: this.#responseBudget,
@@ -263,6 +275,14 @@ export class LocalTraffic implements Traffic {
   #tlsSettings(keyPair: KeyPair): TlsSettings {
     const { tlsMinVersion, tlsClientAuth = 'off' } = this.#options;
     return { keyPair, minVersion: tlsMinVersion, clientAuth: tlsClientAuth };
+  }
+
+  async bindUpstreams(bindings: Bindings): Promise<void> {
+    this.#bindings.use(bindings);
+  }
+
+  async upstreams(): Promise<readonly NamedUpstreamFigures[]> {
+    return this.#bindings.figures;
   }
 
   async setLogLevel(level: Level): Promise<void> {
@@ -373,6 +393,7 @@ export class LocalTraffic implements Traffic {
         allowPlaintext: options.allowPlaintextUpstream || options.dev,
         appPort: options.appPort,
         calls: this.#upstreamCalls,
+        bindings: this.#bindings,
       },
       capabilities: this.#capabilities,
       mcpUpstreams: this.#mcpUpstreams,

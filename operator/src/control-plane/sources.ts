@@ -41,7 +41,9 @@ export async function sourcesOf({ specs, files, plugins, upstreams, mcp }: Proje
             },
           ],
     ),
-    upstreams: Object.fromEntries(Object.entries(upstreams ?? {}).map(([name, { url }]) => [name, url])),
+    upstreams: Object.fromEntries(
+      Object.entries(upstreams ?? {}).flatMap(([name, { url }]) => (url === undefined ? [] : [[name, url]])),
+    ),
     mcp: mcp ?? null,
   };
 }

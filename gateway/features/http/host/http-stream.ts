@@ -11,7 +11,7 @@ export const httpStream = capability({
       signature: 'iiiii:i',
       parameters: '(upstream, len, path, len, timeout_ms) -> 0',
       meaning:
-        "hands the request off: the host proxies it, both bodies streaming, to the upstream whose URL is in the config at JSON pointer `upstream` (marked `x-gw-upstream`); `path` (with query) is appended to that URL's path; empty means path and query as the client sent them",
+        "hands the request off: the host proxies it, both bodies streaming, to the upstream whose URL or name is in the config at JSON pointer `upstream` (marked `x-gw-upstream`); `path` (with query) is appended to that URL's path; empty means path and query as the client sent them",
       declared: true,
       relays: true,
       make: (call) => (upstream, upstreamLength, path, pathLength, timeoutMs) => {

@@ -1,9 +1,11 @@
 /** The server of `gw dev`: one build after the other, and a gateway that serves the last one that compiles. */
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { INSPECTOR_PATH } from '../../admin/inspector.ts';
 import { REFERENCE_PATH } from '../../admin/reference-paths.ts';
 import type { CompileFlags, CompileResult } from '../../compiler/index.ts';
+import { UnboundUpstreams } from '../../egress/named/bindings.ts';
 import type { ServeFlags } from '../../options/serve-options.ts';
 import { type RunningGateway, startGateway } from '../../serve/serve.ts';
 import type { Log } from '../../telemetry/log.ts';
@@ -114,7 +116,12 @@ export class DevServer {
       return;
     }
     const took = ms();
-    this.#gateway = await this.#serve();
+    try {
+      this.#gateway = await this.#serve();
+    } catch (error) {
+      if (!(error instanceof UnboundUpstreams)) throw error;
+      return stderr(`gw dev: ${error.message}; they are read from ${this.#upstreams}\n`);
+    }
     const { readArtifact } = await import('../../artifact/index.ts');
     const { documentsOf } = await import('../../api-reference/artifact-documents.ts');
     const artifact = await readArtifact(this.#artifact);
@@ -135,6 +142,11 @@ export class DevServer {
     stderr(nextSteps({ ...this.#flags, routes, address, isProject, leftOut: leftOut.length }));
   }
 
+  /** File with the addresses of named upstreams. */
+  get #upstreams(): string {
+    return join(dirname(this.#flags.manifest), 'upstreams.yaml');
+  }
+
   async #compile(): Promise<{ result: CompileResult; pathOf: (name: string) => string } | null> {
     const [{ compile }, { readProjectFolder, SpecFileError }, { ManifestError }] = await Promise.all([
       import('../../compiler/index.ts'),
@@ -146,6 +158,7 @@ export class DevServer {
     const reads = new ReadPaths();
     try {
       this.#env.read(reads, this.#isTrial);
+      reads.file(this.#upstreams);
       const remotePlugins = await remotePluginsOf({ ...this.#flags, egressAllow }, true, this.#program);
       const project = await readProjectFolder({
         ...{ manifest, specs, remotePlugins, reads },
@@ -202,6 +215,8 @@ export class DevServer {
         ...(this.#env.isWithheld ? { secretsDir: undefined } : {}),
         servesUnresolved: true,
         watchArtifact: false,
+        upstreams: this.#upstreams,
+        upstreamsMayBeMissing: true,
         dev: true,
         allowPlaintextUpstream: true,
         egressAllow: [...THIS_MACHINE, ...named, ...served.egressAllow],

@@ -6,15 +6,17 @@
 import { readFile } from 'node:fs/promises';
 import type { JsonObject } from '../../artifact/format.ts';
 import type { McpSettings } from '../../compiler/project/mcp-upstream-schema.ts';
+import type { ProjectUpstream } from '../../compiler/project/project.ts';
 import type { RemotePlugin } from '../../plugins/remote.ts';
 import type { Diagnostic } from '../../spec/diagnostic.ts';
 import { diagnosticLine } from '../../spec/diagnostic-line.ts';
-import { isObject, kindOf, type Obj } from '../../spec/json.ts';
+import { kindOf, type Obj } from '../../spec/json.ts';
 import { parseText } from '../../spec/parse.ts';
 import { child } from '../../spec/pointer.ts';
 import { positions } from '../../spec/position.ts';
 import { messageOf } from '../../text/message-of.ts';
-import { didYouMean } from '../../text/nearest-name.ts';
+import { type Fail, objectOf, onlyFields, type Part } from './manifest-fields.ts';
+import { upstreamsOf } from './manifest-upstreams.ts';
 
 /** The manifest, or a file that it names, cannot be used: exit 2 for `gw compile`. */
 export class ManifestError extends Error {
@@ -59,7 +61,7 @@ export interface ProjectManifest {
   /** Folder of specs, relative to the manifest. */
   readonly specs?: string;
   readonly plugins: ReadonlyMap<string, ManifestPlugin>;
-  readonly upstreams: { readonly [name: string]: { readonly url: string } };
+  readonly upstreams: { readonly [name: string]: ProjectUpstream };
   /** Checked by the compiler. */
   readonly mcp?: McpSettings;
 }
@@ -100,14 +102,6 @@ export async function readManifest(path: string): Promise<ProjectManifest> {
       ? {}
       : { mcp: objectOf(root['mcp'], { what: '"mcp"', pointer: '/mcp', such: 'upstreams: {}' }, fail) as McpSettings }),
   };
-}
-
-type Fail = (message: string, pointer: string, hint: string) => never;
-
-/** A part of the manifest. */
-interface Part {
-  readonly what: string;
-  readonly pointer: string;
 }
 
 const PLUGIN_FIELDS = ['path', 'url', 'sha256', 'version', 'config'];
@@ -173,51 +167,6 @@ function remoteOf({ what, pointer }: Part, { url, sha256, path }: Obj, fail: Fai
     return fail(`${what} has a "url" and needs its "sha256": 64 hex digits, as sha256sum prints them`, at, hint);
   }
   return { url, sha256: hex.toLowerCase() };
-}
-
-function upstreamsOf(value: unknown, fail: Fail): ProjectManifest['upstreams'] {
-  const such = 'books: { url: https://books.example.org }';
-  const upstreams = objectOf(value ?? {}, { what: '"upstreams"', pointer: '/upstreams', such }, fail);
-  return Object.fromEntries(
-    Object.entries(upstreams).map(([name, entry]) => {
-      const part = { what: `upstream "${name}"`, pointer: child('/upstreams', name) };
-      const upstream = objectOf(entry, { ...part, such: 'url: https://books.example.org' }, fail);
-      onlyFields(upstream, ['url'], part, fail);
-      const { url } = upstream;
-      if (typeof url !== 'string')
-        return fail(
-          `upstream "${name}" needs "url", a full URL`,
-          part.pointer,
-          `Write ${name}: { url: https://books.example.org }.`,
-        );
-      const parsed = URL.parse(url);
-      // `localhost:3000` parses as the scheme `localhost`.
-      if (parsed === null || parsed.host === '')
-        return fail(
-          `upstream "${name}" is not at a full URL`,
-          child(part.pointer, 'url'),
-          'Write the scheme, the host and the port, such as http://localhost:3000 or https://books.example.org.',
-        );
-      return [name, { url }];
-    }),
-  );
-}
-
-/** `such`: a member, as an example. */
-function objectOf(value: unknown, { what, pointer, such }: Part & { readonly such: string }, fail: Fail): Obj {
-  if (isObject(value)) return value;
-  return fail(
-    `${what} is ${kindOf(value)}: it must be an object`,
-    pointer,
-    `Write its members by name, such as ${such}.`,
-  );
-}
-
-function onlyFields(object: Obj, known: readonly string[], { what, pointer }: Part, fail: Fail): void {
-  const other = Object.keys(object).find((key) => !known.includes(key));
-  if (other === undefined) return;
-  const hint = didYouMean(other, known) ?? `Remove "${other}", or use one of ${known.join(', ')}.`;
-  fail(`${what} has an unknown field "${other}": known are ${known.join(', ')}`, child(pointer, other), hint);
 }
 
 /** Returns why a file could not be read, in words. */

@@ -210,6 +210,11 @@ function projectObject(
   { plugins, upstreams, mcp }: ProjectManifest,
   { name, specs, allowPlaintext, variables, hosts }: ProjectParts,
 ): KubeObject {
+  const named = Object.keys(upstreams).find((each) => upstreams[each]?.url === undefined);
+  if (named !== undefined)
+    throw new NotInObjects(
+      `upstream "${named}" has no URL, and upstreams of a GatewayProject have one: add "url", such as the URL of a Service`,
+    );
   const allow = hosts.filter((host) => !isLoopback(host));
   const spec = {
     specs: { names: specs },

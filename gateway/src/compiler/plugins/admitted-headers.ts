@@ -20,8 +20,8 @@ const RESERVED = 'x-auth-';
 export interface BoundUse {
   readonly plugin: PreparedPlugin;
   readonly use: PluginUse;
-  /** Names of headers that expressions in its config read. */
-  readonly conditionHeaders: readonly string[];
+  /** Names of headers that expressions in its config, and policies of its upstreams, read. */
+  readonly readHeaders: readonly string[];
 }
 
 export interface HeaderSources {
@@ -47,9 +47,9 @@ function admitsCredentials(name: string): boolean {
 }
 
 /** Headers that a plugin reads: those of its manifest, and those that its config names. */
-export function headersOfUse({ plugin, use, conditionHeaders }: BoundUse): readonly string[] {
+export function headersOfUse({ plugin, use, readHeaders }: BoundUse): readonly string[] {
   const fixed = (plugin.manifest.request_headers ?? []).map((name) => name.toLowerCase());
-  return [...fixed, ...markedHeaders({ plugin, use }), ...namedInText(use.config), ...conditionHeaders];
+  return [...fixed, ...markedHeaders({ plugin, use }), ...namedInText(use.config), ...readHeaders];
 }
 
 /** The values of config properties that hold header names. */

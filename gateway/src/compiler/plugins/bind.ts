@@ -15,6 +15,7 @@ import { CREDENTIALS_HINT, credentialPlaces, withoutCredentials } from '../../sp
 import { didYouMean } from '../../text/nearest-name.ts';
 import { manifestPlace, placeInConfig } from '../project/manifest-place.ts';
 import type { Project } from '../project/project.ts';
+import { headersOfBalance } from '../project/upstream-policies.ts';
 import type { BoundUse } from './admitted-headers.ts';
 import { type ConfigChecks, checkConditions, decidesByCaller } from './conditions.ts';
 import type { ConfigData } from './config-data.ts';
@@ -38,6 +39,8 @@ export class Binder {
   readonly #configs = new Map<string, Bound>();
   /** Bound configs by plugin and config. */
   readonly #bound = new Map<string, BoundConfig & { readonly name: string }>();
+  /** Names of upstreams with a policy that configs use. */
+  readonly namedUpstreams = new Set<string>();
 
   constructor(plugins: Plugins, project: Project, diagnostics: Diagnostics, checks: BinderChecks) {
     this.#plugins = plugins;
@@ -96,6 +99,7 @@ export class Binder {
       );
     }
     const resolved = this.#upstreams(plugin, declared, config);
+    const hashHeaders = this.#named(plugin, declared, config);
     this.#secrets(plugin, declared, resolved);
     const conditions = checkConditions(plugin, resolved, this.#checks.readCondition);
     for (const { pointer, message } of conditions.errors) {
@@ -111,7 +115,7 @@ export class Binder {
     const complete = isValid ? this.#checks.data.add(plugin, resolved, { spec, place }) : null;
     if (complete) this.#note(name, complete, placeOf(at));
     const use: PluginUse = { name, config: complete ?? resolved };
-    return { plugin, use, conditionHeaders: conditions.headers };
+    return { plugin, use, readHeaders: [...conditions.headers, ...hashHeaders] };
   }
 
   #note(name: string, config: JsonObject, place: Place): void {
@@ -144,7 +148,8 @@ export class Binder {
   }
 
   #upstreams(plugin: PreparedPlugin, declared: DeclaredUse, config: JsonObject): JsonObject {
-    const { upstreams = {}, flags } = this.#project;
+    const { flags } = this.#project;
+    const upstreams = withUrls(this.#project);
     const nameIn = (value: unknown) => {
       const name = typeof value === 'string' ? /^upstream:\/\/(.*)$/.exec(value)?.[1] : undefined;
       return name !== undefined && Object.hasOwn(upstreams, name) ? name : undefined;
@@ -161,6 +166,15 @@ export class Binder {
       if (value.startsWith('upstream://')) {
         const known = Object.keys(upstreams).sort();
         const missing = value.slice('upstream://'.length);
+        if (Object.hasOwn(this.#project.upstreams ?? {}, missing)) {
+          this.#diagnostics.add(
+            'E1033',
+            place,
+            `upstream "${missing}" has no URL: its addresses are given when it is served`,
+            `Write "upstream: ${missing}" in the config, instead of the URL.`,
+          );
+          continue;
+        }
         this.#diagnostics.add(
           'E1033',
           place,
@@ -183,6 +197,24 @@ export class Binder {
         this.#diagnostics.add('E1030', place, fault, 'Write scheme and host, as in https://api.example.');
     }
     return resolved;
+  }
+
+  /** Checks the names of upstreams with a policy. Returns the headers that their policies read. */
+  #named(plugin: PreparedPlugin, declared: DeclaredUse, config: JsonObject): readonly string[] {
+    const { upstreams = {} } = this.#project;
+    return plugin.marks.namedUpstreams
+      .flatMap((pattern) => marked(config, pattern))
+      .flatMap(({ pointer, value }) => {
+        if (typeof value !== 'string') return [];
+        const upstream = Object.hasOwn(upstreams, value) ? upstreams[value] : undefined;
+        if (upstream === undefined || upstream.url !== undefined) {
+          const place = placeInConfig(declared, pointer, { project: this.#project, plugin });
+          this.#diagnostics.add('E1033', place, ...namedFault(value, this.#project));
+          return [];
+        }
+        this.namedUpstreams.add(value);
+        return headersOfBalance(upstream);
+      });
   }
 
   #secrets(plugin: PreparedPlugin, declared: DeclaredUse, config: JsonObject): void {
@@ -219,6 +251,26 @@ function undeclaredHint(name: string, declared: readonly string[]): string {
   if (near !== null) return near;
   const entry = builtin.includes(name) ? `"${name}: {}"` : `"${name}: { path: plugins/${name}/${name}.wasm }"`;
   return `Add ${entry} under "plugins" of gw.yaml, or "name: ${name}" under spec.plugins of the GatewayProject.`;
+}
+
+function withUrls({ upstreams = {} }: Project): Readonly<Record<string, { readonly url: string }>> {
+  return Object.fromEntries(
+    Object.entries(upstreams).flatMap(([name, { url }]) => (url === undefined ? [] : [[name, { url }]])),
+  );
+}
+
+/** Returns message and hint for a name without a policy. */
+function namedFault(name: string, { upstreams = {} }: Project): readonly [message: string, hint: string] {
+  if (Object.hasOwn(upstreams, name))
+    return [
+      `upstream "${name}" has a URL`,
+      `Write "url: upstream://${name}" in the config, or remove "url" of the upstream: its addresses are then given when it is served.`,
+    ];
+  const known = Object.keys(upstreams).filter((each) => upstreams[each]?.url === undefined);
+  return [
+    `there is no upstream "${name}" (declared without a URL: ${known.sort().join(', ') || 'no upstreams'})`,
+    didYouMean(name, known) ?? `Add "${name.slice(0, 60)}: {}" under "upstreams" of gw.yaml.`,
+  ];
 }
 
 const EXPRESSION_HINT =

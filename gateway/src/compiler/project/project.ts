@@ -3,6 +3,7 @@
  * (docs/decisions.md#one-project).
  */
 
+import type { Balance, Ejection } from '../../artifact/upstream-policy.ts';
 import type { PluginManifest, ProjectPlugin } from '../../plugins/project-plugin.ts';
 import type { McpSettings } from './mcp-upstream-schema.ts';
 
@@ -77,6 +78,16 @@ export interface CompileFlags {
   readonly sourceDateEpoch?: number;
 }
 
+/** A URL, or the policy of an upstream whose addresses are given when it is served. */
+export type ProjectUpstream = { readonly url: string } | UpstreamSettings;
+
+/** The policy of an upstream. Defaults: those of `DEFAULT_POLICY`. */
+export interface UpstreamSettings {
+  readonly url?: undefined;
+  readonly balance?: Balance;
+  readonly ejection?: Partial<Ejection>;
+}
+
 export interface Project {
   /**
    * Names, out of `files`, of the documents to compile.
@@ -93,12 +104,12 @@ export interface Project {
    */
   readonly plugins: readonly ProjectPlugin[];
   /**
-   * Named upstreams: a config property marked as an upstream may say `upstream://<name>` instead of a URL. Default:
-   * none.
+   * Named upstreams. A config property marked as an upstream may say `upstream://<name>` instead of a URL, if the upstream
+   * has one. An upstream without a URL has a policy, and its addresses are given when it is served. Default: none.
    *
-   * @example { books: { url: 'https://books.example.com' } }
+   * @example { books: { url: 'https://books.example.com' }, orders: { balance: 'round-robin' } }
    */
-  readonly upstreams?: { readonly [name: string]: { readonly url: string } };
+  readonly upstreams?: { readonly [name: string]: ProjectUpstream };
   /**
    * Upstream MCP servers, as `mcp` of gw.yaml (docs/mcp.md#upstreams). Default: none.
    *

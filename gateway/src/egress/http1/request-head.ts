@@ -36,7 +36,7 @@ export interface PreparedRequest {
 }
 
 /** The request cannot be written: a part of it would be read as something else. */
-class InvalidRequest extends Error {
+export class InvalidRequest extends Error {
   readonly code = 'GW_INVALID_REQUEST';
 }
 

@@ -1,7 +1,7 @@
 /** Settings of an upstream, ready for use: secrets resolved, names of headers in lower case. */
 import type { JsonObject } from '../../artifact/format.ts';
 import type { McpUpstream } from '../../artifact/tools.ts';
-import { UpstreamError } from '../../egress/upstream.ts';
+import { UpstreamError } from '../../egress/named/upstream-error.ts';
 import type { HeaderList } from '../../exchange.ts';
 import { isFieldValue } from '../../headers/field-syntax.ts';
 import type { Secrets } from '../../secrets/secrets.ts';

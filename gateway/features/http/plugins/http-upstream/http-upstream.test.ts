@@ -17,6 +17,13 @@ describe('http-upstream', () => {
     expect(answer).toBeNull();
   });
 
+  it('hands off to a named upstream, with path and timeout as for a URL', async () => {
+    const config = { upstream: 'books', path: '/v2{path+}', timeout: 2 };
+    const operation = { path: '/{path+}', params: { path: '/a' } };
+    const { handOff } = await kit.dispatch({ config, operation });
+    expect(handOff).toEqual({ upstream: 'books', path: '/v2/a', timeoutMs: 2_000 });
+  });
+
   it.each([
     [0.25, 250],
     [2, 2_000],

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../../src/artifact/format.ts';
-import { CircuitBreaker } from '../../../../../src/egress/breaker.ts';
+import { CircuitBreaker } from '../../../../../src/egress/health/breaker.ts';
 import { type Endpoint, KnownEndpoints } from './endpoint.ts';
 import { EndpointHealth } from './endpoint-health.ts';
 import { Target } from './targets.ts';

@@ -6,13 +6,17 @@
  * A request can make an upstream slow or its answer invalid. So the failures of one client's network alone open the circuit
  * for that network, and for all only with those of others.
  */
-import { clientNetwork } from '../client-network.ts';
+import { clientNetwork } from '../../client-network.ts';
 
 export interface BreakerOptions {
   /** Failures in a row that open it. Default 5. */
   readonly failures: number;
   /** Milliseconds that it stays open. Default 10 s. */
   readonly cooldownMs: number;
+  /** It has opened for all. */
+  readonly opened?: () => void;
+  /** It has closed for all. */
+  readonly closed?: () => void;
 }
 
 const DEFAULT_BREAKER: BreakerOptions = { failures: 5, cooldownMs: 10_000 };
@@ -33,12 +37,17 @@ class Circuit {
     this.#now = now;
   }
 
+  /** It is open, or half-open. */
+  get isOpen(): boolean {
+    return this.failures >= this.#options.failures;
+  }
+
   get refuses(): boolean {
-    return this.failures >= this.#options.failures && (this.#probing || this.#now() < this.#openUntil);
+    return this.isOpen && (this.#probing || this.#now() < this.#openUntil);
   }
 
   begin(): void {
-    this.#probing = this.failures >= this.#options.failures;
+    this.#probing = this.isOpen;
   }
 
   succeeded(): void {
@@ -50,7 +59,7 @@ class Circuit {
   failed(): boolean {
     this.failures++;
     this.#probing = false;
-    if (this.failures >= this.#options.failures) this.#openUntil = this.#now() + this.#options.cooldownMs;
+    if (this.isOpen) this.#openUntil = this.#now() + this.#options.cooldownMs;
     return this.failures === this.#options.failures;
   }
 
@@ -59,7 +68,7 @@ class Circuit {
   }
 
   get leftMs(): number {
-    return this.failures >= this.#options.failures ? this.#openUntil - this.#now() : 0;
+    return this.isOpen ? this.#openUntil - this.#now() : 0;
   }
 }
 
@@ -81,6 +90,21 @@ export class CircuitBreaker {
     return this.#all.refuses;
   }
 
+  /** Reports whether it is open or half-open for all. */
+  get isOpen(): boolean {
+    return this.#all.isOpen;
+  }
+
+  /** Milliseconds until one request may probe; 0 or less if it may now, or the circuit is closed. */
+  get leftMs(): number {
+    return this.#all.leftMs;
+  }
+
+  /** Reports whether it is open for this client's network because of that network's own failures. */
+  refusesClient(client: string): boolean {
+    return this.#of(client)?.refuses ?? false;
+  }
+
   /**
    * Reports whether a request may go; if so, `succeeded`, `failed` or `abandoned` must follow, with the same client.
    * `client`: the address on whose behalf it goes. Default: the gateway's own, whose failures count for all.
@@ -94,17 +118,25 @@ export class CircuitBreaker {
   }
 
   succeeded(): void {
+    const hasClosed = this.#all.isOpen;
     this.#all.succeeded();
+    if (hasClosed) this.#options.closed?.();
     if (this.#clients.size > 0) this.#clients.clear();
   }
 
   /** Returns whether it has opened, for this client or for all. */
   failed(client: string | null = null): boolean {
-    if (client === null) return this.#all.failed();
+    if (client === null) return this.#failedForAll();
     const own = this.#of(client) ?? this.#add(client);
     const hasOpened = own.failed();
-    if (own.failures <= MOST_OF_CLIENT) return this.#all.failed() || hasOpened;
+    if (own.failures <= MOST_OF_CLIENT) return this.#failedForAll() || hasOpened;
     this.#all.abandoned();
+    return hasOpened;
+  }
+
+  #failedForAll(): boolean {
+    const hasOpened = this.#all.failed();
+    if (hasOpened) this.#options.opened?.();
     return hasOpened;
   }
 
