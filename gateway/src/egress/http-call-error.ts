@@ -1,8 +1,7 @@
 /** Why a call has no answer. */
 import { messageOf } from '../text/message-of.ts';
 import { ConnectTimeout, EgressRefused } from './connector.ts';
-import { LookupsCrowded } from './name-lookups.ts';
-import { UpstreamCallsCrowded } from './upstream-calls.ts';
+import { isOwnLimit } from './own-limit.ts';
 
 export type HttpCallFailure = 'failed' | 'timeout' | 'refused' | 'too-large' | 'no-room';
 
@@ -22,7 +21,6 @@ export function failureOf(error: unknown, url: URL): HttpCallError {
   const says = `${name}: ${messageOf(error)}`;
   if (error instanceof EgressRefused) return new HttpCallError('refused', says, { cause: error });
   if (error instanceof ConnectTimeout) return new HttpCallError('timeout', says, { cause: error });
-  if (error instanceof LookupsCrowded || error instanceof UpstreamCallsCrowded)
-    return new HttpCallError('no-room', says, { cause: error });
+  if (isOwnLimit(error)) return new HttpCallError('no-room', says, { cause: error });
   return new HttpCallError('failed', says, { cause: error });
 }

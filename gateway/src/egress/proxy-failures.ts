@@ -3,15 +3,12 @@ import { type Problem, problem } from '../problems.ts';
 import { ConnectTimeout, EgressRefused } from './connector.ts';
 import { InvalidRequest } from './http1/request-head.ts';
 import { LookupsCrowded } from './name-lookups.ts';
+import { isOwnLimit } from './own-limit.ts';
 import { UpstreamStalled } from './stall-timer.ts';
 import { UpstreamCallsCrowded } from './upstream-calls.ts';
 
 export function errorOf(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
-}
-
-export function codeOf(error: Error): string | undefined {
-  return 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
 export function problemOf(error: Error): Problem {
@@ -24,6 +21,9 @@ export function problemOf(error: Error): Problem {
   if (error instanceof UpstreamCallsCrowded) {
     return problem('overloaded', 'Too many calls to upstreams are under way. Try again.');
   }
+  if (isOwnLimit(error)) {
+    return problem('overloaded', 'The gateway has no room for another connection. Try again.');
+  }
   if (error instanceof EgressRefused) {
     return problem('upstream-failed', 'The upstream is not at an address that the gateway may connect to.');
   }
@@ -32,6 +32,5 @@ export function problemOf(error: Error): Problem {
 
 /** Reports whether an error before there was a connection lies in the server, or the way to it. */
 export function isOfServer(error: Error): boolean {
-  if (error instanceof UpstreamStalled || error instanceof InvalidRequest) return false;
-  return !(error instanceof LookupsCrowded || error instanceof UpstreamCallsCrowded);
+  return !(error instanceof UpstreamStalled || error instanceof InvalidRequest || isOwnLimit(error));
 }

@@ -13,8 +13,8 @@ import type { Span } from '../spans/span.ts';
 import { ByteCollector, SMALL_PIECE } from '../streams/byte-collector.ts';
 import { without } from './call-headers.ts';
 import type { RequestController, ResponseHandler, ResponseHead } from './http1/response-handler.ts';
-import { LookupsCrowded } from './name-lookups.ts';
-import { codeOf, errorOf, isOfServer, problemOf } from './proxy-failures.ts';
+import { codeOf, isOwnLimit } from './own-limit.ts';
+import { errorOf, isOfServer, problemOf } from './proxy-failures.ts';
 import { type ProxyRequest, requestHeaders, responseHeaders, trailerFields } from './proxy-headers.ts';
 import { StallTimer, UpstreamStalled } from './stall-timer.ts';
 import type { HttpUpstream } from './upstream.ts';
@@ -353,9 +353,7 @@ class ProxyCall implements ResponseHandler, UpstreamCall {
       this.#upstream.health.breaker.abandoned(this.#exchange.clientIp);
       return this.#events.bodyFailed(this.#exchange, bodyError);
     }
-    // Others held the resolver, or all places, which says nothing about the upstream.
-    if (error instanceof LookupsCrowded || error instanceof UpstreamCallsCrowded)
-      this.#upstream.health.breaker.abandoned(this.#exchange.clientIp);
+    if (isOwnLimit(error)) this.#upstream.health.breaker.abandoned(this.#exchange.clientIp);
     else if (this.#isUnreachable(error)) this.#upstream.health.unreachable(this.#exchange.clientIp);
     else this.#upstream.health.breaker.failed(this.#exchange.clientIp);
     this.#events.failed(this.#exchange, problemOf(error), `${this.#upstream.name}: ${error.message}`);
