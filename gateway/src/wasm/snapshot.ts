@@ -49,6 +49,18 @@ export class Snapshot {
     this.#restoreRuns(bytes, high, 32, blockBits);
   }
 
+  /** Like `restoreWritten`, for blocks that a table notes. */
+  restoreTable(memory: GuestMemory, table: Buffer, blockBits: number): void {
+    const { bytes } = memory;
+    const blocks = table.subarray(0, this.size >>> blockBits);
+    for (let first = blocks.indexOf(1); first !== -1; ) {
+      const next = blocks.indexOf(0, first);
+      const end = next === -1 ? blocks.length : next;
+      this.#restoreRange(bytes, first << blockBits, Math.min((end << blockBits) + STORE_REACH, this.size));
+      first = blocks.indexOf(1, end);
+    }
+  }
+
   /** Restores the blocks of 32 bits, neighbours together; `first`: block of the lowest bit. */
   #restoreRuns(bytes: Buffer, bits: number, first: number, blockBits: number): void {
     for (let left = bits; left !== 0; ) {
