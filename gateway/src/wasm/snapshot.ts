@@ -35,7 +35,13 @@ export class Snapshot {
 
   /** Puts an instance's memory of the same size to this state. */
   restore(memory: GuestMemory): void {
-    this.#restoreRange(memory.bytes, 0, this.size);
+    const { bytes } = memory;
+    this.#restoreRange(bytes, 0, this.#bytes.length);
+    // Memory that is zero is only read, so that the operating system need not provide it.
+    for (let start = this.#bytes.length; start < this.size; start += ZEROS.length) {
+      const part = bytes.subarray(start, Math.min(start + ZEROS.length, this.size));
+      if (!part.equals(ZEROS.subarray(0, part.length))) fill.call(part, 0);
+    }
     memory.constants = this.#constants;
   }
 
