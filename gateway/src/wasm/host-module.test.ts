@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { moduleOf } from './binary/module-of.ts';
+import { moduleOf, type Parts } from './binary/module-of.ts';
 import { isCpuExceeded } from './call/failures.ts';
 import { type FrameCall, HostModule } from './host-module.ts';
 
@@ -13,7 +13,7 @@ const STORE = [0x3a, 0, 0];
 const [ONE, ADD, END] = [[0x41, 1], 0x6a, 0x0b];
 
 /** Its entry `count` adds the first byte of the frame to the number of calls that memory has seen. */
-const MODULE = moduleOf({
+const PARTS: Parts = {
   functions: [
     ['input', 4, [...INPUT, END]],
     ['output', 0, [...OUTPUT, END]],
@@ -28,12 +28,14 @@ const MODULE = moduleOf({
     ],
     ['spin', 0, [3, 0x40, 0x0c, 0, 0x0b, 0x41, 0, END]],
   ],
-});
+};
+/** 66 pages: its blocks are in a table. */
+const LARGE: Parts = { ...PARTS, memory: [0, 66] };
 const LIMITS: FrameCall = { cpuMs: 20, check: () => {} };
 
 let module: HostModule;
 beforeAll(async () => {
-  module = await HostModule.compile(MODULE, { memoryBytes: 1 << 20, imports: {} });
+  module = await HostModule.compile(moduleOf(PARTS), { memoryBytes: 1 << 20, imports: {} });
 });
 
 describe('a module of the gateway', () => {
@@ -42,8 +44,12 @@ describe('a module of the gateway', () => {
     expect([...bytes]).toEqual([41]);
   });
 
-  it('keeps its memory from call to call only without a snapshot', async () => {
-    const instance = module.instantiate();
+  it.each([
+    ['its memory', PARTS],
+    ['a large memory', LARGE],
+  ])('keeps %s from call to call only without a snapshot', async (_name, parts) => {
+    const compiled = await HostModule.compile(moduleOf(parts), { memoryBytes: 8 << 20, imports: {} });
+    const instance = compiled.instantiate();
     const first = async (from: Parameters<typeof instance.call>[0]) =>
       (await instance.call(from, 'count', Buffer.from([10]), LIMITS)).bytes[0];
     expect(await first(null)).toBe(11);

@@ -11,7 +11,7 @@ import { GuestMemory } from './call/guest-memory.ts';
 import { account, isBusy, nextTurn } from './call/turns.ts';
 import { compileModule } from './compile-module.ts';
 import { meteredModule } from './metered-modules.ts';
-import { exportedFunction, exportedGlobal, ModuleState } from './module-state.ts';
+import { exportedFunction, exportedGlobal, exportedTable, ModuleState } from './module-state.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** Fuel for making room for a frame, which cannot be suspended: it copies nothing but that. */
@@ -86,7 +86,7 @@ export class HostInstance {
     const { memory } = exports;
     if (!(memory instanceof WebAssembly.Memory)) throw new Error('the module exports no memory');
     this.#exports = exports;
-    this.#memory = new GuestMemory(memory, () => {}, metered.blockBits);
+    this.#memory = new GuestMemory(memory, () => {}, metered.blockBits, exportedTable(exports));
     this.#fuel = exportedGlobal(exports, FUEL);
     this.#state = new ModuleState(exports, this.#memory, metered);
   }

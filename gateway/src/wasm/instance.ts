@@ -8,7 +8,7 @@ import { type Binding, Call, type Holder } from './call/call.ts';
 import { failed, logFailure, outcomeOf } from './call/outcome.ts';
 import { ANSWERED, type ChunkResult, type Outcome } from './call/plugin.ts';
 import { ABI_MODULE, type RuntimeFunctions } from './host/host-functions.ts';
-import { exportedFunction, exportedGlobal, ModuleState, type StateLayout } from './module-state.ts';
+import { exportedFunction, exportedGlobal, exportedTable, ModuleState, type StateLayout } from './module-state.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** State that instances of one module share. */
@@ -56,7 +56,7 @@ export class Instance {
     });
     const { memory } = exports;
     if (!(memory instanceof WebAssembly.Memory)) throw new PluginLoadError('the module exports no memory');
-    call.attach(memory, exportedGlobal(exports, FUEL), states, code.blockBits);
+    call.attach(memory, exportedGlobal(exports, FUEL), states, code.blockBits, exportedTable(exports));
     this.call = call;
     this.#owner = owner;
     this.#state = new ModuleState(exports, call.memory, code);

@@ -1,6 +1,6 @@
 /** The state of an instance, which snapshots are taken of and put back to. */
 import { PluginLoadError } from './binary/plugin-load-error.ts';
-import { ENTER, GLOBAL, WRITTEN } from './binary/rewrite.ts';
+import { ENTER, GLOBAL, TABLE, WRITTEN } from './binary/rewrite.ts';
 import type { MutableGlobal } from './binary/types.ts';
 import type { GuestMemory } from './call/guest-memory.ts';
 import { Snapshot } from './snapshot.ts';
@@ -49,12 +49,14 @@ export class ModuleState {
   restore(from: Snapshot, fuel: number): void {
     const memory = this.#memory;
     if (from.size > this.size) memory.grow((from.size - this.size) / PAGE);
-    if (this.#restored === from) {
-      const low = this.#written(0) | memory.writtenLow;
-      from.restoreWritten(memory, low, this.#written(1) | memory.writtenHigh, this.#blockBits);
-    } else {
+    if (this.#restored !== from) {
       from.restore(memory);
       this.#restored = from;
+    } else if (memory.table !== null) {
+      from.restoreTable(memory, memory.table, this.#blockBits);
+    } else {
+      const low = this.#written(0) | memory.writtenLow;
+      from.restoreWritten(memory, low, this.#written(1) | memory.writtenHigh, this.#blockBits);
     }
     memory.forgetWritten();
     from.enter(this.#enter, fuel);
@@ -66,6 +68,12 @@ export function exportedGlobal(exports: Exports, name: string): WebAssembly.Glob
   const value = exports[name];
   if (!(value instanceof WebAssembly.Global)) throw new PluginLoadError(`the module exports no global ${name}`);
   return value;
+}
+
+/** Returns the table of blocks that were written to, if the module has one. */
+export function exportedTable(exports: Exports): Buffer | null {
+  const table = exports[TABLE];
+  return table instanceof WebAssembly.Memory ? Buffer.from(table.buffer) : null;
 }
 
 export function exportedFunction(exports: Exports, name: string): (...args: (number | bigint)[]) => number {

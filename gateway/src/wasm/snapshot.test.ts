@@ -9,8 +9,8 @@ const PAGE = 65_536;
 const BLOCK_BITS = 10;
 const BLOCKS = (2 * PAGE) >> BLOCK_BITS;
 
-function memoryOf(pages: number): GuestMemory {
-  return new GuestMemory(new WebAssembly.Memory({ initial: pages }), () => {}, BLOCK_BITS);
+function memoryOf(pages: number, table: Buffer | null = null): GuestMemory {
+  return new GuestMemory(new WebAssembly.Memory({ initial: pages }), () => {}, BLOCK_BITS, table);
 }
 
 describe('a snapshot', () => {
@@ -40,6 +40,29 @@ describe('a snapshot', () => {
     memory.bytes.fill(9);
     snapshot.restoreWritten(memory, -1, -1, BLOCK_BITS);
     expect(memory.bytes.equals(pristine)).toBe(true);
+  });
+
+  it('restores blocks that a table notes, and what a store reaches behind them', () => {
+    const table = Buffer.alloc(2 * BLOCKS);
+    const memory = memoryOf(2, table);
+    memory.bytes.fill(7, 0, 90_000);
+    const snapshot = new Snapshot(memory, []);
+    const pristine = Buffer.from(memory.bytes);
+    // Memory that a call has added is no part of the state.
+    const written = fc.uniqueArray(fc.nat(BLOCKS + 1), { maxLength: BLOCKS });
+    fc.assert(
+      fc.property(written, (blocks) => {
+        for (const block of blocks) {
+          const end = ((block + 1) << BLOCK_BITS) + STORE_REACH;
+          memory.bytes.fill(9, block << BLOCK_BITS, Math.min(end, memory.bytes.length));
+          table[block] = 1;
+        }
+        snapshot.restoreTable(memory, table, BLOCK_BITS);
+        memory.forgetWritten();
+        expect(memory.bytes.equals(pristine)).toBe(true);
+      }),
+      propertyRuns(200),
+    );
   });
 
   it('restores the whole memory of an instance that it does not know', () => {

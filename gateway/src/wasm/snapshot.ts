@@ -35,7 +35,13 @@ export class Snapshot {
 
   /** Puts an instance's memory of the same size to this state. */
   restore(memory: GuestMemory): void {
-    this.#restoreRange(memory.bytes, 0, this.size);
+    const { bytes } = memory;
+    this.#restoreRange(bytes, 0, this.#bytes.length);
+    // Memory that is zero is only read, so that the operating system need not provide it.
+    for (let start = this.#bytes.length; start < this.size; start += ZEROS.length) {
+      const part = bytes.subarray(start, Math.min(start + ZEROS.length, this.size));
+      if (!part.equals(ZEROS.subarray(0, part.length))) fill.call(part, 0);
+    }
     memory.constants = this.#constants;
   }
 
@@ -47,6 +53,18 @@ export class Snapshot {
     const { bytes } = memory;
     this.#restoreRuns(bytes, low, 0, blockBits);
     this.#restoreRuns(bytes, high, 32, blockBits);
+  }
+
+  /** Like `restoreWritten`, for blocks that a table notes. */
+  restoreTable(memory: GuestMemory, table: Buffer, blockBits: number): void {
+    const { bytes } = memory;
+    const blocks = table.subarray(0, this.size >>> blockBits);
+    for (let first = blocks.indexOf(1); first !== -1; ) {
+      const next = blocks.indexOf(0, first);
+      const end = next === -1 ? blocks.length : next;
+      this.#restoreRange(bytes, first << blockBits, Math.min((end << blockBits) + STORE_REACH, this.size));
+      first = blocks.indexOf(1, end);
+    }
   }
 
   /** Restores the blocks of 32 bits, neighbours together; `first`: block of the lowest bit. */

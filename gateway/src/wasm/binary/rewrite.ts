@@ -33,7 +33,7 @@ import {
   type Sections,
 } from './sections.ts';
 import type { FunctionImport, MeteredModule, ModuleExport, MutableGlobal, Signature } from './types.ts';
-import { blockBitsOf } from './written.ts';
+import { type Blocks, blocksOf } from './written.ts';
 
 /** Prefix of injected names; a module may not export names with it. */
 const RESERVED = 'gw:';
@@ -41,6 +41,8 @@ const RESERVED = 'gw:';
 export const ENTER = 'gw:enter';
 /** The injected export: returns which blocks of memory were written to, 32 bits of them. */
 export const WRITTEN = 'gw:written';
+/** The injected export of a second memory: which blocks of memory were written to, a byte for each (`written.ts`). */
+export const TABLE = 'gw:table';
 /** The injected export of the fuel, which host functions charge by the length of their work. */
 export const FUEL = 'gw:fuel';
 /** The injected exports of the mutable globals: this and their index. */
@@ -100,7 +102,7 @@ export function rewriteModule(wasm: Uint8Array, memoryBytes: number): MeteredMod
     addedImports,
     fuel: globals.count,
     written: globals.count + 1,
-    blockBits: blockBitsOf(memory.pages),
+    ...memory.blocks,
     types: types.length,
     functions: imports.length + addedImports + defined.length,
     initialised,
@@ -229,8 +231,7 @@ function checkedData(section: ByteReader): ByteWriter {
 }
 
 interface CappedMemory {
-  /** Pages that it begins with. */
-  readonly pages: number;
+  readonly blocks: Blocks;
   /** The content of the section. */
   readonly limits: ByteWriter;
 }
@@ -248,7 +249,15 @@ function cappedMemory(section: ByteReader | undefined, memoryBytes: number): Cap
     throw new PluginLoadError(`the module begins with ${first * PAGE} bytes of memory, of at most ${cap * PAGE}`);
   }
   const most = flags === 1 ? Math.min(reader.u32(), cap) : cap;
-  return { pages: first, limits: new ByteWriter().u32(1).u8(1).u32(first).u32(most) };
+  const blocks = blocksOf(first, most);
+  const { tablePages } = blocks;
+  const limits = new ByteWriter()
+    .u32(tablePages === 0 ? 1 : 2)
+    .u8(1)
+    .u32(first)
+    .u32(most);
+  if (tablePages > 0) limits.u8(1).u32(tablePages).u32(tablePages);
+  return { blocks, limits };
 }
 
 /** Copies a constant expression, its function indices moved. */
@@ -283,7 +292,8 @@ function writeExports(
 ): ByteWriter {
   const reader = again(section);
   const count = reader?.u32() ?? 0;
-  const out = new ByteWriter().u32(count + mutable.length + 3);
+  const hasTable = layout.tablePages > 0;
+  const out = new ByteWriter().u32(count + mutable.length + (hasTable ? 4 : 3));
   for (let left = count; reader && left > 0; left--) {
     out.name(reader.name());
     const kind = reader.u8();
@@ -292,6 +302,7 @@ function writeExports(
   }
   for (const { index } of mutable) out.name(`${GLOBAL}${index}`).u8(3).u32(index);
   out.name(FUEL).u8(3).u32(layout.fuel).name(ENTER).u8(0).u32(enterIndex(layout));
+  if (hasTable) out.name(TABLE).u8(2).u32(1);
   return out.name(WRITTEN).u8(0).u32(writtenIndex(layout));
 }
 

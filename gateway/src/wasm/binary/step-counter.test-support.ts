@@ -4,6 +4,7 @@ import { readLocals } from './function-facts.ts';
 import { REFUEL } from './injected.ts';
 import { blankInstruction, readInstruction } from './instructions.ts';
 import { FUEL } from './rewrite.ts';
+import { TABLE_INSTRUCTIONS } from './written.ts';
 
 const STEPS = 'steps';
 /** Fuel between two looks, as cpu.ts gives it. */
@@ -57,7 +58,9 @@ function countedCode(section: ByteReader, steps: number): ByteWriter {
     const body = new ByteWriter((code.end - start) * 8).raw(code.bytes.subarray(start, code.at));
     while (!code.done) {
       const at = code.at;
-      readInstruction(code, instruction);
+      const injected = TABLE_INSTRUCTIONS.find((bytes) => bytes.every((byte, i) => code.bytes[at + i] === byte));
+      if (injected) code.skip(injected.length);
+      else readInstruction(code, instruction);
       body.raw(step).raw(code.bytes.subarray(at, code.at));
     }
     out.block(body);

@@ -1,5 +1,6 @@
 /** Every place that a module writes to is noted, so that it is restored before the next call. */
 import { describe, expect, it } from 'vitest';
+import { exportedTable } from '../module-state.ts';
 import { ByteWriter } from './bytes.ts';
 import { REFUEL } from './injected.ts';
 import { moduleOf } from './module-of.ts';
@@ -7,6 +8,8 @@ import { ENTER, rewriteModule, WRITTEN } from './rewrite.ts';
 import { STORE_REACH, WRITTEN_BITS } from './written.ts';
 
 const PAGE = 65_536;
+/** Pages of a memory whose blocks are in a table. */
+const LARGE = 66;
 const i32 = (value: number) => [...new ByteWriter().u8(0x41).s32(value).take()];
 const u32 = (value: number) => [...new ByteWriter().u32(value).take()];
 const END = [0x41, 0, 0x0b];
@@ -32,7 +35,8 @@ function run(code: readonly number[], pages: number) {
     [REFUEL.module]: { [refuel]: () => 65_536, [wait]: () => 65_536 },
   });
   const call = (name: string, ...args: number[]) => Number((exports[name] as Exported)(...args));
-  const memory = new Uint8Array((exports['memory'] as WebAssembly.Memory).buffer).fill(1);
+  const ofMemory = () => new Uint8Array((exports['memory'] as WebAssembly.Memory).buffer);
+  const { length } = ofMemory().fill(1);
   call(ENTER, 1_000_000);
   let trapped = false;
   try {
@@ -42,16 +46,19 @@ function run(code: readonly number[], pages: number) {
     trapped = true;
   }
   const halves = [call(WRITTEN, 0), call(WRITTEN, 1)];
+  const table = exportedTable(exports);
   const isNoted = (address: number) => {
+    if (table !== null) return table[address >>> blockBits] === 1;
     const block = (address >>> blockBits) % WRITTEN_BITS;
     return (((halves[block >> 5] ?? 0) >>> (block & 31)) & 1) === 1;
   };
   const changed: number[] = [];
-  memory.forEach((byte, address) => {
-    if (byte !== 1) changed.push(address);
+  ofMemory().forEach((byte, address) => {
+    if (byte !== (address < length ? 1 : 0)) changed.push(address);
   });
   const missed = changed.filter((address) => !isNoted(address) && !isNoted(address - STORE_REACH));
-  const bits = halves.reduce((sum, half) => sum + (half >>> 0).toString(2).replaceAll('0', '').length, 0);
+  const ofHalves = halves.reduce((sum, half) => sum + (half >>> 0).toString(2).replaceAll('0', '').length, 0);
+  const bits = ofHalves + (table?.reduce((sum, byte) => sum + byte, 0) ?? 0);
   return { changed: changed.length, missed, bits, trapped };
 }
 
@@ -96,6 +103,9 @@ const PLACES: readonly (readonly [address: number, offset: number, pages: number
   [200_000, 0, 17],
   [1_048_570, 5, 17],
   [9, 1_000_000, 17],
+  [4_095, 0, LARGE],
+  [1, 4_095, LARGE],
+  [4_300_000, 0, LARGE],
 ];
 
 describe('a write to memory', () => {
@@ -128,6 +138,18 @@ describe('a write to memory', () => {
       300_000,
       10,
     ],
+    ['a fill of no bytes at the start of a large memory', [...i32(0), ...i32(0), ...i32(0), ...FILL], LARGE, 0, 0],
+    ['a fill of no bytes at its end', [...i32(LARGE * PAGE), ...i32(0), ...i32(0), ...FILL], LARGE, 0, 0],
+    ['a fill up to its end', [...i32(LARGE * PAGE - 5_000), ...i32(0), ...i32(5_000), ...FILL], LARGE, 5_000, 2],
+    ['a fill of its pages', [...i32(70_000), ...i32(0), ...i32(300_000), ...FILL], LARGE, 300_000, 74],
+    [
+      'a long copy in a large memory, from the end',
+      [...i32(100), ...i32(0), ...i32(200_000), ...FILL, ...i32(100_100), ...i32(100), ...i32(200_000), ...COPY],
+      LARGE,
+      300_000,
+      74,
+    ],
+    ['data of a segment in a large memory', [...i32(8_190), ...i32(0), ...i32(4), 0xfc, 8, 0, 0], LARGE, 4, 2],
     ['data of a segment', [...i32(2_046), ...i32(0), ...i32(4), 0xfc, 8, 0, 0], 1, 4, 2],
   ])('by %s is noted', (_name, code, pages, changed, bits) => {
     expect(run([...code, ...END], pages)).toEqual({ changed, missed: [], bits, trapped: false });
@@ -137,7 +159,17 @@ describe('a write to memory', () => {
     ['a fill past the end', [...i32(1_000), ...i32(0), ...i32(-1), ...FILL]],
     ['a store past the end', [...i32(5_000), ...i32(0), 0x36, 0, 0, ...i32(-4), ...i32(0), 0x36, 0, 0]],
   ])('by %s is noted as far as it goes', (_name, code) => {
-    const { missed, trapped } = run([...code, ...END], 2);
-    expect({ missed, trapped }).toEqual({ missed: [], trapped: true });
+    for (const pages of [2, LARGE]) {
+      const { missed, trapped } = run([...code, ...END], pages);
+      expect({ missed, trapped }).toEqual({ missed: [], trapped: true });
+    }
+  });
+
+  it('is noted in memory that has grown to its limit', () => {
+    const limit = (16 << 20) / PAGE;
+    const grow = [...i32(limit - LARGE), 0x40, 0, 0x1a];
+    const last = [...i32(limit * PAGE - 4), ...i32(-1), 0x36, 0, 0];
+    const none = [...i32(limit * PAGE), ...i32(0), ...i32(0), ...FILL];
+    expect(run([...grow, ...last, ...none, ...END], LARGE)).toMatchObject({ changed: 4, missed: [], trapped: false });
   });
 });

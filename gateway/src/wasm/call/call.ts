@@ -100,8 +100,9 @@ export class Call {
     fuel: WebAssembly.Global,
     states: readonly { end(): void }[],
     blockBits: number,
+    table: Buffer | null,
   ): void {
-    this.memory = new GuestMemory(memory, (length) => this.charge(length), blockBits);
+    this.memory = new GuestMemory(memory, (length) => this.charge(length), blockBits, table);
     this.#fuel = fuel;
     this.#states = states;
   }

@@ -18,7 +18,9 @@ export class GuestMemory {
   readonly #charge: (length: number) => void;
   readonly #blockBits: number;
   #bytes: Buffer;
-  /** Bits of blocks 0 to 31, and 32 to 63, that the host has written to (`binary/written.ts`). */
+  /** Table of the blocks that were written to; null: they have bits (`binary/written.ts`). */
+  readonly table: Buffer | null;
+  /** Bits of blocks 0 to 31, and 32 to 63, that the host has written to. */
   writtenLow = 0;
   writtenHigh = 0;
   /** Texts of the state that the call began with. */
@@ -28,8 +30,14 @@ export class GuestMemory {
    * `charge` is called with the number of bytes that are read as text. `blockBits`: binary logarithm of the size of the
    * blocks that are noted.
    */
-  constructor(memory: WebAssembly.Memory, charge: (length: number) => void, blockBits: number) {
+  constructor(
+    memory: WebAssembly.Memory,
+    charge: (length: number) => void,
+    blockBits: number,
+    table: Buffer | null = null,
+  ) {
     this.#blockBits = blockBits;
+    this.table = table;
     this.#memory = memory;
     this.#charge = charge;
     this.#bytes = Buffer.from(memory.buffer);
@@ -48,12 +56,18 @@ export class GuestMemory {
   forgetWritten(): void {
     this.writtenLow = 0;
     this.writtenHigh = 0;
+    this.table?.fill(0);
   }
 
   #note(start: number, length: number): void {
     if (length === 0) return;
     const first = start >>> this.#blockBits;
-    const last = Math.min((start + length - 1) >>> this.#blockBits, first + WRITTEN_BITS - 1);
+    const end = (start + length - 1) >>> this.#blockBits;
+    if (this.table !== null) {
+      this.table.fill(1, first, end + 1);
+      return;
+    }
+    const last = Math.min(end, first + WRITTEN_BITS - 1);
     for (let block = first; block <= last; block++) {
       if ((block & 32) === 0) this.writtenLow |= 1 << (block & 31);
       else this.writtenHigh |= 1 << (block & 31);

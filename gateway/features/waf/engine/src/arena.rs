@@ -1,15 +1,27 @@
 //! The module's allocator. What is allocated while the rules are read stays; afterwards memory is taken from one run of
 //! bytes and given back by the host, which puts the module's memory back after each call. So a call writes to few
-//! places. Blocks that a call frees are used again by their size.
+//! places. Blocks that a call frees are used again by their size. While the rules are read, the same run holds what is
+//! needed for a moment only (`scratch`), so that it leaves no holes between what stays.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
+/// Where memory comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    System,
+    /// The run of bytes, then the system.
+    Scratch,
+    /// The run of bytes alone.
+    Sealed,
+}
+
 pub struct Arena {
     start: Cell<usize>,
     next: Cell<usize>,
-    /// 0 until the arena is sealed.
+    /// 0 until the run is there.
     end: Cell<usize>,
+    mode: Cell<Mode>,
     /// First free block by the logarithm of its size; a block begins with its size and the address of the next one.
     free: [Cell<usize>; CLASSES],
 }
@@ -18,8 +30,13 @@ pub struct Arena {
 unsafe impl Sync for Arena {}
 
 #[global_allocator]
-pub static ARENA: Arena =
-    Arena { start: Cell::new(0), next: Cell::new(0), end: Cell::new(0), free: [const { Cell::new(0) }; CLASSES] };
+pub static ARENA: Arena = Arena {
+    start: Cell::new(0),
+    next: Cell::new(0),
+    end: Cell::new(0),
+    mode: Cell::new(Mode::System),
+    free: [const { Cell::new(0) }; CLASSES],
+};
 
 /// Bytes that a call may allocate. They lie at the end of memory and are zero between calls, so that they take no room in
 /// the state that is kept.
@@ -33,24 +50,81 @@ const SMALLEST: usize = 64;
 const ALIGNMENT: usize = 8;
 /// Blocks that are looked at where some are too small.
 const LOOKS: usize = 4;
+/// Bytes that the system's allocator, dlmalloc, keeps for itself at the end of the memory that a module begins with:
+/// `TOP_FOOT_SIZE` of its sources.
+const FOOTER: usize = 56;
+
+/// Returns a copy of what `build` returns, which must share nothing with it. All else that it allocates is gone. Not to be
+/// called from within `build`.
+pub fn scratch<T: Clone>(build: impl FnOnce() -> T) -> T {
+    if !ARENA.reserve() {
+        return build();
+    }
+    ARENA.mode.set(Mode::Scratch);
+    let built = build();
+    ARENA.mode.set(Mode::System);
+    let copy = built.clone();
+    ARENA.mode.set(Mode::Scratch);
+    drop(built);
+    ARENA.mode.set(Mode::System);
+    ARENA.empty();
+    copy
+}
 
 impl Arena {
     /// Takes all memory from now on from one run of bytes. False if the module may not have as many.
     pub fn seal(&self) -> bool {
+        if !self.reserve() {
+            return false;
+        }
+        let start = self.start.get();
+        // SAFETY: nobody uses the run, and nobody asks the system's allocator for memory any more. Its footer would make
+        // the state that is kept as long as the memory that the module began with.
+        unsafe { std::ptr::write_bytes((start - FOOTER) as *mut u8, 0, FOOTER + BYTES) };
+        self.mode.set(Mode::Sealed);
+        true
+    }
+
+    fn reserve(&self) -> bool {
+        if self.end.get() > 0 {
+            return true;
+        }
         let pages = core::arch::wasm32::memory_grow(0, BYTES / PAGE);
         if pages == usize::MAX {
             return false;
         }
         let start = pages * PAGE;
         self.start.set(start);
-        self.next.set(start);
         self.end.set(start + BYTES);
+        self.empty();
         true
+    }
+
+    fn empty(&self) {
+        self.next.set(self.start.get());
+        self.free.iter().for_each(|list| list.set(0));
     }
 
     /// Reports whether a call may allocate so many bytes more.
     pub fn has_room(&self, bytes: usize) -> bool {
-        self.end.get() == 0 || bytes <= BYTES && self.next.get() + bytes + RESERVE <= self.end.get()
+        self.mode.get() != Mode::Sealed || bytes <= BYTES && self.next.get() + bytes + RESERVE <= self.end.get()
+    }
+
+    fn has(&self, start: usize) -> bool {
+        self.start.get() <= start && start < self.end.get()
+    }
+
+    fn take(&self, layout: Layout) -> Option<usize> {
+        let is_large = layout.size() >= SMALLEST && layout.align() <= ALIGNMENT;
+        let free = if is_large { self.take_free(layout.size()) } else { None };
+        free.or_else(|| {
+            let start = self.next.get().next_multiple_of(if is_large { ALIGNMENT } else { layout.align() });
+            let end = start + layout.size();
+            (end <= self.end.get()).then(|| {
+                self.next.set(end);
+                start
+            })
+        })
     }
 
     fn take_free(&self, size: usize) -> Option<usize> {
@@ -79,7 +153,7 @@ impl Arena {
     }
 
     fn give_back(&self, start: usize, size: usize) {
-        if size < SMALLEST || start < self.start.get() || !start.is_multiple_of(ALIGNMENT) {
+        if size < SMALLEST || !start.is_multiple_of(ALIGNMENT) {
             return;
         }
         let list = &self.free[size.ilog2() as usize];
@@ -96,37 +170,33 @@ impl Arena {
 // SAFETY: each allocation is a range of its own, in the run of bytes or of the system's allocator.
 unsafe impl GlobalAlloc for Arena {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        if self.end.get() == 0 {
-            return unsafe { System.alloc(layout) };
+        let own = if self.mode.get() == Mode::System { None } else { self.take(layout) };
+        match own {
+            Some(start) => start as *mut u8,
+            None if self.mode.get() == Mode::Sealed => std::ptr::null_mut(),
+            None => unsafe { System.alloc(layout) },
         }
-        let is_large = layout.size() >= SMALLEST && layout.align() <= ALIGNMENT;
-        if is_large && let Some(block) = self.take_free(layout.size()) {
-            return block as *mut u8;
-        }
-        let start = self.next.get().next_multiple_of(if is_large { ALIGNMENT } else { layout.align() });
-        let end = start + layout.size();
-        if end > self.end.get() {
-            return std::ptr::null_mut();
-        }
-        self.next.set(end);
-        start as *mut u8
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        if self.end.get() == 0 {
-            unsafe { System.dealloc(pointer, layout) }
-        } else if pointer as usize + layout.size() == self.next.get() {
-            self.next.set(pointer as usize);
+        let start = pointer as usize;
+        if !self.has(start) {
+            // A call does not write to memory of before, which would have to be put back.
+            if self.mode.get() != Mode::Sealed {
+                unsafe { System.dealloc(pointer, layout) }
+            }
+        } else if start + layout.size() == self.next.get() {
+            self.next.set(start);
         } else {
-            self.give_back(pointer as usize, layout.size());
+            self.give_back(start, layout.size());
         }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        if self.end.get() == 0 {
+        let start = pointer as usize;
+        if self.mode.get() != Mode::Sealed && !self.has(start) {
             return unsafe { System.realloc(pointer, layout, size) };
         }
-        let start = pointer as usize;
         if start + layout.size() == self.next.get() && start + size <= self.end.get() {
             self.next.set(start + size);
             return pointer;

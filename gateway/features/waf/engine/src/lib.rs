@@ -25,3 +25,12 @@ mod values;
 mod vocabulary;
 #[cfg(target_family = "wasm")]
 mod wasm;
+
+#[cfg(target_family = "wasm")]
+use arena::scratch;
+
+/// The one of the module's allocator; elsewhere memory is not scarce.
+#[cfg(not(target_family = "wasm"))]
+fn scratch<T>(build: impl FnOnce() -> T) -> T {
+    build()
+}

@@ -2,6 +2,7 @@
 //! have for a match.
 
 use crate::meter::Meter;
+use crate::scratch;
 use regex_automata::{
     Anchored, Input, MatchKind,
     dfa::{Automaton, StartKind, dense},
@@ -27,12 +28,14 @@ const LONGEST: usize = 8;
 
 /// Bytes of the table of a pattern that is worked out as a whole. Searching one writes to no memory.
 const TABLE_BYTES: usize = 96 << 10;
+/// Most states of a pattern's program of which a table is tried: of the Core Rule Set's, no larger one has a small table.
+const TABLE_STATES: usize = 420;
 /// A pattern with a literal of so many bytes runs so seldom that its states are worked out when they are needed.
 const SELDOM: usize = 4;
 
 /// How a pattern is searched for.
 enum Search {
-    Whole(dense::DFA<Vec<u32>>),
+    Whole(Box<dense::DFA<Vec<u32>>>),
     Lazy(Box<DFA>, RefCell<Option<Cache>>),
 }
 
@@ -58,9 +61,9 @@ impl Pattern {
         let nfa = compile(&hir, if captures { WhichCaptures::All } else { WhichCaptures::Implicit })?;
         let literals = literals_of(&hir);
         let often = often || literals.as_ref().is_none_or(|set| shortest(set) < SELDOM);
-        let whole = if often { table(&nfa) } else { None };
+        let whole = if often && nfa.states().len() <= TABLE_STATES { scratch(|| table(&nfa)) } else { None };
         let search = match whole {
-            Some(table) => Search::Whole(table),
+            Some(table) => Search::Whole(Box::new(table)),
             None => Search::Lazy(Box::new(lazy(&nfa)?), RefCell::new(None)),
         };
         let captures = match captures {
@@ -160,7 +163,7 @@ fn table(nfa: &NFA) -> Option<dense::DFA<Vec<u32>>> {
         .start_kind(StartKind::Unanchored)
         .match_kind(MatchKind::LeftmostFirst)
         .dfa_size_limit(Some(TABLE_BYTES))
-        .determinize_size_limit(Some(4 * TABLE_BYTES));
+        .determinize_size_limit(Some(TABLE_BYTES));
     dense::Builder::new().configure(config).build_from_nfa(nfa).ok()
 }
 

@@ -351,6 +351,7 @@ pub struct RuleSet {
     pub rules: Vec<Rule>,
     pub settings: Settings,
     pub patterns: Vec<Pattern>,
+    /// Empty once the scanner has them.
     pub phrases: Vec<Vec<Vec<u8>>>,
     /// Number of groups: values after transformations that several links look at.
     pub groups: usize,
@@ -427,7 +428,9 @@ impl RuleSet {
         for (index, rule) in self.rules.iter().enumerate() {
             self.phases[usize::from(rule.phase)].push(index);
         }
-        self.scanner = Some(Scanner::new(&self.patterns, &self.phrases)?);
+        self.scanner = Some(Scanner::new(&self.patterns, &std::mem::take(&mut self.phrases))?);
+        self.pattern_index = BTreeMap::new();
+        self.key_patterns = BTreeMap::new();
         Ok(())
     }
 

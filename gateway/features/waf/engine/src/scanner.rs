@@ -2,6 +2,7 @@
 
 use crate::meter::Meter;
 use crate::pattern::Pattern;
+use crate::scratch;
 use aho_corasick::{
     Anchored, MatchKind, PatternID,
     automaton::Automaton,
@@ -11,8 +12,10 @@ use std::collections::BTreeMap;
 
 pub struct Scanner {
     nfa: NFA,
-    /// Bits that a literal sets, by its number.
-    bits: Vec<Vec<u16>>,
+    /// Bits that literals set, those of the first one first.
+    bits: Vec<u16>,
+    /// Place in `bits` behind those of a literal, by its number.
+    ends: Vec<u32>,
     /// Words of 64 bits that `scan` sets bits in.
     pub words: usize,
 }
@@ -31,13 +34,21 @@ impl Scanner {
                 texts.entry(text).or_default().push(bit as u16);
             }
         }
-        let nfa = Builder::new()
-            .match_kind(MatchKind::Standard)
-            .prefilter(false)
-            .build(texts.keys())
-            .map_err(|error| error.to_string())?;
-        let bits: Vec<Vec<u16>> = texts.into_values().collect();
-        Ok(Scanner { nfa, bits, words: count.div_ceil(64) })
+        let build = || Builder::new().match_kind(MatchKind::Standard).prefilter(false).build(texts.keys());
+        let nfa = scratch(build).map_err(|error| error.to_string())?;
+        let mut bits = Vec::with_capacity(texts.values().map(Vec::len).sum());
+        let mut ends = Vec::with_capacity(texts.len());
+        for of in texts.into_values() {
+            bits.extend(of);
+            ends.push(bits.len() as u32);
+        }
+        Ok(Scanner { nfa, bits, ends, words: count.div_ceil(64) })
+    }
+
+    fn bits_of(&self, literal: PatternID) -> &[u16] {
+        let number = literal.as_usize();
+        let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.bits[start as usize..self.ends[number] as usize]
     }
 
     /// Calls back with each literal and where it ends.
@@ -60,7 +71,7 @@ impl Scanner {
         }
         let mut matches = 0;
         self.each(text, |literal, _| {
-            let of = &self.bits[literal.as_usize()];
+            let of = self.bits_of(literal);
             matches += of.len();
             for &bit in of {
                 bits[usize::from(bit) / 64] |= 1 << (bit % 64);
@@ -78,7 +89,7 @@ impl Scanner {
         let mut places = Vec::new();
         self.each(text, |literal, end| {
             let is_room = places.len() < MOST_PLACES;
-            if is_room && self.bits[literal.as_usize()].iter().any(|&of| usize::from(of) == bit) {
+            if is_room && self.bits_of(literal).iter().any(|&of| usize::from(of) == bit) {
                 places.push((end - self.nfa.pattern_len(literal), end));
             }
         });
@@ -100,7 +111,7 @@ impl Scanner {
 
     /// Bytes, and number of literals.
     pub fn facts(&self) -> (usize, usize) {
-        (self.nfa.memory_usage(), self.bits.len())
+        (self.nfa.memory_usage(), self.ends.len())
     }
 }
 
