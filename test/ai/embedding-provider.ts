@@ -11,7 +11,8 @@ export interface EmbeddingProvider {
   close(): Promise<void>;
 }
 
-const SIZE = 64;
+/** So many that words of a test seldom share one. */
+const SIZE = 2048;
 
 export async function startEmbeddingProvider(): Promise<EmbeddingProvider> {
   const seen: EmbeddingProvider['seen'] = [];
@@ -51,7 +52,7 @@ export async function startEmbeddingProvider(): Promise<EmbeddingProvider> {
 function wordCounts(text: string): number[] {
   const counts: number[] = Array(SIZE).fill(0);
   for (const word of text.toLowerCase().match(/[\w-]+/g) ?? []) {
-    const place = [...word].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 4093, 7) % SIZE;
+    const place = [...word].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 1_000_003, 7) % SIZE;
     counts[place] = (counts[place] ?? 0) + 1;
   }
   return counts;
