@@ -208,6 +208,20 @@ describe('a name is one of the description', () => {
     expect(proofs.filter(hasForm)).toEqual([]);
   });
 
+  it('of schemas that refer to themselves, whatever their members are called', () => {
+    for (const name of ['a b', 'a.b', '1', '*', 'a']) {
+      const tree = object({ [name]: { $ref: 'gw:Tree' } }, { items: { $ref: 'gw:Tree' } });
+      const either: Json = {
+        anyOf: [{ $ref: 'gw:Tree' }, { $ref: 'gw:Either' }, { type: 'array', items: { $ref: 'gw:Either' } }],
+      };
+      const schemas = { Tree: tree, Either: either };
+      for (const schema of Object.keys(schemas)) {
+        const found = namesOfBody({ 'application/json': { schema: { $ref: `gw:${schema}` } } }, schemas);
+        expect(found.length).toBeLessThanOrEqual(500);
+      }
+    }
+  });
+
   it('if it is an identifier', () => {
     const parameters = ['a b', '<script>', 'x;y', "o'clock", 'price_é'].map((name) =>
       parameter(name, { type: 'integer' }),

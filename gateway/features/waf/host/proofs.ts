@@ -34,15 +34,17 @@ export interface Proofs {
 
 export const NO_PROOFS: Proofs = { names: [], segments: [] };
 
-/** Names of an operation: rules match further ones, and their values. Recursive schemas have no end. */
+/** Names of an operation: rules match further ones, and their values. */
 const MOST_NAMES = 500;
+/** Values of JSON that are visited: recursive schemas have no end, and their paths grow. */
+const MOST_VISITED = 500;
 
 /** `path`: the template of the operation. */
-export function proofsOf(path: string, { parameters, body, schemas }: DescribedInputs): Proofs {
+export function proofsOf(path: string, inputs: DescribedInputs): Proofs {
   const segments = path.split('/').slice(1);
   const isLiteral = (segment: string) => !segment.includes('{');
   return {
-    names: namesOf({ parameters, body, schemas }),
+    names: namesOf(inputs),
     segments: segments.some(isLiteral) ? segments.map((segment) => (isLiteral(segment) ? segment : '')) : [],
   };
 }
@@ -133,18 +135,13 @@ class ProofList {
 
   /** `isOnly`: bodies have no other content type. */
   addJson(schemas: readonly unknown[], isOnly: boolean): void {
-    const waiting: Member[] = [{ path: 'json', schemas, isExact: false, isSealed: isOnly }];
-    for (const member of waiting) {
-      if (this.#found.size >= MOST_NAMES) return;
-      waiting.push(...this.#addMember(member));
-    }
+    const body: Member = { path: 'json', schemas, isExact: false, isSealed: isOnly };
+    this.#walk(body, (member) => this.#addMember(member));
   }
 
   /** Adds names of members that only a branch of a union or condition has. */
   addJsonNames(schemas: readonly unknown[]): void {
-    const waiting: Pick<Member, 'path' | 'schemas'>[] = [{ path: 'json', schemas }];
-    for (const member of waiting) {
-      if (this.#found.size >= MOST_NAMES || waiting.length > MOST_NAMES) return;
+    this.#walk<Pick<Member, 'path' | 'schemas'>>({ path: 'json', schemas }, (member) => {
       const possible = possibleSchemas(member.schemas, this.#table);
       const items = possible.flatMap((each) => [...listOf(each['items']), ...prefixItemsOf(each)]);
       const members = [...propertiesOf(possible)].map(([name, described]) => ({
@@ -153,7 +150,16 @@ class ProofList {
       }));
       if (items.length > 0) members.push({ path: `${member.path}.*`, schemas: items });
       for (const { path } of members) if (!this.#has('ARGS_POST', path)) this.#add('ARGS_POST', path, null, false);
-      waiting.push(...members);
+      return members;
+    });
+  }
+
+  /** Visits a body and the members in it, the outermost first. `visit` returns the members of a value. */
+  #walk<M>(body: M, visit: (member: M) => readonly M[]): void {
+    const waiting = [body];
+    for (const [visited, member] of waiting.entries()) {
+      if (this.#found.size >= MOST_NAMES || visited >= MOST_VISITED) return;
+      waiting.push(...visit(member));
     }
   }
 
