@@ -99,7 +99,7 @@ pub struct Proofs<'a> {
 
 impl<'a> Proofs<'a> {
     /// Reads a list of names (variable, name, kind of the form, the form; kinds are 0: bytes, 1: texts, 2: numbers, 3: any)
-    /// and a list of segments. Returns none if they are damaged or the names are unsorted.
+    /// and a list of segments. Returns None if they are damaged or the names are unsorted.
     pub fn read(reader: &mut Reader<'a>) -> Option<Proofs<'a>> {
         let count = reader.number()?;
         let names = (0..count).map(|_| Self::proof(reader)).collect::<Option<Vec<_>>>()?;
@@ -130,8 +130,8 @@ impl<'a> Proofs<'a> {
         Proved { name: true, value: !value.is_empty() && self.names[at].form.has(value, meter) }
     }
 
-    /// Returns a path without the segments that are literals of the template; the empty text if all are. None: the path is
-    /// not one of the template.
+    /// Returns a path without the segments that are literals of the template; the empty text if all are literals. Returns
+    /// None if the path does not follow the template.
     pub fn without_literals(&self, path: &[u8]) -> Option<Vec<u8>> {
         let segments = path.strip_prefix(b"/")?.split(|&byte| byte == b'/');
         if self.segments.is_empty() || segments.clone().count() != self.segments.len() {

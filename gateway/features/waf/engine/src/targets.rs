@@ -91,7 +91,7 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// What the description does not prove of a single value; none if it proves all of it.
+    /// Returns the part of a single value that the description does not prove, or None if it proves all of it.
     fn unproved_single(&self, variable: Variable) -> Option<ValueId> {
         match (variable, self.unproved_path) {
             (Variable::RequestFilename, Some(path)) => Some(path).filter(|&path| path != EMPTY),

@@ -146,7 +146,7 @@ pub struct Transaction<'a> {
     pub(crate) values: Values,
     pub(crate) collections: [Vec<Entry>; VARIABLES],
     pub(crate) singles: [ValueId; VARIABLES],
-    /// What is left of the path without literals of its template; none if the path is not one of it.
+    /// The path without the literals of its template; None if it does not follow the template.
     pub(crate) unproved_path: Option<ValueId>,
     pub(crate) tx: Vec<Option<ValueId>>,
     /// Variables of TX that no rule names.
