@@ -1,6 +1,7 @@
 /** The gzip around an artifact's tar: a fixed header out, no bombs and no tails in. */
 import { promisify } from 'node:util';
 import { constants, gunzip, gzip } from 'node:zlib';
+import { errorCode } from '../text/error-code.ts';
 import { ArtifactError } from './error.ts';
 
 /** Bytes of an archive once unpacked; a specification of 10 MB with its routes takes 20. */
@@ -33,7 +34,7 @@ export async function decompress(bytes: Uint8Array, maxBytes = MAX_UNPACKED_BYTE
 }
 
 function refusal(error: Error, maxBytes: number): ArtifactError {
-  const code = 'code' in error ? error.code : undefined;
+  const code = errorCode(error);
   if (code === 'ERR_BUFFER_TOO_LARGE') {
     return new ArtifactError('too-large', `the archive unpacks to more than ${maxBytes} bytes`, { cause: error });
   }

@@ -2,6 +2,7 @@
 
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { errorCode } from '../text/error-code.ts';
 import { messageOf } from '../text/message-of.ts';
 import { ArtifactError } from './error.ts';
 
@@ -46,7 +47,7 @@ async function partsOf(folder: string): Promise<string[]> {
 }
 
 function reasonOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const code = errorCode(error);
   if (code === 'ENOENT') return 'there is no such file or folder';
   if (code === 'EACCES') return 'permission denied';
   if (code === 'EISDIR') return 'a part is a folder';

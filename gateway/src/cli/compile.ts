@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import type { CompileFlags, CompileResult, Diagnostic } from '../compiler/index.ts';
+import { readFailure } from '../files/read-failure.ts';
 import { replaceFile } from '../files/replace-file.ts';
 import { structured } from './command-line/output-format.ts';
 import { EXIT_MANIFEST, type Program } from './command-line/program.ts';
@@ -72,7 +73,7 @@ async function load() {
 }
 
 async function run(flags: Flags, program: Program): Promise<void> {
-  const { compile, ManifestError, reasonOf, readProjectFolder, SpecFileError } = await load();
+  const { compile, ManifestError, readProjectFolder, SpecFileError } = await load();
   const started = performance.now();
   const json = flags.format !== 'text';
   const data = async (value: unknown) => program.stdout((await structured(flags.format, value)) ?? '');
@@ -123,7 +124,7 @@ async function run(flags: Flags, program: Program): Promise<void> {
       if (streams) program.stdout(result.artifact);
       else await replaceFile(flags.output, result.artifact);
     } catch (error) {
-      return fail(EXIT_COMPILE, `cannot write ${flags.output}: ${reasonOf(error)}`);
+      return fail(EXIT_COMPILE, `cannot write ${flags.output}: ${readFailure(error)}`);
     }
   }
   if (json) await data(jsonOf(result, flags.output));
@@ -149,7 +150,7 @@ function exitCodeOf({ diagnostics }: CompileResult): number {
 }
 
 async function compileFlags(flags: Flags, env: Program['env']): Promise<CompileFlags> {
-  const { ManifestError, reasonOf } = await load();
+  const { ManifestError } = await load();
   const epoch = env['SOURCE_DATE_EPOCH'];
   // The largest time that ECMAScript has.
   if (epoch !== undefined && !(/^\d{1,13}$/.test(epoch) && Number(epoch) <= 8_640_000_000_000)) {
@@ -160,7 +161,7 @@ async function compileFlags(flags: Flags, env: Program['env']): Promise<CompileF
   try {
     signingKey = keyFile ? await readFile(keyFile, 'utf8') : undefined;
   } catch (error) {
-    throw new ManifestError(`cannot read GW_SIGNING_KEY ${keyFile}: ${reasonOf(error)}`, { cause: error });
+    throw new ManifestError(`cannot read GW_SIGNING_KEY ${keyFile}: ${readFailure(error)}`, { cause: error });
   }
   return {
     allowPlaintext: flags.allowPlaintext,

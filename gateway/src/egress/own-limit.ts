@@ -1,4 +1,5 @@
 /** Failures of the gateway itself, which say nothing about the upstream. */
+import { errorCode } from '../text/error-code.ts';
 import { LookupsCrowded } from './name-lookups.ts';
 import { UpstreamCallsCrowded } from './upstream-calls.ts';
 
@@ -8,9 +9,5 @@ const CODES = new Set(['EMFILE', 'ENFILE', 'EADDRNOTAVAIL', 'ENOBUFS', 'ENOMEM']
 /** Reports whether the gateway had no place for the call. */
 export function isOwnLimit(error: unknown): boolean {
   if (error instanceof LookupsCrowded || error instanceof UpstreamCallsCrowded) return true;
-  return error instanceof Error && CODES.has(codeOf(error) ?? '');
-}
-
-export function codeOf(error: Error): string | undefined {
-  return 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  return CODES.has(errorCode(error) ?? '');
 }

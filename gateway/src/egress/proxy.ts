@@ -11,9 +11,10 @@ import type { Problem } from '../problems.ts';
 import { atEndOfTick } from '../scheduling/end-of-tick.ts';
 import type { Span } from '../spans/span.ts';
 import { ByteCollector, SMALL_PIECE } from '../streams/byte-collector.ts';
+import { errorCode } from '../text/error-code.ts';
 import { without } from './call-headers.ts';
 import type { RequestController, ResponseHandler, ResponseHead } from './http1/response-handler.ts';
-import { codeOf, isOwnLimit } from './own-limit.ts';
+import { isOwnLimit } from './own-limit.ts';
 import { errorOf, isOfServer, problemOf } from './proxy-failures.ts';
 import { type ProxyRequest, requestHeaders, responseHeaders, trailerFields } from './proxy-headers.ts';
 import { StallTimer, UpstreamStalled } from './stall-timer.ts';
@@ -337,7 +338,7 @@ class ProxyCall implements ResponseHandler, UpstreamCall {
     if (this.#finished) return;
     if (this.#discards && !this.#exchange.closed && !(error instanceof UpstreamStalled)) return this.#fallBack();
     if (error instanceof NotSendable) return this.#refuse(error);
-    this.#span?.failed(this.#exchange.closed ? 'client-closed' : (codeOf(error) ?? error.name));
+    this.#span?.failed(this.#exchange.closed ? 'client-closed' : (errorCode(error) ?? error.name));
     if (this.#mayRetry(error)) {
       this.#retried = true;
       this.#span?.end();
@@ -393,7 +394,7 @@ class ProxyCall implements ResponseHandler, UpstreamCall {
     const { method } = this.#exchange;
     if (this.#retried || this.#headSent || this.#exchange.closed) return false;
     if (this.#body !== null || !IDEMPOTENT.has(method)) return false;
-    const code = codeOf(error);
+    const code = errorCode(error);
     return code === 'GW_UPSTREAM_CLOSED' || code === 'ECONNRESET' || code === 'EPIPE';
   }
 

@@ -1,11 +1,11 @@
+import { fnv1a } from '../text/fnv1a.ts';
+
 /** Numbers that look random, and are the same for the same seed: mulberry32, seeded with FNV-1a of a text. */
 export class Random {
   #state: number;
 
   constructor(seed: string) {
-    let hash = 0x811c9dc5;
-    for (let i = 0; i < seed.length; i++) hash = Math.imul(hash ^ seed.charCodeAt(i), 0x01000193);
-    this.#state = hash >>> 0;
+    this.#state = fnv1a(seed);
   }
 
   /** At least 0, below 1. */

@@ -2,8 +2,14 @@
  * Notices changes of files by looking at them, not by the file system's events, which network file systems and the
  * links of Kubernetes volumes do not send.
  */
+import type { Stats } from 'node:fs';
 
 const LOOK_EVERY_MS = 1000;
+
+/** Returns what changes if a file is replaced or written: for a fingerprint of files. */
+export function fileStamp(path: string, { dev, ino, size, mtimeMs }: Stats): string {
+  return [path, dev, ino, size, mtimeMs].join();
+}
 
 /**
  * Calls `changed` when the fingerprint differs from the last one, and is the same in two polls in a row: files still

@@ -11,6 +11,7 @@ import type { LoadedArchive } from '../artifact/index.ts';
 import { readArtifact } from '../artifact/index.ts';
 import { MAX_ARCHIVE_BYTES } from '../artifact/source.ts';
 import { replaceFile } from '../files/replace-file.ts';
+import { errorCode } from '../text/error-code.ts';
 
 /** Content of `artifact.json`; written last, so that the named file is whole. */
 const Entry = Type.Object({
@@ -73,7 +74,7 @@ export class ArtifactCache {
   async read(origin: CacheOrigin, trustedKeys: readonly string[]): Promise<CachedArchive | null> {
     const index = join(this.#dir, INDEX);
     const text = await readText(index, MAX_INDEX_BYTES).catch((error: unknown) => {
-      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+      if (errorCode(error) === 'ENOENT') return null;
       throw error;
     });
     if (text === null) return null;

@@ -7,7 +7,8 @@ import { opendir, stat } from 'node:fs/promises';
 import { isAbsolute, join, sep } from 'node:path';
 import { mapMarked } from '../artifact/config-marks.ts';
 import type { Json, JsonObject } from '../artifact/format.ts';
-import { pollForChange } from '../files/poll-for-change.ts';
+import { fileStamp, pollForChange } from '../files/poll-for-change.ts';
+import { errorCode } from '../text/error-code.ts';
 
 /** A reference that does not resolve: `gw serve` exits with 13. The message names the reference, never a value. */
 export class SecretError extends Error {}
@@ -55,7 +56,7 @@ export class Secrets {
       root = realpathSync(this.#dir);
       inside = realpathSync(path);
     } catch (error) {
-      throw new SecretError(`${reference} cannot be read (${codeOf(error)})`);
+      throw new SecretError(`${reference} cannot be read (${errorCode(error) ?? 'unknown error'})`);
     }
     if (!inside.startsWith(root.endsWith(sep) ? root : root + sep)) {
       throw new SecretError(`${reference} lies outside of GW_SECRETS_DIR`);
@@ -70,7 +71,7 @@ export class Secrets {
       return text;
     } catch (error) {
       if (error instanceof SecretError) throw error;
-      throw new SecretError(`${reference} cannot be read (${codeOf(error)})`);
+      throw new SecretError(`${reference} cannot be read (${errorCode(error) ?? 'unknown error'})`);
     }
   }
 
@@ -100,10 +101,6 @@ function isArray(value: readonly Json[] | JsonObject): value is readonly Json[] 
   return Array.isArray(value);
 }
 
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-}
-
 /** Most files that are watched, and levels below: a directory that was named by mistake may be a whole disk. */
 const MOST_FILES = 1000;
 const MOST_DEPTH = 4;
@@ -121,7 +118,7 @@ async function files(dir: string, depth: number, found: string[]): Promise<strin
     // A broken link: its file has gone.
     if (kind === null) found.push(path);
     else if (kind.isDirectory() && depth < MOST_DEPTH) await files(path, depth + 1, found);
-    else if (kind.isFile()) found.push([path, kind.dev, kind.ino, kind.size, kind.mtimeMs].join());
+    else if (kind.isFile()) found.push(fileStamp(path, kind));
   }
   return found;
 }

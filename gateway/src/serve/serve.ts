@@ -26,11 +26,10 @@ import { type KeyPair, type KeyPairPaths, readKeyPair, TlsFilesError, watchKeyPa
 import { watchExpiry } from '../transport/tls-expiry.ts';
 import { createTransport, type Transport } from '../transport/transport.ts';
 import { UnreadResponses } from '../transport/unread-responses.ts';
-import { BoundUpstreams } from './bound-upstreams.ts';
 import type { ConnectedMode } from './connected-mode.ts';
 import { drained } from './drain-delay.ts';
 import { ServedArtifact } from './served-artifact.ts';
-import { readUpstreams } from './upstreams-file.ts';
+import { readUpstreams, UpstreamsFile } from './upstreams-file.ts';
 
 export interface RunningGateway {
   readonly address: AddressInfo;
@@ -189,7 +188,7 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
 
   /** The last artifact was rejected, perhaps because its upstreams had no addresses yet. */
   let isRejected = false;
-  const bound = new BoundUpstreams(options, {
+  const upstreamsFile = new UpstreamsFile(options, {
     traffic,
     logger,
     names: () => served.upstreams,
@@ -198,7 +197,7 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
     },
   });
   const reload = async () => {
-    await bound.reload();
+    await upstreamsFile.reload();
     await served.reload(traffic);
   };
   /** Reports an artifact that does not load; the previous one stays in service. */
@@ -215,7 +214,7 @@ export async function startGateway(options: ServeOptions, deps: ServeDeps): Prom
   if (watched !== undefined) started.defer(watchSource(watched, reloadOr(ARTIFACT_REJECTED)));
   if (options.secretsDir !== undefined)
     started.defer(watchSecrets(options.secretsDir, reloadOr('new secrets rejected: still using the previous ones')));
-  started.defer(bound.watch());
+  started.defer(upstreamsFile.watch());
   connected?.start({
     served: () => served.hash,
     load: (next) => served.load(next, traffic),

@@ -1,5 +1,6 @@
 /** A connection to a state server, and whether the server is away as far as this connection knows. */
 import type { Redis } from 'iovalkey';
+import { errorCode } from '../text/error-code.ts';
 import { StateUnavailable } from './state.ts';
 
 export interface RedisLinkOptions {
@@ -108,7 +109,8 @@ function isRefusal(error: unknown): boolean {
 /** Returns only the kind of an error: servers repeat commands in their errors. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'it failed';
-  if ('code' in error && typeof error.code === 'string') return error.code;
+  const code = errorCode(error);
+  if (code !== undefined) return code;
   if (error.message === 'Command timed out') return 'it does not answer in time';
   const [, kind] = /^([A-Z]{3,16})\b/.exec(error.message) ?? [];
   return kind ?? error.name;

@@ -3,6 +3,7 @@ import { writeSync } from 'node:fs';
 import { Writable } from 'node:stream';
 import { isatty } from 'node:tty';
 import pino from 'pino';
+import { errorCode } from '../text/error-code.ts';
 import { printableLines } from '../text/printable.ts';
 import { LineWriter } from './line-writer.ts';
 
@@ -74,7 +75,7 @@ function writeAll(fd: number, text: string): void {
     try {
       rest = rest.subarray(writeSync(fd, rest));
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) return;
+      if (errorCode(error) !== 'EAGAIN') return;
       Atomics.wait(ASLEEP, 0, 0, RETRY_MS);
     }
   }

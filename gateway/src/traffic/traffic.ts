@@ -1,4 +1,7 @@
-/** Serves the traffic port: in this process, or in the workers that it starts (docs/reference/gateway.md#workers). */
+/**
+ * Serves the traffic port: in this process, or in the workers that it starts (docs/reference/gateway.md#workers). All that
+ * serving needs is opened and closed here, in one place, which is why the file is long.
+ */
 
 import type { AddressInfo } from 'node:net';
 import type { Artifact, LoadedArchive } from '../artifact/index.ts';

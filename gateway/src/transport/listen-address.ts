@@ -1,6 +1,7 @@
 /** Listening addresses, and error messages for unusable ones. */
 import { type AddressInfo, isIP } from 'node:net';
 import { parseAddress } from '../headers/client-ip.ts';
+import { errorCode } from '../text/error-code.ts';
 import { messageOf } from '../text/message-of.ts';
 
 export interface ListenAddress {
@@ -20,7 +21,7 @@ export async function bind<T>(
   try {
     return await listen(host, port);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const code = errorCode(error);
     const reason =
       code === 'EADDRINUSE'
         ? 'it is in use: stop the other process or choose another port'

@@ -3,6 +3,7 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
+import { errorCode } from '../text/error-code.ts';
 import { messageOf } from '../text/message-of.ts';
 
 export type TlsVersion = '1.2' | '1.3';
@@ -85,7 +86,7 @@ async function readPem(path: string, option: string): Promise<Buffer> {
   try {
     return await readFile(path);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const code = errorCode(error);
     const reason =
       code === 'ENOENT'
         ? 'there is no such file'

@@ -4,6 +4,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { createSigner } from '../../artifact/signature.ts';
+import { errorCode } from '../../text/error-code.ts';
 import { messageOf } from '../../text/message-of.ts';
 import { structured } from '../command-line/output-format.ts';
 import { EXIT_FAILURE, type Program } from '../command-line/program.ts';
@@ -44,7 +45,7 @@ async function run({ output, force, format }: Flags, { stdout, stderr, exit }: P
   try {
     await writeKey(output, privateKey, force);
   } catch (error) {
-    const exists = error instanceof Error && 'code' in error && error.code === 'EEXIST';
+    const exists = errorCode(error) === 'EEXIST';
     const reason = messageOf(error);
     stderr(
       exists

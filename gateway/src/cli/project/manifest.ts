@@ -7,6 +7,7 @@ import { readFile } from 'node:fs/promises';
 import type { JsonObject } from '../../artifact/format.ts';
 import type { McpSettings } from '../../compiler/project/mcp-upstream-schema.ts';
 import type { ProjectUpstream } from '../../compiler/project/project.ts';
+import { readFailure } from '../../files/read-failure.ts';
 import type { RemotePlugin } from '../../plugins/remote.ts';
 import type { Diagnostic } from '../../spec/diagnostic.ts';
 import { diagnosticLine } from '../../spec/diagnostic-line.ts';
@@ -14,7 +15,6 @@ import { kindOf, type Obj } from '../../spec/json.ts';
 import { parseText } from '../../spec/parse.ts';
 import { child } from '../../spec/pointer.ts';
 import { positions } from '../../spec/position.ts';
-import { messageOf } from '../../text/message-of.ts';
 import { type Fail, objectOf, onlyFields, type Part } from './manifest-fields.ts';
 import { upstreamsOf } from './manifest-upstreams.ts';
 
@@ -72,7 +72,7 @@ export async function readManifest(path: string): Promise<ProjectManifest> {
   try {
     bytes = await readFile(path);
   } catch (error) {
-    throw new ManifestError(`cannot read manifest ${path}: ${reasonOf(error)}`, { cause: error });
+    throw new ManifestError(`cannot read manifest ${path}: ${readFailure(error)}`, { cause: error });
   }
   const parsed = parseText(bytes);
   if (!parsed.ok) {
@@ -167,14 +167,4 @@ function remoteOf({ what, pointer }: Part, { url, sha256, path }: Obj, fail: Fai
     return fail(`${what} has a "url" and needs its "sha256": 64 hex digits, as sha256sum prints them`, at, hint);
   }
   return { url, sha256: hex.toLowerCase() };
-}
-
-/** Returns why a file could not be read, in words. */
-export function reasonOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'ENOENT') return 'there is no such file';
-  if (code === 'EACCES') return 'permission denied';
-  if (code === 'EISDIR') return 'it is a folder';
-  if (code === 'ENOTDIR') return 'it is not a folder';
-  return messageOf(error);
 }

@@ -15,6 +15,7 @@ import {
 } from '../../compiler/project/project.ts';
 import { isProjectFile } from '../../compiler/project/project-files.ts';
 import { fileFault } from '../../files/file-fault.ts';
+import { readFailure } from '../../files/read-failure.ts';
 import { builtinNames, builtinPlugins, loadBuiltinPlugin } from '../../plugins/builtin.ts';
 import { DownloadError } from '../../plugins/download.ts';
 import { PluginPackageError, readPluginPackage, wasmFileOf } from '../../plugins/package.ts';
@@ -22,15 +23,9 @@ import type { RemotePlugins } from '../../plugins/remote.ts';
 import { get, isObject } from '../../spec/json.ts';
 import { parseText } from '../../spec/parse.ts';
 import { child } from '../../spec/pointer.ts';
+import { errorCode } from '../../text/error-code.ts';
 import { didYouMean } from '../../text/nearest-name.ts';
-import {
-  ManifestError,
-  type ManifestPlugin,
-  manifestError,
-  type ProjectManifest,
-  readManifest,
-  reasonOf,
-} from './manifest.ts';
+import { ManifestError, type ManifestPlugin, manifestError, type ProjectManifest, readManifest } from './manifest.ts';
 import { ReadPaths } from './read-paths.ts';
 
 const SPEC_FILE = /\.(ya?ml|json)$/i;
@@ -247,7 +242,7 @@ async function specFilesOf(folder: string, manifest: string, reads: ReadPaths): 
     return specs;
   } catch (error) {
     if (error instanceof ManifestError || error instanceof SpecFileError) throw error;
-    throw new ManifestError(`cannot read specs folder ${folder}: ${reasonOf(error)}`, { cause: error });
+    throw new ManifestError(`cannot read specs folder ${folder}: ${readFailure(error)}`, { cause: error });
   }
 }
 
@@ -257,7 +252,7 @@ function mustBeOf(folder: string, spec: string): void {
   try {
     fault = fileFault(folder, spec);
   } catch (error) {
-    fault = reasonOf(error);
+    fault = readFailure(error);
   }
   if (fault !== null) throw new SpecFileError(`cannot read spec ${spec}: ${fault}`);
 }
@@ -301,7 +296,7 @@ async function readSpec(name: string, path: string, reads: ReadPaths): Promise<P
   try {
     return { name, bytes: await readFile(path) };
   } catch (error) {
-    throw new SpecFileError(`cannot read spec ${path}: ${reasonOf(error)}`, { cause: error });
+    throw new SpecFileError(`cannot read spec ${path}: ${readFailure(error)}`, { cause: error });
   }
 }
 
@@ -356,9 +351,9 @@ async function readPlugin(
     return { ...plugin, name, ...(config ? { config } : {}) };
   } catch (error) {
     const isSaid = error instanceof PluginPackageError || error instanceof DownloadError;
-    const isFolder = error instanceof Error && 'code' in error && error.code === 'EISDIR';
+    const isFolder = errorCode(error) === 'EISDIR';
     const hint = isFolder ? ': name the .wasm file in it' : '';
-    const reason = isSaid ? error.message : `cannot read ${path ?? 'it'}: ${reasonOf(error)}${hint}`;
+    const reason = isSaid ? error.message : `cannot read ${path ?? 'it'}: ${readFailure(error)}${hint}`;
     if (!Object.hasOwn(parsedPlugins(manifest.text), name))
       throw new ManifestError(`plugin "${name}": ${reason}`, { cause: error });
     throw manifestError(manifest, {

@@ -105,7 +105,7 @@ export interface Project {
   readonly plugins: readonly ProjectPlugin[];
   /**
    * Named upstreams. A config property marked as an upstream may say `upstream://<name>` instead of a URL, if the upstream
-   * has one. An upstream without a URL has a policy, and its addresses are given when it is served. Default: none.
+   * has one. An upstream without a URL has a policy, and its addresses are given when it is served. Default: no upstreams.
    *
    * @example { books: { url: 'https://books.example.com' }, orders: { balance: 'round-robin' } }
    */

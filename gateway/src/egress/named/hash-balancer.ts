@@ -4,6 +4,7 @@
  */
 import type { HashSource } from '../../artifact/upstream-policy.ts';
 import { type HeaderList, headerOf } from '../../exchange.ts';
+import { fnv1a } from '../../text/fnv1a.ts';
 import type { BalancedRequest, Balancer, Candidate } from './balancer.ts';
 
 export class HashBalancer implements Balancer {
@@ -59,10 +60,7 @@ function scoreOf(key: number, { hash, weight }: Candidate): number {
 
 /** Returns a hash of the text, of 32 bits, which is the same in every process. */
 export function hashOf(text: string): number {
-  // FNV-1a over UTF-16 code units.
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
-  return mixed(hash);
+  return mixed(fnv1a(text));
 }
 
 /** The finalizer of MurmurHash3: each bit of the input changes half of the bits of the output. */
